@@ -1,0 +1,35 @@
+/// The CUDA devices of this machine, and why there are none.
+#pragma once
+
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace convfilt {
+
+/// A device failed or is missing; the message says what, where and the remedy.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct CudaDevice {
+  int ordinal = 0;
+  std::string name;
+  int major = 0, minor = 0;  ///< compute capability
+  int multiprocessors = 0;
+  std::size_t memory = 0;  ///< bytes
+};
+
+struct CudaDevices {
+  std::vector<CudaDevice> devices;
+  std::string missing;  ///< when empty of devices: what is missing (build, driver or device) and the remedy
+};
+
+/// Asks the driver, once; costs some 0.1 to 0.3 s the first time where a driver is installed.
+const CudaDevices& cuda_devices();
+
+/// False in a build without CUDA. Costs nothing.
+bool built_with_cuda();
+
+}  // namespace convfilt

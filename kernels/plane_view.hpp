@@ -1,0 +1,42 @@
+/// Views of pixels: not owning, passed by value, to kernels too.
+#pragma once
+
+#include <cstddef>
+
+#ifdef __CUDACC__
+#define CONVFILT_HD __host__ __device__
+#else
+#define CONVFILT_HD
+#endif
+
+namespace convfilt {
+
+/// One channel in memory. `stride` is the distance between rows in elements, so a view may be a window.
+template <class T>
+struct PlaneView {
+  T* data = nullptr;
+  int width = 0, height = 0;
+  std::ptrdiff_t stride = 0;
+
+  CONVFILT_HD T* row(int y) const { return data + y * stride; }
+  CONVFILT_HD operator PlaneView<const T>() const { return {data, width, height, stride}; }
+
+  /// Rows first..first+rows-1.
+  CONVFILT_HD PlaneView rows(int first, int rows) const {
+    return {data + first * stride, width, rows, stride};
+  }
+};
+
+/// A picture in host memory: channels interleaved, as image files and OpenCV have them. `Byte` is
+/// std::byte or const std::byte; the problem beside it says the depth.
+template <class Byte>
+struct PictureView {
+  Byte* data = nullptr;
+  int width = 0, height = 0, channels = 1;
+  std::ptrdiff_t pitch = 0;  ///< bytes between rows
+
+  Byte* row(int y) const { return data + y * pitch; }
+  operator PictureView<const Byte>() const { return {data, width, height, channels, pitch}; }
+};
+
+}  // namespace convfilt

@@ -1,0 +1,80 @@
+/// The question without the pixels: what is to be convolved with what, and how the edges behave.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plane_view.hpp"
+
+namespace convfilt {
+
+/// What one sample is: 8 or 16 bits unsigned, or a 32-bit float (nominal range 0..1).
+enum class Depth { u8, u16, f32 };
+
+/// The rule for ghost cells, the samples outside the image (letters: the image, abcd).
+enum class Border {
+  replicate,   ///< aaa|abcd|ddd
+  constant,    ///< vvv|abcd|vvv, with v = Problem::border_value
+  reflect,     ///< cba|abcd|dcb
+  reflect101,  ///< dcb|abcd|cba
+  wrap,        ///< bcd|abcd|abc
+};
+
+inline constexpr Depth kDepths[] = {Depth::u8, Depth::u16, Depth::f32};
+inline constexpr Border kBorders[] = {Border::replicate, Border::constant, Border::reflect,
+                                      Border::reflect101, Border::wrap};
+
+std::string_view name_of(Depth depth);
+std::string_view name_of(Border border);
+
+/// Bytes of one sample.
+std::size_t size_of(Depth depth);
+
+/// Largest value of an integer depth; 1 for f32, whose nominal range is 0..1.
+double full_range(Depth depth);
+
+/// Weights as the mask file says them. Applied as written (correlation):
+///   out(x,y) = offset + 1/divisor * sum over i, j of weight(i,j) * in(x + i - anchor_x, y + j - anchor_y)
+/// Weights that are integers over a common divisor are kept as exactly that, so that box3 is nine 1s and
+/// a divisor of 9: the integer arithmetic of 8-bit pictures is then exact.
+struct Mask {
+  std::string name;
+  int width = 0, height = 0;       ///< 1..kMaxMaskSide each
+  int anchor_x = 0, anchor_y = 0;  ///< the weight that lies on the output sample; inside the mask
+  std::vector<double> weights;     ///< row-major, width * height, finite
+  double divisor = 1;              ///< finite, positive
+  double offset = 0;               ///< added at the end, in the picture's own sample units
+
+  double weight(int i, int j) const { return weights[std::size_t(j) * width + i]; }
+};
+
+inline constexpr int kMaxMaskSide = 1025;
+
+/// A mask of these weights with the default anchor (width / 2, height / 2), whole division.
+Mask make_mask(std::string name, int width, int height, std::vector<double> weights,
+               double divisor = 1, double offset = 0);
+
+/// The mask turned by 180 degrees, anchor included: correlation with it is true convolution with `mask`.
+Mask flipped(const Mask& mask);
+
+/// Sum of weights / divisor: what a constant picture of ones becomes, less the offset.
+double gain(const Mask& mask);
+
+/// Sum of |weights| / divisor: the factor in every error bound.
+double absolute_gain(const Mask& mask);
+
+struct Problem {
+  int width = 0, height = 0, channels = 1;  ///< of the picture, in pixels
+  Depth depth = Depth::u8;
+  Border border = Border::replicate;
+  double border_value = 0;  ///< for Border::constant: in sample units, same for every channel
+  Mask mask;
+};
+
+/// One line, e.g. "640x427x3 u8, mask gaussian5 5x5, border replicate".
+std::string to_string(const Problem& problem);
+
+}  // namespace convfilt

@@ -1,0 +1,87 @@
+/// A way to convolve, and the same prepared for one problem.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "problem.hpp"
+
+namespace convfilt {
+
+/// Where a strategy runs. The emulator runs CUDA kernels' own source on the CPU.
+enum class DeviceKind { cpu, emulator, cuda };
+
+std::string_view name_of(DeviceKind kind);
+
+/// Strategies of one family give the same bytes on every device.
+enum class Family {
+  direct,     ///< every weight times every sample, DESIGN 3.1 to 3.3
+  separable,  ///< a row pass, then a column pass, for masks of rank 1
+};
+
+std::string_view name_of(Family family);
+
+/// How a plan shall run.
+struct PlanOptions {
+  int device = 0;                     ///< CUDA ordinal
+  int threads = 0;                    ///< CPU and emulator; 0 = all cores
+  bool padded_pitch = true;           ///< device rows padded to whole DRAM bursts
+  std::size_t memory_limit = 0;       ///< device bytes the plan may take; 0 = what is free
+};
+
+/// Milliseconds of one run. Upload and download are 0 where the pixels never leave host memory.
+struct Timing {
+  double upload_ms = 0, kernel_ms = 0, download_ms = 0;
+  int bands = 1;  ///< pieces the picture was filtered in
+};
+
+/// What the emulator counted in one run; all zero elsewhere.
+struct Counts {
+  std::uint64_t global_reads = 0;  ///< samples of the input read by kernels
+  std::uint64_t shared_reads = 0;  ///< samples read from shared memory
+  std::uint64_t barriers = 0;      ///< __syncthreads passed, counted once a block
+  std::uint64_t ghost_cells = 0;   ///< samples made up by the border instead of read
+  std::uint64_t blocks = 0;
+};
+
+/// A strategy prepared for a problem: its arithmetic, buffers and device. Not thread-safe.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+
+  /// Filters a picture of the problem's shape and depth. `in` and `out` must not overlap.
+  /// Throws DeviceError when the device fails.
+  virtual Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
+
+  /// Kernel milliseconds of one run on pixels that are already on the device (random ones, put there
+  /// on the first call), nothing copied. Nothing where the plan has no device memory.
+  virtual std::optional<double> time_resident() { return std::nullopt; }
+
+  virtual Counts counts() const { return {}; }
+};
+
+/// A const object in the registry.
+struct Strategy {
+  std::string_view name;     ///< as in --strategy
+  std::string_view summary;  ///< one line for `list`
+  Family family;
+
+  /// Why this problem cannot be done, in one sentence with a remedy; empty when it can.
+  std::string (*refuses)(const Problem&);
+
+  /// One for each kind of device it runs on; null elsewhere.
+  std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&);
+  std::unique_ptr<Plan> (*prepare_emulator)(const Problem&, const PlanOptions&);
+  std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&);
+
+  bool runs_on(DeviceKind kind) const;
+
+  /// Throws std::invalid_argument when it does not run on `kind` or refuses the problem.
+  std::unique_ptr<Plan> prepare(const Problem&, DeviceKind kind, const PlanOptions& = {}) const;
+};
+
+}  // namespace convfilt
