@@ -27,17 +27,18 @@ using SumOf =
     std::conditional_t<std::is_same_v<Out, std::uint8_t> || std::is_same_v<Out, std::int16_t>,
                        std::int32_t, float>;
 
-CONVFILT_HD inline std::int32_t multiply_add(std::int32_t weight, std::int32_t sample,
-                                             std::int32_t sum) {
-  return sum + weight * sample;
-}
-
-CONVFILT_HD inline float multiply_add(float weight, float sample, float sum) {
+/// sum + weight * sample: in floats one fused operation, the same on every processor.
+template <class Sum>
+CONVFILT_HD inline Sum multiply_add(Sum weight, std::type_identity_t<Sum> sample, Sum sum) {
+  if constexpr (std::is_same_v<Sum, float>) {
 #ifdef __CUDA_ARCH__
-  return __fmaf_rn(weight, sample, sum);
+    return __fmaf_rn(weight, sample, sum);
 #else
-  return std::fma(weight, sample, sum);
+    return std::fma(weight, sample, sum);
 #endif
+  } else {
+    return sum + weight * sample;
+  }
 }
 
 /// Ends an integer sum: (sum + offset) / divisor, rounded half to even, saturated to lowest..highest.
