@@ -11,8 +11,8 @@
 namespace convfilt {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\f";
-constexpr std::string_view kSeparators = " \t\f,";
+constexpr std::string_view kBlanks = " \t";
+constexpr std::string_view kSeparators = " \t,";
 constexpr std::array<std::string_view, 4> kKeys = {"scale", "offset", "anchor", "name"};
 
 std::string_view trimmed(std::string_view text) {

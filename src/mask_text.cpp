@@ -10,6 +10,7 @@
 #include "exact_mask.hpp"
 #include "mask_lines.hpp"
 #include "number.hpp"
+#include "rational.hpp"
 #include "source_text.hpp"
 
 namespace convfilt {
@@ -157,10 +158,11 @@ bool can_be_said(const std::string& name) {
          });
 }
 
-std::string print_fraction(const Number& number) {
-  if (!number.exact) return print_number(number.value);
-  const std::string num = std::to_string(number.exact->num);
-  return number.exact->den == 1 ? num : num + '/' + std::to_string(number.exact->den);
+/// Over a divisor, the offset's decimal may be endless, but it is a multiple of 1/divisor.
+std::string print_offset(const Mask& mask) {
+  const auto exact = multiple_of(mask.offset, mask.divisor);
+  if (!exact || exact->den == 1) return print_number(mask.offset);
+  return std::to_string(exact->num) + '/' + std::to_string(exact->den);
 }
 
 }  // namespace
@@ -171,9 +173,8 @@ Mask parse_mask(std::string_view text, const std::string& file_name, std::string
   MaskLines lines = read_mask_lines(source);
   const auto [width, height] = lay_out(source, lines, doubt);
 
-  Mask mask = make_mask(lines.name.empty()
-                            ? printable_name(std::filesystem::path(file_name).stem().string())
-                            : std::string(lines.name),
+  const std::string stem = std::filesystem::path(file_name).stem().string();
+  Mask mask = make_mask(printable_name(lines.name.empty() ? std::string_view(stem) : lines.name),
                         width, height, {});
   if (lines.anchor) {
     check_anchor(source, *lines.anchor, mask);
@@ -199,7 +200,7 @@ std::string print_mask(const Mask& mask) {
   std::string text;
   if (can_be_said(mask.name)) text += "name: " + mask.name + '\n';
   text += "scale: " + print_number(mask.divisor) + '\n';
-  text += "offset: " + print_fraction(number_of(mask.offset, mask.divisor)) + '\n';
+  text += "offset: " + print_offset(mask) + '\n';
   text += "anchor: " + std::to_string(mask.anchor_x) + ' ' + std::to_string(mask.anchor_y) + '\n';
   for (int j = 0; j < mask.height; ++j) {
     for (int i = 0; i < mask.width; ++i) {

@@ -51,7 +51,7 @@ SourceText::SourceText(std::string_view text, std::string file_name)
   if (text_.starts_with("\xef\xbb\xbf")) text_.remove_prefix(3);
   for (std::size_t i = 0; i < text_.size(); ++i) {
     const char c = text_[i];
-    if (!is_control(c) || c == '\t' || c == '\n' || c == '\f') continue;
+    if (!is_control(c) || c == '\t' || c == '\n') continue;
     if (c == '\r' && (i + 1 == text_.size() || text_[i + 1] == '\n')) continue;
     fail(text_.substr(i, 1),
          "byte " + hex(c) + " does not belong in a text file; a mask is plain text");

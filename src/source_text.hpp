@@ -12,7 +12,7 @@ namespace convfilt {
 class SourceText {
  public:
   /// Drops a UTF-8 byte order mark. Throws IoError, pointing at the place, if the text is UTF-16 or
-  /// holds a control character other than tab, newline, form feed and the CR of a CRLF.
+  /// holds a control character other than tab, newline and the CR of a CRLF.
   SourceText(std::string_view text, std::string file_name);
 
   std::string_view text() const { return text_; }
