@@ -34,9 +34,7 @@ bool same(const Problem& a, const Problem& b) {
 }  // namespace
 
 Convolver::Convolver(ConvolverOptions options, Machine machine)
-    : options_(std::move(options)), machine_(std::move(machine)) {
-  check_names(options_.request, machine_);
-}
+    : options_(std::move(options)), machine_(std::move(machine)) {}
 
 Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
   const auto found = std::find_if(prepared_.begin(), prepared_.end(),
@@ -44,7 +42,7 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
   if (found != prepared_.end()) return *found;
 
   const Choice choice = choose(problem, runs, options_.request, machine_);
-  if (choice.notice != report_.choice.notice) log_note(choice.notice);
+  if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
   if (prepared_.size() == kMaxPlans) prepared_.erase(prepared_.begin());
   PlanOptions how;
   how.device = choice.ordinal;
@@ -71,6 +69,7 @@ Image Convolver::run(const Image& in, const Mask& mask, double border_value, int
   const Counts counts = ready.plan->counts();
 
   report_.choice = ready.choice;
+  report_.problem = to_string(problem);
   report_.timing.upload_ms += timing.upload_ms;
   report_.timing.kernel_ms += timing.kernel_ms;
   report_.timing.download_ms += timing.download_ms;

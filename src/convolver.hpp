@@ -21,9 +21,10 @@ struct ConvolverOptions {
 
 /// What was done so far.
 struct Report {
-  Choice choice;  ///< of the latest run
-  Timing timing;  ///< milliseconds of all runs; bands: the most of any run
-  Counts counts;  ///< of all runs in the emulator
+  Choice choice;        ///< of the latest run
+  std::string problem;  ///< of the latest run, in one line
+  Timing timing;        ///< milliseconds of all runs; bands: the most of any run
+  Counts counts;        ///< of all runs in the emulator
   int runs = 0;
 };
 
