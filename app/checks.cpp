@@ -17,10 +17,6 @@ void require_choice(const std::string& kind, const std::string& word, const Word
           unknown_name(kind, word, choices));
 }
 
-void require_sigma(double sigma) {
-  require(std::isfinite(sigma) && sigma > 0, "--sigma: pixels, a number above 0");
-}
-
 void complete(PictureOptions& picture, const Raw& raw) {
   ConvolverOptions& convolver = picture.convolver;
   if (raw.threads) {
@@ -43,11 +39,7 @@ void complete(PictureOptions& picture, const Raw& raw) {
   require_choice("value of --on-damage", raw.on_damage, {"fail", "warn"});
   picture.read.refuse_damaged = raw.on_damage == "fail";
 
-  const int quality = picture.write.quality.value_or(0);
-  require(quality >= 0 && quality <= 100, "--quality: a whole number, 0 to 100");
   require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");
-  require(picture.out != "-" || !picture.write.format.empty(),
-          "OUT is standard output: name its format, e.g. --format png");
   if (raw.verbose) picture.loudness = Loudness::verbose;
   if (raw.quiet) picture.loudness = Loudness::quiet;
 }

@@ -1,5 +1,5 @@
-/// From words to types: what the command line may say, checked before any file is touched. All
-/// throw UsageError with the nearest name or the range.
+/// From words to types, checked before any file is touched. All throw UsageError, with the nearest
+/// name or the range. Ranges of masks and of the output are checked where those are made.
 #pragma once
 
 #include <optional>
@@ -41,8 +41,6 @@ void require(bool met, const std::string& message);
 
 /// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
 void require_choice(const std::string& kind, const std::string& word, const Words& choices);
-
-void require_sigma(double sigma);
 
 /// Fills in what Raw says, and checks all that can be checked without reading a file.
 void complete(PictureOptions& picture, const Raw& raw);

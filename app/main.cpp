@@ -20,6 +20,7 @@ int fail(convfilt::ExitCode code, const std::string& message) {
 int main(int argc, char** argv) {
   using namespace convfilt;
   try {
+    set_loudness(Loudness::normal);
     std::visit([](const auto& command) { run(command); }, parse(argc, argv));
     return kDone;
   } catch (const ParseError& error) {

@@ -1,6 +1,6 @@
 #include "alpha.hpp"
 
-#include "samples.hpp"
+#include "sample_type.hpp"
 
 namespace convfilt {
 namespace {
@@ -21,12 +21,8 @@ void for_pixels(const Image& from, Image& to, Body&& body) {
 
 }  // namespace
 
-bool has_alpha(const Image& image) {
-  return image.channels() == kAlpha + 1;
-}
-
 int colour_channels(const Image& image) {
-  return has_alpha(image) ? kAlpha : image.channels();
+  return image.has_alpha() ? kAlpha : image.channels();
 }
 
 double opaque(Depth depth) {
@@ -34,7 +30,7 @@ double opaque(Depth depth) {
 }
 
 bool is_opaque(const Image& image) {
-  if (!has_alpha(image)) return true;
+  if (!image.has_alpha()) return true;
   bool all = true;
   for_sample_type(image.depth(), [&]<class T>(T) {
     const T full = T(opaque(image.depth()));
@@ -78,7 +74,7 @@ Image plane_of(const Image& image, int channel) {
 }
 
 Image premultiplied_plane(const Image& image, int channel) {
-  if (!has_alpha(image)) return plane_of(image, channel);
+  if (!image.has_alpha()) return plane_of(image, channel);
   Image plane(image.width(), image.height(), 1, Depth::f32);
   for_sample_type(image.depth(), [&]<class T>(T) {
     for_pixels<T, float>(image, plane, [channel](const T* in, float* out) {

@@ -13,8 +13,6 @@ namespace convfilt {
 /// Channels that carry colour: 3 of BGRA, else all.
 int colour_channels(const Image& image);
 
-bool has_alpha(const Image& image);
-
 /// True where there is no alpha, too.
 bool is_opaque(const Image& image);
 

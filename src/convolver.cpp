@@ -64,7 +64,7 @@ Image Convolver::run(const Image& in, const Mask& mask, double border_value, int
   problem.mask = mask;
 
   Prepared& ready = prepared(problem, runs);
-  Image out(in.width(), in.height(), in.channels(), in.depth());
+  Image out = Image::like(in);
   const Timing timing = ready.plan->run(in.view(), out.view());
   const Counts counts = ready.plan->counts();
 
@@ -90,7 +90,7 @@ Image Convolver::convolve_plane(const Image& plane, const Mask& mask, double bor
 
 Image Convolver::convolve(const Image& in, const Mask& mask) {
   check_border_value(in.depth());
-  if (!has_alpha(in)) return run(in, mask, options_.border_value, 1);
+  if (!in.has_alpha()) return run(in, mask, options_.border_value, 1);
   // Opaque pictures keep their own depth and its exact arithmetic.
   if (is_opaque(in))
     return with_opaque_alpha(run(without_alpha(in), mask, options_.border_value, 1));
@@ -109,7 +109,7 @@ Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
   Image alpha = plane_of(in, colours);
   if (filters_alpha) alpha = run(alpha, plain, full, runs);
 
-  Image out(in.width(), in.height(), in.channels(), in.depth());
+  Image out = Image::like(in);
   for (int c = 0; c < colours; ++c) {
     const Image filtered =
         run(premultiplied_plane(in, c), plain, options_.border_value * full, runs);

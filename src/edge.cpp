@@ -8,7 +8,7 @@
 #include "errors.hpp"
 #include "make_masks.hpp"
 #include "mask_file.hpp"
-#include "samples.hpp"
+#include "sample_type.hpp"
 #include "suggest.hpp"
 
 namespace convfilt {
@@ -81,9 +81,9 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
   const double border_value =
       convolver.options().border_value * (weighted ? opaque(in.depth()) : 1);
 
-  Image out(in.width(), in.height(), in.channels(), in.depth());
+  Image out = Image::like(in);
   std::optional<Image> alpha;
-  if (has_alpha(in)) {
+  if (in.has_alpha()) {
     alpha = plane_of(in, colours);
     store_alpha(*alpha, out);
   }

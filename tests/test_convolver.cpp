@@ -9,9 +9,10 @@
 #include "convolver.hpp"
 #include "edge.hpp"
 #include "errors.hpp"
-#include "pictures.hpp"
+#include "images.hpp"
 
 using namespace convfilt;
+using namespace convfilt::image_tests;
 
 namespace {
 
@@ -57,8 +58,8 @@ TEST_CASE("red with a soft edge stays pure red") {
       for_samples(in, [&](int x, int y, int c) {
         const double ramp = std::clamp((x - 10) / 12.0, 0.0, 1.0);
         const double alpha = depth == Depth::f32 ? ramp : std::floor(ramp * full);
-        if (c == 2) put(in, x, y, c, alpha > 0 ? full : 0);
-        if (c == 3) put(in, x, y, c, alpha);
+        const double red = alpha > 0 ? full : 0;
+        put(in, x, y, c, c == 3 ? alpha : c == 2 ? red : 0);
       });
       Convolver convolver(on_cpu(border));
       const Image out = convolver.convolve(in, binomial());
@@ -140,7 +141,8 @@ TEST_CASE("opaque everywhere: the bytes of the picture without alpha") {
 }
 
 TEST_CASE("a constant border is opaque, of the border's colour") {
-  Image in(5, 5, 4, Depth::u8);  // transparent
+  Image in(5, 5, 4, Depth::u8);
+  for_samples(in, [&](int x, int y, int c) { put(in, x, y, c, 0); });  // transparent
   const Image out = Convolver(on_cpu(Border::constant, 77)).convolve(in, binomial());
   CHECK(sample(out, 0, 2, 0) == 77);
   CHECK(sample(out, 0, 2, 3) == 64);  // a quarter of the weights lies outside: 63.75

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "errors.hpp"
-#include "pictures.hpp"
+#include "images.hpp"
 
 using namespace convfilt;
+using namespace convfilt::image_tests;
 
 TEST_CASE("edges: the naive double computation") {
   for (const EdgeMethod& method : kEdgeMethods) {

@@ -6,9 +6,9 @@
 #include <random>
 
 #include "convolver.hpp"
-#include "samples.hpp"
+#include "sample_type.hpp"
 
-namespace convfilt {
+namespace convfilt::image_tests {
 
 inline double sample(const Image& image, int x, int y, int channel) {
   double value = 0;
@@ -65,4 +65,4 @@ inline double saturated(double value, Depth depth) {
   return depth == Depth::f32 ? value : std::clamp(std::nearbyint(value), 0.0, full_range(depth));
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::image_tests
