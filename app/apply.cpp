@@ -1,0 +1,14 @@
+#include "commands.hpp"
+#include "mask_file.hpp"
+
+namespace convfilt {
+
+void run(const ApplyCommand& command) {
+  set_loudness(command.picture.loudness);
+  const Mask mask = finished(load_mask(command.mask), command.picture);
+  filter_picture(command.picture, [&](const Image& in, Convolver& convolver) {
+    return convolver.convolve(in, mask);
+  });
+}
+
+}  // namespace convfilt

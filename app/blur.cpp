@@ -1,0 +1,16 @@
+#include "commands.hpp"
+#include "make_masks.hpp"
+
+namespace convfilt {
+
+void run(const BlurCommand& command) {
+  set_loudness(command.picture.loudness);
+  const Mask mask = finished(command.box ? box_mask(*command.box)
+                                         : gaussian_mask(command.sigma.value_or(kDefaultBlurSigma)),
+                             command.picture);
+  filter_picture(command.picture, [&](const Image& in, Convolver& convolver) {
+    return convolver.convolve(in, mask);
+  });
+}
+
+}  // namespace convfilt

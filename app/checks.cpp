@@ -1,0 +1,47 @@
+#include "checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "errors.hpp"
+#include "suggest.hpp"
+
+namespace convfilt {
+
+void require(bool met, const std::string& message) {
+  if (!met) throw UsageError(message);
+}
+
+void require_choice(const std::string& kind, const std::string& word, const Words& choices) {
+  require(std::find(choices.begin(), choices.end(), word) != choices.end(),
+          unknown_name(kind, word, choices));
+}
+
+void complete(PictureOptions& picture, const Raw& raw) {
+  ConvolverOptions& convolver = picture.convolver;
+  if (raw.threads) {
+    require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
+    convolver.request.threads = *raw.threads;
+  }
+  check_names(convolver.request, this_machine());
+
+  require_choice("border", raw.border, words_of(kBorders));
+  for (Border border : kBorders)
+    if (raw.border == name_of(border)) convolver.border = border;
+  if (raw.border_value) {
+    require(convolver.border == Border::constant, "--border-value: only --border=constant has one");
+    require(std::isfinite(*raw.border_value), "--border-value: a finite number");
+    convolver.border_value = *raw.border_value;
+  }
+
+  require_choice("pitch", raw.pitch, {"padded", "packed"});
+  convolver.padded_pitch = raw.pitch == "padded";
+  require_choice("value of --on-damage", raw.on_damage, {"fail", "warn"});
+  picture.read.refuse_damaged = raw.on_damage == "fail";
+
+  require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");
+  if (raw.verbose) picture.loudness = Loudness::verbose;
+  if (raw.quiet) picture.loudness = Loudness::quiet;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,48 @@
+/// From words to types, checked before any file is touched. All throw UsageError, with the nearest
+/// name or the range. Ranges of masks and of the output are checked where those are made.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace convfilt {
+
+using Words = std::vector<std::string>;
+
+/// Words that picture commands share, as they arrive.
+struct Raw {
+  std::string border = "replicate", pitch = "padded", on_damage = "fail";
+  std::optional<double> border_value;
+  std::optional<int> threads;
+  bool verbose = false, quiet = false;
+  bool answered = false;  ///< --help and --version: answered before anything is parsed
+};
+
+/// The names a range of names or of named things has, for lists of choices.
+template <class Things>
+Words words_of(const Things& things) {
+  Words words;
+  for (const auto& thing : things) {
+    if constexpr (requires { std::string(thing); }) {
+      words.emplace_back(thing);
+    } else if constexpr (requires { thing.name; }) {
+      words.emplace_back(thing.name);
+    } else {
+      words.emplace_back(name_of(thing));
+    }
+  }
+  return words;
+}
+
+void require(bool met, const std::string& message);
+
+/// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
+void require_choice(const std::string& kind, const std::string& word, const Words& choices);
+
+/// Fills in what Raw says, and checks all that can be checked without reading a file.
+void complete(PictureOptions& picture, const Raw& raw);
+
+}  // namespace convfilt

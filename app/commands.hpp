@@ -1,0 +1,29 @@
+/// One function a command, and what the picture commands share.
+#pragma once
+
+#include <functional>
+#include <string_view>
+
+#include "options.hpp"
+
+namespace convfilt {
+
+void run(const Answer& answer);
+void run(const BlurCommand& command);
+void run(const SharpenCommand& command);
+void run(const EdgeCommand& command);
+void run(const ApplyCommand& command);
+void run(const ListCommand& command);
+
+/// Writes a result to standard output; throws IoError where that fails.
+void print_result(std::string_view text);
+
+/// The mask as --normalize and --flip want it.
+Mask finished(Mask mask, const PictureOptions& options);
+
+/// Checks the output, reads the input, filters, writes, and tells of it with -v. Nothing is written
+/// when anything fails.
+void filter_picture(const PictureOptions& options,
+                    const std::function<Image(const Image&, Convolver&)>& filter);
+
+}  // namespace convfilt

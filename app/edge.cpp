@@ -1,0 +1,16 @@
+#include "edge.hpp"
+
+#include "commands.hpp"
+
+namespace convfilt {
+
+void run(const EdgeCommand& command) {
+  set_loudness(command.picture.loudness);
+  std::vector<Mask> masks = edge_masks(command.edge);
+  for (Mask& mask : masks) mask = finished(mask, command.picture);
+  filter_picture(command.picture, [&](const Image& in, Convolver& convolver) {
+    return find_edges(in, masks, convolver);
+  });
+}
+
+}  // namespace convfilt

@@ -1,0 +1,80 @@
+#include "help.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr CommandHelp kCommands[] = {
+    {"blur", "Gaussian blur, or the mean of a box",
+     "Blur a picture with a Gaussian, or with a box.\n\n"
+     "Examples:\n"
+     "  convfilt blur photo.jpg soft.jpg                 Gaussian, sigma 2\n"
+     "  convfilt blur photo.jpg backdrop.jpg --sigma 40\n"
+     "  convfilt blur scan.tif mean.tif --box 9          mean of 9x9 pixels\n"},
+    {"sharpen", "Unsharp mask: add what a blur takes away",
+     "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes away.\n\n"
+     "Examples:\n"
+     "  convfilt sharpen photo.jpg crisp.jpg\n"
+     "  convfilt sharpen photo.jpg crisp.jpg --amount 0.5\n"
+     "  convfilt sharpen scan.png local.png --sigma 10   contrast of larger things\n"},
+    {"edge", "Where brightness changes: Sobel, Scharr, Prewitt, Laplacian, LoG",
+     "Find edges: bright where a colour changes fast, black where it does not.\n\n"
+     "Examples:\n"
+     "  convfilt edge photo.jpg edges.png                length of the Sobel gradient\n"
+     "  convfilt edge photo.jpg upright.png --direction x\n"
+     "  convfilt edge photo.jpg blobs.png --method log --sigma 3\n"},
+    {"apply", "Any mask: from a text file, or a filter by name",
+     "Apply a mask: a text file of numbers, rows on lines, or a filter by name.\n\n"
+     "Examples:\n"
+     "  convfilt apply emboss3 photo.jpg relief.png\n"
+     "  convfilt apply my-mask.txt photo.jpg out.png     see filters/README.md for the grammar\n"
+     "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"},
+    {"list", "Strategies, filters and devices to choose from",
+     "List what there is to choose from.\n\n"
+     "Examples:\n"
+     "  convfilt list\n"
+     "  convfilt list filters\n"
+     "  convfilt list devices                            which GPU, or why there is none\n"},
+};
+
+std::string command_table() {
+  std::string text = "Commands:\n";
+  for (const CommandHelp& command : kCommands) {
+    text += "  " + std::string(command.name);
+    text.append(10 - command.name.size(), ' ');
+    text += std::string(command.summary) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::span<const CommandHelp> command_helps() {
+  return kCommands;
+}
+
+std::string general_help() {
+  return "convfilt blurs, sharpens, finds edges and applies any mask to pictures: exactly, and "
+         "with the\n"
+         "same bytes on every CPU and GPU.\n\n"
+         "Examples:\n"
+         "  convfilt blur photo.jpg soft.jpg\n"
+         "  convfilt sharpen photo.jpg crisp.jpg --amount 0.5\n"
+         "  convfilt edge photo.jpg edges.png\n"
+         "  convfilt apply emboss3 photo.jpg relief.png\n"
+         "  convfilt blur - - --format png < in.png > out.png\n\n"
+         "Usage: convfilt COMMAND [OPTIONS] ...\n\n" +
+         command_table() +
+         "\nconvfilt COMMAND --help says more about each; convfilt --version says which version "
+         "this is.\n";
+}
+
+std::string short_help() {
+  return "say what to do, e.g. convfilt blur photo.jpg soft.jpg\n\n" + command_table() +
+         "\nconvfilt --help shows examples.";
+}
+
+std::string version_text() {
+  return "convfilt " CONVFILT_VERSION "\n";
+}
+
+}  // namespace convfilt

@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "devices.hpp"
+#include "errors.hpp"
+#include "mask_file.hpp"
+#include "suggest.hpp"
+
+namespace convfilt {
+namespace {
+
+using Row = std::vector<std::string>;
+
+/// Columns as wide as their widest cell; the last is not padded.
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line += "  " + row[i];
+      if (i + 1 < row.size()) line.append(widths[i] - row[i].size(), ' ');
+    }
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string strategies_table(const Machine& machine) {
+  std::vector<Row> rows;
+  for (const Strategy* s : machine.strategies)
+    rows.push_back({std::string(s->name), std::string(name_of(s->family)), listed(devices_of(*s)),
+                    std::string(s->summary)});
+  return table(rows);
+}
+
+std::string filters_table() {
+  std::vector<Row> rows;
+  for (const auto& filter : list_filters())
+    rows.push_back({filter.name, std::to_string(filter.width) + "x" + std::to_string(filter.height),
+                    filter.description});
+  return table(rows);
+}
+
+std::string devices_table(const Machine& machine) {
+  const std::string cores =
+      std::to_string(machine.cores) + (machine.cores == 1 ? " core" : " cores");
+  std::vector<Row> rows = {
+      {"cpu", cores}, {"emulator", "runs the source of CUDA kernels on the CPU, to learn from"}};
+  const CudaDevices& found = machine.cuda();
+  for (const CudaDevice& device : found.devices) {
+    char gib[32];
+    std::snprintf(gib, sizeof gib, "%.1f GiB", double(device.memory) / (1 << 30));
+    rows.push_back({"cuda:" + std::to_string(device.ordinal),
+                    device.name + ", compute capability " + std::to_string(device.major) + "." +
+                        std::to_string(device.minor) + ", " +
+                        std::to_string(device.multiprocessors) + " multiprocessors, " + gib});
+  }
+  if (found.devices.empty()) rows.push_back({"cuda", "none: " + found.missing});
+  return table(rows);
+}
+
+}  // namespace
+
+void run(const ListCommand& command) {
+  const Machine machine = this_machine();
+  const auto text_of = [&](std::string_view topic) {
+    return topic == "strategies" ? strategies_table(machine)
+           : topic == "filters"  ? filters_table()
+                                 : devices_table(machine);
+  };
+  if (!command.topic.empty()) return print_result(text_of(command.topic));
+  std::string text;
+  for (std::string_view topic : kListTopics)
+    text += (text.empty() ? "" : "\n") + std::string(topic) + "\n" + text_of(topic);
+  print_result(text);
+}
+
+void run(const Answer& answer) {
+  print_result(answer.text);
+}
+
+void print_result(std::string_view text) {
+  const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (std::fflush(stdout) != 0 || !whole)
+    throw IoError("standard output: cannot write; is the disk full or the pipe closed?");
+}
+
+}  // namespace convfilt

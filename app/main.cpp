@@ -1,0 +1,39 @@
+/// convfilt: the only place that catches, and the only exit.
+#include <exception>
+#include <new>
+#include <string>
+
+#include "commands.hpp"
+#include "devices.hpp"
+#include "errors.hpp"
+#include "log.hpp"
+
+namespace {
+
+int fail(convfilt::ExitCode code, const std::string& message) {
+  convfilt::log_error(message);
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace convfilt;
+  try {
+    set_loudness(Loudness::normal);
+    std::visit([](const auto& command) { run(command); }, parse(argc, argv));
+    return kDone;
+  } catch (const ParseError& error) {
+    return fail(kUsage, std::string(error.what()) + "; convfilt COMMAND --help tells more");
+  } catch (const UsageError& error) {
+    return fail(kUsage, error.what());
+  } catch (const IoError& error) {
+    return fail(kFailed, error.what());
+  } catch (const DeviceError& error) {
+    return fail(kFailed, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(kFailed, "out of memory: filter a smaller picture, or free some memory");
+  } catch (const std::exception& error) {
+    return fail(kFailed, std::string("unexpected: ") + error.what());
+  }
+}

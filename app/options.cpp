@@ -1,0 +1,222 @@
+#include "options.hpp"
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <algorithm>
+#include <string>
+
+#include "checks.hpp"
+#include "errors.hpp"
+#include "help.hpp"
+#include "suggest.hpp"
+
+namespace convfilt {
+namespace {
+
+/// One command's grammar. Adding options binds them to the structs that parse() fills.
+class Grammar {
+ public:
+  explicit Grammar(const CommandHelp& help)
+      : app_(std::string(help.examples), "convfilt " + std::string(help.name)) {
+    app_.set_help_flag();
+    app_.allow_extras();  // so that a misspelt option gets the nearest name
+    app_.get_formatter()->column_width(26);
+    app_.get_formatter()->label("Positionals", "Arguments");
+  }
+
+  template <class Value>
+  void positional(const char* name, Value& value, const char* description, bool required = true) {
+    app_.add_option(name, value, description)->required(required)->option_text(" ");
+  }
+
+  /// `letter` stands for the value in help.
+  template <class Value>
+  CLI::Option* option(const char* group, const char* name, const char* letter, Value& value,
+                      const std::string& description) {
+    return app_.add_option(name, value, description)
+        ->type_name("value")
+        ->option_text(letter)
+        ->group(group);
+  }
+
+  /// An option whose values are a list, which help shows below its description.
+  template <class Value>
+  void choice(const char* group, const char* name, Value& value, const std::string& description,
+              const Words& choices) {
+    option(group, name, "NAME", value, description + ":\n" + listed(choices, "or"));
+  }
+
+  CLI::Option* flag(const char* group, const char* name, bool& value, const char* description) {
+    return app_.add_flag(name, value, description)->option_text(" ")->group(group);
+  }
+
+  void picture_files(PictureOptions& picture) {
+    positional("IN", picture.in, "Picture to read; - is standard input");
+    positional("OUT", picture.out, "Picture to write; - is standard output, with --format");
+  }
+
+  void picture_options(PictureOptions& picture) {
+    Request& request = picture.convolver.request;
+    const char* how = "How to compute";
+    choice(how, "--strategy", request.strategy, "Way to convolve (convfilt list strategies)",
+           strategy_names(this_machine()));
+    choice(how, "--device", request.device, "Where to compute", device_names());
+    option(how, "--threads", "N", raw_.threads, "CPU threads, 1 to 1024 (default: all cores)");
+    option(how, "--pitch", "NAME", raw_.pitch, "Rows in GPU memory: padded (default) or packed");
+
+    const char* what = "Mask and border";
+    choice(what, "--border", raw_.border, "What lies outside the picture (default replicate)",
+           words_of(kBorders));
+    option(what, "--border-value", "V", raw_.border_value,
+           "Sample value outside, with --border=constant (default 0)");
+    flag(what, "--flip", picture.flip, "Turn the mask by 180 degrees: true convolution");
+    flag(what, "--normalize", picture.normalize, "Scale the mask to preserve brightness");
+
+    const char* files = "Files";
+    option(files, "--format", "NAME", picture.write.format,
+           "Format of OUT, e.g. png (default: by the end of its name)");
+    option(files, "--quality", "Q", picture.write.quality, "JPEG quality, 0 to 100");
+    flag(files, "--in-place", picture.in_place, "Allow OUT to be the same file as IN");
+    option(files, "--on-damage", "NAME", raw_.on_damage,
+           "If IN is damaged: fail (default), or warn and go on");
+    option(files, "--max-pixels", "N", picture.read.max_pixels,
+           "Refuse a picture of more pixels (default 2^29)");
+
+    CLI::Option* verbose =
+        flag(kMessages, "-v,--verbose", raw_.verbose, "Say what ran where, why, and how long");
+    flag(kMessages, "-q,--quiet", raw_.quiet, "Say nothing but errors")->excludes(verbose);
+  }
+
+  /// Declares --help and --version, which are answered before anything is parsed.
+  void closing_options() {
+    flag(kMessages, "-h,--help", raw_.answered, "Print this text");
+    flag(kMessages, "--version", raw_.answered, "Print the version");
+  }
+
+  /// CLI11 leaves two blank lines between groups and one at the end.
+  std::string help() const {
+    std::string text = app_.help();
+    for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
+    while (text.ends_with("\n\n")) text.pop_back();
+    return text;
+  }
+
+  void parse(const Words& words) {
+    app_.parse(Words(words.rbegin(), words.rend()));
+    Words left = app_.remaining();
+    std::erase(left, "--");  // it did its work
+    if (left.empty()) return;
+    if (!left[0].starts_with("-")) throw UsageError("unexpected argument '" + left[0] + "'");
+    Words known;
+    for (const CLI::Option* option : app_.get_options())
+      for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+    const std::string word = left[0].substr(0, left[0].find('='));
+    const std::string text = unknown_name("option", word, known);
+    // The list of all options is longer than an error may be.
+    throw UsageError(text.find("did you mean") != std::string::npos
+                         ? text
+                         : "unknown option '" + word + "'; " + app_.get_name() +
+                               " --help lists them");
+  }
+
+  const Raw& raw() const { return raw_; }
+
+ private:
+  static constexpr const char* kMessages = "Messages";
+  CLI::App app_;
+  Raw raw_;
+};
+
+void declare(Grammar& grammar, BlurCommand& command) {
+  grammar.picture_files(command.picture);
+  grammar.option("Blur", "--sigma", "S", command.sigma, "Of the Gaussian, in pixels (default 2)");
+  grammar.option("Blur", "--box", "N", command.box, "A box of side N instead, 1 to 1025");
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, SharpenCommand& command) {
+  grammar.picture_files(command.picture);
+  grammar.option("Sharpen", "--amount", "A", command.amount, "How much, from 0 (default 1)");
+  grammar.option("Sharpen", "--sigma", "S", command.sigma,
+                 "Size of the details to sharpen, in pixels (default 1)");
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, EdgeCommand& command) {
+  grammar.picture_files(command.picture);
+  grammar.choice("Edge", "--method", command.edge.method, "Default sobel", words_of(kEdgeMethods));
+  grammar.option("Edge", "--sigma", "S", command.edge.sigma,
+                 "Of --method=log, in pixels (default 1.4)");
+  grammar.option("Edge", "--direction", "NAME", command.edge.direction,
+                 "Changes along x, along y or both (default)");
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, ApplyCommand& command) {
+  grammar.positional("MASK", command.mask, "A text file, or a name (convfilt list filters)");
+  grammar.picture_files(command.picture);
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, ListCommand& command) {
+  grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)",
+                     false);
+}
+
+void check(BlurCommand& command, const Raw& raw) {
+  require(!(command.box && command.sigma), "--sigma, --box: a blur has one of the two");
+  complete(command.picture, raw);
+}
+
+template <class PictureCommand>
+void check(PictureCommand& command, const Raw& raw) {
+  complete(command.picture, raw);
+}
+
+void check(ListCommand& command, const Raw&) {
+  if (!command.topic.empty()) require_choice("topic", command.topic, words_of(kListTopics));
+}
+
+/// Whether one of the words up to "--" is `name`.
+bool asks(const Words& words, const char* name) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, name) != end;
+}
+
+template <class OneCommand>
+Command parse_as(const CommandHelp& help, const Words& words) {
+  OneCommand command;
+  Grammar grammar(help);
+  declare(grammar, command);
+  grammar.closing_options();
+  if (asks(words, "-h") || asks(words, "--help")) return Answer{grammar.help()};
+  if (asks(words, "--version")) return Answer{version_text()};
+  grammar.parse(words);
+  check(command, grammar.raw());
+  return command;
+}
+
+}  // namespace
+
+Command parse(int argc, const char* const* argv) {
+  const Words words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) throw UsageError(short_help());
+  const std::string& name = words[0];
+  const Words rest(words.begin() + 1, words.end());
+  for (const CommandHelp& help : command_helps()) {
+    if (help.name != name) continue;
+    if (name == "blur") return parse_as<BlurCommand>(help, rest);
+    if (name == "sharpen") return parse_as<SharpenCommand>(help, rest);
+    if (name == "edge") return parse_as<EdgeCommand>(help, rest);
+    if (name == "apply") return parse_as<ApplyCommand>(help, rest);
+    return parse_as<ListCommand>(help, rest);
+  }
+  if (name == "-h" || name == "--help") return Answer{general_help()};
+  if (name == "--version") return Answer{version_text()};
+  if (name.starts_with("-"))
+    throw UsageError("the command comes first, then its options: convfilt COMMAND " + name);
+  throw UsageError(unknown_name("command", name, words_of(command_helps())));
+}
+
+}  // namespace convfilt

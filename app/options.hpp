@@ -1,0 +1,73 @@
+/// The command line as plain structs. The words of the CLI library appear only here and in
+/// options.cpp.
+#pragma once
+
+#include <CLI/Error.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "convolver.hpp"
+#include "edge.hpp"
+#include "image_io.hpp"
+#include "log.hpp"
+
+namespace convfilt {
+
+/// A command line that cannot be understood. Exit code 2, as UsageError.
+using ParseError = CLI::ParseError;
+
+/// What blur, sharpen, edge and apply share.
+struct PictureOptions {
+  std::string in, out;  ///< paths; "-" = standard input, standard output
+  ReadOptions read;
+  WriteOptions write;
+  bool in_place = false;
+  ConvolverOptions convolver;
+  bool flip = false, normalize = false;
+  Loudness loudness = Loudness::normal;
+};
+
+inline constexpr double kDefaultBlurSigma = 2;
+
+struct BlurCommand {
+  PictureOptions picture;
+  std::optional<double> sigma;  ///< pixels; kDefaultBlurSigma if there is no box either
+  std::optional<int> box;       ///< side in pixels, instead of sigma
+};
+
+struct SharpenCommand {
+  PictureOptions picture;
+  double amount = 1;
+  double sigma = 1;  ///< pixels
+};
+
+struct EdgeCommand {
+  PictureOptions picture;
+  EdgeOptions edge;
+};
+
+struct ApplyCommand {
+  PictureOptions picture;
+  std::string mask;  ///< a path, or a name in filters/
+};
+
+struct ListCommand {
+  std::string topic;  ///< one of kListTopics; empty = all
+};
+
+inline constexpr std::string_view kListTopics[] = {"strategies", "filters", "devices"};
+
+/// --help or --version: a text for standard output.
+struct Answer {
+  std::string text;
+};
+
+using Command =
+    std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand, ListCommand>;
+
+/// Understands the command line; reads no file and asks no device. Throws ParseError and
+/// UsageError.
+Command parse(int argc, const char* const* argv);
+
+}  // namespace convfilt

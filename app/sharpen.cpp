@@ -1,0 +1,14 @@
+#include "commands.hpp"
+#include "make_masks.hpp"
+
+namespace convfilt {
+
+void run(const SharpenCommand& command) {
+  set_loudness(command.picture.loudness);
+  const Mask mask = finished(sharpen_mask(command.amount, command.sigma), command.picture);
+  filter_picture(command.picture, [&](const Image& in, Convolver& convolver) {
+    return convolver.convolve(in, mask);
+  });
+}
+
+}  // namespace convfilt

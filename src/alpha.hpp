@@ -1,0 +1,44 @@
+/// Pictures with alpha, taken apart into f32 planes that may be filtered, and put together again.
+///
+/// A transparent pixel's colour must not bleed into its neighbours: colours are filtered
+/// premultiplied, c * a, and divided by the alpha of the result. Planes are one channel of f32:
+/// products of 8-bit samples are exact in it, and all strategies of a family give the same f32
+/// bytes.
+#pragma once
+
+#include "image.hpp"
+
+namespace convfilt {
+
+/// Channels that carry colour: 3 of BGRA, else all.
+int colour_channels(const Image& image);
+
+/// True where there is no alpha, too.
+bool is_opaque(const Image& image);
+
+/// The 3 colours of a BGRA picture, in its own depth.
+Image without_alpha(const Image& image);
+
+/// BGR made BGRA, opaque everywhere.
+Image with_opaque_alpha(const Image& colours);
+
+/// Channel `channel` as f32, in the picture's sample units.
+Image plane_of(const Image& image, int channel);
+
+/// plane_of(), times alpha where the picture has it. A ghost cell of an opaque colour V is then
+/// V * opaque(depth).
+Image premultiplied_plane(const Image& image, int channel);
+
+/// The largest alpha: 255, 65535 or 1.
+double opaque(Depth depth);
+
+/// out's channel = premultiplied / alpha + offset, to the depth of `out`; 0 where alpha is not
+/// above 0. Both planes are of out's size; alpha is not saturated, since only the ratio to its own
+/// plane is true.
+void store_colour(const Image& premultiplied, const Image& alpha, double offset, int channel,
+                  Image& out);
+
+/// out's alpha channel = the plane, rounded and saturated to 0..opaque.
+void store_alpha(const Image& alpha, Image& out);
+
+}  // namespace convfilt

@@ -1,0 +1,205 @@
+#include "choice.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <thread>
+
+#include "errors.hpp"
+#include "estimate.hpp"
+#include "registry.hpp"
+#include "suggest.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
+
+/// --device, taken apart.
+struct Wanted {
+  std::optional<DeviceKind> kind;  ///< none = auto
+  int ordinal = 0;
+};
+
+Wanted parse_device(std::string_view text) {
+  if (text == "auto") return {};
+  for (DeviceKind kind : kKinds)
+    if (text == name_of(kind)) return {kind, 0};
+  const std::string numbered = std::string(name_of(DeviceKind::cuda)) + ":";
+  if (text.starts_with(numbered)) {
+    const char* end = text.data() + text.size();
+    int ordinal = -1;
+    const auto [stop, error] = std::from_chars(text.data() + numbered.size(), end, ordinal);
+    if (error == std::errc() && stop == end && ordinal >= 0) return {DeviceKind::cuda, ordinal};
+    throw UsageError("--device=" + std::string(text) + ": after '" + numbered +
+                     "' comes the number of a CUDA device, e.g. " + numbered + "0");
+  }
+  throw UsageError(unknown_name("device", text, device_names()));
+}
+
+const Strategy* find(const Machine& machine, std::string_view name) {
+  for (const Strategy* strategy : machine.strategies)
+    if (strategy->name == name) return strategy;
+  return nullptr;
+}
+
+/// The strategy asked for; null = auto.
+const Strategy* parse_strategy(std::string_view name, const Machine& machine) {
+  if (name == "auto") return nullptr;
+  if (const Strategy* strategy = find(machine, name)) return strategy;
+  throw UsageError(unknown_name("strategy", name, strategy_names(machine)));
+}
+
+const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
+                          const Machine& machine) {
+  std::span<const std::string_view> names = kSeparable;
+  if (family == Family::direct && kind == DeviceKind::cpu) names = kDirectOnCpu;
+  // The emulator runs the same sources as CUDA, so it takes the same ones.
+  if (family == Family::direct && kind != DeviceKind::cpu) names = kDirectOnCuda;
+  for (std::string_view name : names) {
+    const Strategy* strategy = find(machine, name);
+    if (strategy && strategy->runs_on(kind) && strategy->refuses(problem).empty()) return strategy;
+  }
+  return nullptr;
+}
+
+/// Throws DeviceError unless CUDA device `ordinal` is there.
+void require_cuda(const Machine& machine, int ordinal, const std::string& asked) {
+  const CudaDevices& found = machine.cuda();
+  if (found.devices.empty()) throw DeviceError("--device=" + asked + ": " + found.missing);
+  const int count = int(found.devices.size());
+  if (ordinal >= count)
+    throw DeviceError("--device=" + asked + ": this machine has only cuda:0" +
+                      (count > 1 ? " to cuda:" + std::to_string(count - 1) : ""));
+}
+
+bool has_cuda(const Machine& machine) {
+  return machine.built_with_cuda && !machine.cuda().devices.empty();
+}
+
+std::string in_words(double seconds) {
+  const double ms = std::ceil(seconds * 1e3);
+  return ms < 10'000 ? std::to_string(long(ms)) + " ms"
+                     : std::to_string(long(std::min(seconds, 1e15))) + " s";
+}
+
+/// Which of the CPU and a GPU gets the work when nobody said.
+struct Verdict {
+  bool cuda = false;
+  std::string why;
+};
+
+Verdict weigh(const Problem& problem, Family family, int runs, const Request& request,
+              const Machine& machine) {
+  const int threads = request.threads > 0 ? request.threads : machine.cores;
+  const Work work = work_of(problem, family, runs);
+  const std::string estimate = "estimated " + in_words(cpu_seconds(work, threads)) + " on " +
+                               std::to_string(threads) +
+                               (threads == 1 ? " CPU thread, " : " CPU threads, ") +
+                               in_words(cuda_seconds(work)) + " on a GPU";
+  if (!cuda_pays(work, threads)) return {false, estimate};
+  if (has_cuda(machine)) return {true, estimate};
+  return {false, estimate + ", but there is none"};
+}
+
+Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
+                     const Machine& machine) {
+  const Family family = family_for(problem);
+  const std::string by_mask = "family " + std::string(name_of(family)) + " by the mask; ";
+  const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
+    if (const Strategy* strategy = preferred(family, kind, problem, machine))
+      return {strategy, kind, wanted.ordinal, by_mask + why, ""};
+    std::vector<std::string> others;
+    for (const Strategy* strategy : machine.strategies)
+      if (strategy->runs_on(kind) && strategy->refuses(problem).empty())
+        others.emplace_back(strategy->name);
+    const std::string remedy = others.empty()
+                                   ? "leave out --device"
+                                   : "name a strategy that does: " + listed(others, "or");
+    throw UsageError("--device=" + request.device + ": no strategy of the " +
+                     std::string(name_of(family)) + " family, which this mask gets, runs there; " +
+                     remedy);
+  };
+  if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
+  if (wanted.kind) return take(*wanted.kind, "device as asked");
+  if (!preferred(family, DeviceKind::cuda, problem, machine))
+    return take(DeviceKind::cpu, "nothing of it runs on a GPU");
+  const Verdict verdict = weigh(problem, family, runs, request, machine);
+  return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
+}
+
+Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
+                  const Request& request, const Wanted& wanted, const Machine& machine) {
+  const std::string name(strategy.name);
+  if (const std::string refusal = strategy.refuses(problem); !refusal.empty())
+    throw UsageError("strategy '" + name + "': " + refusal);
+
+  const bool on_cuda = strategy.runs_on(DeviceKind::cuda);
+  if (wanted.kind) {
+    // A build without CUDA does not know what would run there, only that it cannot.
+    if (wanted.kind == DeviceKind::cuda && !machine.built_with_cuda)
+      require_cuda(machine, wanted.ordinal, request.device);
+    if (!strategy.runs_on(*wanted.kind))
+      throw UsageError("strategy '" + name + "' does not run on --device=" + request.device +
+                       ", only on " + listed(devices_of(strategy)) + "; leave one of the two out");
+    if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
+    return {&strategy, *wanted.kind, wanted.ordinal, "as asked", ""};
+  }
+  if (strategy.runs_on(DeviceKind::cpu)) {
+    if (!on_cuda) return {&strategy, DeviceKind::cpu, 0, "strategy as asked", ""};
+    const Verdict verdict = weigh(problem, strategy.family, runs, request, machine);
+    return {&strategy, verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, 0,
+            "strategy as asked; " + verdict.why, ""};
+  }
+  // A kernel to be learned from belongs on a GPU, however small the picture.
+  if (on_cuda && has_cuda(machine))
+    return {&strategy, DeviceKind::cuda, 0, "strategy as asked; it is made for a GPU", ""};
+  const std::string& missing = machine.cuda().missing;
+  if (!strategy.runs_on(DeviceKind::emulator))
+    throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
+  return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is no CUDA device",
+          "no CUDA device (" + missing + "); " + name +
+              " runs in the emulator on the CPU: same bytes, not the speed"};
+}
+
+}  // namespace
+
+Machine this_machine() {
+  return {strategies(), int(std::max(1u, std::thread::hardware_concurrency())), built_with_cuda(),
+          cuda_devices};
+}
+
+void check_names(const Request& request, const Machine& machine) {
+  parse_strategy(request.strategy, machine);
+  parse_device(request.device);
+}
+
+Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine) {
+  const Strategy* strategy = parse_strategy(request.strategy, machine);
+  const Wanted wanted = parse_device(request.device);
+  return strategy ? choose_for(*strategy, problem, runs, request, wanted, machine)
+                  : choose_freely(problem, runs, request, wanted, machine);
+}
+
+std::vector<std::string> strategy_names(const Machine& machine) {
+  std::vector<std::string> names = {"auto"};
+  for (const Strategy* strategy : machine.strategies) names.emplace_back(strategy->name);
+  return names;
+}
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> names = {"auto"};
+  for (DeviceKind kind : kKinds) names.emplace_back(name_of(kind));
+  names.push_back(std::string(name_of(DeviceKind::cuda)) + ":N");
+  return names;
+}
+
+std::vector<std::string> devices_of(const Strategy& strategy) {
+  std::vector<std::string> names;
+  for (DeviceKind kind : kKinds)
+    if (strategy.runs_on(kind)) names.emplace_back(name_of(kind));
+  return names;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,63 @@
+/// Which strategy, on which device, and why.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "devices.hpp"
+#include "problem.hpp"
+#include "strategy.hpp"
+
+namespace convfilt {
+
+/// What a person asks for.
+struct Request {
+  std::string strategy = "auto";  ///< auto, or a name in the registry
+  std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
+  int threads = 0;                ///< of the CPU; 0 = all cores
+};
+
+/// What there is to choose from. A test puts its own in.
+struct Machine {
+  std::span<const Strategy* const> strategies;
+  int cores = 1;
+  bool built_with_cuda = false;
+  std::function<const CudaDevices&()> cuda;  ///< slow: asked only when the answer matters
+};
+
+/// The registry and this machine. Costs nothing; CUDA is not asked.
+Machine this_machine();
+
+struct Choice {
+  const Strategy* strategy = nullptr;
+  DeviceKind device = DeviceKind::cpu;
+  int ordinal = 0;     ///< CUDA only
+  std::string why;     ///< half a sentence for -v
+  std::string notice;  ///< to be told unless quiet; mostly empty
+};
+
+/// Throws UsageError, with the nearest name, where a strategy or device is misspelt. Costs nothing.
+void check_names(const Request& request, const Machine& machine);
+
+/// Chooses for `runs` pictures of this problem's shape. The family comes from the problem alone
+/// (with strategy auto), the device from estimate.hpp (with device auto). Throws UsageError where
+/// the strategy refuses the problem or does not run on the device asked for, DeviceError where that
+/// is missing.
+Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine);
+
+/// What --strategy and --device accept, for help and hints.
+std::vector<std::string> strategy_names(const Machine& machine);
+std::vector<std::string> device_names();
+
+/// Names of the device kinds a strategy runs on.
+std::vector<std::string> devices_of(const Strategy& strategy);
+
+/// What `auto` takes: the first of these that runs on the device and accepts the problem.
+inline constexpr std::string_view kDirectOnCpu[] = {"cpu"};
+inline constexpr std::string_view kDirectOnCuda[] = {"tiled-out", "cached", "basic"};
+inline constexpr std::string_view kSeparable[] = {"separable"};
+
+}  // namespace convfilt

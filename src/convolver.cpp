@@ -1,0 +1,138 @@
+#include "convolver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <utility>
+
+#include "alpha.hpp"
+#include "errors.hpp"
+#include "log.hpp"
+
+namespace convfilt {
+namespace {
+
+/// Plans kept: two masks of an edge filter, each for colours and alpha. Every plan holds device
+/// memory.
+constexpr std::size_t kMaxPlans = 4;
+
+/// A gain this near to 1 is 1 but for the rounding of weights: brightness and alpha are preserved.
+constexpr double kUnitGainTolerance = 1e-6;
+
+bool same(const Mask& a, const Mask& b) {
+  return a.width == b.width && a.height == b.height && a.anchor_x == b.anchor_x &&
+         a.anchor_y == b.anchor_y && a.divisor == b.divisor && a.offset == b.offset &&
+         a.weights == b.weights;
+}
+
+bool same(const Problem& a, const Problem& b) {
+  return a.width == b.width && a.height == b.height && a.channels == b.channels &&
+         a.depth == b.depth && a.border == b.border &&
+         (a.border != Border::constant || a.border_value == b.border_value) && same(a.mask, b.mask);
+}
+
+}  // namespace
+
+Convolver::Convolver(ConvolverOptions options, Machine machine)
+    : options_(std::move(options)), machine_(std::move(machine)) {}
+
+Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(),
+                                  [&](const Prepared& p) { return same(p.problem, problem); });
+  if (found != prepared_.end()) return *found;
+
+  const Choice choice = choose(problem, runs, options_.request, machine_);
+  if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
+  if (prepared_.size() == kMaxPlans) prepared_.erase(prepared_.begin());
+  PlanOptions how;
+  how.device = choice.ordinal;
+  how.threads = options_.request.threads;
+  how.padded_pitch = options_.padded_pitch;
+  report_.choice = choice;
+  prepared_.push_back({problem, choice, choice.strategy->prepare(problem, choice.device, how)});
+  return prepared_.back();
+}
+
+Image Convolver::run(const Image& in, const Mask& mask, double border_value, int runs) {
+  Problem problem;
+  problem.width = in.width();
+  problem.height = in.height();
+  problem.channels = in.channels();
+  problem.depth = in.depth();
+  problem.border = options_.border;
+  problem.border_value = border_value;
+  problem.mask = mask;
+
+  Prepared& ready = prepared(problem, runs);
+  Image out = Image::like(in);
+  const Timing timing = ready.plan->run(in.view(), out.view());
+  const Counts counts = ready.plan->counts();
+
+  report_.choice = ready.choice;
+  report_.problem = to_string(problem);
+  report_.timing.upload_ms += timing.upload_ms;
+  report_.timing.kernel_ms += timing.kernel_ms;
+  report_.timing.download_ms += timing.download_ms;
+  report_.timing.bands = std::max(report_.timing.bands, timing.bands);
+  report_.counts.global_reads += counts.global_reads;
+  report_.counts.shared_reads += counts.shared_reads;
+  report_.counts.barriers += counts.barriers;
+  report_.counts.ghost_cells += counts.ghost_cells;
+  report_.counts.blocks += counts.blocks;
+  ++report_.runs;
+  return out;
+}
+
+Image Convolver::convolve_plane(const Image& plane, const Mask& mask, double border_value,
+                                int runs) {
+  return run(plane, mask, border_value, runs);
+}
+
+Image Convolver::convolve(const Image& in, const Mask& mask) {
+  check_border_value(in.depth());
+  if (!in.has_alpha()) return run(in, mask, options_.border_value, 1);
+  // Opaque pictures keep their own depth and its exact arithmetic.
+  if (is_opaque(in))
+    return with_opaque_alpha(run(without_alpha(in), mask, options_.border_value, 1));
+  return convolve_with_alpha(in, mask);
+}
+
+Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
+  // The offset is a colour, not a weight: it is added once colours are no longer premultiplied.
+  Mask plain = mask;
+  plain.offset = 0;
+  const bool filters_alpha = std::abs(gain(mask) - 1) <= kUnitGainTolerance;
+  const double full = opaque(in.depth());
+  const int colours = colour_channels(in);
+  const int runs = colours + (filters_alpha ? 1 : 0);
+
+  Image alpha = plane_of(in, colours);
+  if (filters_alpha) alpha = run(alpha, plain, full, runs);
+
+  Image out = Image::like(in);
+  for (int c = 0; c < colours; ++c) {
+    const Image filtered =
+        run(premultiplied_plane(in, c), plain, options_.border_value * full, runs);
+    store_colour(filtered, alpha, mask.offset, c, out);
+  }
+  store_alpha(alpha, out);
+  return out;
+}
+
+void Convolver::check_border_value(Depth depth) const {
+  if (options_.border != Border::constant) return;
+  const double value = options_.border_value;
+  const bool whole = depth == Depth::f32 || value == std::floor(value);
+  const bool inside = depth == Depth::f32 || (value >= 0 && value <= full_range(depth));
+  if (whole && inside && std::isfinite(value)) return;
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << "--border-value " << value << ": samples of this picture are " << name_of(depth) << ", ";
+  if (depth == Depth::f32)
+    text << "any finite number";
+  else
+    text << "whole numbers from 0 to " << full_range(depth);
+  throw UsageError(text.str());
+}
+
+}  // namespace convfilt

@@ -1,0 +1,72 @@
+/// Choose a strategy and a device, prepare once, run many.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "choice.hpp"
+#include "image.hpp"
+#include "problem.hpp"
+#include "strategy.hpp"
+
+namespace convfilt {
+
+struct ConvolverOptions {
+  Request request;
+  Border border = Border::replicate;
+  double border_value = 0;  ///< for Border::constant, in sample units
+  bool padded_pitch = true;
+};
+
+/// What was done so far.
+struct Report {
+  Choice choice;        ///< of the latest run
+  std::string problem;  ///< of the latest run, in one line
+  Timing timing;        ///< milliseconds of all runs; bands: the most of any run
+  Counts counts;        ///< of all runs in the emulator
+  int runs = 0;
+};
+
+/// Keeps prepared plans, so that a second picture of the same shape costs no preparation. Not
+/// thread-safe.
+class Convolver {
+ public:
+  explicit Convolver(ConvolverOptions options, Machine machine = this_machine());
+
+  /// Filters every channel with the mask, border and offset applied; the result has the input's
+  /// shape and depth. Alpha is filtered with the colours where the mask's gain is 1, and kept where
+  /// it is not (an edge has no transparency of its own); where the picture is opaque everywhere,
+  /// colours get exactly the bytes they get without alpha, and alpha stays opaque. A ghost cell of
+  /// border constant is opaque. Throws UsageError and DeviceError as choose() does.
+  Image convolve(const Image& in, const Mask& mask);
+
+  /// Filters one f32 plane. `runs` says how many such planes the job has in all, for the choice of
+  /// the device; `border_value` is in the plane's units.
+  Image convolve_plane(const Image& plane, const Mask& mask, double border_value, int runs);
+
+  /// The border value as a sample of a picture of this depth; throws UsageError where it is none:
+  /// out of range, or not whole for an integer depth.
+  void check_border_value(Depth depth) const;
+
+  const ConvolverOptions& options() const { return options_; }
+  const Report& report() const { return report_; }
+
+ private:
+  struct Prepared {
+    Problem problem;
+    Choice choice;
+    std::unique_ptr<Plan> plan;
+  };
+
+  Prepared& prepared(const Problem& problem, int runs);
+  Image run(const Image& in, const Mask& mask, double border_value, int runs);
+  Image convolve_with_alpha(const Image& in, const Mask& mask);
+
+  ConvolverOptions options_;
+  Machine machine_;
+  std::vector<Prepared> prepared_;  ///< the latest last
+  Report report_;
+};
+
+}  // namespace convfilt

@@ -1,0 +1,29 @@
+#include "estimate.hpp"
+
+#include <algorithm>
+
+namespace convfilt {
+
+Work work_of(const Problem& problem, Family family, int runs) {
+  const double samples = double(problem.width) * problem.height * problem.channels * runs;
+  const double taps = family == Family::separable
+                          ? double(problem.mask.width) + problem.mask.height
+                          : double(problem.mask.width) * problem.mask.height;
+  return {problem.depth, samples * taps, samples * double(size_of(problem.depth))};
+}
+
+double cpu_seconds(const Work& work, int threads) {
+  const double rate = work.depth == Depth::u8 ? kCpuRateU8 : kCpuRateWide;
+  return std::max(work.multiply_adds / (rate * std::max(threads, 1)),
+                  2 * work.bytes / kHostBandwidth);
+}
+
+double cuda_seconds(const Work& work) {
+  return kCudaContext + 2 * work.bytes / kTransferRate + work.multiply_adds / kCudaRate;
+}
+
+bool cuda_pays(const Work& work, int threads) {
+  return cpu_seconds(work, threads) > cuda_seconds(work);
+}
+
+}  // namespace convfilt

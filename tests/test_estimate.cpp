@@ -1,0 +1,177 @@
+/// The estimate behind --device=auto, and the choice made from it on invented machines.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "choice.hpp"
+#include "errors.hpp"
+#include "estimate.hpp"
+#include "registry.hpp"
+
+using namespace convfilt;
+
+namespace {
+
+Problem problem_of(int side, Mask mask, Depth depth = Depth::u8) {
+  Problem problem;
+  problem.width = problem.height = side;
+  problem.depth = depth;
+  problem.mask = std::move(mask);
+  return problem;
+}
+
+/// Rank 1, so that auto takes the separable family.
+Mask wide_box() {
+  return make_mask("box41", 41, 41, std::vector<double>(41 * 41, 1), 41 * 41);
+}
+
+/// Full rank.
+Mask diagonal(int side) {
+  std::vector<double> weights(std::size_t(side) * side);
+  for (int i = 0; i < side; ++i) weights[std::size_t(i) * side + i] = 1;
+  return make_mask("diagonal", side, side, weights, side);
+}
+
+std::string accepts(const Problem&) {
+  return "";
+}
+std::string refuses(const Problem&) {
+  return "no problem is good enough; take another strategy.";
+}
+std::unique_ptr<Plan> never_run(const Problem&, const PlanOptions&) {
+  return nullptr;
+}
+
+/// Strategies that only say where they run.
+const Strategy kCpu{"cpu", "", Family::direct, accepts, never_run, nullptr, nullptr};
+const Strategy kTiledIn{"tiled-in", "", Family::direct, accepts, nullptr, never_run, never_run};
+const Strategy kTiledOut{"tiled-out", "", Family::direct, accepts, nullptr, never_run, never_run};
+const Strategy kSeparated{"separable", "",      Family::separable, accepts,
+                          never_run,   nullptr, never_run};
+const Strategy kGpuOnly{"gpu-only", "", Family::direct, accepts, nullptr, nullptr, never_run};
+const Strategy kPicky{"picky", "", Family::direct, refuses, never_run, nullptr, nullptr};
+const Strategy* const kAll[] = {&kCpu, &kTiledIn, &kTiledOut, &kSeparated, &kGpuOnly, &kPicky};
+
+/// A machine of 8 cores that counts how often CUDA is asked.
+struct Invented {
+  CudaDevices cuda;
+  int asked = 0;
+  Machine machine;
+
+  explicit Invented(int devices, bool built = true) {
+    for (int i = 0; i < devices; ++i) cuda.devices.push_back({i, "invented", 9, 0, 100, 1});
+    if (devices == 0) cuda.missing = "there is no driver; install one";
+    machine = {kAll, 8, built, [this]() -> const CudaDevices& { return ++asked, cuda; }};
+  }
+
+  Choice choose(const Problem& problem, const std::string& strategy, const std::string& device,
+                int runs = 1) const {
+    return convfilt::choose(problem, runs, {strategy, device, 0}, machine);
+  }
+};
+
+/// What choose() says when it throws `Error`.
+template <class Error>
+std::string complaint(const Invented& invented, const Problem& problem, const std::string& strategy,
+                      const std::string& device) {
+  try {
+    invented.choose(problem, strategy, device);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("work counts taps of the family, samples and runs") {
+  const Problem problem = problem_of(1000, wide_box(), Depth::u16);
+  CHECK(work_of(problem, Family::direct).multiply_adds == 1e6 * 41 * 41);
+  CHECK(work_of(problem, Family::separable).multiply_adds == 1e6 * 82);
+  CHECK(work_of(problem, Family::separable, 3).multiply_adds == 3e6 * 82);
+  CHECK(work_of(problem, Family::direct, 3).bytes == 6e6);
+}
+
+TEST_CASE("CPU time falls with threads until memory is the limit") {
+  const Work heavy = work_of(problem_of(4000, wide_box()), Family::direct);
+  CHECK(cpu_seconds(heavy, 8) == doctest::Approx(cpu_seconds(heavy, 1) / 8));
+  CHECK(cpu_seconds(heavy, 0) == cpu_seconds(heavy, 1));
+  const Work light = work_of(problem_of(4000, diagonal(1)), Family::direct);
+  CHECK(cpu_seconds(light, 1024) == doctest::Approx(2 * light.bytes / kHostBandwidth));
+}
+
+TEST_CASE("a GPU pays for much work, never for a small picture or a copy") {
+  CHECK_FALSE(cuda_pays(work_of(problem_of(512, diagonal(15)), Family::direct), 8));
+  CHECK_FALSE(cuda_pays(work_of(problem_of(4000, wide_box()), Family::separable), 8));
+  CHECK_FALSE(cuda_pays(work_of(problem_of(1 << 18, diagonal(1)), Family::direct), 64));
+  CHECK(cuda_pays(work_of(problem_of(8192, diagonal(101)), Family::direct), 8));
+}
+
+TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
+  const Invented two(2);
+  const Choice small = two.choose(problem_of(512, diagonal(3)), "auto", "auto");
+  CHECK(small.strategy == &kCpu);
+  CHECK(small.device == DeviceKind::cpu);
+  CHECK(two.choose(problem_of(512, wide_box()), "auto", "auto").strategy == &kSeparated);
+  CHECK(two.asked == 0);
+
+  const Choice large = two.choose(problem_of(8192, diagonal(101)), "auto", "auto");
+  CHECK(large.strategy == &kTiledOut);
+  CHECK(large.device == DeviceKind::cuda);
+  CHECK(has(large.why, "estimated"));
+  CHECK(two.choose(problem_of(8192, diagonal(15)), "auto", "auto").device == DeviceKind::cpu);
+  CHECK(two.choose(problem_of(8192, diagonal(15)), "auto", "auto", 100).device == DeviceKind::cuda);
+  CHECK(two.choose(problem_of(8192, diagonal(101)), "auto", "cpu").strategy == &kCpu);
+  CHECK(two.choose(problem_of(64, wide_box()), "auto", "cuda:1").ordinal == 1);
+
+  const Choice without = Invented(0).choose(problem_of(8192, diagonal(101)), "auto", "auto");
+  CHECK(without.device == DeviceKind::cpu);
+  CHECK(without.notice.empty());
+}
+
+TEST_CASE("a textbook strategy takes the GPU, else the emulator, and says so") {
+  const Problem problem = problem_of(64, diagonal(3));
+  CHECK(Invented(1).choose(problem, "tiled-in", "auto").device == DeviceKind::cuda);
+  CHECK(Invented(1).choose(problem, "tiled-in", "auto").notice.empty());
+  CHECK(Invented(1).choose(problem, "cpu", "auto").device == DeviceKind::cpu);
+  CHECK(Invented(1).choose(problem, "separable", "auto").device == DeviceKind::cpu);
+
+  const Choice emulated = Invented(0).choose(problem, "tiled-in", "auto");
+  CHECK(emulated.device == DeviceKind::emulator);
+  CHECK(
+      emulated.notice ==
+      "no CUDA device (there is no driver; install one); tiled-in runs in the emulator on the CPU: "
+      "same bytes, not the speed");
+  const Choice asked = Invented(0).choose(problem, "tiled-in", "emulator");
+  CHECK(asked.device == DeviceKind::emulator);
+  CHECK(asked.notice.empty());
+}
+
+TEST_CASE("devices that are missing") {
+  const Problem problem = problem_of(64, diagonal(3));
+  CHECK(complaint<DeviceError>(Invented(0), problem, "auto", "cuda") ==
+        "--device=cuda: there is no driver; install one");
+  CHECK(has(complaint<DeviceError>(Invented(0, false), problem, "tiled-in", "cuda"), "no driver"));
+  CHECK(has(complaint<DeviceError>(Invented(0), problem, "gpu-only", "auto"), "no driver"));
+  CHECK(has(complaint<DeviceError>(Invented(2), problem, "auto", "cuda:2"), "cuda:0 to cuda:1"));
+  CHECK(has(complaint<DeviceError>(Invented(1), problem, "auto", "cuda:1"), "only cuda:0"));
+}
+
+TEST_CASE("what cannot be asked for") {
+  const Problem problem = problem_of(64, diagonal(3));
+  const Invented one(1);
+  CHECK(has(complaint<UsageError>(one, problem, "tiled-im", "auto"), "did you mean 'tiled-in'?"));
+  CHECK(has(complaint<UsageError>(one, problem, "auto", "cudo"), "did you mean 'cuda'?"));
+  for (const char* device : {"cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999"})
+    CHECK(has(complaint<UsageError>(one, problem, "auto", device), "cuda:0"));
+  CHECK(has(complaint<UsageError>(one, problem, "cpu", "cuda"), "only on cpu"));
+  CHECK(has(complaint<UsageError>(one, problem, "tiled-in", "cpu"), "emulator and cuda"));
+  CHECK(has(complaint<UsageError>(one, problem, "picky", "auto"), "no problem is good enough"));
+  CHECK(has(complaint<UsageError>(one, problem_of(64, wide_box()), "auto", "emulator"),
+            "tiled-in or tiled-out"));
+}
