@@ -16,7 +16,8 @@ auto cycled(const Values& values, std::size_t k) {
   return values[k % std::size(values)];
 }
 
-constexpr double kGhosts[] = {0, 200, 255, 0.5};  // border values; 0.5 rounds to 0 where integers are
+constexpr double kGhosts[] = {0, 200, 255,
+                              0.5};  // border values; 0.5 rounds to 0 where integers are
 
 Case make_case(int width, int height, int channels, Depth depth, Border border, const Mask& mask,
                std::size_t k) {
@@ -53,7 +54,8 @@ std::vector<Case> tiny_cases() {
         for (Border border : kBorders) {
           for (Depth depth : kDepths) {
             const std::size_t k = cases.size();
-            cases.push_back(make_case(width, height, k % 7 < 5 ? 1 : k % 7 - 3, depth, border, mask, k));
+            cases.push_back(
+                make_case(width, height, k % 7 < 5 ? 1 : k % 7 - 3, depth, border, mask, k));
             cases.back().fill = k % 11 == 0 ? Fill::checkerboard : Fill::signed_noise;
             cases.back().out_gap = int(k % 2);
           }
@@ -97,8 +99,8 @@ std::vector<Case> mask_cases() {
     for (Depth depth : kDepths) {
       std::size_t k = cases.size();
       const bool costly = mask.width * mask.height > 200;
-      cases.push_back(make_case(costly ? 33 : 45, costly ? 18 : 35, costly ? 1 : 1 + int(k % 3), depth,
-                                cycled(kBorders, k / 3), mask, k));
+      cases.push_back(make_case(costly ? 33 : 45, costly ? 18 : 35, costly ? 1 : 1 + int(k % 3),
+                                depth, cycled(kBorders, k / 3), mask, k));
       cases.back().fill = Fill::signed_noise;
       for (Border border : kBorders) {
         k = cases.size();
@@ -126,9 +128,9 @@ std::vector<Case> large_mask_cases() {
     const std::size_t k = cases.size();
     cases.push_back(make_case(40, 3, 1, depth, cycled(kBorders, k),
                               normalised_mask(random, kMaxMaskSide, 1), k));
-    cases.push_back(make_case(3, 40, 1, depth, cycled(kBorders, k + 3),
-                              anchored(integer_rank_one_mask(random, 1, kMaxMaskSide, 4, 5000), 0, 7),
-                              k));
+    cases.push_back(
+        make_case(3, 40, 1, depth, cycled(kBorders, k + 3),
+                  anchored(integer_rank_one_mask(random, 1, kMaxMaskSide, 4, 5000), 0, 7), k));
   }
   return selected(std::move(cases), 17);
 }

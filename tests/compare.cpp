@@ -18,7 +18,7 @@
 namespace convfilt::test {
 namespace {
 
-constexpr double kSlack = 1e-9;  // the oracle's own rounding
+constexpr double kSlack = 1e-9;                     // the oracle's own rounding
 constexpr double kHalfUlp = 5.9604644775390625e-8;  // of a float near 1: 2^-24
 
 // Cases up to this many taps are run twice, which also shows that a plan can be run again.
@@ -52,8 +52,8 @@ double largest_sample(const Problem& p, const Picture& in) {
   return largest;
 }
 
-// Operations that may each round once, in the order of arithmetic.hpp, bound the error of float sums:
-// the rows of a part are chains, a column of rows is added up, one more ends it.
+// Operations that may each round once, in the order of arithmetic.hpp, bound the error of float
+// sums: the rows of a part are chains, a column of rows is added up, one more ends it.
 double float_sum_error(const Mask& mask, double largest) {
   const int parts = (mask.width + kMaxPartSide - 1) / kMaxPartSide;
   const int roundings = std::min(mask.width, kMaxPartSide) + mask.height * parts + 3;
@@ -63,14 +63,16 @@ double float_sum_error(const Mask& mask, double largest) {
 double direct_error(const Problem& p, double largest) {
   const Mask& mask = p.mask;
   const double amplification = std::max(1.0, absolute_gain(mask));
-  const double end = kHalfUlp * (std::abs(mask.offset) + 65536);  // offset and final value as floats
+  const double end =
+      kHalfUlp * (std::abs(mask.offset) + 65536);  // offset and final value as floats
   const bool up_to_15 = mask.width <= 15 && mask.height <= 15;
   const bool up_to_31 = mask.width <= 31 && mask.height <= 31;
   switch (p.depth) {
     case Depth::u8: {
       const double error = prepare_mask<std::uint8_t>(mask).error;
       const bool normalised = std::abs(gain(mask) - 1) < 1e-6;
-      // A sharpening mask's sum of |weights| takes bits from the fixed point, so its part grows alike.
+      // A sharpening mask's sum of |weights| takes bits from the fixed point, so its part grows
+      // alike.
       return 0.5 + (normalised && up_to_15 ? std::min(error, 0.02 * amplification) : error);
     }
     case Depth::u16: {
@@ -88,8 +90,8 @@ double separable_error(const Problem& p, double largest) {
     case Depth::u8: return 0.5 + prepare_separable<std::uint8_t>(mask).error;
     case Depth::u16: {
       const double roundings = (mask.width + mask.height + 4) * kHalfUlp + rank_tolerance(p.depth);
-      const double error = roundings * absolute_gain(mask) * largest +
-                           kHalfUlp * (std::abs(mask.offset) + 65536);
+      const double error =
+          roundings * absolute_gain(mask) * largest + kHalfUlp * (std::abs(mask.offset) + 65536);
       return std::min(0.5 + error, std::max(1.0, absolute_gain(mask)));
     }
     case Depth::f32: break;
@@ -101,8 +103,8 @@ double saturated(double value, Depth depth) {
   return depth == Depth::f32 ? value : std::clamp(value, 0.0, full_range(depth));
 }
 
-/// Fills the output with what is wrong everywhere: half the range away from the truth, or a NaN that
-/// no arithmetic ends with. A sample not written is a sample found wrong.
+/// Fills the output with what is wrong everywhere: half the range away from the truth, or a NaN
+/// that no arithmetic ends with. A sample not written is a sample found wrong.
 void poison(Picture& out, const Truth& truth, int round) {
   std::size_t k = 0;
   for (int y = 0; y < out.height(); ++y) {
@@ -137,8 +139,8 @@ std::optional<Finding> compare(const Problem& p, const Picture& out, const Truth
           if (is == (*truth.exact)[k]) continue;
           should_be << "exactly " << int((*truth.exact)[k]);
         } else if (!std::isfinite(truth.largest)) {
-          // Where NaN and infinity are concerned only their presence is compared; separable's order of
-          // operations may meet them otherwise.
+          // Where NaN and infinity are concerned only their presence is compared; separable's order
+          // of operations may meet them otherwise.
           if (family != Family::direct || std::isnan(is) == std::isnan(real)) continue;
           should_be << real;
         } else {
@@ -162,8 +164,8 @@ void fail(const Case& c, const Runner& runner, const std::string& what) {
 std::string describe(const Finding& f) {
   std::ostringstream text;
   text.precision(9);
-  text << "sample (" << f.place.x << ", " << f.place.y << ") channel " << f.place.c << " is " << f.is
-       << ", should be " << f.should_be;
+  text << "sample (" << f.place.x << ", " << f.place.y << ") channel " << f.place.c << " is "
+       << f.is << ", should be " << f.should_be;
   return text.str();
 }
 

@@ -8,17 +8,17 @@
 
 namespace convfilt::test {
 
-/// How far a computed sample may be from the real-valued, saturated result, by the numeric contract.
-/// `largest` is the largest |sample|, ghost cells included.
+/// How far a computed sample may be from the real-valued, saturated result, by the numeric
+/// contract. `largest` is the largest |sample|, ghost cells included.
 double allowed_error(const Problem& problem, Family family, double largest);
 
-/// Why the arithmetic of a family cannot do the problem; empty when it can. What a strategy's `refuses`
-/// must agree with.
+/// Why the arithmetic of a family cannot do the problem; empty when it can. What a strategy's
+/// `refuses` must agree with.
 std::string family_refuses(const Problem& problem, Family family);
 
-/// Puts the case to every runner: refusals as expected, every sample written and nothing else, within
-/// the contract of the oracle, and the same bytes from all runners of a family. Each failure says
-/// the problem, the runner, and the first bad sample with both values.
+/// Puts the case to every runner: refusals as expected, every sample written and nothing else,
+/// within the contract of the oracle, and the same bytes from all runners of a family. Each failure
+/// says the problem, the runner, and the first bad sample with both values.
 void check_case(const Case& test_case);
 
 /// Runs a strategy on a picture. Counts the run.

@@ -58,9 +58,13 @@ std::string missing(DeviceKind kind) {
 
 }  // namespace
 
-bool full_size() { return environment().full; }
+bool full_size() {
+  return environment().full;
+}
 
-const std::vector<Runner>& runners() { return environment().runners; }
+const std::vector<Runner>& runners() {
+  return environment().runners;
+}
 
 std::string cuda_missing() {
   const CudaDevices& cuda = cuda_devices();

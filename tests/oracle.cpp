@@ -6,7 +6,9 @@
 namespace convfilt::test {
 namespace {
 
-bool is_integer(double value) { return std::floor(value) == value; }
+bool is_integer(double value) {
+  return std::floor(value) == value;
+}
 
 /// For every position first..first+count-1 the index that stands in for it.
 std::vector<int> walk_all(Border border, int first, int count, int n) {
@@ -42,9 +44,9 @@ void for_each_output(const Problem& p, const Picture& in, Sum&& sum_up, End&& en
           for (int i = 0; i < mask.width; ++i) {
             const int column = columns[x + i], row = rows[y + j];
             const bool outside = column < 0 || row < 0;
-            sum_up(mask.weights[std::size_t(j) * mask.width + i],
-                   outside ? ghost
-                           : samples[(std::size_t(row) * p.width + column) * p.channels + c]);
+            sum_up(
+                mask.weights[std::size_t(j) * mask.width + i],
+                outside ? ghost : samples[(std::size_t(row) * p.width + column) * p.channels + c]);
           }
         }
         end();
@@ -116,8 +118,7 @@ std::optional<std::vector<std::uint8_t>> convolve_exactly(const Problem& p, cons
   result.reserve(in.samples());
   Wide sum = 0;
   for_each_output(
-      p, in,
-      [&](double weight, double sample) { sum += Wide(std::int64_t(weight)) * int(sample); },
+      p, in, [&](double weight, double sample) { sum += Wide(std::int64_t(weight)) * int(sample); },
       [&] {
         const Wide rounded = divide_half_to_even(sum + Wide(std::int64_t(scaled_offset)),
                                                  Wide(std::int64_t(mask.divisor)));

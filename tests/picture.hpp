@@ -15,7 +15,7 @@ class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
   std::uint64_t next();
-  int integer(int low, int high);         ///< low..high, both included
+  int integer(int low, int high);  ///< low..high, both included
   double real(double low, double high);
   std::size_t below(std::size_t n) { return std::size_t(next() % n); }
 
@@ -34,14 +34,15 @@ enum class Fill {
   not_finite,    ///< f32: noise with some NaN and infinities; integers: as noise
 };
 
-inline constexpr Fill kFills[] = {Fill::noise,        Fill::constant, Fill::checkerboard,
-                                  Fill::impulses,     Fill::signed_noise, Fill::large,
+inline constexpr Fill kFills[] = {Fill::noise,     Fill::constant,     Fill::checkerboard,
+                                  Fill::impulses,  Fill::signed_noise, Fill::large,
                                   Fill::not_finite};
 
 std::string_view name_of(Fill fill);
 
 /// An owned picture. The buffer ends with the last row's last sample, so that AddressSanitizer sees
-/// the first byte too many; `gap` bytes between rows and `lead` bytes before the first hold canaries.
+/// the first byte too many; `gap` bytes between rows and `lead` bytes before the first hold
+/// canaries.
 class Picture {
  public:
   Picture(int width, int height, int channels, Depth depth, int gap = 0, int lead = 0);

@@ -62,8 +62,8 @@ Mask sharpen_mask(int side, double amount, double sigma) {
 }
 
 Mask integer_mask(Random& random, int width, int height, int limit, double divisor, double offset) {
-  Mask mask = generated("integers", width, height,
-                        [&](int, int) { return random.integer(-limit, limit); });
+  Mask mask =
+      generated("integers", width, height, [&](int, int) { return random.integer(-limit, limit); });
   mask.divisor = divisor;
   mask.offset = offset;
   return mask;
@@ -95,8 +95,8 @@ Mask integer_rank_one_mask(Random& random, int width, int height, int limit, dou
 
 Mask real_rank_one_mask(Random& random, int width, int height) {
   const auto row = reals(random, width), column = reals(random, height);
-  const Mask mask = generated("rank-one-reals", width, height,
-                              [&](int i, int j) { return row[i] * column[j]; });
+  const Mask mask =
+      generated("rank-one-reals", width, height, [&](int i, int j) { return row[i] * column[j]; });
   return divided(mask, absolute_gain(mask));
 }
 
@@ -132,9 +132,9 @@ std::vector<Mask> varied_masks() {
       make_mask("zeros", 3, 3, std::vector<double>(9), 1, 100),
       make_mask("laplacian", 3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}, 2, 127.5),
       make_mask("bright", 3, 3, std::vector<double>(9, 1.0 / 9), 1, 1e12),  // all saturate
-      make_mask("thirds", 3, 1, {1, 1, 1}, 2.5),          // integers, but not over an integer
+      make_mask("thirds", 3, 1, {1, 1, 1}, 2.5),  // integers, but not over an integer
       make_mask("decimals", 3, 3, std::vector<double>(9, 0.111), 1, 0.25),
-      make_mask("huge", 2, 2, {1e7, -3e6, 2.5, 1}),       // 8-bit arithmetic refuses it
+      make_mask("huge", 2, 2, {1e7, -3e6, 2.5, 1}),  // 8-bit arithmetic refuses it
       make_mask("wide-range", 3, 1, {20000.5, -40000, 20000}),
       gaussian_mask(5, 5, 1.1),
       gaussian_mask(15, 15, 2.5),
@@ -153,7 +153,8 @@ std::vector<Mask> varied_masks() {
       real_mask(random, 31, 1, 128),
   };
   for (auto [width, height] : {std::pair{3, 3}, {2, 5}, {8, 4}, {7, 7}, {11, 3}}) {
-    for (auto [x, y] : {std::pair{0, 0}, {width - 1, 0}, {0, height - 1}, {width - 1, height - 1}}) {
+    for (auto [x, y] :
+         {std::pair{0, 0}, {width - 1, 0}, {0, height - 1}, {width - 1, height - 1}}) {
       const double divisor = random.integer(1, 20) * width * height;
       masks.push_back(anchored(integer_mask(random, width, height, 20, divisor, 64), x, y));
     }

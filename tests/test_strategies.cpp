@@ -41,16 +41,28 @@ TEST_CASE("a strategy is not prepared for a device that it does not run on") {
   }
 }
 
-TEST_CASE("all pictures 1x1 to 5x5") { check_all(tiny_cases()); }
+TEST_CASE("all pictures 1x1 to 5x5") {
+  check_all(tiny_cases());
+}
 
-TEST_CASE("sizes around tile edges") { check_all(tile_edge_cases()); }
+TEST_CASE("sizes around tile edges") {
+  check_all(tile_edge_cases());
+}
 
-TEST_CASE("every kind of mask") { check_all(mask_cases()); }
+TEST_CASE("every kind of mask") {
+  check_all(mask_cases());
+}
 
-TEST_CASE("masks cut into parts") { check_all(large_mask_cases()); }
+TEST_CASE("masks cut into parts") {
+  check_all(large_mask_cases());
+}
 
-TEST_CASE("gaps between rows, rows not aligned, channels") { check_all(layout_cases()); }
+TEST_CASE("gaps between rows, rows not aligned, channels") {
+  check_all(layout_cases());
+}
 
-TEST_CASE("every kind of picture") { check_all(fill_cases()); }
+TEST_CASE("every kind of picture") {
+  check_all(fill_cases());
+}
 
 }  // namespace convfilt::test
