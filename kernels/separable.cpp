@@ -101,6 +101,7 @@ PreparedMask<Out> line(const Mask& mask, bool along_row, std::vector<SumOf<Out>>
 constexpr double kLimit = 1 << 30;  // as in arithmetic.cpp: |sums| stay below
 constexpr double kInt32 = 2147483647;
 constexpr int kMidLow = -32768, kMidHigh = 32767;
+constexpr double kMaxError = 0.5;  // and 0.5 by the last rounding: within one step of the oracle
 constexpr int kMaxMidShift = 14;  // the row pass's divisor that IntegerFinish divides by exactly
 
 SeparableMask<std::uint8_t> assemble(const Mask& mask, std::vector<std::int32_t> row,
@@ -145,6 +146,19 @@ int shift_to_16_bits(const std::vector<double>& values, int cap) {
   return shift;
 }
 
+// What the product of the factors may differ by from the mask, in steps of samples 0..255. The factors
+// are of a whole divisor: row[i] * column[j] stands for weight(i, j) / mask.divisor.
+double product_error(const Mask& mask, const Factors& f) {
+  double above = 0, below = 0;
+  for (int j = 0; j < mask.height; ++j) {
+    for (int i = 0; i < mask.width; ++i) {
+      const double excess = f.row[i] * f.column[j] - mask.weight(i, j) / mask.divisor;
+      (excess > 0 ? above : below) += std::abs(excess);
+    }
+  }
+  return 255 * std::max(above, below);
+}
+
 // Splits the bits between the fraction that lies between the passes and the column weights, so that the
 // proven error is least.
 std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, Factors f) {
@@ -154,6 +168,7 @@ std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, Factors f)
   const double column_gain = sum_of_magnitudes(f.column);
   const double reach = 256 * (column_gain + 1);
   const double offset = std::clamp(mask.offset, -reach, reach);
+  const double unfactored = product_error(mask, f);
 
   std::optional<SeparableMask<std::uint8_t>> best;
   for (int fraction = 8; fraction >= 0; --fraction) {
@@ -175,11 +190,15 @@ std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, Factors f)
     while (shift > 0 && !fits(shift)) --shift;
     if (!fits(shift)) continue;
     const FixedPoint column = fixed_point(f.column, shift, 255);
-    const double error = row.error * column_gain + 0.5 / mid_one * column_gain + column.error;
-    if (best && best->error <= error) continue;
     const double divisor = std::ldexp(1.0, shift + fraction);
-    best = assemble(mask, row.weights, column.weights, row_shift - fraction,
-                    std::nearbyint(offset * divisor), divisor, error);
+    const double scaled_offset = std::nearbyint(offset * divisor);
+    // The row pass and the rounding between err before the column weights are applied, as they are.
+    const double fixed_gain = std::ldexp(double(magnitude(column.weights)), -shift);
+    const double error = (row.error + 0.5 / mid_one) * fixed_gain + column.error + unfactored +
+                         std::abs(scaled_offset / divisor - offset);
+    if (best && best->error <= error) continue;
+    best = assemble(mask, row.weights, column.weights, row_shift - fraction, scaled_offset, divisor,
+                    error);
   }
   return best;
 }
@@ -237,7 +256,7 @@ SeparableMask<T> prepare_separable(const Mask& mask) {
   if (!factors) throw std::invalid_argument(kHigherRank);
   if constexpr (std::is_same_v<T, std::uint8_t>) {
     if (auto exact = exact_u8(mask, *factors)) return *exact;
-    if (auto fixed = fixed_u8(mask, *factors)) return *fixed;
+    if (auto fixed = fixed_u8(mask, *factors); fixed && fixed->error <= kMaxError) return *fixed;
     throw std::invalid_argument(kTooLarge);
   } else {
     return prepare_float<T>(mask, *factors);
