@@ -94,7 +94,7 @@ class TemporaryName {
 
 /// Takes over mode and owner of the file that is to be replaced. A new file follows the umask.
 bool take_over_mode(int fd, const OutputTarget& target) {
-  struct stat old{};
+  struct stat old {};
   if (!target.exists || ::stat(target.path.c_str(), &old) != 0) return true;
   if (old.st_uid != geteuid() || old.st_gid != getegid()) {
     // Only root may; for others the new file is theirs, as with any tool that replaces.
@@ -174,7 +174,7 @@ std::string folder_of(const std::string& path) {
 OutputTarget resolve_output(const std::string& path) {
   constexpr int kMostLinks = 40;  // as the kernel
   OutputTarget target{.path = path};
-  struct stat info{};
+  struct stat info {};
   target.exists = ::stat(path.c_str(), &info) == 0;
   if (!target.exists && errno == ELOOP) fail(path, ELOOP);
   if (target.exists && S_ISDIR(info.st_mode)) {
@@ -188,13 +188,17 @@ OutputTarget resolve_output(const std::string& path) {
     // Behind /dev/stdout and its like there is an open file, to be written where it stands.
     const auto folder = std::filesystem::canonical(folder_of(target.path), error);
     target.direct = !error && folder.string().starts_with("/proc/");
-    if (target.direct) target.path = path;
-    else target.path = next.is_absolute() ? next.string() : folder_of(target.path) + "/" + next.string();
+    if (target.direct)
+      target.path = path;
+    else
+      target.path =
+          next.is_absolute() ? next.string() : folder_of(target.path) + "/" + next.string();
   }
   return target;
 }
 
-void write_file(const std::string& path, std::span<const unsigned char> bytes) {
+void write_file(const std::string& path, std::span<const unsigned char> bytes,
+                Temporary temporary) {
   const WriteSignalsBlocked blocked;
   const OutputTarget target = resolve_output(path);
   if (target.direct) {
@@ -202,7 +206,7 @@ void write_file(const std::string& path, std::span<const unsigned char> bytes) {
     if (file.get() < 0 || !write_all(file.get(), bytes) || !file.close()) fail(path, errno);
     return;
   }
-  if (!write_nameless(target, bytes)) write_named(target, bytes);
+  if (temporary == Temporary::named || !write_nameless(target, bytes)) write_named(target, bytes);
 }
 
 void write_stdout(std::span<const unsigned char> bytes) {

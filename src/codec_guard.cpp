@@ -115,7 +115,9 @@ CodecGuard::CodecGuard(std::int64_t max_pixels) : outer_(current), max_pixels_(m
   printed_.clear();
 }
 
-CodecGuard::~CodecGuard() { current = outer_; }
+CodecGuard::~CodecGuard() {
+  current = outer_;
+}
 
 void CodecGuard::report_tiff(const std::string& error) {
   if (tiff_error_.empty()) tiff_error_ = error;
@@ -137,18 +139,28 @@ std::string cause_in(const std::string& printed) {
     const std::size_t end = std::min(printed.find('\n', begin), printed.size());
     std::string line = printed.substr(begin, end - begin);
     begin = end + 1;
+    const auto erase_through = [&line](std::string_view mark, std::size_t from) {
+      const std::size_t at = line.find(mark, from);
+      if (at != line.npos) line.erase(0, at + mark.size());
+    };
     // "imdecode_(''): can't read data: OpenCV(4.6.0) file:line: error: (-2:Kind) text in function"
-    if (const std::size_t open = line.find("error: ("); open != line.npos) {
-      const std::size_t close = line.find(") ", open);
-      if (close != line.npos) line.erase(0, close + 2);
-      if (const std::size_t in = line.find(" in function"); in != line.npos) line.erase(in);
+    if (const std::size_t at = line.find("error: ("); at != line.npos) erase_through(") ", at);
+    // "[ERROR:0@0.152] global file (line) function text"
+    if (line.starts_with('[') && line.find("] global ") != line.npos) {
+      erase_through(") ", 0);
+      erase_through(" ", 0);
     }
+    // What follows is C++: the text proper then comes in lines of its own, "> text".
+    if (const std::size_t in = line.find("in function '"); in != line.npos) line.erase(in);
+    if (line.starts_with("> ")) line.erase(0, 2);
+    while (!line.empty() && (line.back() == ' ' || line.back() == ':')) line.pop_back();
     if (line.empty()) continue;
     if (first.empty()) first = line;
     if (error.empty() && line.find("error") != line.npos) error = line;
   }
   std::string cause = error.empty() ? first : error;
-  if (cause.size() > 160) cause.resize(160);
+  constexpr std::size_t kLongest = 160;
+  if (cause.size() > kLongest) cause.resize(kLongest);
   return cause;
 }
 

@@ -1,7 +1,6 @@
 #include "file_facts.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -36,9 +35,8 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
   std::size_t at = 2;
   bool scanned = false, has_exif = false;
   while (true) {
-    const void* found = at < bytes.size()
-                            ? std::memchr(bytes.data() + at, 0xFF, bytes.size() - at)
-                            : nullptr;
+    const void* found =
+        at < bytes.size() ? std::memchr(bytes.data() + at, 0xFF, bytes.size() - at) : nullptr;
     if (!found) break;
     at = static_cast<std::size_t>(static_cast<const unsigned char*>(found) - bytes.data()) + 1;
     if (at >= bytes.size()) break;
@@ -86,8 +84,8 @@ void inspect_png(Bytes bytes, FileFacts* facts) {
 void inspect_webp(Bytes bytes, FileFacts* facts) {
   const std::size_t whole = bytes.size() >= 12 ? std::size_t{little_endian(bytes, 4)} + 8 : 12;
   if (whole > bytes.size()) {
-    facts->damage = "it has " + std::to_string(bytes.size()) + " of " + std::to_string(whole) +
-                    " bytes";
+    facts->damage =
+        "it has " + std::to_string(bytes.size()) + " of " + std::to_string(whole) + " bytes";
   }
   for (std::size_t at = 12; at + 8 <= bytes.size();) {
     const std::size_t length = little_endian(bytes, at + 4);
@@ -105,89 +103,15 @@ void inspect_webp(Bytes bytes, FileFacts* facts) {
   }
 }
 
-void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
-  constexpr std::uint32_t kRgb = 2, kSeparated = 5, kAssociated = 1, kUnassociated = 2;
-  const TiffTags tags(*bytes);
-  const std::uint32_t bits = tags.first(kBitsPerSample).value_or(1);
-  const std::uint32_t samples = tags.first(kSamplesPerPixel).value_or(1);
-  const std::uint32_t photometric = tags.first(kPhotometric).value_or(0);
-  const auto extra = tags.first(kExtraSamples);
-  const bool raw = bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
-
-  // OpenCV turns pictures for this tag, but not tiled ones rightly: it is done here for all.
-  const std::uint32_t orientation = tags.first(kOrientation).value_or(1);
-  if (orientation >= 2 && orientation <= 8 && tags.patch(*bytes, kOrientation, 1)) {
-    facts->orientation = static_cast<int>(orientation);
-  }
-  // libtiff would multiply colours by a straight alpha, with loss: told that this was done, it
-  // hands them over as they are.
-  if (extra == kUnassociated) tags.patch(*bytes, kExtraSamples, kAssociated);
-  if (samples == 4 && photometric == kRgb) {
-    facts->premultiplied = extra == kAssociated;
-    facts->drop_alpha = extra == 0u;
-  }
-  facts->drop_alpha |= photometric == kSeparated;
-  facts->invert = raw && samples == 1 && photometric == 0 && bits < 32;
-
-  if (raw && samples > 1 && tags.first(kPlanarConfig) == 2u) {
-    facts->refusal = "OpenCV does not read TIFF of separate planes and more than 8 bits; "
-                     "convert it first (tiffcp -p contig)";
-  }
-  if (bits > 8 && !raw) {
-    facts->warnings.push_back("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
-                              " bits a sample");
-  }
-  if (samples == 2 && extra) facts->warnings.push_back("the alpha of a grey TIFF is not read");
-  if (tags.has_next_directory()) {
-    facts->warnings.push_back("only the first of several pictures in this TIFF is read");
-  }
-}
-
-/// The number after `at`, past blanks and comments; moves `at` behind it. -1 when there is none.
-long next_number(Bytes bytes, std::size_t* at) {
-  while (*at < bytes.size() && (std::isspace(bytes[*at]) || bytes[*at] == '#')) {
-    if (bytes[*at] == '#') {
-      while (*at < bytes.size() && bytes[*at] != '\n' && bytes[*at] != '\r') ++*at;
-    } else {
-      ++*at;
-    }
-  }
-  long value = -1;
-  for (; *at < bytes.size() && std::isdigit(bytes[*at]) && value < 100'000'000; ++*at) {
-    value = std::max(value, 0L) * 10 + (bytes[*at] - '0');
-  }
-  return value;
-}
-
-/// OpenCV leaves samples as they are when the largest value is not the depth's own, but for
-/// ASCII files of 8 bits, which it scales.
-void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
-  if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / largest;
-  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / largest;
-}
-
-void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
-  const bool bitmap = (*bytes)[1] == '1' || (*bytes)[1] == '4';
-  const bool ascii = (*bytes)[1] <= '3';
-  if (ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
-  std::size_t at = 2;
-  next_number(*bytes, &at);
-  next_number(*bytes, &at);
-  if (!bitmap) set_scale(next_number(*bytes, &at), ascii, facts);
-}
-
-void inspect_pam(Bytes bytes, FileFacts* facts) {
-  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const std::string_view header = all.substr(0, all.find("ENDHDR"));
-  const auto field = [&](std::string_view name) {
-    std::size_t at = header.find("\n" + std::string(name) + " ");
-    if (at == header.npos) return -1L;
-    at += name.size() + 2;
-    return next_number(bytes, &at);
-  };
-  const long channels = field("DEPTH");
-  facts->swap_red_blue = channels >= 3;
-  if (field("MAXVAL") > 1) set_scale(field("MAXVAL"), false, facts);
+/// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
+/// for each tile before OpenCV can be asked for the size.
+void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
+  constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
+  const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
+  if (bytes.end() - found < 24) return;
+  const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
+  facts->width = std::int64_t{big_endian(bytes, at)} - big_endian(bytes, at + 8);
+  facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
 }
 
 }  // namespace
@@ -205,8 +129,10 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes) {
     case FormatId::png: inspect_png(*bytes, &facts); break;
     case FormatId::webp: inspect_webp(*bytes, &facts); break;
     case FormatId::tiff: inspect_tiff(bytes, &facts); break;
+    case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
     case FormatId::pnm: inspect_pnm(bytes, &facts); break;
     case FormatId::pam: inspect_pam(*bytes, &facts); break;
+    case FormatId::jp2: inspect_jpeg2000(*bytes, &facts); break;
     default: break;
   }
   return facts;

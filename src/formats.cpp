@@ -11,12 +11,14 @@ namespace {
 
 // What OpenCV's encoders really keep; what they would convert in silence counts as not held.
 constexpr Format kFormats[] = {
-    // id             name        extensions       u8     u16    f32    grey  colour alpha  quality file
-    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif", true, false, false, true, true, false, true, false},
+    // id             name        extensions       u8     u16    f32    grey  colour alpha  quality
+    // file
+    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif", true, false, false, true, true, false, true,
+     false},
     {FormatId::png, "PNG", "png", true, true, false, true, true, true, false, false},
     {FormatId::tiff, "TIFF", "tif tiff", true, true, true, true, true, true, false, false},
     {FormatId::webp, "WebP", "webp", true, false, false, true, true, true, true, false},
-    {FormatId::bmp, "BMP", "bmp dib", true, false, false, true, true, true, false, false},
+    {FormatId::bmp, "BMP", "bmp dib", true, false, false, true, true, false, false, false},
     {FormatId::pnm, "PNM", "pnm", true, true, false, true, true, false, false, false},
     {FormatId::pnm, "PGM", "pgm", true, true, false, true, false, false, false, false},
     {FormatId::pnm, "PPM", "ppm", true, true, false, false, true, false, false, false},
@@ -24,7 +26,7 @@ constexpr Format kFormats[] = {
     {FormatId::pfm, "PFM", "pfm", false, false, true, true, true, false, false, false},
     {FormatId::hdr, "Radiance HDR", "hdr pic", false, false, true, false, true, false, false, true},
     {FormatId::jp2, "JPEG 2000", "jp2", true, true, false, true, true, true, false, true},
-    {FormatId::sun, "Sun raster", "ras sr", true, false, false, true, true, false, false, true},
+    {FormatId::exr, "OpenEXR", "exr", false, false, true, true, true, true, false, true},
 };
 
 std::vector<std::string> words(std::string_view text) {
@@ -69,7 +71,9 @@ bool Format::holds(Depth depth) const {
   return false;
 }
 
-std::span<const Format> written_formats() { return kFormats; }
+std::span<const Format> written_formats() {
+  return kFormats;
+}
 
 std::string known_extensions() {
   std::string result;
@@ -134,7 +138,6 @@ bool sniff(std::span<const unsigned char> bytes, FormatId* id) {
   if (at(0, "\0\0\0\x0CjP  \r\n\x87\n"sv) || at(0, "\xFF\x4F\xFF\x51"sv)) {
     return *id = FormatId::jp2, true;
   }
-  if (at(0, "\x59\xA6\x6A\x95"sv)) return *id = FormatId::sun, true;
   if (at(0, "v/1\x01"sv)) return *id = FormatId::exr, true;
   return false;
 }
@@ -143,7 +146,7 @@ std::string_view name_of(FormatId id) {
   for (const Format& format : kFormats) {
     if (format.id == id) return format.name;
   }
-  return "OpenEXR";
+  return "picture";
 }
 
 }  // namespace convfilt

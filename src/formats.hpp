@@ -10,10 +10,11 @@
 
 namespace convfilt {
 
-/// Formats that are read; those that are written are in the table of formats.cpp.
-enum class FormatId { jpeg, png, tiff, webp, bmp, pnm, pam, pfm, hdr, jp2, sun, exr };
+/// Formats that are read and written. OpenCV knows more: Sun raster is left out since it reads grey
+/// ones as black, DICOM and GDAL's since nothing here has shown how they meet damage.
+enum class FormatId { jpeg, png, tiff, webp, bmp, pnm, pam, pfm, hdr, jp2, exr };
 
-/// A format as it is written.
+/// A format as it is written. PNM has several of these.
 struct Format {
   FormatId id;
   std::string_view name;        ///< for people, e.g. "JPEG"

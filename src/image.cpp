@@ -38,13 +38,17 @@ Image::Image(int width, int height, int channels, Depth depth) {
   check(pixels_);
 }
 
-Image::Image(cv::Mat pixels) : pixels_(std::move(pixels)) { check(pixels_); }
+Image::Image(cv::Mat pixels) : pixels_(std::move(pixels)) {
+  check(pixels_);
+}
 
 Image Image::like(const Image& other) {
   return Image(other.width(), other.height(), other.channels(), other.depth());
 }
 
-Image Image::clone() const { return Image(pixels_.clone()); }
+Image Image::clone() const {
+  return Image(pixels_.clone());
+}
 
 Depth Image::depth() const {
   switch (pixels_.depth()) {

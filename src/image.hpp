@@ -9,8 +9,9 @@
 
 namespace convfilt {
 
-/// Owns an interleaved picture of 1 (grey), 3 (BGR) or 4 (BGRA) channels: OpenCV's order, alpha last.
-/// Alpha is straight: colours are not multiplied by it. Moves; a copy is asked for by clone().
+/// Owns an interleaved picture of 1 (grey), 3 (BGR) or 4 (BGRA) channels: OpenCV's order, alpha
+/// last. Alpha is straight: colours are not multiplied by it. Moves; a copy is asked for by
+/// clone().
 class Image {
  public:
   Image() = default;

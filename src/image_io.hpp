@@ -15,11 +15,12 @@ namespace convfilt {
 
 struct ReadOptions {
   bool refuse_damaged = true;  ///< false: read what can be read, the rest black, with a warning
-  std::int64_t max_pixels = std::int64_t{1} << 29;  ///< width * height; above: refused, nothing taken
+  std::int64_t max_pixels = std::int64_t{1}
+                            << 29;  ///< width * height; above: refused, nothing taken
 };
 
 struct WriteOptions {
-  std::string format;  ///< such as "png"; wins over the extension, and must be said for "-"
+  std::string format;          ///< such as "png"; wins over the extension, and must be said for "-"
   std::optional<int> quality;  ///< 0..100: JPEG (default 95) and WebP (default lossless)
 };
 

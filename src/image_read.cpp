@@ -2,11 +2,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/imgcodecs.hpp>
-#include <utility>
+#include <stdexcept>
 
 #include "codec_guard.hpp"
 #include "errors.hpp"
@@ -38,7 +40,7 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
     }
   } closer{fd, !from_stdin};
 
-  struct stat info{};
+  struct stat info {};
   if (::fstat(fd, &info) != 0) fail(path, std::strerror(errno));
   if (S_ISDIR(info.st_mode)) fail(path, "it is a folder; name a picture in it");
 
@@ -61,14 +63,15 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
   return bytes;
 }
 
-std::string too_large(const CodecGuard& guard, std::int64_t max_pixels) {
-  return "its header promises " + std::to_string(guard.size().width) + "x" +
-         std::to_string(guard.size().height) + " pixels, more than the limit of " +
-         std::to_string(max_pixels) + "; raise it with --max-pixels if you trust the file";
+[[noreturn]] void fail_too_large(const std::string& path, std::int64_t width, std::int64_t height,
+                                 std::int64_t max_pixels) {
+  fail(path, "its header promises " + std::to_string(width) + "x" + std::to_string(height) +
+                 " pixels, more than the limit of " + std::to_string(max_pixels) +
+                 "; raise it with --max-pixels if you trust the file");
 }
 
-/// Decodes what a damaged file still gives, the rest black; empty when that is nothing. OpenCV drops
-/// the picture when a codec fails, but not the memory of ours that it was decoded into.
+/// Decodes what a damaged file still gives, the rest black; empty when that is nothing. OpenCV
+/// drops the picture when a codec fails, but not the memory of ours that it was decoded into.
 cv::Mat salvage(const std::vector<unsigned char>& bytes, cv::Size size, int type) {
   if (size.empty()) return {};
   cv::Mat kept = cv::Mat::zeros(size, type), handed = kept;
@@ -91,10 +94,13 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
                const ReadOptions& options) {
   Decoded result;
   CodecGuard guard(options.max_pixels);
+  const auto refuse = [&] {
+    fail_too_large(path, guard.size().width, guard.size().height, options.max_pixels);
+  };
   try {
     result.pixels = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
   } catch (const cv::Exception& error) {
-    if (guard.refused()) fail(path, too_large(guard, options.max_pixels));
+    if (guard.refused()) refuse();
     if (error.err.find("CV_IO_MAX_IMAGE") != error.err.npos) {
       fail(path, "it is larger than OpenCV decodes (2^20 pixels a side, 2^30 in all)");
     }
@@ -102,11 +108,11 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
     if (format == FormatId::exr) {
       fail(path, "OpenCV reads OpenEXR only with OPENCV_IO_ENABLE_OPENEXR=1 in the environment");
     }
-    result.damage = error.err;
+    result.damage = cause_in(error.what());
   } catch (const std::bad_alloc&) {
     fail(path, "not enough memory for its pixels");
   }
-  if (guard.refused()) fail(path, too_large(guard, options.max_pixels));
+  if (guard.refused()) refuse();
 
   const std::string cause = cause_in(guard.printed());
   if (!guard.tiff_error().empty()) {
@@ -117,8 +123,6 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
   } else if (format == FormatId::jpeg && !cause.empty() &&
              cause.find("JFIF revision") == cause.npos && cause.find("Adobe") == cause.npos) {
     result.damage = cause;  // all that libjpeg prints beside these two is about damage
-  } else if (format == FormatId::jp2 && guard.printed().find("OpenJPEG2000: tile") != cause.npos) {
-    result.damage = cause;
   }
   if (result.pixels.empty() && !options.refuse_damaged) {
     result.pixels = salvage(bytes, guard.size(), guard.type());
@@ -175,11 +179,15 @@ Image read_image(const std::string& path, const ReadOptions& options,
   std::vector<unsigned char> bytes = read_bytes(path);
   FormatId format;
   if (!sniff(bytes, &format)) {
-    fail(path, "not a picture of a known format (JPEG, PNG, TIFF, WebP, BMP, PNM, PAM, PFM, "
-               "JPEG 2000, Radiance HDR, Sun raster)");
+    fail(path,
+         "not a picture of a known format (JPEG, PNG, TIFF, WebP, BMP, PNM, PAM, PFM, "
+         "JPEG 2000, Radiance HDR, OpenEXR)");
   }
   FileFacts facts = inspect(format, &bytes);
   if (!facts.refusal.empty()) fail(path, facts.refusal);
+  if (facts.height > 0 && facts.width > options.max_pixels / facts.height) {
+    fail_too_large(path, facts.width, facts.height, options.max_pixels);
+  }
 
   const std::string name(name_of(format));
   Decoded decoded = decode(path, format, bytes, options);
@@ -203,7 +211,7 @@ Image read_image(const std::string& path, const ReadOptions& options,
   } catch (const std::bad_alloc&) {
     fail(path, "not enough memory for its pixels");
   } catch (const cv::Exception& error) {
-    fail(path, error.err);
+    fail(path, cause_in(error.what()));
   } catch (const std::invalid_argument& error) {
     fail(path, error.what());
   }

@@ -4,9 +4,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
-#include <utility>
 
 #include "atomic_file.hpp"
 #include "codec_guard.hpp"
@@ -39,7 +39,8 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
 }
 
 bool same_file(const std::string& in, const std::string& out) {
-  struct stat from{}, to{};
+  struct stat from {
+  }, to{};
   if ((in == "-" ? ::fstat(STDIN_FILENO, &from) : ::stat(in.c_str(), &from)) != 0) return false;
   if ((out == "-" ? ::fstat(STDOUT_FILENO, &to) : ::stat(out.c_str(), &to)) != 0) return false;
   return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
@@ -69,15 +70,17 @@ cv::Mat fitted(const std::string& path, const Image& image, const Format& format
   if (const Depth depth = nearest_depth(format, image.depth()); depth != image.depth()) {
     pixels = to_depth(pixels, depth);
     if (size_of(depth) < size_of(image.depth())) {
-      warnings->push_back(shown(path) + ": " + name + " has no " + std::string(name_of(image.depth())) +
-                          " samples; they become " + std::string(name_of(depth)));
+      warnings->push_back(shown(path) + ": " + name + " has no " +
+                          std::string(name_of(image.depth())) + " samples; they become " +
+                          std::string(name_of(depth)));
     }
   }
   if (pixels.channels() == 1 && !format.grey) cv::cvtColor(pixels, pixels, cv::COLOR_GRAY2BGR);
   if (format.id == FormatId::pam && pixels.channels() >= 3) {
     // OpenCV writes PAM without turning its BGR into the format's RGB.
-    cv::cvtColor(pixels, pixels,
-                 pixels.channels() == 4 ? cv::COLOR_BGRA2RGBA : cv::COLOR_BGR2RGB);
+    cv::Mat rgb;  // of its own: `pixels` may still be the caller's
+    cv::cvtColor(pixels, rgb, pixels.channels() == 4 ? cv::COLOR_BGRA2RGBA : cv::COLOR_BGR2RGB);
+    pixels = rgb;
   }
   return pixels;
 }
@@ -97,7 +100,8 @@ std::vector<int> parameters(const Format& format, const cv::Mat& pixels,
       return {};
     case FormatId::jp2: return {cv::IMWRITE_JPEG2000_COMPRESSION_X1000, 1000 /* lossless */};
     case FormatId::pam:
-      if (pixels.channels() == 1) return {cv::IMWRITE_PAM_TUPLETYPE, cv::IMWRITE_PAM_FORMAT_GRAYSCALE};
+      if (pixels.channels() == 1)
+        return {cv::IMWRITE_PAM_TUPLETYPE, cv::IMWRITE_PAM_FORMAT_GRAYSCALE};
       return {cv::IMWRITE_PAM_TUPLETYPE, pixels.channels() == 4 ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
                                                                 : cv::IMWRITE_PAM_FORMAT_RGB};
     default: return {};
@@ -122,7 +126,7 @@ std::vector<unsigned char> encode(const std::string& path, const Format& format,
       }
     }
   } catch (const cv::Exception& error) {
-    why = error.err;
+    why = cause_in(error.what());
     bytes.clear();
   } catch (const std::bad_alloc&) {
     why = "not enough memory";
@@ -151,7 +155,7 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
 
   const OutputTarget target = resolve_output(out);
   const std::string folder = folder_of(target.path);
-  struct stat info{};
+  struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) {
     throw IoError("cannot write " + shown(out) + ": its folder '" + folder + "' is not there (" +
                   std::strerror(errno) + "); make it first");
@@ -182,8 +186,10 @@ void write_image(const std::string& path, const Image& image, const WriteOptions
     bytes = encode(path, format, pixels, options.quality);
     if (format.id == FormatId::tiff && pixels.channels() == 4) mark_alpha_as_straight(&bytes);
   }
-  if (path == "-") write_stdout(bytes);
-  else write_file(path, bytes);
+  if (path == "-")
+    write_stdout(bytes);
+  else
+    write_file(path, bytes);
   if (warnings) warnings->insert(warnings->end(), notes.begin(), notes.end());
 }
 

@@ -46,7 +46,8 @@ SignalCleanup::SignalCleanup(const std::string& path) {
   slots[slot_].live.store(true);
   if (guards++ > 0) return;
   for (std::size_t i = 0; i < std::size(kSignals); ++i) {
-    struct sigaction before{}, ours{};
+    struct sigaction before {
+    }, ours{};
     sigaction(kSignals[i], nullptr, &before);
     installed[i] = !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
     ours.sa_handler = remove_and_die;

@@ -37,6 +37,7 @@ TiffTags::TiffTags(std::span<const unsigned char> bytes) : bytes_(bytes) {
   if (!count) return;
   const std::size_t entry_size = big ? 20 : 12;
   std::size_t at = *directory + (big ? 8 : 2);
+  bool outside = false;
   for (std::uint64_t i = 0; i < *count; ++i, at += entry_size) {
     const auto tag = number(at, 2), type = number(at + 2, 2), values = number(at + 4, word);
     const auto inside = number(at + 4 + word, word);
@@ -44,10 +45,13 @@ TiffTags::TiffTags(std::span<const unsigned char> bytes) : bytes_(bytes) {
     const std::uint64_t size = field_size(static_cast<int>(*type));
     if (size == 0 || *values == 0) continue;
     const bool fits = *values <= static_cast<std::uint64_t>(word) / size;
+    outside |= !fits && (*inside > bytes.size() || *values > (bytes.size() - *inside) / size);
     entries_.push_back({static_cast<std::uint16_t>(*tag), static_cast<std::uint16_t>(*type),
                         fits ? at + 4 + word : static_cast<std::size_t>(*inside)});
   }
-  has_next_ = number(at, word).value_or(0) != 0;
+  const auto next = number(at, word);
+  has_next_ = next.value_or(0) != 0;
+  cut_ = outside || !next || *next > bytes.size();
 }
 
 std::optional<std::uint64_t> TiffTags::number(std::size_t at, int bytes) const {
@@ -89,12 +93,14 @@ int exif_orientation(std::span<const unsigned char> exif) {
 
 void mark_alpha_as_straight(std::vector<unsigned char>* tiff) {
   std::vector<unsigned char>& bytes = *tiff;
-  if (bytes.size() < 8 || bytes[0] != 'I' || bytes[2] != 42 || TiffTags(bytes).first(kExtraSamples)) {
+  if (bytes.size() < 8 || bytes[0] != 'I' || bytes[2] != 42 ||
+      TiffTags(bytes).first(kExtraSamples)) {
     return;
   }
   const auto word = [&](std::size_t at, int size) {
     std::uint32_t value = 0;
-    for (int i = size - 1; i >= 0; --i) value = value << 8 | bytes[at + static_cast<std::size_t>(i)];
+    for (int i = size - 1; i >= 0; --i)
+      value = value << 8 | bytes[at + static_cast<std::size_t>(i)];
     return value;
   };
   const std::size_t old = word(4, 4);
@@ -102,8 +108,18 @@ void mark_alpha_as_straight(std::vector<unsigned char>* tiff) {
   if (count == 0 || old + 2 + count * 12 + 4 > bytes.size()) return;
 
   // The directory, one entry longer, goes to the end of the file; entries are in order of tags.
-  constexpr unsigned char kEntry[12] = {kExtraSamples & 255, kExtraSamples >> 8, kShort, 0,
-                                        1, 0, 0, 0, 2 /* unassociated alpha */, 0, 0, 0};
+  constexpr unsigned char kEntry[12] = {kExtraSamples & 255,
+                                        kExtraSamples >> 8,
+                                        kShort,
+                                        0,
+                                        1,
+                                        0,
+                                        0,
+                                        0,
+                                        2 /* unassociated alpha */,
+                                        0,
+                                        0,
+                                        0};
   std::vector<unsigned char> directory;
   const std::size_t longer = count + 1;
   directory.push_back(static_cast<unsigned char>(longer & 255));

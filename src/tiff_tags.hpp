@@ -28,6 +28,9 @@ class TiffTags {
 
   bool has_next_directory() const { return has_next_; }
 
+  /// The directory, or something it points to, lies beyond the end of the file.
+  bool is_cut() const { return cut_; }
+
   /// Changes the first value of a SHORT tag in `bytes`, which must be a copy of those read.
   /// False when there is no such tag.
   bool patch(std::span<unsigned char> bytes, TiffTag tag, std::uint16_t value) const;
@@ -43,7 +46,7 @@ class TiffTags {
 
   std::span<const unsigned char> bytes_;
   bool little_ = true;
-  bool has_next_ = false;
+  bool has_next_ = false, cut_ = true;
   std::vector<Entry> entries_;
 };
 
