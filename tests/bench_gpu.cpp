@@ -84,10 +84,11 @@ int run(int side) {
   std::printf("%s, %dx%d u8, one channel, border replicate. A device copy of the same bytes takes "
               "%.4f ms (%.2f TB/s read and written); kernel times as multiples of it, median of %d.\n\n",
               devices.devices[0].name.c_str(), side, side, copy, 2e-9 * double(bytes) / copy, kRepeats);
-  std::string head = "| strategy |", rule = "|---|";
+  std::string head("| strategy |"), rule("|---|");
   for (int mask_side : kSides) {
-    head += " " + std::to_string(mask_side) + "×" + std::to_string(mask_side) + " |";
-    rule += "---|";
+    const std::string side_text = std::to_string(mask_side);
+    head.append(" ").append(side_text).append("×").append(side_text).append(" |");
+    rule.append("---|");
   }
   std::printf("%s largest distance from the real-valued result | bytes as on the CPU |\n%s---|---|\n",
               head.c_str(), rule.c_str());
