@@ -103,7 +103,7 @@ Mask log_mask(double sigma) {
     }
   }
   const double mean = sum / static_cast<double>(weights.size());
-  double moment = 0, rest = 0;
+  double moment = 0;
   for (int y = -radius; y <= radius; ++y) {
     for (int x = -radius; x <= radius; ++x) {
       double& weight = weights[std::size_t(y + radius) * side + (x + radius)];
@@ -111,12 +111,8 @@ Mask log_mask(double sigma) {
       moment += weight * (double(x) * x + double(y) * y);
     }
   }
-  for (double& weight : weights) {
-    weight *= 4 / moment;
-    rest += weight;
-  }
-  // What rounding left of the sum goes where the weight is largest, and so the change smallest.
-  weights[weights.size() / 2] -= rest;
+  // The paraboloid gives half the moment, and shall give 2.
+  for (double& weight : weights) weight *= 4 / moment;
   return make_mask(name_with("log", sigma), side, side, std::move(weights));
 }
 

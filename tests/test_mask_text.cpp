@@ -67,6 +67,7 @@ TEST_CASE("numbers: integers, decimals, exponents, fractions, signs") {
   CHECK(grid("+1 -2 .5 5. 2e2 -1.5E-1 2/4 -2/3 007 -0").weights ==
         Weights{60, -120, 30, 300, 12000, -9, 30, -40, 420, 0});
   CHECK_FALSE(std::signbit(grid("-0").weights[0]));
+  CHECK_FALSE(std::signbit(grid("scale: -3\n0 1e300").weights[0]));
   CHECK(grid("0e99999999999").weights == Weights{0});
 }
 
@@ -91,6 +92,10 @@ TEST_CASE("masks stay integers over a divisor where that is exact") {
   // From 2^31 on, doubles over 1.
   check("2147483648 1/3", {2147483648.0, 1 / 3.0}, 1);
   check("1/2147483648 1/3", {1 / 2147483648.0, 1 / 3.0}, 1);
+  check("1/2147483648", {1 / 2147483648.0}, 1);
+  check("2147483648/3", {2147483648.0 / 3}, 1);
+  check("2147483647/3", {2147483647.0}, 3);
+  check("offset: 1/2147483648\n0", {0}, 1);
   check("1/65537 1/65539 1/65521", {1 / 65537.0, 1 / 65539.0, 1 / 65521.0}, 1);
   check("1e300 1", {1e300, 1}, 1);
   check("scale: 2\n1e-30 1", {5e-31, 0.5}, 1);
