@@ -32,4 +32,8 @@ const CudaDevices& cuda_devices();
 /// False in a build without CUDA. Costs nothing.
 bool built_with_cuda();
 
+/// Milliseconds of copies of that many bytes inside device 0: what a kernel that reads and writes them
+/// once is measured against. Empty in a build without CUDA.
+std::vector<double> time_device_copy(std::size_t bytes, int repeats);
+
 }  // namespace convfilt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #ifdef __CUDACC__
 #define CONVFILT_HD __host__ __device__
@@ -19,7 +20,6 @@ struct PlaneView {
   std::ptrdiff_t stride = 0;
 
   CONVFILT_HD T* row(int y) const { return data + y * stride; }
-  CONVFILT_HD operator PlaneView<const T>() const { return {data, width, height, stride}; }
 
   /// Rows first..first+rows-1.
   CONVFILT_HD PlaneView rows(int first, int rows) const {
@@ -36,7 +36,11 @@ struct PictureView {
   std::ptrdiff_t pitch = 0;  ///< bytes between rows
 
   Byte* row(int y) const { return data + y * pitch; }
-  operator PictureView<const Byte>() const { return {data, width, height, channels, pitch}; }
+  operator PictureView<const Byte>() const
+   requires(!std::is_const_v<Byte>)
+  {
+    return {data, width, height, channels, pitch};
+  }
 };
 
 }  // namespace convfilt

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "problem.hpp"
 
@@ -39,7 +39,7 @@ struct Timing {
   int bands = 1;  ///< pieces the picture was filtered in
 };
 
-/// What the emulator counted in one run; all zero elsewhere.
+/// What the emulator counted; all zero elsewhere.
 struct Counts {
   std::uint64_t global_reads = 0;  ///< samples of the input read by kernels
   std::uint64_t shared_reads = 0;  ///< samples read from shared memory
@@ -57,10 +57,11 @@ class Plan {
   /// Throws DeviceError when the device fails.
   virtual Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
 
-  /// Kernel milliseconds of one run on pixels that are already on the device (random ones, put there
-  /// on the first call), nothing copied. Nothing where the plan has no device memory.
-  virtual std::optional<double> time_resident() { return std::nullopt; }
+  /// Kernel milliseconds of that many runs on random pixels that are already on the device, as planes,
+  /// nothing copied; after some to warm up. Empty where the plan has no device memory, or too little.
+  virtual std::vector<double> time_resident(int /*repeats*/) { return {}; }
 
+  /// What the emulator counted since the plan was prepared.
   virtual Counts counts() const { return {}; }
 };
 

@@ -1,0 +1,35 @@
+/// The border as an index function: which sample stands in for a ghost cell.
+#pragma once
+
+#include "plane_view.hpp"
+#include "problem.hpp"
+
+namespace convfilt {
+
+/// i modulo n in 0..n-1, for any i.
+CONVFILT_HD inline int floor_modulo(int i, int n) {
+  const int m = i % n;
+  return m < 0 ? m + n : m;
+}
+
+/// The index in 0..n-1 that a border gives for any index i, n >= 1; -1 means the border value.
+template <Border B>
+CONVFILT_HD inline int border_index(int i, int n) {
+  if (i >= 0 && i < n) return i;
+  if constexpr (B == Border::constant) {
+    return -1;
+  } else if constexpr (B == Border::replicate) {
+    return i < 0 ? 0 : n - 1;
+  } else if constexpr (B == Border::wrap) {
+    return floor_modulo(i, n);
+  } else if constexpr (B == Border::reflect) {
+    const int m = floor_modulo(i, 2 * n);
+    return m < n ? m : 2 * n - 1 - m;
+  } else {
+    if (n == 1) return 0;
+    const int m = floor_modulo(i, 2 * n - 2);
+    return m < n ? m : 2 * n - 2 - m;
+  }
+}
+
+}  // namespace convfilt

@@ -1,0 +1,257 @@
+#include "cpu/float_rows.hpp"
+
+#include <cmath>
+#include <cstring>
+
+#include "cpu/vector_targets.hpp"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/float_rows.cpp"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace convfilt::cpu {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Lanes = hn::ScalableTag<float>;
+using Vector = hn::Vec<Lanes>;
+
+constexpr Lanes df;
+
+// Chains of a row side by side. With two rows, 8 chains hide the latency of the multiply-add; machines
+// with 16 registers have no room for more than 6 and their sums.
+constexpr int kVectors = HWY_TARGET == HWY_AVX2 ? 3 : 4;
+constexpr int kRowVectors = 8;  // one row: 8 chains
+
+HWY_INLINE int lanes() { return int(hn::Lanes(df)); }
+
+// weight * sample + sum with one rounding, in every lane, on every machine.
+HWY_INLINE Vector fused(Vector weight, Vector sample, Vector sum) {
+#if HWY_NATIVE_FMA
+  return hn::MulAdd(weight, sample, sum);
+#else
+  HWY_ALIGN float w[HWY_MAX_BYTES / sizeof(float)], s[HWY_MAX_BYTES / sizeof(float)],
+      a[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(weight, df, w);
+  hn::Store(sample, df, s);
+  hn::Store(sum, df, a);
+  for (int i = 0; i < lanes(); ++i) a[i] = std::fma(w[i], s[i], a[i]);
+  return hn::Load(df, a);
+#endif
+}
+
+HWY_INLINE Vector scaled(const FloatFinish& f, Vector sum) {
+  return fused(sum, hn::Set(df, f.scale), hn::Set(df, f.offset));
+}
+
+HWY_INLINE void store(const FloatFinish& f, Vector sum, float* out) {
+  const Vector value = scaled(f, sum);
+  hn::StoreU(hn::IfThenElse(hn::Eq(value, value), value, hn::Set(df, __builtin_nanf(""))), df, out);
+}
+
+HWY_INLINE void store(const FloatFinish& f, Vector sum, std::uint16_t* out) {
+  const Vector value = scaled(f, sum);
+  const Vector positive = hn::IfThenElseZero(hn::Gt(value, hn::Zero(df)), value);  // NaN becomes 0
+  const Vector clamped = hn::Min(positive, hn::Set(df, 65535.0f));
+  const hn::Rebind<std::uint16_t, Lanes> d16;
+  hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out);
+}
+
+// Blocks of kWide vectors at `x`, ended by single vectors; the last goes through a buffer, since what
+// lies beyond n belongs to another tile.
+template <int kWide, class T, class Block>
+HWY_INLINE void in_blocks(int n, T* const* out, Block&& block) {
+  int x = 0;
+  for (; x + kWide * lanes() <= n; x += kWide * lanes()) {
+    T* const rows[2] = {out[0] + x, out[1] ? out[1] + x : nullptr};
+    block(std::integral_constant<int, kWide>{}, x, rows);
+  }
+  for (; x + lanes() <= n; x += lanes()) {
+    T* const rows[2] = {out[0] + x, out[1] ? out[1] + x : nullptr};
+    block(std::integral_constant<int, 1>{}, x, rows);
+  }
+  if (x == n) return;
+  T ends[2][HWY_MAX_BYTES / sizeof(float)];
+  T* const rows[2] = {ends[0], out[1] ? ends[1] : nullptr};
+  block(std::integral_constant<int, 1>{}, x, rows);
+  for (int r = 0; r < 2; ++r) {
+    if (out[r]) std::memcpy(out[r] + x, ends[r], std::size_t(n - x) * sizeof(T));
+  }
+}
+
+template <int kWide>
+HWY_INLINE void clear(Vector (&sum)[2][kWide]) {
+  for (int v = 0; v < kWide; ++v) sum[0][v] = sum[1][v] = hn::Zero(df);
+}
+
+template <int kWide, class T>
+HWY_INLINE void store_rows(const FloatFinish& finish, const Vector (&sum)[2][kWide],
+                           T* const* out) {
+  for (int r = 0; r < 2; ++r) {
+    if (!out[r]) continue;
+    for (int v = 0; v < kWide; ++v) store(finish, sum[r][v], out[r] + v * lanes());
+  }
+}
+
+// One chain for each output row of which `kUpper` and `kLower` say that it has weights here.
+template <bool kUpper, bool kLower, int kWide>
+HWY_INLINE void add_chain(const FloatTaps& taps, const Chain& chain, const float* const* sources,
+                          int x, Vector (&sum)[2][kWide]) {
+  Vector part[2][kWide];
+  clear(part);
+  for (int t = chain.begin; t < chain.end; ++t) {
+    const Vector upper = hn::Set(df, taps.weights[2 * std::size_t(t)]);
+    const Vector lower = hn::Set(df, taps.weights[2 * std::size_t(t) + 1]);
+    for (int v = 0; v < kWide; ++v) {
+      const Vector sample = hn::LoadU(df, sources[t] + x + v * lanes());
+      if constexpr (kUpper) part[0][v] = fused(upper, sample, part[0][v]);
+      if constexpr (kLower) part[1][v] = fused(lower, sample, part[1][v]);
+    }
+  }
+  for (int v = 0; v < kWide; ++v) {
+    if constexpr (kUpper) sum[0][v] = hn::Add(sum[0][v], part[0][v]);
+    if constexpr (kLower) sum[1][v] = hn::Add(sum[1][v], part[1][v]);
+  }
+}
+
+template <class T>
+void filter_rows_of(const FloatTaps& taps, const float* const* sources, int n,
+                    const FloatFinish& finish, T* const* out) {
+  in_blocks<kVectors>(n, out, [&](auto wide, int x, T* const* rows) HWY_ATTR {
+    Vector sum[2][wide()];
+    clear(sum);
+    for (const Chain& chain : taps.chains) {
+      if (chain.upper && chain.lower) {
+        add_chain<true, true>(taps, chain, sources, x, sum);
+      } else if (chain.upper) {
+        add_chain<true, false>(taps, chain, sources, x, sum);
+      } else {
+        add_chain<false, true>(taps, chain, sources, x, sum);
+      }
+    }
+    store_rows(finish, sum, rows);
+  });
+}
+
+void filter_rows_u16(const FloatTaps& taps, const float* const* sources, int n,
+                     const FloatFinish& finish, std::uint16_t* const* out) {
+  filter_rows_of(taps, sources, n, finish, out);
+}
+
+void filter_rows_f32(const FloatTaps& taps, const float* const* sources, int n,
+                     const FloatFinish& finish, float* const* out) {
+  filter_rows_of(taps, sources, n, finish, out);
+}
+
+void widen_u16(const std::uint16_t* samples, int n, float* out) {
+  const hn::Rebind<std::uint16_t, Lanes> d16;
+  const hn::Rebind<std::int32_t, Lanes> d32;
+  for (int x = 0; x < n; x += lanes()) {
+    hn::StoreU(hn::ConvertTo(df, hn::PromoteTo(d32, hn::LoadU(d16, samples + x))), df, out + x);
+  }
+}
+
+void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
+              const FloatFinish& finish, float* out) {
+  for (int x = 0; x < n; x += kRowVectors * lanes()) {
+    Vector sum[kRowVectors];
+    for (Vector& lane : sum) lane = hn::Zero(df);
+    const float* source = row + x;
+    for (const float weight : weights) {
+      const Vector w = hn::Set(df, weight);
+      for (int v = 0; v < kRowVectors; ++v) {
+        sum[v] = fused(w, hn::LoadU(df, source + v * lanes()), sum[v]);
+      }
+      source += step;
+    }
+    for (int v = 0; v < kRowVectors; ++v) store(finish, sum[v], out + x + v * lanes());
+  }
+}
+
+template <class T>
+void pass_columns_of(const std::vector<float>& weights, const float* const* rows, int n,
+                     const FloatFinish& finish, T* const* out) {
+  const int height = int(weights.size());
+  in_blocks<kVectors>(n, out, [&](auto wide, int x, T* const* out_rows) HWY_ATTR {
+    Vector sum[2][wide()];
+    clear(sum);
+    for (int v = 0; v < wide(); ++v) {
+      sum[0][v] = fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
+    }
+    for (int j = 1; j < height; ++j) {
+      const Vector upper = hn::Set(df, weights[std::size_t(j)]);
+      const Vector lower = hn::Set(df, weights[std::size_t(j) - 1]);
+      for (int v = 0; v < wide(); ++v) {
+        const Vector sample = hn::LoadU(df, rows[j] + x + v * lanes());
+        sum[0][v] = fused(upper, sample, sum[0][v]);
+        sum[1][v] = fused(lower, sample, sum[1][v]);
+      }
+    }
+    const Vector last = hn::Set(df, weights[std::size_t(height) - 1]);
+    for (int v = 0; v < wide(); ++v) {
+      sum[1][v] = fused(last, hn::LoadU(df, rows[height] + x + v * lanes()), sum[1][v]);
+    }
+    store_rows(finish, sum, out_rows);
+  });
+}
+
+void pass_columns_u16(const std::vector<float>& weights, const float* const* rows, int n,
+                      const FloatFinish& finish, std::uint16_t* const* out) {
+  pass_columns_of(weights, rows, n, finish, out);
+}
+
+void pass_columns_f32(const std::vector<float>& weights, const float* const* rows, int n,
+                      const FloatFinish& finish, float* const* out) {
+  pass_columns_of(weights, rows, n, finish, out);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace convfilt::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace convfilt::cpu {
+
+HWY_EXPORT(widen_u16);
+HWY_EXPORT(filter_rows_u16);
+HWY_EXPORT(filter_rows_f32);
+HWY_EXPORT(pass_row);
+HWY_EXPORT(pass_columns_u16);
+HWY_EXPORT(pass_columns_f32);
+
+void widen(const std::uint16_t* samples, int n, float* out) {
+  HWY_DYNAMIC_DISPATCH(widen_u16)(samples, n, out);
+}
+
+void widen(const float* samples, int n, float* out) {
+  std::memcpy(out, samples, std::size_t(n) * sizeof(float));
+}
+
+void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
+                 const FloatFinish& finish, std::uint16_t* const* out) {
+  HWY_DYNAMIC_DISPATCH(filter_rows_u16)(taps, sources, n, finish, out);
+}
+
+void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
+                 const FloatFinish& finish, float* const* out) {
+  HWY_DYNAMIC_DISPATCH(filter_rows_f32)(taps, sources, n, finish, out);
+}
+
+void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
+              const FloatFinish& finish, float* out) {
+  HWY_DYNAMIC_DISPATCH(pass_row)(weights, row, step, n, finish, out);
+}
+
+void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+                  const FloatFinish& finish, std::uint16_t* const* out) {
+  HWY_DYNAMIC_DISPATCH(pass_columns_u16)(weights, rows, n, finish, out);
+}
+
+void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+                  const FloatFinish& finish, float* const* out) {
+  HWY_DYNAMIC_DISPATCH(pass_columns_f32)(weights, rows, n, finish, out);
+}
+
+}  // namespace convfilt::cpu
+#endif

@@ -1,0 +1,32 @@
+/// The inner loops of 16-bit and float pictures, for every vector width, chosen at run time.
+#pragma once
+
+#include <cstdint>
+
+#include "arithmetic.hpp"
+#include "cpu/float_taps.hpp"
+
+namespace convfilt::cpu {
+
+/// Samples as floats. May write whole blocks beyond n.
+void widen(const std::uint16_t* samples, int n, float* out);
+void widen(const float* samples, int n, float* out);
+
+/// Two rows of output by `taps`. out[1] may be null.
+void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
+                 const FloatFinish& finish, std::uint16_t* const* out);
+void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
+                 const FloatFinish& finish, float* const* out);
+
+/// out[x] = finish(one chain of weights[i] * row[x + i * step]). May write whole blocks beyond n.
+void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
+              const FloatFinish& finish, float* out);
+
+/// Two rows of output, each one chain down a column: out[r][x] = finish(sum of weights[j] *
+/// rows[j + r][x]). out[1] may be null.
+void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+                  const FloatFinish& finish, std::uint16_t* const* out);
+void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+                  const FloatFinish& finish, float* const* out);
+
+}  // namespace convfilt::cpu

@@ -1,0 +1,77 @@
+/// Rows in memory for the vector kernels, and the ring in which a tile keeps them.
+#pragma once
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace convfilt::cpu {
+
+/// Samples that a kernel may read or write beyond the end of a row: one block of the widest vectors (8 of 64 bytes).
+inline constexpr int kSlack = 128;
+
+/// Rows of equal length, each aligned for the widest vectors and followed by kSlack samples.
+template <class T>
+class RowBuffer {
+ public:
+  RowBuffer() = default;
+  RowBuffer(int rows, std::size_t length)
+      : stride_((length + kSlack + 63) / 64 * 64),
+        data_(hwy::AllocateAligned<T>(std::size_t(rows) * stride_)) {
+    if (!data_) throw std::bad_alloc();
+    std::fill_n(data_.get(), std::size_t(rows) * stride_, T{});
+  }
+
+  T* row(int index) const { return data_.get() + std::size_t(index) * stride_; }
+
+ private:
+  std::size_t stride_ = 0;
+  hwy::AlignedFreeUniquePtr<T[]> data_;
+};
+
+/// Where a weight's source lies: in which slot after the ring's first, how many samples into it.
+struct Place {
+  int slot, offset;
+};
+
+/// The slots that a group of output rows reads. Slot s of the tile lies in row s % slots.
+template <class T>
+class Ring {
+ public:
+  Ring() = default;
+  Ring(int slots, std::size_t length) : slots_(slots), rows_(slots, length) {}
+
+  int slots() const { return slots_; }
+  T* row(int slot) const { return rows_.row(slot % slots_); }
+
+  /// Points every place at its source when `first` is the ring's first slot.
+  void resolve(const std::vector<Place>& places, int first, std::vector<const T*>& sources) const {
+    sources.resize(places.size());
+    for (std::size_t t = 0; t < places.size(); ++t) {
+      int slot = first % slots_ + places[t].slot;
+      slot -= slot >= slots_ ? slots_ : 0;
+      sources[t] = rows_.row(slot) + places[t].offset;
+    }
+  }
+
+ private:
+  int slots_ = 0;
+  RowBuffer<T> rows_;
+};
+
+/// Walks a tile from top to bottom, `rows` output rows at a time: fill(slot) is called once for every
+/// slot, in order, then emit(y, first) when slots first..first+slots-1 are there for rows y..y+rows-1.
+template <class Fill, class Emit>
+void sweep(int y0, int y1, int rows, int rows_per_slot, int slots, Fill&& fill, Emit&& emit) {
+  int filled = 0;
+  for (int y = y0; y < y1; y += rows) {
+    const int first = (y - y0) / rows_per_slot;
+    for (; filled < first + slots; ++filled) fill(filled);
+    emit(y, first);
+  }
+}
+
+}  // namespace convfilt::cpu

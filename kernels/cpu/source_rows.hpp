@@ -1,0 +1,73 @@
+/// Rows of the picture with their ghost cells, as the row kernels read them.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "arithmetic.hpp"
+#include "cpu/row_buffer.hpp"
+#include "dispatch.hpp"
+
+namespace convfilt::cpu {
+
+/// Gives, for a tile, the samples of any row from `left` pixels before it to `right` pixels after it.
+template <class T>
+class SourceRows {
+ public:
+  SourceRows(const Problem& problem, int left, int right)
+      : width_(problem.width),
+        height_(problem.height),
+        channels_(problem.channels),
+        border_(problem.border),
+        ghost_(ghost_sample<T>(problem)),
+        left_(left),
+        right_(right) {
+    for (int x = -left; x < 0; ++x) before_.push_back(border_index(border_, x, width_));
+    for (int x = width_; x < width_ + right; ++x) after_.push_back(border_index(border_, x, width_));
+  }
+
+  /// Samples that `row` may write for a tile of so many pixels.
+  std::size_t length(int pixels) const {
+    return (std::size_t(pixels) + std::size_t(left_) + std::size_t(right_)) * std::size_t(channels_);
+  }
+
+  /// The samples of row y, any y, for output pixels [x0, x1): in the picture itself where they and
+  /// kSlack more lie there, else gathered in `buffer`.
+  const T* row(PictureView<const std::byte> in, int x0, int x1, int y, T* buffer) const {
+    const int first = x0 - left_, last = x1 + right_;  // ghost pixels included
+    const int source_y = border_index(border_, y, height_);
+    if (source_y < 0) {
+      std::fill_n(buffer, length(x1 - x0), ghost_);
+      return buffer;
+    }
+    const T* source = reinterpret_cast<const T*>(in.row(source_y));
+    if (first >= 0 && std::ptrdiff_t(last) * channels_ + kSlack <= std::ptrdiff_t(width_) * channels_) {
+      return source + std::ptrdiff_t(first) * channels_;
+    }
+    T* out = buffer;
+    for (int x = first; x < std::min(0, last); ++x) out = pixel(source, before_[x + left_], out);
+    const int from = std::max(0, first), to = std::min(width_, last);
+    if (from < to) {
+      const std::size_t samples = std::size_t(to - from) * std::size_t(channels_);
+      std::memcpy(out, source + std::ptrdiff_t(from) * channels_, samples * sizeof(T));
+      out += samples;
+    }
+    for (int x = std::max(width_, first); x < last; ++x) out = pixel(source, after_[x - width_], out);
+    return buffer;
+  }
+
+ private:
+  T* pixel(const T* source, int x, T* out) const {
+    if (x < 0) return std::fill_n(out, channels_, ghost_);
+    return std::copy_n(source + std::ptrdiff_t(x) * channels_, channels_, out);
+  }
+
+  int width_, height_, channels_;
+  Border border_;
+  T ghost_;
+  int left_, right_;
+  std::vector<int> before_, after_;  ///< which pixel a ghost cell takes; -1 = the border value
+};
+
+}  // namespace convfilt::cpu

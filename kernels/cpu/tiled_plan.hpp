@@ -1,0 +1,65 @@
+/// What the plans of this folder share: tiles on all cores, rows of output, the clock.
+#pragma once
+
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "cpu/parallel.hpp"
+#include "cpu/tiles.hpp"
+#include "strategy.hpp"
+
+namespace convfilt::cpu {
+
+/// A plan that filters tile by tile. Each thread has a Worker, made when it first runs and kept, so
+/// that repeated runs take no memory.
+template <class Worker>
+class TiledPlan : public Plan {
+ public:
+  TiledPlan(const Problem& problem, const TileCost& cost, std::int64_t multiply_adds_per_sample,
+            const PlanOptions& options)
+      : channels_(problem.channels),
+        threads_(threads_for(multiply_adds_per_sample * problem.width * problem.height *
+                                 problem.channels,
+                             options.threads)),
+        tiles_(cut_in_tiles(problem, cost, threads_)),
+        workers_(std::size_t(threads_)) {}
+
+  Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) final {
+    const auto start = std::chrono::steady_clock::now();
+    parallel_for(int(tiles_.size()), threads_, [&](int worker, int index) {
+      auto& own = workers_[std::size_t(worker)];
+      if (!own) own = make_worker(widest(tiles_));
+      filter_tile(*own, tiles_[std::size_t(index)], in, out);
+    });
+    const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+    Timing timing;
+    timing.kernel_ms = spent.count();
+    return timing;
+  }
+
+ protected:
+  /// Buffers for tiles of up to that many pixels.
+  virtual std::unique_ptr<Worker> make_worker(int pixels) const = 0;
+
+  virtual void filter_tile(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
+                           PictureView<std::byte> out) const = 0;
+
+  int samples(const Tile& tile) const { return (tile.x1 - tile.x0) * channels_; }
+
+  /// The tile's part of output row y; null below the tile.
+  template <class T>
+  T* output_row(PictureView<std::byte> out, const Tile& tile, int y) const {
+    if (y >= tile.y1) return nullptr;
+    return reinterpret_cast<T*>(out.row(y)) + std::ptrdiff_t(tile.x0) * channels_;
+  }
+
+  const int channels_;
+
+ private:
+  int threads_;
+  std::vector<Tile> tiles_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+}  // namespace convfilt::cpu

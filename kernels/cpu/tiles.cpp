@@ -1,0 +1,49 @@
+#include "cpu/tiles.hpp"
+
+#include <algorithm>
+
+namespace convfilt::cpu {
+namespace {
+
+constexpr std::int64_t kFirstCache = 36 << 10;   // of 48 KB, or a little over 32 KB
+constexpr std::int64_t kSecondCache = 768 << 10;  // of 1 MB or 2 MB
+constexpr int kLeastPixels = 256;  // below, what is done once per row and tile shows
+constexpr int kPixelStep = 64;     // whole vectors of any kind, for any number of channels
+constexpr int kTilesPerThread = 4;
+
+int ceil_div(std::int64_t a, std::int64_t b) { return int((a + b - 1) / b); }
+
+}  // namespace
+
+std::vector<Tile> cut_in_tiles(const Problem& problem, const TileCost& cost, int threads) {
+  // Wide enough for little overhead, even where that means the second cache; at most half of which.
+  std::int64_t pixels = (kFirstCache - cost.fixed_bytes) / cost.bytes_per_pixel;
+  if (pixels < kLeastPixels) {
+    pixels = std::min<std::int64_t>((kSecondCache - cost.fixed_bytes) / cost.bytes_per_pixel,
+                                    kLeastPixels);
+  }
+  pixels = std::max<std::int64_t>(pixels / kPixelStep, 1) * kPixelStep;
+
+  const int strips = ceil_div(problem.width, pixels);
+  const int most_bands = std::max(1, problem.height / std::max(1, cost.least_rows));
+  const int bands =
+      threads == 1 ? 1 : std::clamp(ceil_div(kTilesPerThread * threads, strips), 1, most_bands);
+
+  std::vector<Tile> tiles;
+  for (int band = 0; band < bands; ++band) {
+    const int y0 = int(std::int64_t(problem.height) * band / bands);
+    const int y1 = int(std::int64_t(problem.height) * (band + 1) / bands);
+    for (std::int64_t x0 = 0; x0 < problem.width; x0 += pixels) {
+      tiles.push_back({int(x0), int(std::min<std::int64_t>(x0 + pixels, problem.width)), y0, y1});
+    }
+  }
+  return tiles;
+}
+
+int widest(const std::vector<Tile>& tiles) {
+  int pixels = 0;
+  for (const Tile& tile : tiles) pixels = std::max(pixels, tile.x1 - tile.x0);
+  return pixels;
+}
+
+}  // namespace convfilt::cpu

@@ -1,0 +1,38 @@
+/// CUDA's side of launch.hpp.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "owners.hpp"
+#include "plane_view.hpp"
+#include "texture.hpp"
+
+#ifdef __CUDACC__
+#define CONVFILT_DEVICE __device__
+#else
+#define CONVFILT_DEVICE
+#endif
+
+namespace convfilt::cuda {
+
+/// Goes behind __shared__.
+template <class T, int rows, int columns>
+using SharedTile = T[rows][columns];
+
+template <class T>
+CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
+  return in.row(y)[x];
+}
+
+CONVFILT_DEVICE inline void count_ghost_cell() {}
+
+#ifdef __CUDACC__
+template <class... Parameters, class... Arguments>
+void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
+  kernel<<<grid, block, 0, stream.get()>>>(arguments...);
+  CUDA_CHECK(cudaGetLastError());
+}
+#endif
+
+}  // namespace convfilt::cuda

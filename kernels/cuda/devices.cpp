@@ -1,0 +1,64 @@
+#include "devices.hpp"
+
+#include "owners.hpp"
+
+namespace convfilt {
+namespace {
+
+CudaDevices ask_driver() {
+  CudaDevices found;
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    found.missing = driver == 0
+                        ? "no NVIDIA driver is installed; install one, or use --device=cpu"
+                        : "the NVIDIA driver is too old for this build (CUDA " +
+                              std::to_string(CUDART_VERSION / 1000) + "); update it, or use --device=cpu";
+  } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
+    found.missing = "the NVIDIA driver finds no device; check nvidia-smi, or use --device=cpu";
+  } else if (error != cudaSuccess) {
+    found.missing = std::string("the CUDA driver fails: ") + cudaGetErrorString(error) +
+                    "; check nvidia-smi, or use --device=cpu";
+  }
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    return found;
+  }
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cudaDeviceProp properties{};
+    CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+    found.devices.push_back({ordinal, properties.name, properties.major, properties.minor,
+                             properties.multiProcessorCount, properties.totalGlobalMem});
+  }
+  return found;
+}
+
+}  // namespace
+
+const CudaDevices& cuda_devices() {
+  static const CudaDevices found = ask_driver();
+  return found;
+}
+
+bool built_with_cuda() { return true; }
+
+std::vector<double> time_device_copy(std::size_t bytes, int repeats) {
+  const cuda::Stream stream(PlanOptions{});
+  const cuda::DeviceBuffer from(bytes), to(bytes);
+  CUDA_CHECK(cudaMemsetAsync(from.data(), 0x5a, bytes, stream.get()));
+  std::vector<double> times;
+  constexpr int kWarmups = 3;
+  for (int k = 0; k < repeats + kWarmups; ++k) {
+    cuda::Event start, stop;
+    start.record(stream);
+    CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, stream.get()));
+    stop.record(stream);
+    const double ms = stop.ms_since(start);
+    if (k >= kWarmups) times.push_back(ms);
+  }
+  return times;
+}
+
+}  // namespace convfilt

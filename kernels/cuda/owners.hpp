@@ -1,0 +1,109 @@
+/// Move-only owners: construct = acquire, destroy = release.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <utility>
+
+#include "check.hpp"
+#include "strategy.hpp"
+
+namespace convfilt::cuda {
+
+/// Bytes of device memory.
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t bytes) : bytes_(bytes) {
+    void* memory = nullptr;
+    if (bytes > 0) CUDA_CHECK(cudaMalloc(&memory, bytes));
+    data_ = static_cast<std::byte*>(memory);
+  }
+  DeviceBuffer(DeviceBuffer&& other) noexcept { swap(other); }
+  DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceBuffer() { CUDA_IGNORE(cudaFree(data_)); }
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  void swap(DeviceBuffer& other) {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+  }
+  std::byte* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+/// A stream of the plan's device; makes that device current.
+class Stream {
+ public:
+  explicit Stream(const PlanOptions& options) : device_(options.device) {
+    make_current();
+    CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  ~Stream() { CUDA_IGNORE(cudaStreamDestroy(stream_)); }
+
+  void make_current() const { CUDA_CHECK(cudaSetDevice(device_)); }
+  void synchronize() const { CUDA_CHECK(cudaStreamSynchronize(stream_)); }
+  cudaStream_t get() const { return stream_; }
+
+ private:
+  int device_;
+  cudaStream_t stream_ = nullptr;
+};
+
+/// A point in a stream's time.
+class Event {
+ public:
+  Event() { CUDA_CHECK(cudaEventCreate(&event_)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  ~Event() { CUDA_IGNORE(cudaEventDestroy(event_)); }
+
+  void record(const Stream& stream) { CUDA_CHECK(cudaEventRecord(event_, stream.get())); }
+
+  /// Milliseconds since an earlier event; waits until this one has come.
+  double ms_since(const Event& earlier) const {
+    CUDA_CHECK(cudaEventSynchronize(event_));
+    float ms = 0;
+    CUDA_CHECK(cudaEventElapsedTime(&ms, earlier.event_, event_));
+    return ms;
+  }
+
+ private:
+  cudaEvent_t event_ = nullptr;
+};
+
+/// Rows between host and device, in stream order.
+inline void upload_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
+                        std::size_t from_pitch, std::size_t row_bytes, int rows,
+                        const Stream& stream) {
+  CUDA_CHECK(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, std::size_t(rows),
+                               cudaMemcpyHostToDevice, stream.get()));
+}
+
+inline void download_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
+                          std::size_t from_pitch, std::size_t row_bytes, int rows,
+                          const Stream& stream) {
+  CUDA_CHECK(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, std::size_t(rows),
+                               cudaMemcpyDeviceToHost, stream.get()));
+}
+
+/// Device bytes that a plan may take now.
+inline std::size_t free_memory() {
+  std::size_t available = 0, total = 0;
+  CUDA_CHECK(cudaMemGetInfo(&available, &total));
+  return available - available / 10;  // the driver and other programs take some as well
+}
+
+/// CUDA counts nothing.
+inline Counts counts_of(const Stream&) { return {}; }
+
+}  // namespace convfilt::cuda

@@ -1,0 +1,88 @@
+/// What all strategies of CUDA kernels share: pictures up, planes through the kernels, pictures down.
+/// Compiled once for CUDA and once for the emulator, like the kernels.
+#pragma once
+
+#include <climits>
+#include <cstddef>
+#include <memory>
+
+#include "devices.hpp"
+#include "implementation.hpp"
+#include "launch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// One plane in device memory, type-erased.
+struct DevicePlane {
+  std::byte* data = nullptr;
+  int width = 0, height = 0;
+  std::ptrdiff_t pitch = 0;  ///< bytes between rows, a multiple of the sample's size
+
+  template <class T>
+  PlaneView<T> view() const {
+    return {reinterpret_cast<T*>(data), width, height, pitch / std::ptrdiff_t(sizeof(T))};
+  }
+  DevicePlane rows(int first, int count) const {
+    return {data + first * pitch, width, count, pitch};
+  }
+};
+
+/// One launch: one part of the mask over rows of one plane.
+struct Pass {
+  DevicePlane in, out, partial;
+  const void* part;   ///< MaskPart of the problem's depth
+  const void* ghost;  ///< border value as a sample
+  Textures* textures;
+
+  template <class T>
+  PlaneView<const T> input() const {
+    return in.view<const T>();
+  }
+  template <class T>
+  PlaneView<T> output() const {
+    return out.view<T>();
+  }
+  template <class T>
+  PlaneView<SumOf<T>> sums() const {
+    return partial.view<SumOf<T>>();
+  }
+  template <class T>
+  const T& ghost_cell() const {
+    return *static_cast<const T*>(ghost);
+  }
+  template <class T>
+  const MaskPart<T>& mask_part() const {
+    return *static_cast<const MaskPart<T>*>(part);
+  }
+};
+
+/// Launches a strategy's kernel. At most kMaxLaunchRows rows a pass, so that the grid's y stays in range.
+using Run = void (*)(const Problem&, const Pass&, const Stream&);
+
+inline constexpr int kMaxLaunchRows = 65535;
+
+/// The largest input a strategy can address; larger pictures are filtered in pieces.
+struct InputLimits {
+  int width = INT_MAX, height = INT_MAX;
+};
+
+std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);
+
+/// Implementation::prepare for a direct strategy with that launcher.
+template <Run run, int max_width = INT_MAX, int max_height = INT_MAX>
+std::unique_ptr<Plan> direct_plan(const Problem& problem, const PlanOptions& options) {
+  return make_direct_plan(problem, options, run, {max_width, max_height});
+}
+
+/// The separable family: `rows` takes pass.part as MaskPart<MidOf<T>> and writes the plane between the
+/// passes, `columns` reads it and takes MaskPart<T>.
+std::unique_ptr<Plan> make_separable_plan(const Problem&, const PlanOptions&, Run rows,
+                                          Run columns);
+
+/// One channel of an interleaved picture to a plane, and back (channels.cu).
+void extract_channel(Depth, const DevicePlane& picture, int channels, int channel,
+                     const DevicePlane& plane, const Stream&);
+void insert_channel(Depth, const DevicePlane& plane, const DevicePlane& picture, int channels,
+                    int channel, const Stream&);
+
+}  // namespace convfilt::CONVFILT_BACKEND

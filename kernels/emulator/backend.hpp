@@ -1,0 +1,109 @@
+/// The emulator's side of launch.hpp: a meaning on the CPU for the CUDA words that the kernels use.
+///
+/// Blocks spread over the cores; the threads of a block are fibers that switch at __syncthreads(). Reads
+/// are counted, and a read outside the image, of shared memory that this block never wrote, or of what
+/// another thread wrote since the last barrier, throws EmulatorError.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "cuda_words.hpp"
+#include "emulator.hpp"
+#include "owners.hpp"
+
+#define CONVFILT_DEVICE
+
+namespace convfilt::emulator {
+
+using std::min;
+
+/// One cell of shared memory, with what is needed to find a missing load or a missing barrier.
+template <class T>
+class SharedCell {
+ public:
+  void operator=(T value) {
+    value_ = value;
+    phase_ = running.phase;
+    writer_ = running.thread;
+  }
+  operator T() const {
+    ++running.counts.shared_reads;
+    if (phase_ < running.first_phase) fail("a kernel read shared memory that its block never wrote");
+    if (phase_ == running.phase && writer_ != running.thread) {
+      fail("a kernel read shared memory that another thread wrote since the last barrier");
+    }
+    return value_;
+  }
+
+ private:
+  T value_;
+  std::uint32_t writer_;
+  std::uint64_t phase_;
+};
+
+/// Goes behind __shared__. Rows and columns are checked.
+template <class T, int rows, int columns>
+class SharedTile {
+ public:
+  class Row {
+   public:
+    explicit Row(SharedCell<T>* cells) : cells_(cells) {}
+    SharedCell<T>& operator[](int column) const {
+      if (column < 0 || column >= columns) fail("a kernel left its shared tile, columns");
+      return cells_[column];
+    }
+
+   private:
+    SharedCell<T>* cells_;
+  };
+  Row operator[](int row) {
+    if (row < 0 || row >= rows) fail("a kernel left its shared tile, rows");
+    return Row(cells_[row]);
+  }
+
+ private:
+  SharedCell<T> cells_[rows][columns];
+};
+
+/// A sample of the input in global memory: counted, and checked against the view.
+template <class T>
+T load(const PlaneView<const T>& in, int x, int y) {
+  if (x < 0 || y < 0 || x >= in.width || y >= in.height) fail("a kernel read outside its input");
+  ++running.counts.global_reads;
+  return in.row(y)[x];
+}
+
+inline void count_ghost_cell() { ++running.counts.ghost_cells; }
+
+/// The texture unit, point sampling: address mode, then the sample whose cell the coordinate lies in.
+template <class T>
+T tex2D(cudaTextureObject_t texture, float x, float y) {
+  const auto address = [&](float coordinate, int size) -> int {
+    const float at = texture->normalised ? coordinate * float(size) : coordinate;
+    const int i = int(std::floor(at));
+    switch (texture->mode) {
+      case cudaAddressModeWrap: return border_index<Border::wrap>(i, size);
+      case cudaAddressModeMirror: return border_index<Border::reflect>(i, size);
+      case cudaAddressModeBorder: return border_index<Border::constant>(i, size);
+      case cudaAddressModeClamp: break;
+    }
+    return border_index<Border::replicate>(i, size);
+  };
+  const int i = address(x, texture->width), j = address(y, texture->height);
+  if (i < 0 || j < 0) {
+    count_ghost_cell();
+    return T(0);
+  }
+  ++running.counts.global_reads;
+  return reinterpret_cast<const T*>(texture->data + j * texture->pitch)[i];
+}
+
+template <class... Parameters, class... Arguments>
+void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
+  run_grid(grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); });
+}
+
+}  // namespace convfilt::emulator

@@ -1,0 +1,241 @@
+// Threads of a block are fibers of Boost.Context on one CPU thread. A fiber that ends without having met
+// a barrier is used again for the next thread, so that kernels without barriers cost no switches.
+
+#include "emulator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <boost/context/fiber.hpp>
+#include <boost/context/fixedsize_stack.hpp>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#define CONVFILT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#define CONVFILT_ASAN 1
+#endif
+#endif
+
+namespace convfilt::emulator {
+namespace {
+
+namespace context = boost::context;
+
+#ifdef CONVFILT_ASAN
+constexpr std::size_t kStackBytes = 256 * 1024;  // red zones make frames several times larger
+#else
+constexpr std::size_t kStackBytes = 64 * 1024;
+#endif
+
+/// Unwinds a device thread whose block was given up.
+struct Abandoned {};
+
+/// A stack to run device threads on, one after another.
+class Fiber {
+ public:
+  Fiber() {
+    context::fixedsize_stack allocator(kStackBytes);
+    const context::stack_context stack = allocator.allocate();
+    bottom_ = static_cast<char*>(stack.sp) - stack.size;
+    size_ = stack.size;
+    fiber_ = context::fiber(
+        std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
+        [this](context::fiber&& scheduler) { return run(std::move(scheduler)); });
+  }
+  Fiber(const Fiber&) = delete;
+  Fiber& operator=(const Fiber&) = delete;
+  ~Fiber() {
+    stop_ = true;
+    resume();
+  }
+
+  /// Runs a device thread until it ends or waits at a barrier.
+  void start(const std::function<void()>& kernel, const Index3& index, std::uint32_t linear) {
+    kernel_ = &kernel;
+    index_ = index;
+    linear_ = linear;
+    error_ = nullptr;
+    ended_ = false;
+    resume();
+  }
+
+  /// Goes on behind the barrier.
+  void resume() {
+    threadIdx = index_;
+    running.thread = linear_;
+    current = this;
+    void* fake_stack = nullptr;
+    start_switch(&fake_stack, bottom_, size_);
+    fiber_ = std::move(fiber_).resume();
+    finish_switch(fake_stack, nullptr, nullptr);
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+  bool ended() const { return ended_; }
+
+  /// From inside: lets the block's other threads run.
+  void wait() {
+    switch_back();
+    if (stop_) throw Abandoned();
+  }
+
+  static inline constinit thread_local Fiber* current = nullptr;
+
+ private:
+  context::fiber run(context::fiber&& scheduler) {
+    finish_switch(nullptr, &scheduler_bottom_, &scheduler_size_);
+    scheduler_ = std::move(scheduler);
+    while (!stop_) {
+      try {
+        (*kernel_)();
+      } catch (const Abandoned&) {
+      } catch (...) {
+        error_ = std::current_exception();
+      }
+      ended_ = true;
+      if (!stop_) switch_back();
+    }
+    start_switch(nullptr, scheduler_bottom_, scheduler_size_);  // null: this stack is given up
+    return std::move(scheduler_);
+  }
+
+  void switch_back() {
+    void* fake_stack = nullptr;
+    start_switch(&fake_stack, scheduler_bottom_, scheduler_size_);
+    scheduler_ = std::move(scheduler_).resume();
+    finish_switch(fake_stack, &scheduler_bottom_, &scheduler_size_);
+  }
+
+  // AddressSanitizer must know which stack is in use.
+  static void start_switch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
+                           [[maybe_unused]] std::size_t size) {
+#ifdef CONVFILT_ASAN
+    __sanitizer_start_switch_fiber(fake, bottom, size);
+#endif
+  }
+  static void finish_switch([[maybe_unused]] void* fake, [[maybe_unused]] const void** bottom,
+                            [[maybe_unused]] std::size_t* size) {
+#ifdef CONVFILT_ASAN
+    __sanitizer_finish_switch_fiber(fake, bottom, size);
+#endif
+  }
+
+  const std::function<void()>* kernel_ = nullptr;
+  context::fiber fiber_, scheduler_;
+  Index3 index_;
+  std::uint32_t linear_ = 0;
+  bool ended_ = true, stop_ = false;
+  std::exception_ptr error_;
+  char* bottom_ = nullptr;
+  std::size_t size_ = 0;
+  const void* scheduler_bottom_ = nullptr;
+  std::size_t scheduler_size_ = 0;
+};
+
+/// Runs blocks on one CPU thread; keeps its fibers for the next block.
+class BlockRunner {
+ public:
+  void run(const dim3& block, const std::function<void()>& kernel) {
+    try {
+      run_phases(block, kernel);
+    } catch (...) {
+      fibers_.clear();  // unwinds those that still wait
+      throw;
+    }
+  }
+
+ private:
+  void run_phases(const dim3& block, const std::function<void()>& kernel) {
+    running.first_phase = ++running.phase;
+    ++running.counts.blocks;
+    const std::size_t threads = std::size_t(block.x) * block.y * block.z;
+    std::size_t waiting = 0;  // the fibers before this one wait at a barrier
+    for (std::size_t linear = 0; linear < threads; ++linear) {
+      if (waiting == fibers_.size()) fibers_.push_back(std::make_unique<Fiber>());
+      const Index3 index{int(linear % block.x), int(linear / block.x % block.y),
+                         int(linear / block.x / block.y)};
+      fibers_[waiting]->start(kernel, index, std::uint32_t(linear));
+      if (!fibers_[waiting]->ended()) ++waiting;
+    }
+    std::size_t expected = threads;
+    while (waiting > 0) {
+      if (waiting != expected) {
+        fail("some threads of a block ended before a barrier where others wait");
+      }
+      expected = waiting;
+      ++running.phase;
+      ++running.counts.barriers;
+      waiting = 0;
+      for (std::size_t k = 0; k < expected; ++k) {
+        fibers_[k]->resume();
+        if (!fibers_[k]->ended()) ++waiting;
+      }
+    }
+  }
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+};
+
+void add(Counts& total, const Counts& counts) {
+  total.global_reads += counts.global_reads;
+  total.shared_reads += counts.shared_reads;
+  total.barriers += counts.barriers;
+  total.ghost_cells += counts.ghost_cells;
+  total.blocks += counts.blocks;
+}
+
+constexpr std::uint64_t kBlocksWorthAThread = 8;
+
+}  // namespace
+
+void fail(const char* what) {
+  const auto text = [](const Index3& i) {
+    return std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z);
+  };
+  throw EmulatorError(std::string("emulator: ") + what + " (block " + text(blockIdx) + ", thread " +
+                      text(threadIdx) + ")");
+}
+
+void synchronise_block() { Fiber::current->wait(); }
+
+void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
+              const std::function<void()>& kernel) {
+  const std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  const auto work = [&] {
+    static thread_local BlockRunner runner;
+    running.counts = {};
+    try {
+      for (std::uint64_t b; (b = next.fetch_add(1)) < blocks;) {
+        blockIdx = {int(b % grid.x), int(b / grid.x % grid.y), int(b / grid.x / grid.y)};
+        runner.run(block, kernel);
+      }
+    } catch (...) {
+      next = blocks;
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    add(total, running.counts);
+  };
+  std::uint64_t wanted = threads > 0 ? unsigned(threads) : std::thread::hardware_concurrency();
+  wanted = std::clamp<std::uint64_t>(blocks / kBlocksWorthAThread, 1, std::max<std::uint64_t>(wanted, 1));
+  std::vector<std::jthread> others;
+  for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
+  work();
+  others.clear();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace convfilt::emulator

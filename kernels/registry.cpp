@@ -1,0 +1,81 @@
+#include "registry.hpp"
+
+#include <array>
+#include <stdexcept>
+#include <string>
+
+#include "cpu/cpu_plans.hpp"
+#include "implementation.hpp"
+#include "separable.hpp"
+
+// One line a strategy, in the textbook's order. CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator;
+// BOTH_STRATEGY(x, plan): x.cu, and a plan of its own for the CPU.
+#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY) \
+  CUDA_STRATEGY(basic)                                    \
+  CUDA_STRATEGY(tiled_in)                                 \
+  CUDA_STRATEGY(tiled_out)                                \
+  CUDA_STRATEGY(cached)                                   \
+  CUDA_STRATEGY(texture)                                  \
+  BOTH_STRATEGY(separable, prepare_cpu_separable)
+
+namespace convfilt {
+
+#define DECLARE(x, ...) extern const Implementation x;
+namespace emulator {
+CONVFILT_STRATEGIES(DECLARE, DECLARE)
+}
+#ifdef CONVFILT_HAS_CUDA
+namespace cuda {
+CONVFILT_STRATEGIES(DECLARE, DECLARE)
+}
+#define PREPARE_CUDA(x) cuda::x.prepare
+#else
+#define PREPARE_CUDA(x) nullptr
+#endif
+
+namespace {
+
+using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
+
+Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
+  return {emulated.name, emulated.summary, emulated.family,  emulated.refuses,
+          cpu,           emulated.prepare, cuda};
+}
+
+const auto& table() {
+#define CUDA_LINE(x) join(emulator::x, PREPARE_CUDA(x), nullptr),
+#define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
+  static const auto all = std::to_array<Strategy>({
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE)
+      {"cpu", "all cores, vectorised; needs no GPU", Family::direct, arithmetic_refuses,
+       prepare_cpu_direct, nullptr, nullptr},
+  });
+  return all;
+}
+
+}  // namespace
+
+std::span<const Strategy* const> strategies() {
+  static const auto pointers = [] {
+    std::array<const Strategy*, std::tuple_size_v<std::decay_t<decltype(table())>>> list;
+    for (std::size_t k = 0; k < list.size(); ++k) list[k] = &table()[k];
+    return list;
+  }();
+  return pointers;
+}
+
+const Strategy* find_strategy(std::string_view name) {
+  for (const Strategy* strategy : strategies()) {
+    if (strategy->name == name) return strategy;
+  }
+  return nullptr;
+}
+
+Family family_for(const Problem& problem) {
+  const int taps = problem.mask.width * problem.mask.height;
+  // Two passes cost width + height taps, and a plane written and read between them.
+  const bool pays = taps >= 2 * (problem.mask.width + problem.mask.height);
+  return pays && separable_refuses(problem).empty() ? Family::separable : Family::direct;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,60 @@
+// basic: one thread per output (PMPP 4e, ch. 7.2; the mask in constant memory, ch. 7.3).
+//
+//   Every thread reads its whole neighbourhood from global memory. Neighbouring
+//   threads read almost the same samples, so the caches give most of them.
+//
+//        neighbourhood
+//       +-------------+
+//       |   w x h     |      each output reads w * h samples, shares none
+//       |      o      |
+//       +-------------+
+//
+//   Global reads per output: w * h, e.g. 25 at 5x5.
+//   Siblings: tiled-in, tiled-out and cached load what a block needs once.
+
+#include "device_plan.hpp"
+#include "dispatch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kBlockColumns = 32;  // one warp along a row: its reads fall into the same bursts
+constexpr int kBlockRows = 8;
+
+template <class T, Border B>
+__global__ void basic_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<SumOf<T>> partial,
+                             T ghost, const MaskPart<T> __grid_constant__ mask) {
+  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  if (x >= out.width || y >= out.height) return;
+
+  SumOf<T> sum = begin_sum(mask, partial, x, y);
+  for (int j = 0; j < mask.height; ++j) {
+    SumOf<T> row_sum = 0;
+    for (int i = 0; i < mask.width; ++i) {
+      const T sample = load<B>(in, x + mask.dx + i, y + mask.dy + j, ghost);
+      row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
+    }
+    sum += row_sum;
+  }
+  end_sum(mask, partial, out, x, y, sum);
+}
+
+void run(const Problem& p, const Pass& pass, const Stream& stream) {
+  const dim3 block(kBlockColumns, kBlockRows);
+  const dim3 grid(ceil_div(pass.out.width, kBlockColumns), ceil_div(pass.out.height, kBlockRows));
+  with_depth(p.depth, [&](auto depth) {
+    using T = typename decltype(depth)::type;
+    with_border(p.border, [&](auto border) {
+      launch(grid, block, stream, basic_kernel<T, border()>, pass.input<T>(), pass.output<T>(),
+             pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
+    });
+  });
+}
+
+}  // namespace
+
+extern const Implementation basic{"basic", "one thread per output, all reads from global memory",
+                                  Family::direct, arithmetic_refuses, direct_plan<run>};
+
+}  // namespace convfilt::CONVFILT_BACKEND

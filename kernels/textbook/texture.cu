@@ -1,0 +1,101 @@
+// texture: the input through the texture unit (CUDA C++ Programming Guide, "Texture Memory").
+//
+//   As basic, one thread per output, but samples come through the texture unit, whose
+//   address modes make up the ghost cells in hardware:
+//
+//       replicate  = clamp              wrap    = wrap    (normalised coordinates)
+//       constant 0 = border             reflect = mirror  (normalised coordinates)
+//
+//   reflect101 and a constant other than 0 have no mode; there the border's index
+//   function is computed first, as in the siblings.
+//
+//   Texture reads per output: w * h, e.g. 25 at 5x5.
+//   Sibling: basic reads global memory, and computes every border itself.
+
+#include "device_plan.hpp"
+#include "dispatch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kBlockColumns = 32;  // a patch of 32 x 8 is near in both directions, as texture caches like
+constexpr int kBlockRows = 8;
+constexpr int kMaxWidth = 131072, kMaxHeight = 65000;  // of a 2D texture over pitched memory
+
+/// The unit of coordinates: 1 in samples, 1 / size where the address mode wants 0..1.
+struct TextureInput {
+  cudaTextureObject_t texture;
+  int width, height;
+  float unit_x, unit_y;
+};
+
+template <class T, Border B, bool kByAddressMode>
+CONVFILT_DEVICE T fetch(const TextureInput& in, int x, int y, T ghost) {
+  if constexpr (!kByAddressMode) {
+    x = border_index<B>(x, in.width);
+    y = border_index<B>(y, in.height);
+    if (x < 0 || y < 0) return ghost;
+  }
+  return tex2D<T>(in.texture, (x + 0.5f) * in.unit_x, (y + 0.5f) * in.unit_y);
+}
+
+template <class T, Border B, bool kByAddressMode>
+__global__ void texture_kernel(TextureInput in, PlaneView<T> out, PlaneView<SumOf<T>> partial,
+                               T ghost, const MaskPart<T> __grid_constant__ mask) {
+  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  if (x >= out.width || y >= out.height) return;
+
+  SumOf<T> sum = begin_sum(mask, partial, x, y);
+  for (int j = 0; j < mask.height; ++j) {
+    SumOf<T> row_sum = 0;
+    for (int i = 0; i < mask.width; ++i) {
+      const T sample =
+          fetch<T, B, kByAddressMode>(in, x + mask.dx + i, y + mask.dy + j, ghost);
+      row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
+    }
+    sum += row_sum;
+  }
+  end_sum(mask, partial, out, x, y, sum);
+}
+
+cudaTextureAddressMode address_mode(Border border) {
+  switch (border) {
+    case Border::constant: return cudaAddressModeBorder;
+    case Border::reflect: return cudaAddressModeMirror;
+    case Border::wrap: return cudaAddressModeWrap;
+    default: return cudaAddressModeClamp;
+  }
+}
+
+void run(const Problem& p, const Pass& pass, const Stream& stream) {
+  const dim3 block(kBlockColumns, kBlockRows);
+  const dim3 grid(ceil_div(pass.out.width, kBlockColumns), ceil_div(pass.out.height, kBlockRows));
+  with_depth(p.depth, [&](auto depth) {
+    using T = typename decltype(depth)::type;
+    const T ghost = pass.ghost_cell<T>();
+    const bool by_mode =
+        p.border != Border::reflect101 && (p.border != Border::constant || ghost == T(0));
+    const auto mode = by_mode ? address_mode(p.border) : cudaAddressModeClamp;
+    const auto& texture = pass.textures->get(pass.in.data, pass.in.width, pass.in.height,
+                                             pass.in.pitch, cudaCreateChannelDesc<T>(), mode);
+    const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
+    const TextureInput in{texture.object(stream), pass.in.width, pass.in.height,
+                          normalised ? 1.0f / pass.in.width : 1.0f,
+                          normalised ? 1.0f / pass.in.height : 1.0f};
+    with_border(p.border, [&](auto border) {
+      const auto kernel = by_mode ? texture_kernel<T, border(), true> : texture_kernel<T, border(), false>;
+      launch(grid, block, stream, kernel, in, pass.output<T>(), pass.sums<T>(), ghost,
+             pass.mask_part<T>());
+    });
+  });
+}
+
+}  // namespace
+
+extern const Implementation texture{"texture",
+                                    "as basic, through the texture unit, borders by its address modes",
+                                    Family::direct, arithmetic_refuses,
+                                    direct_plan<run, kMaxWidth, kMaxHeight>};
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,50 @@
+/// Files that appear whole or not at all.
+#pragma once
+
+#include <span>
+#include <string>
+
+namespace convfilt {
+
+/// Where an output name leads.
+struct OutputTarget {
+  std::string path;  ///< links followed; its folder need not exist
+  bool exists = false;
+  bool direct = false;  ///< a device, pipe or open descriptor: written into, not replaced
+};
+
+/// Throws IoError for a circle of links or a folder.
+OutputTarget resolve_output(const std::string& path);
+
+/// The folder part of a path; "." when it has none.
+std::string folder_of(const std::string& path);
+
+/// How the file is called until it is whole. Not every file system knows nameless files; `named` is
+/// what `nameless` falls back to there.
+enum class Temporary { nameless, named };
+
+/// Writes `bytes` to a temporary in the target's folder, syncs it and gives it the target's name in
+/// one step, replacing an existing file, whose mode it takes over (and owner, where allowed). So a
+/// full disk, a signal or a crash leave the old file as it was. Nothing is left beside it either; a
+/// named temporary is removed on SIGHUP, SIGINT, SIGQUIT and SIGTERM, but not on SIGKILL.
+/// Throws IoError.
+void write_file(const std::string& path, std::span<const unsigned char> bytes,
+                Temporary temporary = Temporary::nameless);
+
+/// Writes to standard output. Throws IoError, for a closed pipe too.
+void write_stdout(std::span<const unsigned char> bytes);
+
+/// While it lives, a file size limit and a closed pipe are errors of write(2) in this thread, not
+/// the death of the process.
+class WriteSignalsBlocked {
+ public:
+  WriteSignalsBlocked();
+  ~WriteSignalsBlocked();
+  WriteSignalsBlocked(const WriteSignalsBlocked&) = delete;
+  WriteSignalsBlocked& operator=(const WriteSignalsBlocked&) = delete;
+
+ private:
+  bool restore_[2] = {};
+};
+
+}  // namespace convfilt

@@ -1,0 +1,42 @@
+/// A text file in memory that can point at a place in itself.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace convfilt {
+
+/// Text with the name of its file. Places in it are string_views into text(). Does not own the
+/// bytes: they must outlive it.
+class SourceText {
+ public:
+  /// Drops a UTF-8 byte order mark. Throws IoError, pointing at the place, if the text is UTF-16 or
+  /// holds a control character other than tab, newline and the CR of a CRLF.
+  SourceText(std::string_view text, std::string file_name);
+
+  std::string_view text() const { return text_; }
+  const std::string& file_name() const { return file_name_; }
+
+  /// Takes the next line from the front of `rest`, which starts as text() and shrinks to an empty
+  /// view. The line comes without its newline or CRLF.
+  static std::string_view take_line(std::string_view& rest);
+
+  /// Throws IoError of three lines: "file:line:column: message", the line, and a caret under the
+  /// first character of `place`. Lines and columns count from 1; a column is a character of UTF-8,
+  /// a tab one column. In the line as shown, tabs are blanks, bytes outside printable ASCII are
+  /// escaped and only the surroundings of the place are kept.
+  [[noreturn]] void fail(std::string_view place, const std::string& message) const;
+
+ private:
+  std::string_view text_;
+  std::string file_name_;
+};
+
+/// `word` in single quotes, escaped as in SourceText::fail, and clipped after some 40 characters.
+std::string quoted(std::string_view word);
+
+/// A file name as messages show it: control characters escaped, so that a message stays one line.
+std::string printable_name(std::string_view name);
+
+}  // namespace convfilt

@@ -1,0 +1,28 @@
+/// Holds strategies against the oracle and against each other.
+#pragma once
+
+#include "cases.hpp"
+#include "environment.hpp"
+#include "picture.hpp"
+#include "strategy.hpp"
+
+namespace convfilt::test {
+
+/// How far a computed sample may be from the real-valued, saturated result, by the numeric
+/// contract. `largest` is the largest |sample|, ghost cells included.
+double allowed_error(const Problem& problem, Family family, double largest);
+
+/// Why the arithmetic of a family cannot do the problem; empty when it can. What a strategy's
+/// `refuses` must agree with.
+std::string family_refuses(const Problem& problem, Family family);
+
+/// Puts the case to every runner: refusals as expected, every sample written and nothing else,
+/// within the contract of the oracle, and the same bytes from all runners of a family. Each failure
+/// says the problem, the runner, and the first bad sample with both values.
+void check_case(const Case& test_case);
+
+/// Runs a strategy on a picture. Counts the run.
+Picture run(const Runner& runner, const Problem& problem, const Picture& in,
+            const PlanOptions& options = {}, Timing* timing = nullptr);
+
+}  // namespace convfilt::test

@@ -1,0 +1,43 @@
+/// What this run of the tests covers: how much, on which devices, and what came of it.
+///
+/// CONVFILT_TEST_SIZE=small|full       small is for compute-sanitizer, some 30 times slower;
+/// default full CONVFILT_TEST_DEVICES=cpu,cuda,...  default: all that are present; a named one must
+/// be present
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "registry.hpp"
+#include "strategy.hpp"
+
+namespace convfilt::test {
+
+/// Whether everything is tested, not only the small selection.
+bool full_size();
+
+/// A strategy and a device that it runs on.
+struct Runner {
+  const Strategy* strategy = nullptr;
+  DeviceKind device = DeviceKind::cpu;
+};
+
+std::string to_string(const Runner& runner);
+
+/// Every strategy of the registry on every device tested, device cpu first.
+const std::vector<Runner>& runners();
+
+/// Why no CUDA device can be used; empty when one can.
+std::string cuda_missing();
+
+/// Reads the environment. Throws std::runtime_error when it names what is unknown or missing.
+void read_environment();
+
+void count_run(const Runner& runner);
+void count_refusal(const Runner& runner);
+
+/// The devices tested, those skipped with the reason, and how many runs and refusals there were.
+void print_coverage(std::ostream& out);
+
+}  // namespace convfilt::test

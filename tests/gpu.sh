@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
+#
+#   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt, convfilt_tests and convfilt_bench_gpu, as packed for a
+#                            machine that cannot build; by default the release preset is built first
+#
+# Fails if there is no GPU, or if a tool is missing. Writes its logs, and the table for README
+# (bench_gpu.md), to CONVFILT_OUT, by default build/gpu.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+out=${CONVFILT_OUT:-build/gpu}
+mkdir -p "$out"
+failed=()
+die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
+step() {  # NAME COMMAND...: runs, keeps the log, remembers a failure
+  local name=$1 start=$SECONDS; shift
+  if "$@" >"$out/$name.log" 2>&1; then echo "ok      $name ($((SECONDS - start)) s)"
+  else echo "FAILED  $name ($((SECONDS - start)) s): $out/$name.log"; tail -n 15 "$out/$name.log"; failed+=("$name"); fi
+}
+
+command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || die "no GPU here (nvidia-smi -L shows none)"
+command -v compute-sanitizer >/dev/null || die "compute-sanitizer is missing; it comes with the CUDA toolkit"
+if [ $# -ge 1 ]; then
+  bin=$1
+  [ -d "$bin/lib" ] && export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+else
+  bin=build/release/bin
+  cmake --preset release >"$out/configure.log" 2>&1 && cmake --build --preset release -j "$(nproc)" >"$out/build.log" 2>&1 ||
+    die "the build failed: $out/configure.log, $out/build.log"
+fi
+for program in convfilt convfilt_tests convfilt_bench_gpu; do [ -x "$bin/$program" ] || die "$bin/$program is missing"; done
+nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
+export CONVFILT_FILTERS=$PWD/filters
+
+step tests env CONVFILT_TEST_DEVICES=cpu,emulator,cuda "$bin/convfilt_tests"
+step cli env CONVFILT="$bin/convfilt" bash tests/cli/run.sh
+step same-bytes env CONVFILT="$bin/convfilt" bash tests/same_bytes.sh
+
+# The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower.
+for tool in memcheck racecheck initcheck synccheck; do
+  step "$tool" env CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda compute-sanitizer --tool "$tool" \
+    --error-exitcode 9 "$bin/convfilt_tests" --source-file='*test_strategies*,*test_properties*'
+  grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | tail -n 1
+done
+
+step bench_gpu bash -c "'$bin/convfilt_bench_gpu' >'$out/bench_gpu.md'"
+if command -v nvcc >/dev/null && nvcc -O3 -std=c++17 -arch=native tests/peers/npp.cu -lnppif -lnppc -o "$out/npp" 2>"$out/npp.log"; then
+  step npp bash -c "'$out/npp' >'$out/npp.md'"
+  # NPP's row goes below ours, before the empty line at the end.
+  [ -s "$out/npp.md" ] && { sed -i '${/^$/d}' "$out/bench_gpu.md"; cat "$out/npp.md" >>"$out/bench_gpu.md"; echo >>"$out/bench_gpu.md"; }
+else
+  echo "skipped npp: NPP could not be built here ($out/npp.log)"
+fi
+cat "$out/bench_gpu.md"
+grep -hE 'test cases:|assertions:' "$out/tests.log"
+tail -n 4 "$out/cli.log"
+if [ ${#failed[@]} -gt 0 ]; then echo "GPU: FAILED: ${failed[*]}"; exit 1; fi
+echo "GPU: all passed: tests, cli, same-bytes, memcheck, racecheck, initcheck, synccheck, benchmarks"

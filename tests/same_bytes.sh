@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# The six direct strategies give identical pixels, and blur --sigma 40 the same on every device present.
+# CONVFILT names the program. With EXPECTED=FOLDER the results are also compared with those an earlier run of
+# this script left there, on a machine without a GPU; KEEP=FOLDER leaves them.
+set -euo pipefail
+convfilt=${CONVFILT:?names the program}
+here=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+out=${KEEP:-$work}; mkdir -p "$out"
+
+for s in basic tiled-in tiled-out cached texture cpu; do
+  "$convfilt" apply "$here/filters/gaussian5.txt" "$here/samples/coffee.png" "$out/$s.png" --strategy=$s -v 2>&1 | sed "s/^/$s: /"
+  cmp "$out/basic.png" "$out/$s.png"
+done
+devices=(cpu emulator)
+"$convfilt" list devices | grep -q '^cuda:0 ' && devices+=(cuda)
+for d in "${devices[@]}"; do
+  "$convfilt" blur --sigma 40 "$here/samples/coffee.png" "$out/blur40-$d.png" --device=$d
+  cmp "$out/blur40-cpu.png" "$out/blur40-$d.png"
+done
+if [ -n "${EXPECTED:-}" ]; then
+  for f in "$out"/*.png; do
+    [ "$(basename "$f")" = blur40-cuda.png ] || cmp "$f" "$EXPECTED/$(basename "$f")"
+  done
+  echo "and the same as in $EXPECTED"
+fi
+echo "same bytes: 6 strategies; blur --sigma 40 on ${devices[*]}"

@@ -1,0 +1,195 @@
+/// What the tiled kernels read, counted by the emulator, against the textbook's formulas.
+///
+/// One channel, one part of the mask. Ghost cells are excluded from the reads under
+/// Border::constant, which makes them up, and included under Border::replicate, which reads the
+/// edge instead.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "environment.hpp"
+#include "picture.hpp"
+#include "sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr int kOutTile = 32;     // tiled-out: side of the output tile
+constexpr int kInTile = 32;      // tiled-in: side of the input tile, which is the block
+constexpr int kCachedTile = 32;  // cached: side of the tile, which is the block
+
+/// One axis of a problem: picture side, mask side, anchor. Counts of both axes multiply.
+struct Axis {
+  std::uint64_t n;
+  std::uint64_t side;
+  int anchor;
+
+  std::uint64_t taps() const { return n * side; }
+
+  /// Taps of all outputs that lie inside the image: the weight at distance d from the anchor meets
+  /// the image n - d times.
+  std::uint64_t taps_inside() const { return taps_within(n); }
+
+  /// The same for a stretch of `length` outputs and taps that stay within that stretch.
+  std::uint64_t taps_within(std::uint64_t length) const {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < int(side); ++i) {
+      const auto distance = std::uint64_t(std::abs(i - anchor));
+      sum += length > distance ? length - distance : 0;
+    }
+    return sum;
+  }
+
+  std::uint64_t tiles(std::uint64_t tile) const { return (n + tile - 1) / tile; }
+
+  /// Cells inside the image of all input tiles: of an output tile and the halo around it.
+  std::uint64_t loads_inside(int tile) const {
+    std::uint64_t sum = 0;
+    for (int t = 0; t < int(tiles(tile)); ++t) {
+      const int first = std::max(0, t * tile - anchor);
+      const int last = std::min(int(n), t * tile - anchor + tile + int(side) - 1);
+      sum += std::uint64_t(std::max(0, last - first));
+    }
+    return sum;
+  }
+
+  /// Taps that stay within the output's own tile and the image.
+  std::uint64_t taps_in_own_tile(std::uint64_t tile) const {
+    const std::uint64_t rest = n % tile;
+    return n / tile * taps_within(tile) + (rest ? taps_within(rest) : 0);
+  }
+};
+
+Counts counted(const char* name, const Problem& problem) {
+  const Strategy* strategy = find_strategy(name);
+  REQUIRE(strategy);
+  Picture in = Picture::of(problem), out = Picture::of(problem);
+  in.fill(Fill::noise, 51);
+  const auto plan = strategy->prepare(problem, DeviceKind::emulator);
+  plan->run(in.view(), out.view());
+  count_run({strategy, DeviceKind::emulator});
+  return plan->counts();
+}
+
+/// Reads of global memory where `cells` are asked for and `inside` of them lie in the image.
+struct Expected {
+  std::uint64_t global_reads, ghost_cells, shared_reads, blocks;
+};
+
+Expected with_ghosts(const Problem& p, std::uint64_t cells, std::uint64_t inside) {
+  if (p.border == Border::constant) return {inside, cells - inside, 0, 0};
+  return {cells, 0, 0, 0};
+}
+
+void check_counts(const char* name, const Problem& p, const Expected& e) {
+  INFO(name << ", " << to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
+  const Counts c = counted(name, p);
+  CHECK(c.global_reads == e.global_reads);
+  CHECK(c.ghost_cells == e.ghost_cells);
+  CHECK(c.shared_reads == e.shared_reads);
+  if (e.blocks == 0) {
+    CHECK(c.barriers == 0);
+    return;
+  }
+  CHECK(c.blocks == e.blocks);
+  CHECK(c.barriers == e.blocks);
+}
+
+bool emulator_missing() {
+  const bool missing = std::none_of(runners().begin(), runners().end(), [](const Runner& r) {
+    return r.device == DeviceKind::emulator;
+  });
+  if (missing) MESSAGE("skipped: the emulator is not tested");
+  return missing;
+}
+
+template <class F>
+void for_each_problem(F f) {
+  Random random(52);
+  for (auto [w, h] : {std::pair{1, 1}, {3, 3}, {5, 5}, {4, 7}, {15, 15}, {31, 1}, {2, 31}}) {
+    const Mask mask = integer_mask(random, w, h, 5, 30, 100);
+    for (const Mask& m : {mask, anchored(mask, 0, h - 1)}) {
+      for (auto [width, height] :
+           {std::pair{1, 1}, {32, 32}, {33, 31}, {64, 96}, {75, 50}, {5, 130}}) {
+        if (!full_size() && width * height > 1100) continue;
+        for (Border border : {Border::constant, Border::replicate}) {
+          const Problem p{width, height, 1, Depth::u8, border, 9, m};
+          f(p, Axis{std::uint64_t(width), std::uint64_t(w), m.anchor_x},
+            Axis{std::uint64_t(height), std::uint64_t(h), m.anchor_y});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("basic reads every tap from global memory") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    check_counts("basic", p,
+                 with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()));
+  });
+}
+
+TEST_CASE("tiled-out loads each output tile and its halo once") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t blocks = x.tiles(kOutTile) * y.tiles(kOutTile);
+    const std::uint64_t cells = blocks * (kOutTile + x.side - 1) * (kOutTile + y.side - 1);
+    Expected e = with_ghosts(p, cells, x.loads_inside(kOutTile) * y.loads_inside(kOutTile));
+    e.shared_reads = x.taps() * y.taps();
+    e.blocks = blocks;
+    check_counts("tiled-out", p, e);
+  });
+}
+
+TEST_CASE("tiled-in loads one sample a thread") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const int tile_x = kInTile + 1 - int(x.side), tile_y = kInTile + 1 - int(y.side);
+    const std::uint64_t blocks = x.tiles(tile_x) * y.tiles(tile_y);
+    Expected e =
+        with_ghosts(p, blocks * kInTile * kInTile, x.loads_inside(tile_x) * y.loads_inside(tile_y));
+    e.shared_reads = x.taps() * y.taps();
+    e.blocks = blocks;
+    check_counts("tiled-in", p, e);
+  });
+}
+
+TEST_CASE("cached reads what lies outside its tile from global memory") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t own = x.taps_in_own_tile(kCachedTile) * y.taps_in_own_tile(kCachedTile);
+    const std::uint64_t inside = x.taps_inside() * y.taps_inside();
+    Expected e = with_ghosts(p, x.taps() * y.taps() - own, inside - own);
+    e.global_reads += x.n * y.n;  // each block's own samples
+    e.shared_reads = own;
+    e.blocks = x.tiles(kCachedTile) * y.tiles(kCachedTile);
+    check_counts("cached", p, e);
+  });
+}
+
+TEST_CASE("the textbook's ratios: global reads per output") {
+  if (emulator_missing()) return;
+  constexpr int kSide = 5, kTiles = 3, kPicture = 32 * kTiles;
+  const Mask mask = box_mask(kSide, kSide);
+  const Problem p{kPicture, kPicture, 1, Depth::u8, Border::replicate, 0, mask};
+  const auto per_output = [&](const char* name, const Problem& problem) {
+    return double(counted(name, problem).global_reads) / (double(problem.width) * problem.height);
+  };
+  CHECK(per_output("basic", p) == kSide * kSide);
+  // (tile + 2r)^2 / tile^2
+  CHECK(per_output("tiled-out", p) == doctest::Approx(std::pow(36.0 / 32, 2)));
+  // input tile^2 / output tile^2, on whole output tiles
+  Problem whole = p;
+  whole.width = whole.height = 28 * kTiles;
+  CHECK(per_output("tiled-in", whole) == doctest::Approx(std::pow(32.0 / 28, 2)));
+  // 1 and the share of w^2 taps that leave the tile
+  const double staying = 1 - (kSide * kSide - 1) / (4.0 * kSide * kCachedTile);
+  CHECK(per_output("cached", p) == doctest::Approx(1 + kSide * kSide * (1 - staying * staying)));
+}
+
+}  // namespace convfilt::test

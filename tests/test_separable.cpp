@@ -1,0 +1,245 @@
+/// Masks of rank 1: their factors, what is refused, and the proven error of two passes.
+#include "separable.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <utility>
+
+#include "environment.hpp"
+#include "oracle.hpp"
+#include "sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr double kTight = 1e-12;
+
+/// Sum of |mask - row x column / divisor|, as a share of the sum of |weights|.
+double residue(const Mask& mask, const Factors& f) {
+  double sum = 0;
+  for (int j = 0; j < mask.height; ++j) {
+    for (int i = 0; i < mask.width; ++i) {
+      sum += std::abs(mask.weight(i, j) / mask.divisor - f.row[i] * f.column[j] / f.divisor);
+    }
+  }
+  return sum / absolute_gain(mask);
+}
+
+Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
+  return {20, 20, 1, depth, Border::replicate, 0, mask};
+}
+
+/// The sample that two passes give where the picture under the mask is `samples`, straight from the
+/// definition in separable.hpp. Nothing where the row pass leaves 16 bits, which saturation would
+/// hide.
+int two_passes(const SeparableMask<std::uint8_t>& s, const std::vector<int>& samples,
+               int& overflows) {
+  const int width = s.row.width, height = s.column.height;
+  std::int64_t total = 0;
+  for (int j = 0; j < height; ++j) {
+    std::int64_t sum = 0;
+    for (int i = 0; i < width; ++i) {
+      sum += std::int64_t(s.row.weights[i]) * samples[std::size_t(j) * width + i];
+    }
+    if (sum < s.row.finish.lowest_sum || sum > s.row.finish.highest_sum) ++overflows;
+    std::int16_t mid;
+    finish(s.row.finish, std::int32_t(sum), mid);
+    total += std::int64_t(s.column.weights[j]) * mid;
+  }
+  if (std::abs(double(total)) >= 2147483648.0) ++overflows;
+  std::uint8_t out;
+  finish(s.column.finish, std::int32_t(total), out);
+  return out;
+}
+
+/// Pictures that bring a pass to its ends: dark under one sign of the weights, bright under the
+/// other, their opposites, plain ones, and noise.
+std::vector<std::vector<int>> pictures_for(const Mask& mask, Random& random) {
+  const std::size_t n = mask.weights.size();
+  std::vector<std::vector<int>> pictures(4, std::vector<int>(n, 255));
+  for (std::size_t k = 0; k < n; ++k) {
+    pictures[0][k] = mask.weights[k] > 0 ? 255 : 0;
+    pictures[1][k] = mask.weights[k] > 0 ? 0 : 255;
+    pictures[2][k] = 0;
+  }
+  for (int rounds = full_size() ? 200 : 20; rounds > 0; --rounds) {
+    std::vector<int> noise(n);
+    for (int& v : noise) v = rounds % 2 ? random.integer(0, 255) : 255 * random.integer(0, 1);
+    pictures.push_back(std::move(noise));
+  }
+  return pictures;
+}
+
+/// The largest distance of two passes from the real value, in steps, less the half that rounding
+/// takes.
+double measured_error(const Mask& mask, const SeparableMask<std::uint8_t>& prepared) {
+  Random random(21);
+  double largest = 0;
+  int overflows = 0;
+  for (const auto& picture : pictures_for(mask, random)) {
+    double real = 0;
+    for (std::size_t k = 0; k < picture.size(); ++k) real += mask.weights[k] * picture[k];
+    real = std::clamp(real / mask.divisor + mask.offset, 0.0, 255.0);
+    largest = std::max(largest, std::abs(two_passes(prepared, picture, overflows) - real));
+  }
+  CHECK_MESSAGE(overflows == 0, mask.name << ": sums leave their range");
+  return largest - 0.5;
+}
+
+}  // namespace
+
+TEST_CASE("factorise: integers of rank 1 exactly") {
+  Random random(22);
+  for (int k = 0; k < 300; ++k) {
+    const int width = random.integer(1, 9), height = random.integer(1, 9);
+    Mask mask = integer_rank_one_mask(random, width, height, 12, random.integer(1, 50));
+    if (k % 3 == 0) {
+      for (double& w : mask.weights) w *= 6;  // a common divisor
+    }
+    const auto f = factorise(mask, 0);
+    REQUIRE(f);
+    CHECK(f->integers);
+    CHECK(residue(mask, *f) == 0);
+    for (double v : f->row) CHECK(v == std::floor(v));
+    for (double v : f->column) CHECK(v == std::floor(v));
+  }
+}
+
+TEST_CASE("factorise: zero rows and columns, permuted rows") {
+  const Mask holes = make_mask("holes", 3, 4, {0, 0, 0, 0, 2, -4, 0, 0, 0, 0, -1, 2});
+  REQUIRE(factorise(holes, 0));
+  CHECK(residue(holes, *factorise(holes, 0)) == 0);
+
+  Random random(23);
+  Mask shuffled = gaussian_mask(7, 7, 1.3);
+  for (int k = 0; k < 10; ++k) {
+    const auto a = random.below(7), b = random.below(7);
+    std::swap_ranges(shuffled.weights.begin() + a * 7, shuffled.weights.begin() + a * 7 + 7,
+                     a == b ? shuffled.weights.begin() + a * 7 : shuffled.weights.begin() + b * 7);
+  }
+  REQUIRE(factorise(shuffled, kTight));
+  CHECK(residue(shuffled, *factorise(shuffled, kTight)) <= kTight);
+}
+
+TEST_CASE("factorise: Gaussians and other reals of rank 1") {
+  Random random(24);
+  for (int side : {1, 3, 7, 15, 31, 241}) {
+    const Mask gaussian = gaussian_mask(side, side, side / 6.0 + 0.2);
+    for (Depth depth : kDepths) {
+      const auto f = factorise(gaussian, rank_tolerance(depth));
+      REQUIRE(f);
+      CHECK(residue(gaussian, *f) <= kTight);
+      CHECK(separable_refuses(problem_of(gaussian, depth)).empty());
+    }
+  }
+  for (int k = 0; k < 100; ++k) {
+    const Mask mask = real_rank_one_mask(random, random.integer(1, 12), random.integer(1, 12));
+    REQUIRE(factorise(mask, kTight));
+    CHECK(residue(mask, *factorise(mask, kTight)) <= kTight);
+  }
+}
+
+TEST_CASE("factorise: rank 2 is refused") {
+  Random random(25);
+  for (const Mask& mask :
+       {make_mask("laplacian", 3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}), sharpen_mask(5, 1, 1),
+        make_mask("zeros", 2, 2, {0, 0, 0, 0}), integer_mask(random, 4, 3, 50),
+        normalised_mask(random, 6, 6), make_mask("nearly", 2, 2, {1000, 1000, 1000, 1001}, 4000)}) {
+    INFO(mask.name);
+    for (Depth depth : kDepths) {
+      CHECK_FALSE(factorise(mask, rank_tolerance(depth)));
+      CHECK_FALSE(separable_refuses(problem_of(mask, depth)).empty());
+    }
+    CHECK_THROWS_AS(prepare_separable<std::uint8_t>(mask), std::invalid_argument);
+    CHECK_THROWS_AS(prepare_separable<float>(mask), std::invalid_argument);
+  }
+}
+
+TEST_CASE("separable 8-bit: the proven error is true, and within one step of the truth") {
+  Random random(26);
+  std::vector<Mask> masks = {gaussian_mask(5, 5, 1),
+                             gaussian_mask(31, 31, 5),
+                             gaussian_mask(241, 241, 40),
+                             box_mask(5, 5),
+                             box_mask(200, 3),
+                             box_mask(300, 300),
+                             make_mask("sobel", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 1, 128),
+                             make_mask("negative", 5, 1, {-0.9, -0.8, -0.31, -0.2, -0.1}, 1, 255),
+                             make_mask("gain", 1, 3, {30.7, -60.2, 30.1}, 1, 40),
+                             make_mask("white", 3, 1, {0.3, 0.3, 0.3}, 1, 1e9)};
+  for (int k = 0; k < 60; ++k) {
+    Mask mask = real_rank_one_mask(random, random.integer(1, 20), random.integer(1, 20));
+    mask.offset = random.real(-20, 200);
+    if (k % 4 == 0) mask.divisor = 0.01;  // 100 times as much
+    masks.push_back(mask);
+    masks.push_back(integer_rank_one_mask(random, random.integer(1, 9), random.integer(1, 9), 9,
+                                          random.integer(1, 400)));
+  }
+  for (const Mask& mask : masks) {
+    if (!separable_refuses(problem_of(mask)).empty()) continue;
+    INFO(mask.name << " divisor " << mask.divisor << " offset " << mask.offset);
+    const auto prepared = prepare_separable<std::uint8_t>(mask);
+    CHECK(prepared.error <= 0.5);  // and 0.5 by rounding: one step
+    CHECK(measured_error(mask, prepared) <= prepared.error + 1e-9);
+  }
+}
+
+TEST_CASE("separable 8-bit: the factors' own error is part of the proven one") {
+  // Of rank 2, but within the tolerance: what the factors leave out must be in the bound.
+  Mask mask = gaussian_mask(9, 9, 1.6);
+  mask.weights[0] += 3e-5;
+  mask.weights[80] -= 9e-6;
+  REQUIRE(separable_refuses(problem_of(mask)).empty());
+  const auto f = factorise(mask, rank_tolerance(Depth::u8));
+  REQUIRE(f);
+  REQUIRE(residue(mask, *f) > 1e-5);
+  const auto exact = prepare_separable<std::uint8_t>(gaussian_mask(9, 9, 1.6));
+  CHECK(prepare_separable<std::uint8_t>(mask).error >= exact.error + 0.003);
+}
+
+TEST_CASE("separable 8-bit: integer factors with sums of 16 bits give the bytes of direct") {
+  Random random(27);
+  for (const Mask& mask : {box_mask(3, 3), box_mask(15, 15), box_mask(250, 9), identity_mask(3),
+                           make_mask("sobel", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 1, 128),
+                           make_mask("binomial", 5, 1, {1, 4, 6, 4, 1}, 16)}) {
+    INFO(mask.name);
+    const auto prepared = prepare_separable<std::uint8_t>(mask);
+    CHECK(prepared.error == 0);
+    const auto direct = prepare_mask<std::uint8_t>(mask);
+    int different = 0, overflows = 0;
+    for (const auto& picture : pictures_for(mask, random)) {
+      std::int32_t sum = 0;
+      for (std::size_t k = 0; k < picture.size(); ++k) sum += direct.weights[k] * picture[k];
+      std::uint8_t out;
+      finish(direct.finish, sum, out);
+      if (out != two_passes(prepared, picture, overflows)) ++different;
+    }
+    CHECK(different == 0);
+    CHECK(overflows == 0);
+  }
+}
+
+TEST_CASE("separable: a mask whose passes cannot stay within one step is refused") {
+  CHECK_FALSE(separable_refuses(problem_of(make_mask("huge", 2, 1, {5e6, 1.5e6}))).empty());
+  CHECK_FALSE(
+      separable_refuses(problem_of(make_mask("steep", 2, 2, {900.5, 1801, 900.5, 1801}))).empty());
+  CHECK(separable_refuses(problem_of(make_mask("huge", 2, 1, {5e6, 1.5e6}), Depth::f32)).empty());
+}
+
+TEST_CASE("separable: the row pass of a row outside the image") {
+  const Mask mask = make_mask("mean", 3, 3, {1, 2, 1, 2, 4, 2, 1, 2, 1}, 16);
+  const auto prepared = prepare_separable<std::uint8_t>(mask);
+  for (int ghost : {0, 1, 77, 255}) {
+    int overflows = 0;
+    CHECK(two_passes(prepared, std::vector<int>(9, ghost), overflows) == ghost);
+    std::int16_t mid;
+    finish(prepared.row.finish, 4 * ghost, mid);
+    CHECK(prepared.mid_ghost(std::uint8_t(ghost)) == mid);
+  }
+  CHECK(prepare_separable<float>(mask).mid_ghost(0.5f) == 2.0f);
+}
+
+}  // namespace convfilt::test
