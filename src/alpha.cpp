@@ -1,5 +1,9 @@
 #include "alpha.hpp"
 
+#include <algorithm>
+#include <cstddef>
+
+#include "rows.hpp"
 #include "sample_type.hpp"
 
 namespace convfilt {
@@ -9,14 +13,16 @@ constexpr int kAlpha = 3;  ///< index in BGRA
 
 /// Calls `body(from, to)` with the first samples of each pixel of two pictures of one size.
 template <class From, class To, class Body>
-void for_pixels(const Image& from, Image& to, Body&& body) {
+void for_pixels(const Image& from, int threads, Image& to, Body&& body) {
   const PictureView<const std::byte> source = from.view();
   const PictureView<std::byte> target = to.view();
-  for (int y = 0; y < source.height; ++y) {
+  for_rows(from, threads, [&](int y) {
     const From* s = row_of<From>(source, y);
     To* t = row_of<To>(target, y);
-    for (int x = 0; x < source.width; ++x) body(s + x * source.channels, t + x * target.channels);
-  }
+    for (int x = 0; x < source.width; ++x) {
+      body(s + std::ptrdiff_t(x) * source.channels, t + std::ptrdiff_t(x) * target.channels);
+    }
+  });
 }
 
 }  // namespace
@@ -36,27 +42,28 @@ bool is_opaque(const Image& image) {
     const T full = T(opaque(image.depth()));
     for (int y = 0; all && y < image.height(); ++y) {
       const T* alpha = row_of<T>(image.view(), y) + kAlpha;
-      for (int x = 0; x < image.width(); ++x) all &= alpha[x * (kAlpha + 1)] == full;
+      for (int x = 0; x < image.width(); ++x)
+        all &= alpha[std::ptrdiff_t(x) * (kAlpha + 1)] == full;
     }
   });
   return all;
 }
 
-Image without_alpha(const Image& image) {
+Image without_alpha(const Image& image, int threads) {
   Image colours(image.width(), image.height(), kAlpha, image.depth());
   for_sample_type(image.depth(), [&]<class T>(T) {
-    for_pixels<T, T>(image, colours, [](const T* in, T* out) {
+    for_pixels<T, T>(image, threads, colours, [](const T* in, T* out) {
       for (int c = 0; c < kAlpha; ++c) out[c] = in[c];
     });
   });
   return colours;
 }
 
-Image with_opaque_alpha(const Image& colours) {
+Image with_opaque_alpha(const Image& colours, int threads) {
   Image image(colours.width(), colours.height(), kAlpha + 1, colours.depth());
   for_sample_type(colours.depth(), [&]<class T>(T) {
     const T full = T(opaque(colours.depth()));
-    for_pixels<T, T>(colours, image, [full](const T* in, T* out) {
+    for_pixels<T, T>(colours, threads, image, [full](const T* in, T* out) {
       for (int c = 0; c < kAlpha; ++c) out[c] = in[c];
       out[kAlpha] = full;
     });
@@ -64,46 +71,48 @@ Image with_opaque_alpha(const Image& colours) {
   return image;
 }
 
-Image plane_of(const Image& image, int channel) {
-  Image plane(image.width(), image.height(), 1, Depth::f32);
-  for_sample_type(image.depth(), [&]<class T>(T) {
-    for_pixels<T, float>(image, plane,
-                         [channel](const T* in, float* out) { *out = float(in[channel]); });
-  });
-  return plane;
+Image plane_like(const Image& image) {
+  return Image(image.width(), image.height(), 1, Depth::f32);
 }
 
-Image premultiplied_plane(const Image& image, int channel) {
-  if (!image.has_alpha()) return plane_of(image, channel);
-  Image plane(image.width(), image.height(), 1, Depth::f32);
+void take_plane(const Image& image, int channel, int threads, Image& plane) {
   for_sample_type(image.depth(), [&]<class T>(T) {
-    for_pixels<T, float>(image, plane, [channel](const T* in, float* out) {
+    for_pixels<T, float>(image, threads, plane,
+                         [channel](const T* in, float* out) { *out = float(in[channel]); });
+  });
+}
+
+void take_premultiplied(const Image& image, int channel, int threads, Image& plane) {
+  if (!image.has_alpha()) return take_plane(image, channel, threads, plane);
+  for_sample_type(image.depth(), [&]<class T>(T) {
+    for_pixels<T, float>(image, threads, plane, [channel](const T* in, float* out) {
       *out = float(in[channel]) * float(in[kAlpha]);
     });
   });
-  return plane;
 }
 
 void store_colour(const Image& premultiplied, const Image& alpha, double offset, int channel,
-                  Image& out) {
+                  int threads, Image& out) {
   const PictureView<const std::byte> alphas = alpha.view();
+  const PictureView<const std::byte> colours = premultiplied.view();
+  const PictureView<std::byte> target = out.view();
   for_sample_type(out.depth(), [&]<class T>(T) {
-    for (int y = 0; y < out.height(); ++y) {
-      const float* colour = row_of<float>(premultiplied.view(), y);
+    for_rows(alpha, threads, [&](int y) {
+      const float* colour = row_of<float>(colours, y);
       const float* a = row_of<float>(alphas, y);
-      T* to = row_of<T>(out.view(), y) + channel;
-      for (int x = 0; x < out.width(); ++x) {
+      T* to = row_of<T>(target, y) + channel;
+      for (int x = 0; x < target.width; ++x) {
         const double value = a[x] > 0 ? double(colour[x]) / double(a[x]) + offset : 0.0;
-        to[x * (kAlpha + 1)] = to_sample<T>(value);
+        to[std::ptrdiff_t(x) * (kAlpha + 1)] = to_sample<T>(value);
       }
-    }
+    });
   });
 }
 
-void store_alpha(const Image& alpha, Image& out) {
+void store_alpha(const Image& alpha, int threads, Image& out) {
   const double full = opaque(out.depth());
   for_sample_type(out.depth(), [&]<class T>(T) {
-    for_pixels<float, T>(alpha, out, [full](const float* in, T* to) {
+    for_pixels<float, T>(alpha, threads, out, [full](const float* in, T* to) {
       // The comparison is written so that NaN becomes 0.
       to[kAlpha] = *in > 0 ? to_sample<T>(std::min(double(*in), full)) : T(0);
     });

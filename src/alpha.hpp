@@ -17,28 +17,31 @@ int colour_channels(const Image& image);
 bool is_opaque(const Image& image);
 
 /// The 3 colours of a BGRA picture, in its own depth.
-Image without_alpha(const Image& image);
+Image without_alpha(const Image& image, int threads);
 
 /// BGR made BGRA, opaque everywhere.
-Image with_opaque_alpha(const Image& colours);
+Image with_opaque_alpha(const Image& colours, int threads);
 
-/// Channel `channel` as f32, in the picture's sample units.
-Image plane_of(const Image& image, int channel);
+/// plane = channel `channel` as f32, in the picture's sample units. `plane` is 1 channel of f32 and
+/// of the picture's size; so are all planes here.
+void take_plane(const Image& image, int channel, int threads, Image& plane);
 
-/// plane_of(), times alpha where the picture has it. A ghost cell of an opaque colour V is then
+/// take_plane(), times alpha where the picture has it. A ghost cell of an opaque colour V is then
 /// V * opaque(depth).
-Image premultiplied_plane(const Image& image, int channel);
+void take_premultiplied(const Image& image, int channel, int threads, Image& plane);
+
+/// A plane for pictures of this size, not initialised.
+Image plane_like(const Image& image);
 
 /// The largest alpha: 255, 65535 or 1.
 double opaque(Depth depth);
 
 /// out's channel = premultiplied / alpha + offset, to the depth of `out`; 0 where alpha is not
-/// above 0. Both planes are of out's size; alpha is not saturated, since only the ratio to its own
-/// plane is true.
+/// above 0. Alpha is not saturated, since only the ratio to its own plane is true.
 void store_colour(const Image& premultiplied, const Image& alpha, double offset, int channel,
-                  Image& out);
+                  int threads, Image& out);
 
 /// out's alpha channel = the plane, rounded and saturated to 0..opaque.
-void store_alpha(const Image& alpha, Image& out);
+void store_alpha(const Image& alpha, int threads, Image& out);
 
 }  // namespace convfilt

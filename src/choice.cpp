@@ -124,7 +124,8 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
   if (wanted.kind) return take(*wanted.kind, "device as asked");
   if (!preferred(family, DeviceKind::cuda, problem, machine))
-    return take(DeviceKind::cpu, "nothing of it runs on a GPU");
+    return take(DeviceKind::cpu,
+                machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
   const Verdict verdict = weigh(problem, family, runs, request, machine);
   return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
 }

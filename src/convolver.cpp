@@ -53,7 +53,7 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
   return prepared_.back();
 }
 
-Image Convolver::run(const Image& in, const Mask& mask, double border_value, int runs) {
+void Convolver::run(const Image& in, const Mask& mask, double border_value, int runs, Image& out) {
   Problem problem;
   problem.width = in.width();
   problem.height = in.height();
@@ -64,7 +64,6 @@ Image Convolver::run(const Image& in, const Mask& mask, double border_value, int
   problem.mask = mask;
 
   Prepared& ready = prepared(problem, runs);
-  Image out = Image::like(in);
   const Timing timing = ready.plan->run(in.view(), out.view());
   const Counts counts = ready.plan->counts();
 
@@ -80,21 +79,22 @@ Image Convolver::run(const Image& in, const Mask& mask, double border_value, int
   report_.counts.ghost_cells += counts.ghost_cells;
   report_.counts.blocks += counts.blocks;
   ++report_.runs;
-  return out;
-}
-
-Image Convolver::convolve_plane(const Image& plane, const Mask& mask, double border_value,
-                                int runs) {
-  return run(plane, mask, border_value, runs);
 }
 
 Image Convolver::convolve(const Image& in, const Mask& mask) {
   check_border_value(in.depth());
-  if (!in.has_alpha()) return run(in, mask, options_.border_value, 1);
+  if (!is_opaque(in)) return convolve_with_alpha(in, mask);
+  if (!in.has_alpha()) {
+    Image out = Image::like(in);
+    run(in, mask, options_.border_value, 1, out);
+    return out;
+  }
   // Opaque pictures keep their own depth and its exact arithmetic.
-  if (is_opaque(in))
-    return with_opaque_alpha(run(without_alpha(in), mask, options_.border_value, 1));
-  return convolve_with_alpha(in, mask);
+  const int threads = options_.request.threads;
+  const Image colours = without_alpha(in, threads);
+  Image filtered = Image::like(colours);
+  run(colours, mask, options_.border_value, 1, filtered);
+  return with_opaque_alpha(filtered, threads);
 }
 
 Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
@@ -103,19 +103,24 @@ Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
   plain.offset = 0;
   const bool filters_alpha = std::abs(gain(mask) - 1) <= kUnitGainTolerance;
   const double full = opaque(in.depth());
+  const int threads = options_.request.threads;
   const int colours = colour_channels(in);
   const int runs = colours + (filters_alpha ? 1 : 0);
 
-  Image alpha = plane_of(in, colours);
-  if (filters_alpha) alpha = run(alpha, plain, full, runs);
-
-  Image out = Image::like(in);
-  for (int c = 0; c < colours; ++c) {
-    const Image filtered =
-        run(premultiplied_plane(in, c), plain, options_.border_value * full, runs);
-    store_colour(filtered, alpha, mask.offset, c, out);
+  Image plane = plane_like(in), filtered = plane_like(in), alpha = plane_like(in);
+  if (filters_alpha) {
+    take_plane(in, colours, threads, plane);
+    run(plane, plain, full, runs, alpha);
+  } else {
+    take_plane(in, colours, threads, alpha);
   }
-  store_alpha(alpha, out);
+  Image out = Image::like(in);
+  store_alpha(alpha, threads, out);
+  for (int c = 0; c < colours; ++c) {
+    take_premultiplied(in, c, threads, plane);
+    run(plane, plain, options_.border_value * full, runs, filtered);
+    store_colour(filtered, alpha, mask.offset, c, threads, out);
+  }
   return out;
 }
 

@@ -41,9 +41,10 @@ class Convolver {
   /// border constant is opaque. Throws UsageError and DeviceError as choose() does.
   Image convolve(const Image& in, const Mask& mask);
 
-  /// Filters one f32 plane. `runs` says how many such planes the job has in all, for the choice of
-  /// the device; `border_value` is in the plane's units.
-  Image convolve_plane(const Image& plane, const Mask& mask, double border_value, int runs);
+  /// out = the picture as it is filtered with the mask and a border value of its own, without a
+  /// thought of alpha; `out` has its shape and depth. `runs` says how many such pictures the job
+  /// has in all, for the choice of the device.
+  void run(const Image& in, const Mask& mask, double border_value, int runs, Image& out);
 
   /// The border value as a sample of a picture of this depth; throws UsageError where it is none:
   /// out of range, or not whole for an integer depth.
@@ -60,7 +61,6 @@ class Convolver {
   };
 
   Prepared& prepared(const Problem& problem, int runs);
-  Image run(const Image& in, const Mask& mask, double border_value, int runs);
   Image convolve_with_alpha(const Image& in, const Mask& mask);
 
   ConvolverOptions options_;

@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "make_masks.hpp"
 #include "mask_file.hpp"
+#include "rows.hpp"
 #include "sample_type.hpp"
 #include "suggest.hpp"
 
@@ -23,31 +24,37 @@ const EdgeMethod& find_method(const std::string& name) {
   throw UsageError(unknown_name("edge method", name, names));
 }
 
-/// Writes channel `channel` of `out` from the responses: squared, divided, summed, rooted.
-/// `alpha` is the plane that colours were multiplied by, or null.
+/// length = |response| / divisor for a row.
+void start_length(const float* response, double divisor, std::vector<double>& length) {
+  for (std::size_t x = 0; x < length.size(); ++x) length[x] = std::abs(response[x] / divisor);
+}
+
+/// length = the hypotenuse of itself and another response.
+void extend_length(const float* response, double divisor, std::vector<double>& length) {
+  for (std::size_t x = 0; x < length.size(); ++x) {
+    const double other = response[x] / divisor;
+    length[x] = std::sqrt(length[x] * length[x] + other * other);
+  }
+}
+
+/// Writes channel `channel` of `out`. `alpha` is the plane that colours were multiplied by, or
+/// null.
 void store_length(std::span<const Image> responses, std::span<const Mask> masks, const Image* alpha,
-                  int channel, Image& out) {
-  std::vector<double> length(std::size_t(out.width()));
+                  int channel, int threads, Image& out) {
+  const PictureView<std::byte> target = out.view();
   for_sample_type(out.depth(), [&]<class T>(T) {
-    for (int y = 0; y < out.height(); ++y) {
-      const float* first = row_of<float>(responses[0].view(), y);
-      const double first_divisor = masks[0].divisor;
-      for (int x = 0; x < out.width(); ++x) length[x] = std::abs(first[x] / first_divisor);
-      if (responses.size() == 2) {
-        const float* second = row_of<float>(responses[1].view(), y);
-        const double second_divisor = masks[1].divisor;
-        for (int x = 0; x < out.width(); ++x) {
-          const double other = second[x] / second_divisor;
-          length[x] = std::sqrt(length[x] * length[x] + other * other);
-        }
+    for_rows(responses[0], threads, [&](int y) {
+      std::vector<double> length(std::size_t(target.width));
+      start_length(row_of<float>(responses[0].view(), y), masks[0].divisor, length);
+      for (std::size_t i = 1; i < responses.size(); ++i)
+        extend_length(row_of<float>(responses[i].view(), y), masks[i].divisor, length);
+      const float* a = alpha ? row_of<float>(alpha->view(), y) : nullptr;
+      T* to = row_of<T>(target, y) + channel;
+      for (std::size_t x = 0; x < length.size(); ++x) {
+        const double straight = !a ? length[x] : a[x] > 0 ? length[x] / a[x] : 0;
+        to[x * std::size_t(target.channels)] = to_sample<T>(straight);
       }
-      if (alpha) {
-        const float* a = row_of<float>(alpha->view(), y);
-        for (int x = 0; x < out.width(); ++x) length[x] = a[x] > 0 ? length[x] / a[x] : 0;
-      }
-      T* to = row_of<T>(out.view(), y) + channel;
-      for (int x = 0; x < out.width(); ++x) to[x * out.channels()] = to_sample<T>(length[x]);
-    }
+    });
   });
 }
 
@@ -74,31 +81,38 @@ std::vector<Mask> edge_masks(const EdgeOptions& options) {
 }
 
 Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convolver) {
+  const ConvolverOptions& options = convolver.options();
   convolver.check_border_value(in.depth());
   const bool weighted = !is_opaque(in);
+  const int threads = options.request.threads;
   const int colours = colour_channels(in);
   const int runs = colours * int(masks.size());
-  const double border_value =
-      convolver.options().border_value * (weighted ? opaque(in.depth()) : 1);
+  const double border_value = options.border_value * (weighted ? opaque(in.depth()) : 1);
+
+  // Whole weights over whole samples sum exactly in f32; the divisor waits for double precision.
+  std::vector<Mask> whole(masks.begin(), masks.end());
+  for (Mask& mask : whole) {
+    mask.divisor = 1;
+    mask.offset = 0;
+  }
 
   Image out = Image::like(in);
-  std::optional<Image> alpha;
+  Image alpha, plane = plane_like(in);
   if (in.has_alpha()) {
-    alpha = plane_of(in, colours);
-    store_alpha(*alpha, out);
+    alpha = plane_like(in);
+    take_plane(in, colours, threads, alpha);
+    store_alpha(alpha, threads, out);
   }
+  std::vector<Image> responses;
+  for (std::size_t i = 0; i < masks.size(); ++i) responses.push_back(plane_like(in));
   for (int c = 0; c < colours; ++c) {
-    const Image plane = weighted ? premultiplied_plane(in, c) : plane_of(in, c);
-    std::vector<Image> responses;
-    for (const Mask& mask : masks) {
-      // Whole weights over whole samples sum exactly in f32; the divisor waits for double
-      // precision.
-      Mask whole = mask;
-      whole.divisor = 1;
-      whole.offset = 0;
-      responses.push_back(convolver.convolve_plane(plane, whole, border_value, runs));
-    }
-    store_length(responses, masks, weighted ? &*alpha : nullptr, c, out);
+    if (weighted)
+      take_premultiplied(in, c, threads, plane);
+    else
+      take_plane(in, c, threads, plane);
+    for (std::size_t i = 0; i < masks.size(); ++i)
+      convolver.run(plane, whole[i], border_value, runs, responses[i]);
+    store_length(responses, masks, weighted ? &alpha : nullptr, c, threads, out);
   }
   return out;
 }
