@@ -10,6 +10,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <stdexcept>
 
+#include "atomic_file.hpp"
 #include "codec_guard.hpp"
 #include "errors.hpp"
 #include "file_facts.hpp"
@@ -93,6 +94,7 @@ struct Decoded {
 Decoded decode(const std::string& path, FormatId format, const std::vector<unsigned char>& bytes,
                const ReadOptions& options) {
   Decoded result;
+  const WriteSignalsBlocked blocked;  // OpenCV reads some formats by way of a temporary file
   CodecGuard guard(options.max_pixels);
   const auto refuse = [&] {
     fail_too_large(path, guard.size().width, guard.size().height, options.max_pixels);

@@ -34,8 +34,8 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
   const std::string nearest = nearest_extension(extension);
   throw UsageError((said ? "unknown format '" + extension + "'"
                          : "unknown extension '." + extension + "' of " + shown(path)) +
-                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
-                   " Known: " + known_extensions());
+                   (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
+                   " known: " + known_extensions());
 }
 
 bool same_file(const std::string& in, const std::string& out) {
