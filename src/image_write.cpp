@@ -115,7 +115,7 @@ std::vector<unsigned char> encode(const std::string& path, const Format& format,
   std::string why;
   CodecGuard guard;
   try {
-    const std::string extension = "." + std::string(format.extension());
+    const std::string extension = std::string(".").append(format.extension());
     if (!cv::imencode(extension, pixels, bytes, parameters(format, pixels, quality))) bytes.clear();
     // OpenCV does not notice when the temporary folder is full.
     if (format.through_file && !bytes.empty()) {
