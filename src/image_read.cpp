@@ -119,7 +119,8 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
     fail_too_large(path, guard.size().width, guard.size().height, options.max_pixels);
   };
   try {
-    const bool from_file = format == FormatId::hdr || format == FormatId::exr;
+    const bool from_file =
+        format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
     result.pixels = from_file ? decode_as_file(bytes) : cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
   } catch (const cv::Exception& error) {
     if (guard.refused()) refuse();
