@@ -34,8 +34,8 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
   const std::string nearest = nearest_extension(extension);
   throw UsageError((said ? "unknown format '" + extension + "'"
                          : "unknown extension '." + extension + "' of " + shown(path)) +
-                   (nearest.empty() ? "" : "; did you mean '" + nearest + "'?") +
-                   " Known: " + known_extensions());
+                   (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
+                   " known: " + known_extensions());
 }
 
 bool same_file(const std::string& in, const std::string& out) {
@@ -115,7 +115,7 @@ std::vector<unsigned char> encode(const std::string& path, const Format& format,
   std::string why;
   CodecGuard guard;
   try {
-    const std::string extension = "." + std::string(format.extension());
+    const std::string extension = std::string(".").append(format.extension());
     if (!cv::imencode(extension, pixels, bytes, parameters(format, pixels, quality))) bytes.clear();
     // OpenCV does not notice when the temporary folder is full.
     if (format.through_file && !bytes.empty()) {
