@@ -19,12 +19,14 @@ using Vector = hn::Vec<Lanes>;
 
 constexpr Lanes df;
 
-// Chains of a row side by side. With two rows, 8 chains hide the latency of the multiply-add; machines
-// with 16 registers have no room for more than 6 and their sums.
+// Chains of a row side by side. With two rows, 8 chains hide the latency of the multiply-add;
+// machines with 16 registers have no room for more than 6 and their sums.
 constexpr int kVectors = HWY_TARGET == HWY_AVX2 ? 3 : 4;
 constexpr int kRowVectors = 8;  // one row: 8 chains
 
-HWY_INLINE int lanes() { return int(hn::Lanes(df)); }
+HWY_INLINE int lanes() {
+  return int(hn::Lanes(df));
+}
 
 // weight * sample + sum with one rounding, in every lane, on every machine.
 HWY_INLINE Vector fused(Vector weight, Vector sample, Vector sum) {
@@ -58,8 +60,8 @@ HWY_INLINE void store(const FloatFinish& f, Vector sum, std::uint16_t* out) {
   hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out);
 }
 
-// Blocks of kWide vectors at `x`, ended by single vectors; the last goes through a buffer, since what
-// lies beyond n belongs to another tile.
+// Blocks of kWide vectors at `x`, ended by single vectors; the last goes through a buffer, since
+// what lies beyond n belongs to another tile.
 template <int kWide, class T, class Block>
 HWY_INLINE void in_blocks(int n, T* const* out, Block&& block) {
   int x = 0;
@@ -177,7 +179,8 @@ void pass_columns_of(const std::vector<float>& weights, const float* const* rows
     Vector sum[2][wide()];
     clear(sum);
     for (int v = 0; v < wide(); ++v) {
-      sum[0][v] = fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
+      sum[0][v] =
+          fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
     }
     for (int j = 1; j < height; ++j) {
       const Vector upper = hn::Set(df, weights[std::size_t(j)]);
