@@ -19,8 +19,13 @@ using Vector = hn::Vec<Lanes>;
 
 constexpr Lanes d32;
 
-// Vectors side by side: enough independent sums to hide the latency, all in registers.
+// Vectors side by side: enough independent sums to hide the latency, all in registers, of which the
+// older instruction sets have 16.
+constexpr bool kManyRegisters =
+    HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON;
 constexpr int kVectors = 4;
+template <int kRows>
+constexpr int kVectorsOf = kManyRegisters ? kVectors : 8 / kRows;
 
 HWY_INLINE int lanes() {
   return int(hn::Lanes(d32));
@@ -104,22 +109,29 @@ HWY_INLINE void store_bytes(Vector values, std::uint8_t* out) {
   hn::StoreU(hn::DemoteTo(d8, hn::DemoteTo(d16, values)), d8, out);
 }
 
-// Saturates and stores kVectors vectors side by side.
-HWY_INLINE void store_bytes(const Vector (&values)[kVectors], std::uint8_t* out) {
+// Saturates and stores vectors side by side.
+template <int kWide>
+HWY_INLINE void store_bytes(const Vector (&values)[kWide], std::uint8_t* out) {
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  const __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(values[0].raw, values[1].raw),
-                                             _mm512_packs_epi32(values[2].raw, values[3].raw));
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, packed));
+  if constexpr (kWide == 4) {
+    const __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(values[0].raw, values[1].raw),
+                                               _mm512_packs_epi32(values[2].raw, values[3].raw));
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, packed));
+    return;
+  }
 #elif HWY_TARGET == HWY_AVX2
-  const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(values[0].raw, values[1].raw),
-                                             _mm256_packs_epi32(values[2].raw, values[3].raw));
-  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm256_permutevar8x32_epi32(packed, order));
-#else
-  CONVFILT_UNROLL
-  for (int v = 0; v < kVectors; ++v) store_bytes(values[v], out + v * lanes());
+  if constexpr (kWide == 4) {
+    const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(values[0].raw, values[1].raw),
+                                               _mm256_packs_epi32(values[2].raw, values[3].raw));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                        _mm256_permutevar8x32_epi32(packed, order));
+    return;
+  }
 #endif
+  CONVFILT_UNROLL
+  for (int v = 0; v < kWide; ++v) store_bytes(values[v], out + v * lanes());
 }
 
 template <int kRows, int kWide>
@@ -169,11 +181,7 @@ HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const*
     CONVFILT_UNROLL
     for (int v = 0; v < kWide; ++v) sum[r][v] = finish(sum[r][v]);
     if (!out[r]) continue;
-    if constexpr (kWide == 1) {
-      store_bytes(sum[r][0], out[r] + out_x);
-    } else {
-      store_bytes(sum[r], out[r] + out_x);
-    }
+    store_bytes(sum[r], out[r] + out_x);
   }
 }
 
@@ -181,8 +189,9 @@ template <int kRows, class Finish>
 HWY_INLINE void filter_rows_of(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                                const Finish& finish, std::uint8_t* const* out) {
   int x = 0;
-  for (; x + kVectors * lanes() <= n; x += kVectors * lanes()) {
-    filter_block<kRows, kVectors>(taps, sources, x, finish, out, x);
+  constexpr int kWide = kVectorsOf<kRows>;
+  for (; x + kWide * lanes() <= n; x += kWide * lanes()) {
+    filter_block<kRows, kWide>(taps, sources, x, finish, out, x);
   }
   for (; x + lanes() <= n; x += lanes()) {
     filter_block<kRows, 1>(taps, sources, x, finish, out, x);
