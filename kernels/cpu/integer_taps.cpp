@@ -12,7 +12,9 @@ std::int32_t high_part(std::int32_t weight) {
   return (weight + (1 << (kLowBits - 1))) >> kLowBits;
 }
 
-std::int32_t low_part(std::int32_t weight) { return weight - high_part(weight) * (1 << kLowBits); }
+std::int32_t low_part(std::int32_t weight) {
+  return weight - high_part(weight) * (1 << kLowBits);
+}
 
 std::int32_t pair_of(std::int32_t first, std::int32_t second) {
   return std::int32_t((std::uint32_t(second) << 16) | (std::uint32_t(first) & 0xffff));

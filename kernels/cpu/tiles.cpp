@@ -5,19 +5,19 @@
 namespace convfilt::cpu {
 namespace {
 
-constexpr std::int64_t kFirstCache = 36 << 10;   // of 48 KB, or a little over 32 KB
 constexpr std::int64_t kSecondCache = 768 << 10;  // of 1 MB or 2 MB
-constexpr int kLeastPixels = 256;  // below, what is done once per row and tile shows
-constexpr int kPixelStep = 64;     // whole vectors of any kind, for any number of channels
+constexpr int kLeastPixels = 256;                 // below, what is done once per row and tile shows
+constexpr int kPixelStep = 64;  // whole vectors of any kind, for any number of channels
 constexpr int kTilesPerThread = 4;
 
-int ceil_div(std::int64_t a, std::int64_t b) { return int((a + b - 1) / b); }
+int ceil_div(std::int64_t a, std::int64_t b) {
+  return int((a + b - 1) / b);
+}
 
 }  // namespace
 
 std::vector<Tile> cut_in_tiles(const Problem& problem, const TileCost& cost, int threads) {
-  // Wide enough for little overhead, even where that means the second cache; at most half of which.
-  std::int64_t pixels = (kFirstCache - cost.fixed_bytes) / cost.bytes_per_pixel;
+  std::int64_t pixels = (cost.cache_bytes - cost.fixed_bytes) / cost.bytes_per_pixel;
   if (pixels < kLeastPixels) {
     pixels = std::min<std::int64_t>((kSecondCache - cost.fixed_bytes) / cost.bytes_per_pixel,
                                     kLeastPixels);
