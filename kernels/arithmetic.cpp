@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
@@ -200,7 +201,14 @@ PreparedMask<float> prepare_mask(const Mask& mask) {
 }
 
 std::string arithmetic_refuses(const Problem& problem) {
-  if (problem.depth != Depth::u8) return "";
+  if (problem.depth != Depth::u8) {
+    const auto mask = prepare_float<float>(problem.mask);
+    const bool finite = std::all_of(mask.weights.begin(), mask.weights.end(),
+                                    [](float w) { return std::isfinite(w); });
+    if (finite && std::isfinite(mask.finish.scale) && std::isfinite(mask.finish.offset)) return "";
+    return "the mask's weights, scale or offset leave the range of single precision (about 1e38); "
+           "give it a scale, or use --normalize";
+  }
   try {
     prepare_u8(problem.mask);
   } catch (const std::invalid_argument& refusal) {

@@ -132,7 +132,8 @@ struct PreparedMask {
 template <class T>
 PreparedMask<T> prepare_mask(const Mask& mask);
 
-/// Why no strategy can compute this exactly (weights too large for 8-bit sums); empty when it can.
+/// Why no strategy can compute this: weights too large for 8-bit sums, or for single precision. Empty
+/// when all can.
 std::string arithmetic_refuses(const Problem& problem);
 
 /// The border value as a sample. Integer depths: rounded and saturated.

@@ -220,7 +220,7 @@ SeparableMask<T> prepare_float(const Mask& mask, const Factors& f) {
 }
 
 constexpr const char* kHigherRank =
-    "the mask is not the product of a row and a column (its rank is above 1); use a direct strategy, "
+    "the mask is not the product of a row and a column (its rank is not 1); use a direct strategy, "
     "such as basic or cpu";
 constexpr const char* kTooLarge =
     "the mask's weights are too large for two 8-bit passes; give it a scale, or use a direct strategy";
@@ -271,6 +271,7 @@ template SeparableMask<std::uint16_t> prepare_separable(const Mask&);
 template SeparableMask<float> prepare_separable(const Mask&);
 
 std::string separable_refuses(const Problem& problem) {
+  if (std::string reason = arithmetic_refuses(problem); !reason.empty()) return reason;
   try {
     if (problem.depth == Depth::u8) {
       prepare_separable<std::uint8_t>(problem.mask);
