@@ -4,7 +4,6 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -13,8 +12,6 @@
 #include <string>
 
 #include "cpu/cpu_plans.hpp"
-#include "cpu/parallel.hpp"
-#include "cpu/tiles.hpp"
 #include "cpu/vector_targets.hpp"
 #include "reference.hpp"
 
@@ -266,40 +263,6 @@ TEST_CASE("cpu: refusals are exceptions") {
   CHECK_THROWS_AS(prepare_cpu_separable(p, {}), std::invalid_argument);
   p.mask = make_mask("large", 1, 1, {1e9});
   CHECK_THROWS_AS(prepare_cpu_direct(p, {}), std::invalid_argument);
-}
-
-TEST_CASE("tiles cover every pixel once, whatever the picture, the mask and the threads") {
-  Cases cases(7);
-  for (int round = 0; round < 200; ++round) {
-    Problem p = cases.problem(cases.any(1, 700), cases.any(1, 300), 1, make_mask("any", 1, 1, {1}));
-    const cpu::TileCost cost{cases.any(1, 1 << 18), cases.any(1, 10000), cases.any(0, 1 << 20),
-                             cases.any(1, 400)};
-    std::vector<int> covered(std::size_t(p.width) * std::size_t(p.height));
-    const auto tiles = cpu::cut_in_tiles(p, cost, cases.any(1, 64));
-    for (const cpu::Tile& tile : tiles) {
-      CHECK(tile.x1 - tile.x0 <= cpu::widest(tiles));
-      for (int y = tile.y0; y < tile.y1; ++y) {
-        for (int x = tile.x0; x < tile.x1; ++x) ++covered[std::size_t(y) * p.width + x];
-      }
-    }
-    CHECK(std::all_of(covered.begin(), covered.end(), [](int times) { return times == 1; }));
-  }
-}
-
-TEST_CASE("parallel_for: every index once, exceptions arrive") {
-  for (const int threads : {1, 2, 7}) {
-    std::vector<std::atomic<int>> calls(100);
-    cpu::parallel_for(100, threads, [&](int worker, int index) {
-      CHECK(worker < threads);
-      ++calls[std::size_t(index)];
-    });
-    for (const auto& count : calls) CHECK(count == 1);
-    CHECK_THROWS_AS(cpu::parallel_for(100, threads,
-                                      [&](int, int index) {
-                                        if (index == 50) throw std::invalid_argument("50");
-                                      }),
-                    std::invalid_argument);
-  }
 }
 
 }  // namespace
