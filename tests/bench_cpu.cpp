@@ -1,7 +1,8 @@
 // How fast the CPU strategies are, beside OpenCV and a memcpy of the same bytes, in one program.
 //
-// Each case first compares the bytes of a small picture with the scalar reference. Then the contenders
-// take turns, so that a busy machine slows all of them alike; the figure is the median.
+// Each case first compares the bytes of a small picture with the scalar reference. Then the
+// contenders take turns, so that a busy machine slows all of them alike; the figure is the median.
+#include <hwy/targets.h>
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -9,7 +10,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <hwy/targets.h>
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 #include <random>
@@ -89,11 +89,13 @@ void check(Problem p, Prepare prepare, Reference reference) {
 double milliseconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 double median(std::vector<double> values) {
-  std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2), values.end());
+  std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(values.size() / 2),
+                   values.end());
   return values[values.size() / 2];
 }
 
@@ -115,9 +117,8 @@ void compare(const std::string& name, const Mask& mask, Depth depth, bool separa
   for (int i = 0; i <= repeats; ++i) {
     const double a = milliseconds([&] { plan->run(view(in), view(out)); });
     const double b = milliseconds([&] { opencv(in, copy); });
-    const double c = milliseconds([&] {
-      std::memcpy(copy.data, in.data, in.total() * in.elemSize());
-    });
+    const double c =
+        milliseconds([&] { std::memcpy(copy.data, in.data, in.total() * in.elemSize()); });
     if (i == 0) continue;  // warm-up
     ours.push_back(a);
     theirs.push_back(b);
@@ -132,7 +133,8 @@ void run(int threads, const std::string& only) {
   cv::setNumThreads(threads);
   std::printf("%dx%dx%d, %d threads, %s\n", kWidth, kHeight, kChannels, threads,
               hwy::TargetName(hwy::SupportedTargets() & -hwy::SupportedTargets()));
-  std::printf("%-22s %9s %9s %9s %9s %9s\n", "case", "convfilt", "OpenCV", "memcpy", "times", "/memcpy");
+  std::printf("%-22s %9s %9s %9s %9s %9s\n", "case", "convfilt", "OpenCV", "memcpy", "times",
+              "/memcpy");
   const auto wanted = [&](const std::string& name) { return name.find(only) != std::string::npos; };
   for (const Depth depth : {Depth::u8, Depth::u16, Depth::f32}) {
     const std::string depth_name(name_of(depth));

@@ -24,9 +24,10 @@ std::int32_t pair_of(std::int32_t first, std::int32_t second) {
 template <class Weight>
 void add_taps(IntegerTaps& taps, int width, int step, std::int32_t (*part)(std::int32_t),
               Weight&& weight) {
+  std::vector<std::int32_t> pairs;
   for (int slot = 0; slot < taps.slots; ++slot) {
     for (int i = 0; i < width; ++i) {
-      std::vector<std::int32_t> pairs;
+      pairs.clear();
       for (int r = 0; r < taps.rows; ++r) {
         pairs.push_back(pair_of(part(weight(i, 2 * slot - r)), part(weight(i, 2 * slot + 1 - r))));
       }

@@ -11,7 +11,6 @@
 /// The bytes are defined in separable.hpp: what lies between is finished to MidOf<T>; for floats a
 /// row is one chain from zero, left to right, and a column one chain from zero, top to bottom. A
 /// ghost row of Border::constant is passed over like any other, which gives mid_ghost.
-#include <algorithm>
 #include <type_traits>
 
 #include "cpu/cpu_plans.hpp"
@@ -26,9 +25,12 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
+// A band computes the row pass of the mask's height less one rows twice; in heights of the mask.
+constexpr int kLeastBandMasks = 4;
+
 TileCost tile_cost(const Problem& problem, int slots) {
   const std::int64_t bytes_per_pixel = std::int64_t(slots) * 4 * problem.channels;
-  return {kShareOfSecondCache, bytes_per_pixel, 0, std::max(problem.mask.height, 16)};
+  return {kShareOfSecondCache, bytes_per_pixel, 0, kLeastBandMasks * problem.mask.height};
 }
 
 // One pixel more on the right than the mask reaches: the partner of the last pair.
