@@ -9,12 +9,14 @@
 namespace convfilt {
 namespace {
 
-constexpr double kSumLimit = 1 << 30;    // |sum| and |offset| + 256 * divisor stay below
-constexpr int kMaxShift = 22;            // 256 * 2^22 = kSumLimit
-constexpr double kGoodError = 0.01;      // of an 8-bit step: half of what the contract allows
-constexpr double kMax16 = 32767;         // weights of 16 bits suit vpmaddwd and int8 tensor cores
+constexpr double kSumLimit = 1 << 30;  // |sum| and |offset| + 256 * divisor stay below
+constexpr int kMaxShift = 22;          // 256 * 2^22 = kSumLimit
+constexpr double kGoodError = 0.01;    // of an 8-bit step: half of what the contract allows
+constexpr double kMax16 = 32767;       // weights of 16 bits suit vpmaddwd and int8 tensor cores
 
-bool is_integer(double value) { return std::trunc(value) == value; }
+bool is_integer(double value) {
+  return std::trunc(value) == value;
+}
 
 double max_abs(const std::vector<double>& values) {
   double largest = 0;
@@ -30,7 +32,8 @@ std::vector<double> real_weights(const Mask& mask) {
 
 bool exact_in_integers(const Mask& mask) {
   if (!std::all_of(mask.weights.begin(), mask.weights.end(), is_integer)) return false;
-  if (!is_integer(mask.divisor) || mask.divisor < 1 || mask.divisor > (1 << kMaxShift)) return false;
+  if (!is_integer(mask.divisor) || mask.divisor < 1 || mask.divisor > (1 << kMaxShift))
+    return false;
   if (!is_integer(mask.offset * mask.divisor)) return false;
   return 255 * absolute_gain(mask) * mask.divisor < kSumLimit &&
          (std::abs(mask.offset) + 256) * mask.divisor < kSumLimit;

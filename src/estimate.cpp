@@ -14,9 +14,8 @@ Work work_of(const Problem& problem, Family family, int runs) {
 
 double cpu_seconds(const Work& work, int threads) {
   const bool narrow = work.depth == Depth::u8;
-  const double seconds =
-      work.samples * (narrow ? kCpuSampleU8 : kCpuSampleWide) +
-      work.multiply_adds * (narrow ? kCpuMultiplyAddU8 : kCpuMultiplyAddWide);
+  const double seconds = work.samples * (narrow ? kCpuSampleU8 : kCpuSampleWide) +
+                         work.multiply_adds * (narrow ? kCpuMultiplyAddU8 : kCpuMultiplyAddWide);
   return seconds / std::max(threads, 1);
 }
 

@@ -1,8 +1,9 @@
 // The peer of `convfilt blur`: a plain OpenCV program; and the truth that both are held against.
 //
-//   opencv_blur make OUT.jpg                 a 12-megapixel photograph, from samples/rocket.jpg enlarged, with noise
-//   opencv_blur blur IN OUT SIGMA            imread, GaussianBlur, imwrite
-//   opencv_blur distance IN RESULT SIGMA     largest distance, in steps, of RESULT from the untruncated Gaussian of IN
+//   opencv_blur make OUT.jpg                 a 12-megapixel photograph, from samples/rocket.jpg
+//   enlarged, with noise opencv_blur blur IN OUT SIGMA            imread, GaussianBlur, imwrite
+//   opencv_blur distance IN RESULT SIGMA     largest distance, in steps, of RESULT from the
+//   untruncated Gaussian of IN
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,8 @@ int make(const char* from, const char* to) {
   cv::Mat small = cv::imread(from), large, noise(3000, 4000, CV_8UC3);
   cv::resize(small, large, noise.size(), 0, 0, cv::INTER_CUBIC);
   cv::theRNG().state = 1;
-  cv::randu(noise, cv::Scalar::all(0), cv::Scalar::all(8));  // sensors have noise, enlarged pictures none
+  cv::randu(noise, cv::Scalar::all(0),
+            cv::Scalar::all(8));  // sensors have noise, enlarged pictures none
   cv::add(large, noise, large);
   return cv::imwrite(to, large, {cv::IMWRITE_JPEG_QUALITY, 92}) ? 0 : 1;
 }
@@ -47,8 +49,9 @@ int distance(const char* in, const char* result_file, double sigma) {
     const int rows = std::min(kRows, picture.rows - y);
     const int top = std::max(0, y - r), bottom = std::min(picture.rows, y + rows + r);
     cv::Mat truth;
-    cv::sepFilter2D(picture.rowRange(top, bottom), truth, CV_64F, weights, weights, {-1, -1}, 0,
-                    cv::BORDER_REPLICATE | (top > 0 || bottom < picture.rows ? cv::BORDER_ISOLATED : 0));
+    cv::sepFilter2D(
+        picture.rowRange(top, bottom), truth, CV_64F, weights, weights, {-1, -1}, 0,
+        cv::BORDER_REPLICATE | (top > 0 || bottom < picture.rows ? cv::BORDER_ISOLATED : 0));
     truth = truth.rowRange(y - top, y - top + rows);
     const auto distance_of = [&](const cv::Mat& other) {
       cv::Mat real;
