@@ -32,7 +32,7 @@ double cuda_seconds(const Work& work);
 bool cuda_pays(const Work& work, int threads);
 
 /// Seconds of one CPU core for a sample, whatever the mask (rows prepared, sums ended, memory), and
-/// for a multiply-add. Fitted to tests/bench_cpu.cpp on a Sapphire Rapids core at 2.6 GHz with
+/// for a multiply-add. Fitted to tests/peers/bench_cpu.cpp on a Sapphire Rapids core at 2.6 GHz with
 /// AVX-512, direct 3x3 to 15x15 and separable 17 to 321 taps a line; AVX2 takes up to twice as
 /// long.
 inline constexpr double kCpuSampleU8 = 0.3e-9, kCpuMultiplyAddU8 = 0.012e-9;
