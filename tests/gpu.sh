@@ -56,7 +56,7 @@ else
   echo "skipped npp: NPP could not be built here ($out/npp.log)"
 fi
 # Where the GPU pays: a whole process on a 12-megapixel picture, on the CPU and on the GPU.
-step end-to-end bash -c "head -c 36000000 /dev/urandom | { printf 'P6 4000 3000 255\n'; cat; } >'$out/in.ppm'
+step end-to-end bash -c "set -e; head -c 36000000 /dev/urandom | { printf 'P6 4000 3000 255\n'; cat; } >'$out/in.ppm'
   for device in cpu cuda; do for what in 'blur --sigma 2' 'blur --sigma 40' 'apply motion9'; do
     '$bin/convfilt' \$what '$out/in.ppm' '$out/out.ppm' --device=\$device -v; done; done"
 grep -hE 'strategy|upload|filtered' "$out/end-to-end.log"; rm -f "$out"/in.ppm "$out"/out.ppm
