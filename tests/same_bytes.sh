@@ -13,7 +13,7 @@ for s in basic tiled-in tiled-out cached texture cpu; do
   cmp "$out/basic.png" "$out/$s.png"
 done
 devices=(cpu emulator)
-"$convfilt" list devices | grep -q '^cuda:0 ' && devices+=(cuda)
+"$convfilt" list devices | grep -q '^ *cuda:0 ' && devices+=(cuda)
 for d in "${devices[@]}"; do
   "$convfilt" blur --sigma 40 "$here/samples/coffee.png" "$out/blur40-$d.png" --device=$d
   cmp "$out/blur40-cpu.png" "$out/blur40-$d.png"
