@@ -26,7 +26,8 @@ constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};
   std::string remedy;
   if (error == ENOSPC || error == EDQUOT) remedy = "; make room or write elsewhere";
   if (error == EFBIG) remedy = "; raise the file size limit (ulimit -f) or write elsewhere";
-  if (error == EACCES || error == EPERM || error == EROFS) remedy = "; write elsewhere";
+  if (error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR || error == ELOOP)
+    remedy = "; write elsewhere";
   if (error == ENOENT) remedy = "; make its folder first";
   throw IoError("cannot write '" + printable_name(path) + "': " + std::strerror(error) + remedy);
 }

@@ -7,7 +7,7 @@ convfilt() { "$CONVFILT" "$@"; }
 # Succeeds always: the transcript is what is compared.
 try() {
   local code=0
-  printf '$ convfilt%s\n' "$(printf ' %q' "$@")" >&2
+  printf '$ convfilt%s\n' "$([ $# = 0 ] || printf ' %q' "$@")" >&2
   convfilt "$@" || code=$?
   [ $code = 0 ] || echo "exit $code" >&2
 }
@@ -53,16 +53,16 @@ differ() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same"; }
 
 # The header of a binary PGM, PPM, PAM or PFM, and its samples as numbers, a row of the picture a line.
 show() {  # FILE
-  local file=$1 header width height channels=1 largest magic skip
+  local file=$1 header width channels=1 largest magic skip
   magic=$(head -c 2 "$file")
   case $magic in
     P5 | P6) header=$(head -n 3 "$file" | tr '\n' ' '); skip=4
-      read -r _ width height largest <<<"$header"
+      read -r _ width _ largest <<<"$header"
       [ "$magic" = P5 ] || channels=3 ;;
     P7) header=$(sed '/^ENDHDR$/q' "$file" | tr '\n' ' '); skip=$((1 + $(sed '/^ENDHDR$/q' "$file" | wc -l)))
-      read -r _ _ width _ height _ channels _ largest _ <<<"$header" ;;
+      read -r _ _ width _ _ _ channels _ largest _ <<<"$header" ;;
     Pf | PF) header=$(head -n 3 "$file" | tr '\n' ' '); skip=4
-      read -r _ width height largest <<<"$header"
+      read -r _ width _ largest <<<"$header"
       [ "$magic" = Pf ] || channels=3 ;;
     *) fail "$file is no PGM, PPM, PAM or PFM" ;;
   esac
@@ -90,6 +90,6 @@ patch() {  # FILE FROM
 # The folder holds these names and nothing else, not even hidden.
 only() {  # FOLDER NAME...
   local folder=$1 names; shift
-  names=$(ls -A "$folder" | grep -vxE 'samples|filters' | sort | tr '\n' ' ')
-  [ "$names" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" ] || fail "in $folder there is: $names"
+  names=$(cd "$folder" && shopt -s dotglob nullglob && printf '%s\n' * | { grep -vxE 'samples|filters' || true; } | sort)
+  [ "$names" = "$(printf '%s\n' "$@" | sort)" ] || fail "in $folder there is: $names"
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs the command-line tests: each GROUP/NAME.sh here is a case. README.md says how to read and add one.
 #
-#   tests/cli/run.sh [PATTERN...]     only the cases whose GROUP/NAME matches a pattern, as in 'usage/*'
+#   tests/cli/run.sh [--accept] [PATTERN...]
+#     PATTERN: only the cases whose GROUP/NAME matches, as in 'usage/*'
+#     --accept: what came out becomes what is expected, to be read before it is committed
 #
 # CONVFILT names the program, by default build/release/bin/convfilt; JOBS says how many cases run at once.
 # Needs bash 4.3 and coreutils only. Ends with a line of counts; exit code 1 if a case failed.
@@ -15,6 +17,8 @@ export LC_ALL=C TZ=UTC
 export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$repository/filters}
 work=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+accept=false
+[ "${1:-}" = --accept ] && { accept=true; shift; }
 readonly kSkipped=77 kSeconds=300
 
 # Whether ACTUAL is what EXPECTED says, line by line: in EXPECTED, a * is any text within a line, a line "..." is any
@@ -37,10 +41,12 @@ matches() {  # EXPECTED ACTUAL
 }
 
 difference() {  # EXPECTED ACTUAL WHAT
-  matches "$1" "$2" && return 0
-  diff -u --label "expected $3" --label "$3" "$([ -f "$1" ] && echo "$1" || echo /dev/null)" "$2" 2>/dev/null ||
-    { echo "--- $3 is not as expected, but:"; cat "$2"; }
-  return 1
+  matches "$1" "$2" && return
+  if $accept; then cp "$2" "$1"; echo "accepted $3"; return; fi
+  local known=/dev/null
+  [ -f "$1" ] && known=$1
+  if command -v diff >/dev/null; then diff -u --label "expected $3" --label "$3" "$known" "$2"
+  else echo "--- $3 is not as expected, but:"; cat "$2"; fi
 }
 
 run_case() {  # GROUP/NAME: prints its line, and what is wrong; leaves ok, FAILED or skipped in its folder
@@ -56,7 +62,7 @@ run_case() {  # GROUP/NAME: prints its line, and what is wrong; leaves ok, FAILE
   else
     [ $code = 0 ] || problems="exit code $code$([ $code = 124 ] && echo ": more than $kSeconds s")"$'\n'
     problems+=$(difference "$here/$name.stdout" "$box/stdout" "$name.stdout")
-    problems+=$(difference "$here/$name.stderr" "$box/stderr" "$name.stderr")
+    problems+=${problems:+$'\n'}$(difference "$here/$name.stderr" "$box/stderr" "$name.stderr")
     if [ -z "$problems" ]; then result=ok; else result=FAILED; fi
   fi
   local microseconds=$((${EPOCHREALTIME/./} - ${start/./}))

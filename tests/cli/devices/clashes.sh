@@ -1,0 +1,7 @@
+# A strategy and a device that do not go together; a mask that a strategy cannot do.
+try blur samples/camera.png out.png --strategy cpu --device emulator
+try blur samples/camera.png out.png --strategy basic --device cpu
+try blur samples/camera.png out.png --strategy tiled-in --device cpu
+try apply motion9 samples/camera.png out.png --strategy separable
+try apply sobel_x samples/camera.png out.png --normalize
+only .
