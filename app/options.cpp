@@ -69,7 +69,8 @@ class Grammar {
     option(what, "--border-value", "V", raw_.border_value,
            "Sample value outside, with --border=constant (default 0)");
     flag(what, "--flip", picture.flip, "Turn the mask by 180 degrees: true convolution");
-    flag(what, "--normalize", picture.normalize, "Scale the mask to preserve brightness");
+    flag(what, "--normalize", picture.normalize,
+         "Scale the weights to sum to 1 (edge masks: the positive ones)");
 
     const char* files = "Files";
     option(files, "--format", "NAME", picture.write.format,

@@ -1,4 +1,5 @@
-/// How a kernel starts and ends an output's sum, so that a mask larger than one part can be carried on.
+/// How a kernel starts and ends an output's sum, so that a mask larger than one part can be carried
+/// on.
 #pragma once
 
 #include "arithmetic.hpp"
@@ -12,7 +13,8 @@ CONVFILT_HD inline SumOf<Out> begin_sum(const MaskPart<Out>& part,
   return part.first ? SumOf<Out>(0) : partial.row(y)[x];
 }
 
-/// Scales, rounds and stores the sum after the last part; before it, leaves the sum to the next part.
+/// Scales, rounds and stores the sum after the last part; before it, leaves the sum to the next
+/// part.
 template <class Out>
 CONVFILT_HD inline void end_sum(const MaskPart<Out>& part, const PlaneView<SumOf<Out>>& partial,
                                 const PlaneView<Out>& out, int x, int y, SumOf<Out> sum) {

@@ -2,18 +2,21 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 
 namespace convfilt {
 namespace {
 
-constexpr double kSumLimit = 1 << 30;    // |sum| and |offset| + 256 * divisor stay below
-constexpr int kMaxShift = 22;            // 256 * 2^22 = kSumLimit
-constexpr double kGoodError = 0.01;      // of an 8-bit step: half of what the contract allows
-constexpr double kMax16 = 32767;         // weights of 16 bits suit vpmaddwd and int8 tensor cores
+constexpr double kSumLimit = 1 << 30;  // |sum| and |offset| + 256 * divisor stay below
+constexpr int kMaxShift = 22;          // 256 * 2^22 = kSumLimit
+constexpr double kGoodError = 0.01;    // of an 8-bit step: half of what the contract allows
+constexpr double kMax16 = 32767;       // weights of 16 bits suit vpmaddwd and int8 tensor cores
 
-bool is_integer(double value) { return std::trunc(value) == value; }
+bool is_integer(double value) {
+  return std::trunc(value) == value;
+}
 
 double max_abs(const std::vector<double>& values) {
   double largest = 0;
@@ -29,7 +32,8 @@ std::vector<double> real_weights(const Mask& mask) {
 
 bool exact_in_integers(const Mask& mask) {
   if (!std::all_of(mask.weights.begin(), mask.weights.end(), is_integer)) return false;
-  if (!is_integer(mask.divisor) || mask.divisor < 1 || mask.divisor > (1 << kMaxShift)) return false;
+  if (!is_integer(mask.divisor) || mask.divisor < 1 || mask.divisor > (1 << kMaxShift))
+    return false;
   if (!is_integer(mask.offset * mask.divisor)) return false;
   return 255 * absolute_gain(mask) * mask.divisor < kSumLimit &&
          (std::abs(mask.offset) + 256) * mask.divisor < kSumLimit;
@@ -200,7 +204,14 @@ PreparedMask<float> prepare_mask(const Mask& mask) {
 }
 
 std::string arithmetic_refuses(const Problem& problem) {
-  if (problem.depth != Depth::u8) return "";
+  if (problem.depth != Depth::u8) {
+    const auto mask = prepare_float<float>(problem.mask);
+    const bool finite = std::all_of(mask.weights.begin(), mask.weights.end(),
+                                    [](float w) { return std::isfinite(w); });
+    if (finite && std::isfinite(mask.finish.scale) && std::isfinite(mask.finish.offset)) return "";
+    return "the mask's weights, scale or offset leave the range of single precision (about 1e38); "
+           "give it a scale, or use --normalize";
+  }
   try {
     prepare_u8(problem.mask);
   } catch (const std::invalid_argument& refusal) {

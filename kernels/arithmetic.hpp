@@ -1,10 +1,11 @@
 /// The numeric contract: one arithmetic, everywhere the same bytes.
 ///
-/// 8-bit pictures are filtered in integers: the mask becomes integer weights and one divisor, so sums
-/// have no order. 16-bit and float pictures use single-precision fused multiply-adds: each row of the
-/// mask is one chain, left to right, from zero; the rows' sums are added top to bottom. (One chain
-/// through the whole mask loses up to 0.4 of a 16-bit step at 15x15; a chain a row stays under 0.05.)
-/// Masks larger than kMaxPartSide are cut into parts, taken in row-major order, the sum carried on.
+/// 8-bit pictures are filtered in integers: the mask becomes integer weights and one divisor, so
+/// sums have no order. 16-bit and float pictures use single-precision fused multiply-adds: each row
+/// of the mask is one chain, left to right, from zero; the rows' sums are added top to bottom. (One
+/// chain through the whole mask loses up to 0.4 of a 16-bit step at 15x15; a chain a row stays
+/// under 0.05.) Masks larger than kMaxPartSide are cut into parts, taken in row-major order, the
+/// sum carried on.
 #pragma once
 
 #include <cmath>
@@ -41,9 +42,10 @@ CONVFILT_HD inline Sum multiply_add(Sum weight, std::type_identity_t<Sum> sample
   }
 }
 
-/// Ends an integer sum: (sum + offset) / divisor, rounded half to even, saturated to lowest..highest.
-/// Division is one multiplication and one shift: exact for divisor <= 2^22 and highest - lowest <= 255,
-/// or any power of two up to 2^14 and 65535 (n * error < 2^shift; Granlund and Montgomery 1994).
+/// Ends an integer sum: (sum + offset) / divisor, rounded half to even, saturated to
+/// lowest..highest. Division is one multiplication and one shift: exact for divisor <= 2^22 and
+/// highest - lowest <= 255, or any power of two up to 2^14 and 65535 (n * error < 2^shift; Granlund
+/// and Montgomery 1994).
 struct IntegerFinish {
   std::int32_t lowest_sum = 0;   ///< sums below end as `lowest`: lowest * divisor - offset
   std::int32_t highest_sum = 0;  ///< sums above end as highest
@@ -120,7 +122,8 @@ struct PreparedMask {
   int width = 0, height = 0, anchor_x = 0, anchor_y = 0;
   std::vector<SumOf<Out>> weights;  ///< row-major
   FinishOf<Out> finish;
-  double error = 0;  ///< bound on |computed - real| before rounding, in steps of u8; 0 = exact. u8 only
+  double error =
+      0;  ///< bound on |computed - real| before rounding, in steps of u8; 0 = exact. u8 only
 
   /// The mask in parts of at most this size, in row-major order.
   std::vector<MaskPart<Out>> parts(int max_width = kMaxPartSide,
@@ -132,15 +135,16 @@ struct PreparedMask {
 template <class T>
 PreparedMask<T> prepare_mask(const Mask& mask);
 
-/// Why no strategy can compute this exactly (weights too large for 8-bit sums); empty when it can.
+/// Why no strategy can compute this: weights too large for 8-bit sums, or for single precision.
+/// Empty when all can.
 std::string arithmetic_refuses(const Problem& problem);
 
 /// The border value as a sample. Integer depths: rounded and saturated.
 template <class T>
 T ghost_sample(const Problem& problem);
 
-/// Reals in fixed point: round(real * 2^shift), the sum of all kept as near as it can be, and the bound
-/// that follows for samples in 0..sample_range: |sum(fixed * in) / 2^shift - sum(real * in)|.
+/// Reals in fixed point: round(real * 2^shift), the sum of all kept as near as it can be, and the
+/// bound that follows for samples in 0..sample_range: |sum(fixed * in) / 2^shift - sum(real * in)|.
 struct FixedPoint {
   std::vector<std::int32_t> weights;
   double error = 0;

@@ -1,5 +1,5 @@
-/// What all strategies of CUDA kernels share: pictures up, planes through the kernels, pictures down.
-/// Compiled once for CUDA and once for the emulator, like the kernels.
+/// What all strategies of CUDA kernels share: pictures up, planes through the kernels, pictures
+/// down. Compiled once for CUDA and once for the emulator, like the kernels.
 #pragma once
 
 #include <climits>
@@ -56,7 +56,8 @@ struct Pass {
   }
 };
 
-/// Launches a strategy's kernel. At most kMaxLaunchRows rows a pass, so that the grid's y stays in range.
+/// Launches a strategy's kernel. At most kMaxLaunchRows rows a pass, so that the grid's y stays in
+/// range.
 using Run = void (*)(const Problem&, const Pass&, const Stream&);
 
 inline constexpr int kMaxLaunchRows = 65535;
@@ -74,8 +75,8 @@ std::unique_ptr<Plan> direct_plan(const Problem& problem, const PlanOptions& opt
   return make_direct_plan(problem, options, run, {max_width, max_height});
 }
 
-/// The separable family: `rows` takes pass.part as MaskPart<MidOf<T>> and writes the plane between the
-/// passes, `columns` reads it and takes MaskPart<T>.
+/// The separable family: `rows` takes pass.part as MaskPart<MidOf<T>> and writes the plane between
+/// the passes, `columns` reads it and takes MaskPart<T>.
 std::unique_ptr<Plan> make_separable_plan(const Problem&, const PlanOptions&, Run rows,
                                           Run columns);
 

@@ -23,7 +23,8 @@ struct CudaDevice {
 
 struct CudaDevices {
   std::vector<CudaDevice> devices;
-  std::string missing;  ///< when empty of devices: what is missing (build, driver or device) and the remedy
+  std::string
+      missing;  ///< when empty of devices: what is missing (build, driver or device) and the remedy
 };
 
 /// Asks the driver, once; costs some 0.1 to 0.3 s the first time where a driver is installed.
@@ -32,8 +33,8 @@ const CudaDevices& cuda_devices();
 /// False in a build without CUDA. Costs nothing.
 bool built_with_cuda();
 
-/// Milliseconds of copies of that many bytes inside device 0: what a kernel that reads and writes them
-/// once is measured against. Empty in a build without CUDA.
+/// Milliseconds of copies of that many bytes inside device 0: what a kernel that reads and writes
+/// them once is measured against. Empty in a build without CUDA.
 std::vector<double> time_device_copy(std::size_t bytes, int repeats);
 
 }  // namespace convfilt

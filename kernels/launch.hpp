@@ -1,5 +1,5 @@
-/// What a kernel file stands on: the CUDA runtime, or the emulator that gives its words a meaning on the
-/// CPU. A kernel file is compiled once for each, in the namespace CONVFILT_BACKEND.
+/// What a kernel file stands on: the CUDA runtime, or the emulator that gives its words a meaning
+/// on the CPU. A kernel file is compiled once for each, in the namespace CONVFILT_BACKEND.
 ///
 /// Both give: dim3, launch(grid, block, stream, kernel, args...), SharedTile<T, rows, columns>,
 /// load(in, x, y), tex2D, and the owners DeviceBuffer, Stream, Event, Texture.
@@ -18,7 +18,9 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-inline int ceil_div(int a, int b) { return (a + b - 1) / b; }
+inline int ceil_div(int a, int b) {
+  return (a + b - 1) / b;
+}
 
 /// The sample at (x, y), or what the border makes up for it when that lies outside the image.
 template <Border B, class T>

@@ -10,8 +10,12 @@ const CudaDevices& cuda_devices() {
   return none;
 }
 
-bool built_with_cuda() { return false; }
+bool built_with_cuda() {
+  return false;
+}
 
-std::vector<double> time_device_copy(std::size_t, int) { return {}; }
+std::vector<double> time_device_copy(std::size_t, int) {
+  return {};
+}
 
 }  // namespace convfilt

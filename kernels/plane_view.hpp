@@ -12,7 +12,8 @@
 
 namespace convfilt {
 
-/// One channel in memory. `stride` is the distance between rows in elements, so a view may be a window.
+/// One channel in memory. `stride` is the distance between rows in elements, so a view may be a
+/// window.
 template <class T>
 struct PlaneView {
   T* data = nullptr;
@@ -36,9 +37,7 @@ struct PictureView {
   std::ptrdiff_t pitch = 0;  ///< bytes between rows
 
   Byte* row(int y) const { return data + y * pitch; }
-  operator PictureView<const Byte>() const
-   requires(!std::is_const_v<Byte>)
-  {
+  operator PictureView<const Byte>() const requires(!std::is_const_v<Byte>) {
     return {data, width, height, channels, pitch};
   }
 };

@@ -37,8 +37,8 @@ double full_range(Depth depth) {
 
 Mask make_mask(std::string name, int width, int height, std::vector<double> weights, double divisor,
                double offset) {
-  return {std::move(name), width,   height, width / 2, height / 2, std::move(weights),
-          divisor,         offset};
+  return {std::move(name),    width,   height, width / 2, height / 2,
+          std::move(weights), divisor, offset};
 }
 
 Mask flipped(const Mask& mask) {

@@ -37,9 +37,10 @@ std::size_t size_of(Depth depth);
 double full_range(Depth depth);
 
 /// Weights as the mask file says them. Applied as written (correlation):
-///   out(x,y) = offset + 1/divisor * sum over i, j of weight(i,j) * in(x + i - anchor_x, y + j - anchor_y)
-/// Weights that are integers over a common divisor are kept as exactly that, so that box3 is nine 1s and
-/// a divisor of 9: the integer arithmetic of 8-bit pictures is then exact.
+///   out(x,y) = offset + 1/divisor * sum over i, j of weight(i,j) * in(x + i - anchor_x, y + j -
+///   anchor_y)
+/// Weights that are integers over a common divisor are kept as exactly that, so that box3 is nine
+/// 1s and a divisor of 9: the integer arithmetic of 8-bit pictures is then exact.
 struct Mask {
   std::string name;
   int width = 0, height = 0;       ///< 1..kMaxMaskSide each
@@ -57,7 +58,8 @@ inline constexpr int kMaxMaskSide = 1025;
 Mask make_mask(std::string name, int width, int height, std::vector<double> weights,
                double divisor = 1, double offset = 0);
 
-/// The mask turned by 180 degrees, anchor included: correlation with it is true convolution with `mask`.
+/// The mask turned by 180 degrees, anchor included: correlation with it is true convolution with
+/// `mask`.
 Mask flipped(const Mask& mask);
 
 /// Sum of weights / divisor: what a constant picture of ones becomes, less the offset.

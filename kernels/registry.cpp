@@ -8,8 +8,8 @@
 #include "implementation.hpp"
 #include "separable.hpp"
 
-// One line a strategy, in the textbook's order. CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator;
-// BOTH_STRATEGY(x, plan): x.cu, and a plan of its own for the CPU.
+// One line a strategy, in the textbook's order. CUDA_STRATEGY(x): x.cu, on CUDA and in the
+// emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of its own for the CPU.
 #define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY) \
   CUDA_STRATEGY(basic)                                    \
   CUDA_STRATEGY(tiled_in)                                 \
@@ -38,17 +38,17 @@ namespace {
 using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
 
 Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
-  return {emulated.name, emulated.summary, emulated.family,  emulated.refuses,
-          cpu,           emulated.prepare, cuda};
+  return {emulated.name, emulated.summary, emulated.family, emulated.refuses, cpu, emulated.prepare,
+          cuda};
 }
 
 const auto& table() {
 #define CUDA_LINE(x) join(emulator::x, PREPARE_CUDA(x), nullptr),
 #define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
   static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE)
-      {"cpu", "all cores, vectorised; needs no GPU", Family::direct, arithmetic_refuses,
-       prepare_cpu_direct, nullptr, nullptr},
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE){"cpu", "all cores, vectorised; needs no GPU",
+                                                Family::direct, arithmetic_refuses,
+                                                prepare_cpu_direct, nullptr, nullptr},
   });
   return all;
 }

@@ -13,8 +13,9 @@ std::span<const Strategy* const> strategies();
 /// The strategy of that name, or null.
 const Strategy* find_strategy(std::string_view name);
 
-/// The mask family `auto` uses: separable where the mask has rank 1 and two passes cost clearly less
-/// than one, else direct. Decided by the problem alone, so that every machine gives the same bytes.
+/// The mask family `auto` uses: separable where the mask has rank 1 and two passes cost clearly
+/// less than one, else direct. Decided by the problem alone, so that every machine gives the same
+/// bytes.
 Family family_for(const Problem& problem);
 
 }  // namespace convfilt

@@ -22,8 +22,8 @@ std::optional<Factors> integer_factors(const Mask& mask) {
   for (double w : mask.weights) {
     if (std::trunc(w) != w || std::abs(w) > 2147483647.0) return std::nullopt;
   }
-  const auto first = std::find_if(mask.weights.begin(), mask.weights.end(),
-                                  [](double w) { return w != 0; });
+  const auto first =
+      std::find_if(mask.weights.begin(), mask.weights.end(), [](double w) { return w != 0; });
   if (first == mask.weights.end()) return std::nullopt;
   const auto pivot = first - mask.weights.begin();
   const int pivot_i = int(pivot % mask.width), pivot_j = int(pivot / mask.width);
@@ -31,7 +31,8 @@ std::optional<Factors> integer_factors(const Mask& mask) {
   Factors f;
   f.integers = true;
   f.divisor = mask.divisor;
-  // The row without its common divisor: every other row is an integer multiple, or the rank is higher.
+  // The row without its common divisor: every other row is an integer multiple, or the rank is
+  // higher.
   std::int64_t common = 0;
   for (int i = 0; i < mask.width; ++i) {
     common = std::gcd(common, std::int64_t(mask.weight(i, pivot_j)));
@@ -50,8 +51,9 @@ std::optional<Factors> integer_factors(const Mask& mask) {
 
 // Cross approximation: the row and the column through the largest weight.
 std::optional<Factors> real_factors(const Mask& mask, double tolerance) {
-  const auto largest = std::max_element(mask.weights.begin(), mask.weights.end(),
-                                        [](double a, double b) { return std::abs(a) < std::abs(b); });
+  const auto largest =
+      std::max_element(mask.weights.begin(), mask.weights.end(),
+                       [](double a, double b) { return std::abs(a) < std::abs(b); });
   if (*largest == 0) return std::nullopt;
   const auto pivot = largest - mask.weights.begin();
   const int pivot_i = int(pivot % mask.width), pivot_j = int(pivot / mask.width);
@@ -102,11 +104,11 @@ constexpr double kLimit = 1 << 30;  // as in arithmetic.cpp: |sums| stay below
 constexpr double kInt32 = 2147483647;
 constexpr int kMidLow = -32768, kMidHigh = 32767;
 constexpr double kMaxError = 0.5;  // and 0.5 by the last rounding: within one step of the oracle
-constexpr int kMaxMidShift = 14;  // the row pass's divisor that IntegerFinish divides by exactly
+constexpr int kMaxMidShift = 14;   // the row pass's divisor that IntegerFinish divides by exactly
 
 SeparableMask<std::uint8_t> assemble(const Mask& mask, std::vector<std::int32_t> row,
-                                     std::vector<std::int32_t> column, int mid_shift,
-                                     double offset, double divisor, double error) {
+                                     std::vector<std::int32_t> column, int mid_shift, double offset,
+                                     double divisor, double error) {
   const std::int32_t bias = even_middle(row, std::ldexp(1.0, -mid_shift));
   const std::int64_t column_sum = std::accumulate(column.begin(), column.end(), std::int64_t(0));
   SeparableMask<std::uint8_t> s;
@@ -126,7 +128,8 @@ std::optional<SeparableMask<std::uint8_t>> exact_u8(const Mask& mask, const Fact
     return std::nullopt;
   }
   const double span = 255 * sum_of_magnitudes(f.row);
-  if (span > kMidHigh - kMidLow - 2) return std::nullopt;  // 2: the bias is even, not the very middle
+  if (span > kMidHigh - kMidLow - 2)
+    return std::nullopt;  // 2: the bias is even, not the very middle
   const double reach = 32768 * sum_of_magnitudes(f.column);
   const double bias = std::abs(255 * sum_of(f.row) / 2) + 2;
   if (reach >= kLimit ||
@@ -146,8 +149,8 @@ int shift_to_16_bits(const std::vector<double>& values, int cap) {
   return shift;
 }
 
-// What the product of the factors may differ by from the mask, in steps of samples 0..255. The factors
-// are of a whole divisor: row[i] * column[j] stands for weight(i, j) / mask.divisor.
+// What the product of the factors may differ by from the mask, in steps of samples 0..255. The
+// factors are of a whole divisor: row[i] * column[j] stands for weight(i, j) / mask.divisor.
 double product_error(const Mask& mask, const Factors& f) {
   double above = 0, below = 0;
   for (int j = 0; j < mask.height; ++j) {
@@ -159,8 +162,8 @@ double product_error(const Mask& mask, const Factors& f) {
   return 255 * std::max(above, below);
 }
 
-// Splits the bits between the fraction that lies between the passes and the column weights, so that the
-// proven error is least.
+// Splits the bits between the fraction that lies between the passes and the column weights, so that
+// the proven error is least.
 std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, Factors f) {
   const double unit = sum_of_magnitudes(f.row);
   for (double& r : f.row) r /= unit;
@@ -172,8 +175,8 @@ std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, Factors f)
 
   std::optional<SeparableMask<std::uint8_t>> best;
   for (int fraction = 8; fraction >= 0; --fraction) {
-    const int row_shift = std::max(
-        fraction, shift_to_16_bits(f.row, std::min(22, fraction + kMaxMidShift)));
+    const int row_shift =
+        std::max(fraction, shift_to_16_bits(f.row, std::min(22, fraction + kMaxMidShift)));
     const FixedPoint row = fixed_point(f.row, row_shift, 255);
     const double mid_one = std::ldexp(1.0, fraction);
     if (255.0 * double(magnitude(row.weights)) * std::ldexp(1.0, fraction - row_shift) >
@@ -182,7 +185,8 @@ std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, Factors f)
     }
     const auto fits = [&](int shift) {
       const double one = std::ldexp(1.0, shift);
-      // What lies between spans 255 steps around its bias, and rounding adds at most half to a weight.
+      // What lies between spans 255 steps around its bias, and rounding adds at most half to a
+      // weight.
       return 128 * mid_one * (column_gain * one + double(f.column.size())) < kLimit &&
              (std::abs(offset) + 256 + 128 * std::abs(sum_of(f.column))) * one * mid_one < kInt32;
     };
@@ -205,11 +209,11 @@ std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, Factors f)
 
 template <class T>
 SeparableMask<T> prepare_float(const Mask& mask, const Factors& f) {
-  const bool exact = f.integers && std::all_of(f.row.begin(), f.row.end(), [](double w) {
-    return std::abs(w) <= (1 << 24);
-  }) && std::all_of(f.column.begin(), f.column.end(), [](double w) {
-    return std::abs(w) <= (1 << 24);
-  });
+  const bool exact =
+      f.integers &&
+      std::all_of(f.row.begin(), f.row.end(), [](double w) { return std::abs(w) <= (1 << 24); }) &&
+      std::all_of(f.column.begin(), f.column.end(),
+                  [](double w) { return std::abs(w) <= (1 << 24); });
   std::vector<float> column;
   for (double c : f.column) column.push_back(float(exact ? c : c / f.divisor));
   SeparableMask<T> s;
@@ -220,14 +224,21 @@ SeparableMask<T> prepare_float(const Mask& mask, const Factors& f) {
 }
 
 constexpr const char* kHigherRank =
-    "the mask is not the product of a row and a column (its rank is above 1); use a direct strategy, "
+    "the mask is not the product of a row and a column (its rank is not 1); use a direct strategy, "
     "such as basic or cpu";
 constexpr const char* kTooLarge =
-    "the mask's weights are too large for two 8-bit passes; give it a scale, or use a direct strategy";
+    "the mask's weights are too large for two 8-bit passes; give it a scale, or use a direct "
+    "strategy";
 
-Depth depth_of(std::uint8_t) { return Depth::u8; }
-Depth depth_of(std::uint16_t) { return Depth::u16; }
-Depth depth_of(float) { return Depth::f32; }
+Depth depth_of(std::uint8_t) {
+  return Depth::u8;
+}
+Depth depth_of(std::uint16_t) {
+  return Depth::u16;
+}
+Depth depth_of(float) {
+  return Depth::f32;
+}
 
 }  // namespace
 
@@ -237,7 +248,8 @@ std::optional<Factors> factorise(const Mask& mask, double tolerance) {
 }
 
 double rank_tolerance(Depth depth) {
-  // A mask of gain 1 errs by at most tolerance * half the range: 0.005 of 255 steps, of 65535 steps.
+  // A mask of gain 1 errs by at most tolerance * half the range: 0.005 of 255 steps, of 65535
+  // steps.
   return depth == Depth::u8 ? 4e-5 : 1.5e-7;
 }
 
@@ -271,6 +283,7 @@ template SeparableMask<std::uint16_t> prepare_separable(const Mask&);
 template SeparableMask<float> prepare_separable(const Mask&);
 
 std::string separable_refuses(const Problem& problem) {
+  if (std::string reason = arithmetic_refuses(problem); !reason.empty()) return reason;
   try {
     if (problem.depth == Depth::u8) {
       prepare_separable<std::uint8_t>(problem.mask);

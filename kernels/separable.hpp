@@ -1,9 +1,11 @@
 /// Masks of rank 1, and the arithmetic of their two passes: row pass, then column pass.
 ///
-/// What lies between the passes is part of the definition, so that every machine gives the same bytes:
-/// 8-bit pictures keep it in 16-bit fixed point, less a bias; the others in single precision, each pass
-/// one chain of fused multiply-adds. Where integer factors leave sums of 16 bits, nothing is rounded
-/// between the passes, and the bytes are those of the direct family.
+/// What lies between the passes is part of the definition, so that every machine gives the same
+/// bytes: 8-bit pictures keep it in 16-bit fixed point, less a bias; the others in single
+/// precision, each pass one chain of fused multiply-adds from zero, left to right or top to bottom,
+/// however long (a strategy that cuts a long mask carries the chain on), ended by its finish().
+/// Where integer factors leave sums of 16 bits, nothing is rounded between the passes, and the
+/// bytes are those of the direct family.
 #pragma once
 
 #include <optional>
@@ -21,8 +23,8 @@ struct Factors {
   bool integers = false;  ///< row and column are integers and the product is exact
 };
 
-/// The factors of a mask of rank 1: exact for integers, otherwise the sum of |differences| is at most
-/// `tolerance` times the sum of |weights|. Nothing when the rank is higher.
+/// The factors of a mask of rank 1: exact for integers, otherwise the sum of |differences| is at
+/// most `tolerance` times the sum of |weights|. Nothing when the rank is higher.
 std::optional<Factors> factorise(const Mask& mask, double tolerance);
 
 /// The tolerance that keeps the factors' own error under 0.005 of a step at that depth.

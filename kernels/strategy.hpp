@@ -27,10 +27,10 @@ std::string_view name_of(Family family);
 
 /// How a plan shall run.
 struct PlanOptions {
-  int device = 0;                     ///< CUDA ordinal
-  int threads = 0;                    ///< CPU and emulator; 0 = all cores
-  bool padded_pitch = true;           ///< device rows padded to whole DRAM bursts
-  std::size_t memory_limit = 0;       ///< device bytes the plan may take; 0 = what is free
+  int device = 0;                ///< CUDA ordinal
+  int threads = 0;               ///< CPU and emulator; 0 = all cores
+  bool padded_pitch = true;      ///< device rows padded to whole DRAM bursts
+  std::size_t memory_limit = 0;  ///< device bytes the plan may take; 0 = what is free
 };
 
 /// Milliseconds of one run. Upload and download are 0 where the pixels never leave host memory.
@@ -57,8 +57,9 @@ class Plan {
   /// Throws DeviceError when the device fails.
   virtual Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
 
-  /// Kernel milliseconds of that many runs on random pixels that are already on the device, as planes,
-  /// nothing copied; after some to warm up. Empty where the plan has no device memory, or too little.
+  /// Kernel milliseconds of that many runs on random pixels that are already on the device, as
+  /// planes, nothing copied; after some to warm up. Empty where the plan has no device memory, or
+  /// too little.
   virtual std::vector<double> time_resident(int /*repeats*/) { return {}; }
 
   /// What the emulator counted since the plan was prepared.

@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 preset=${1:-release}; [ $# -gt 0 ] && shift
 
 packages=(g++ make cmake libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
-  libjpeg-dev)
+  libtiff-dev)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

@@ -9,13 +9,14 @@ Work work_of(const Problem& problem, Family family, int runs) {
   const double taps = family == Family::separable
                           ? double(problem.mask.width) + problem.mask.height
                           : double(problem.mask.width) * problem.mask.height;
-  return {problem.depth, samples * taps, samples * double(size_of(problem.depth))};
+  return {problem.depth, samples, samples * taps, samples * double(size_of(problem.depth))};
 }
 
 double cpu_seconds(const Work& work, int threads) {
-  const double rate = work.depth == Depth::u8 ? kCpuRateU8 : kCpuRateWide;
-  return std::max(work.multiply_adds / (rate * std::max(threads, 1)),
-                  2 * work.bytes / kHostBandwidth);
+  const bool narrow = work.depth == Depth::u8;
+  const double seconds = work.samples * (narrow ? kCpuSampleU8 : kCpuSampleWide) +
+                         work.multiply_adds * (narrow ? kCpuMultiplyAddU8 : kCpuMultiplyAddWide);
+  return seconds / std::max(threads, 1);
 }
 
 double cuda_seconds(const Work& work) {

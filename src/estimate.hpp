@@ -1,7 +1,7 @@
 /// When does a GPU pay? One formula, all its constants, nothing measured at run time: the same
 /// command makes the same choice twice.
 ///
-///   cpu  = max(multiply_adds / (rate per core * threads), traffic / host bandwidth)
+///   cpu  = (samples * cost of a sample + multiply_adds * cost of one) / threads
 ///   cuda = context + upload + download + multiply_adds / rate of the GPU
 #pragma once
 
@@ -13,6 +13,7 @@ namespace convfilt {
 /// What a job asks of a machine, whichever it is.
 struct Work {
   Depth depth = Depth::u8;
+  double samples = 0;
   double multiply_adds = 0;
   double bytes = 0;  ///< of the pictures going in; as many come out
 };
@@ -30,14 +31,12 @@ double cuda_seconds(const Work& work);
 /// Whether the GPU is estimated to be done before the CPU.
 bool cuda_pays(const Work& work, int threads);
 
-/// Multiply-adds a second of one CPU core: u8 sums 16-bit products in pairs, 16 to 32 lanes wide;
-/// u16 and f32 have half as many lanes.
-inline constexpr double kCpuRateU8 = 20e9;
-inline constexpr double kCpuRateWide = 10e9;
-
-/// Bytes a second that all cores together move between memory and caches: small masks are bound by
-/// it.
-inline constexpr double kHostBandwidth = 20e9;
+/// Seconds of one CPU core for a sample, whatever the mask (rows prepared, sums ended, memory), and
+/// for a multiply-add. Fitted to tests/peers/bench_cpu.cpp on a Sapphire Rapids core at 2.6 GHz with
+/// AVX-512, direct 3x3 to 15x15 and separable 17 to 321 taps a line; AVX2 takes up to twice as
+/// long.
+inline constexpr double kCpuSampleU8 = 0.3e-9, kCpuMultiplyAddU8 = 0.012e-9;
+inline constexpr double kCpuSampleWide = 0.8e-9, kCpuMultiplyAddWide = 0.03e-9;
 
 /// Seconds until a CUDA context stands: driver start, module load, first allocation.
 inline constexpr double kCudaContext = 0.3;

@@ -135,14 +135,14 @@ void inspect_pam(Bytes bytes, FileFacts* facts) {
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::string_view header = all.substr(0, all.find("ENDHDR"));
   const auto field = [&](std::string_view name) {
-    std::size_t at = header.find("\n" + std::string(name) + " ");
+    std::size_t at = header.find(name);  // with the line break before it
     if (at == header.npos) return -1L;
-    at += name.size() + 2;
+    at += name.size();
     return next_number(bytes, &at);
   };
-  const long channels = field("DEPTH");
+  const long channels = field("\nDEPTH ");
   facts->swap_red_blue = channels >= 3;
-  if (field("MAXVAL") > 1) set_scale(field("MAXVAL"), false, facts);
+  if (field("\nMAXVAL ") > 1) set_scale(field("\nMAXVAL "), false, facts);
 }
 
 }  // namespace convfilt

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <stdexcept>
 
+#include "atomic_file.hpp"
 #include "codec_guard.hpp"
 #include "errors.hpp"
 #include "file_facts.hpp"
@@ -79,10 +81,28 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
                  "; raise it with --max-pixels if you trust the file");
 }
 
+/// OpenCV reads some formats from files only. It would make one in the temporary folder, and forget
+/// it there when the picture is refused; one in memory goes when its descriptor does.
+cv::Mat decode_as_file(const std::vector<unsigned char>& bytes) {
+  const int fd = ::memfd_create("convfilt", MFD_CLOEXEC);
+  if (fd < 0) return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  cv::Mat pixels;
+  try {
+    const std::string name = "/proc/self/fd/" + std::to_string(fd);
+    write_file(name, bytes);
+    pixels = cv::imread(name, cv::IMREAD_UNCHANGED);
+  } catch (...) {
+    ::close(fd);
+    throw;
+  }
+  ::close(fd);
+  return pixels;
+}
+
 /// Decodes what a damaged file still gives, the rest black; empty when that is nothing. OpenCV
 /// drops the picture when a codec fails, but not the memory of ours that it was decoded into.
-cv::Mat salvage(const std::vector<unsigned char>& bytes, cv::Size size, int type) {
-  if (size.empty()) return {};
+cv::Mat salvage(FormatId format, const std::vector<unsigned char>& bytes, cv::Size size, int type) {
+  if (size.empty() || format == FormatId::hdr || format == FormatId::exr) return {};
   cv::Mat kept = cv::Mat::zeros(size, type), handed = kept;
   const CodecGuard guard;
   try {
@@ -102,12 +122,15 @@ struct Decoded {
 Decoded decode(const std::string& path, FormatId format, const std::vector<unsigned char>& bytes,
                const ReadOptions& options) {
   Decoded result;
+  const WriteSignalsBlocked blocked;  // for formats that are read by way of a file in memory
   CodecGuard guard(options.max_pixels);
   const auto refuse = [&] {
     fail_too_large(path, guard.size().width, guard.size().height, options.max_pixels);
   };
   try {
-    result.pixels = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+    const bool from_file =
+        format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
+    result.pixels = from_file ? decode_as_file(bytes) : cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
   } catch (const cv::Exception& error) {
     if (guard.refused()) refuse();
     if (error.err.find("CV_IO_MAX_IMAGE") != error.err.npos) {
@@ -134,7 +157,7 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
     result.damage = cause;  // all that libjpeg prints beside these two is about damage
   }
   if (result.pixels.empty() && !options.refuse_damaged) {
-    result.pixels = salvage(bytes, guard.size(), guard.type());
+    result.pixels = salvage(format, bytes, guard.size(), guard.type());
   }
   return result;
 }

@@ -37,8 +37,8 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
   throw UsageError(
       (said ? "unknown format " + convfilt::quoted(extension)
             : "unknown extension " + convfilt::quoted("." + extension) + " of " + shown(path)) +
-      (nearest.empty() ? ". Known: " : "; did you mean '" + nearest + "'? Known: ") +
-      known_extensions());
+      (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
+      " known: " + known_extensions());
 }
 
 bool same_file(const std::string& in, const std::string& out) {
@@ -118,7 +118,7 @@ std::vector<unsigned char> encode(const std::string& path, const Format& format,
   std::string why;
   CodecGuard guard;
   try {
-    const std::string extension = "." + std::string(format.extension());
+    const std::string extension = std::string(".").append(format.extension());
     if (!cv::imencode(extension, pixels, bytes, parameters(format, pixels, quality))) bytes.clear();
     // OpenCV does not notice when the temporary folder is full.
     if (format.through_file && !bytes.empty()) {

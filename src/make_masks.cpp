@@ -117,15 +117,17 @@ Mask log_mask(double sigma) {
 }
 
 Mask normalized(const Mask& mask) {
-  double sum = 0, magnitudes = 0;
+  double sum = 0, positive = 0, magnitudes = 0;
   for (double weight : mask.weights) {
     sum += weight;
+    positive += std::max(weight, 0.0);
     magnitudes += std::abs(weight);
   }
-  if (std::abs(sum) <= 1e-12 * magnitudes) {
+  if (magnitudes == 0) {
     throw UsageError("mask " + mask.name +
-                     " cannot be normalised: its weights sum to 0; leave out --normalize");
+                     " cannot be normalised: its weights are all 0; leave out --normalize");
   }
+  if (std::abs(sum) <= 1e-12 * magnitudes) sum = positive;
   Mask result = mask;
   if (all_whole(mask.weights)) {
     // Whole numbers are summed without rounding, so the quotients are exact fractions.

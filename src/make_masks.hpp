@@ -28,8 +28,9 @@ Mask sharpen_mask(double amount, double sigma);
 Mask log_mask(double sigma);
 
 /// The mask divided by its gain. Integer weights stay integers, over their sum; the offset stays. A
-/// negative sum turns the weights' signs. Throws UsageError if the weights sum to 0, or to less
-/// than 1e-12 of the sum of their magnitudes, as those of an edge filter do.
+/// negative sum turns the weights' signs. Where the weights sum to 0 (to less than 1e-12 of the sum
+/// of their magnitudes), as an edge filter's do, the positive ones are made to sum to 1, so that
+/// the response to a step is no larger than the step. Throws UsageError if all weights are 0.
 Mask normalized(const Mask& mask);
 
 }  // namespace convfilt

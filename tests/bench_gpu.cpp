@@ -1,7 +1,9 @@
-// Kernel times of every strategy on CUDA device 0, each beside a device copy of the same bytes in the
-// same run, and checked in the same run: against the oracle on a crop, and byte for byte against the CPU.
+// Kernel times of every strategy on CUDA device 0, each beside a device copy of the same bytes in
+// the same run, and checked in the same run: against the oracle on a crop, and byte for byte
+// against the CPU.
 //
-//   convfilt_bench_gpu [SIDE]     prints a Markdown table; SIDE of the square 8-bit picture, default 8192
+//   convfilt_bench_gpu [SIDE]     prints a Markdown table; SIDE of the square 8-bit picture,
+//   default 8192
 
 #include <algorithm>
 #include <cmath>
@@ -81,17 +83,19 @@ int run(int side) {
   in.fill(Fill::noise, 1);
   const std::size_t bytes = std::size_t(side) * side;
   const double copy = median(time_device_copy(bytes, kRepeats));
-  std::printf("%s, %dx%d u8, one channel, border replicate. A device copy of the same bytes takes "
-              "%.4f ms (%.2f TB/s read and written); kernel times as multiples of it, median of %d.\n\n",
-              devices.devices[0].name.c_str(), side, side, copy, 2e-9 * double(bytes) / copy, kRepeats);
+  std::printf(
+      "%s, %dx%d u8, one channel, border replicate. A device copy of the same bytes takes "
+      "%.4f ms (%.2f TB/s read and written); kernel times as multiples of it, median of %d.\n\n",
+      devices.devices[0].name.c_str(), side, side, copy, 2e-9 * double(bytes) / copy, kRepeats);
   std::string head("| strategy |"), rule("|---|");
   for (int mask_side : kSides) {
     const std::string side_text = std::to_string(mask_side);
     head.append(" ").append(side_text).append("×").append(side_text).append(" |");
     rule.append("---|");
   }
-  std::printf("%s largest distance from the real-valued result | bytes as on the CPU |\n%s---|---|\n",
-              head.c_str(), rule.c_str());
+  std::printf(
+      "%s largest distance from the real-valued result | bytes as on the CPU |\n%s---|---|\n",
+      head.c_str(), rule.c_str());
   int wrong = 0;
   for (const Strategy* strategy : strategies()) {
     if (!strategy->runs_on(DeviceKind::cuda)) continue;
@@ -105,7 +109,9 @@ int run(int side) {
       std::printf(" %.2f |", ms / copy);
       Picture on_gpu = Picture::of(problem), on_cpu = Picture::of(problem);
       plan->run(in.view(), on_gpu.view());
-      cpu_strategy(strategy->family).prepare(problem, DeviceKind::cpu)->run(in.view(), on_cpu.view());
+      cpu_strategy(strategy->family)
+          .prepare(problem, DeviceKind::cpu)
+          ->run(in.view(), on_cpu.view());
       same = same && same_samples(on_gpu, on_cpu);
       distance = std::max(distance, oracle_distance(problem, in, on_gpu));
     }

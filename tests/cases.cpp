@@ -90,6 +90,18 @@ std::vector<Case> tile_edge_cases() {
       }
     }
   }
+  // Every width up to the tile of a row pass and beyond, for the ends of vectors too.
+  for (int width = 66; width <= 140; ++width) {
+    for (Depth depth : kDepths) {
+      const std::size_t k = cases.size();
+      cases.push_back(make_case(width, 2, 1, depth, cycled(kBorders, k), cycled(masks, width), k));
+    }
+  }
+  for (int height : {127, 128, 129, 257}) {
+    const std::size_t k = cases.size();
+    cases.push_back(
+        make_case(3, height, 1, cycled(kDepths, k), cycled(kBorders, k), cycled(masks, k), k));
+  }
   return selected(std::move(cases), 47);
 }
 

@@ -2,7 +2,8 @@
 # Everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
 #
 #   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt, convfilt_tests and convfilt_bench_gpu, as packed for a
-#                            machine that cannot build; by default the release preset is built first
+#                            machine that cannot build (with lib/, and expected/ from tests/same_bytes.sh); by default
+#                            the release preset is built first
 #
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the table for README
 # (bench_gpu.md), to CONVFILT_OUT, by default build/gpu.
@@ -34,13 +35,16 @@ export CONVFILT_FILTERS=$PWD/filters
 
 step tests env CONVFILT_TEST_DEVICES=cpu,emulator,cuda "$bin/convfilt_tests"
 step cli env CONVFILT="$bin/convfilt" bash tests/cli/run.sh
-step same-bytes env CONVFILT="$bin/convfilt" bash tests/same_bytes.sh
+expected=()  # what a machine without a GPU made of the same pictures, where it was packed along
+[ -d "$bin/expected" ] && expected=(EXPECTED="$bin/expected")
+step same-bytes env CONVFILT="$bin/convfilt" "${expected[@]}" bash tests/same_bytes.sh
+tail -n 1 "$out/same-bytes.log"
 
 # The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower.
 for tool in memcheck racecheck initcheck synccheck; do
   step "$tool" env CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda compute-sanitizer --tool "$tool" \
     --error-exitcode 9 "$bin/convfilt_tests" --source-file='*test_strategies*,*test_properties*'
-  grep -hE 'ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | tail -n 1
+  grep -hE '^\(strategy, device, case\)|ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | sed 's/^/        /'
 done
 
 step bench_gpu bash -c "'$bin/convfilt_bench_gpu' >'$out/bench_gpu.md'"
@@ -51,6 +55,11 @@ if command -v nvcc >/dev/null && nvcc -O3 -std=c++17 -arch=native tests/peers/np
 else
   echo "skipped npp: NPP could not be built here ($out/npp.log)"
 fi
+# Where the GPU pays: a whole process on a 12-megapixel picture, on the CPU and on the GPU.
+step end-to-end bash -c "head -c 36000000 /dev/urandom | { printf 'P6 4000 3000 255\n'; cat; } >'$out/in.ppm'
+  for device in cpu cuda; do for what in 'blur --sigma 2' 'blur --sigma 40' 'apply motion9'; do
+    '$bin/convfilt' \$what '$out/in.ppm' '$out/out.ppm' --device=\$device -v; done; done"
+grep -hE 'strategy|upload|filtered' "$out/end-to-end.log"; rm -f "$out"/in.ppm "$out"/out.ppm
 cat "$out/bench_gpu.md"
 grep -hE 'test cases:|assertions:' "$out/tests.log"
 tail -n 4 "$out/cli.log"

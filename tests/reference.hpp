@@ -1,7 +1,8 @@
 /// The numeric contract as plain loops: what every strategy's bytes are compared with.
 ///
-/// Nothing here is clever or fast. Masks, finishes and border_index come from the kernels' headers, which
-/// define them; the oracle, which shares none of them, says whether those definitions are right.
+/// Nothing here is clever or fast. Masks, finishes and border_index come from the kernels' headers,
+/// which define them; the oracle, which shares none of them, says whether those definitions are
+/// right.
 #pragma once
 
 #include <stdexcept>
@@ -22,7 +23,8 @@ class Source {
       : in_(in), border_(problem.border), ghost_(ghost_sample<T>(problem)) {}
 
   T at(int x, int y, int channel) const {
-    const int column = border_index(border_, x, in_.width), row = border_index(border_, y, in_.height);
+    const int column = border_index(border_, x, in_.width),
+              row = border_index(border_, y, in_.height);
     if (column < 0 || row < 0) return ghost_;
     const T* samples = reinterpret_cast<const T*>(in_.row(row));
     return samples[std::ptrdiff_t(column) * in_.channels + channel];
@@ -74,7 +76,8 @@ T* samples_of(PictureView<std::byte> out, int y) {
 }
 
 template <class T>
-void direct_of(const Problem& problem, PictureView<const std::byte> in, PictureView<std::byte> out) {
+void direct_of(const Problem& problem, PictureView<const std::byte> in,
+               PictureView<std::byte> out) {
   const Source<T> source(problem, in);
   const auto mask = prepare_mask<T>(problem.mask);
   const auto parts = mask.parts();

@@ -103,7 +103,10 @@ Mask real_rank_one_mask(Random& random, int width, int height) {
 Mask anchored(Mask mask, int anchor_x, int anchor_y) {
   mask.anchor_x = anchor_x;
   mask.anchor_y = anchor_y;
-  mask.name += "@" + std::to_string(anchor_x) + "," + std::to_string(anchor_y);
+  mask.name += '@';
+  mask.name += std::to_string(anchor_x);
+  mask.name += ',';
+  mask.name += std::to_string(anchor_y);
   return mask;
 }
 

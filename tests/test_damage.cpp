@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <random>
 #include <set>
 
 #include "errors.hpp"
@@ -116,6 +117,32 @@ TEST_CASE("a TIFF strip that does not decode is found") {
     for (std::size_t i = 40; i < 80; ++i) bytes[i] = 0xFF;
     save(folder / "a.tif", bytes);
     CHECK(!reads(folder / "a.tif"));
+  }
+}
+
+TEST_CASE("a TIFF directory that points beyond the end is found") {
+  // Only the pointer to the next directory, which does not matter to the pixels, is cut.
+  const TemporaryFolder folder;
+  const Image image = pattern(61, 47, 4, Depth::u8);
+  Bytes bytes = tiff(image, 1, false);
+  save(folder / "a.tif", bytes);
+  CHECK(same(image, read_image(folder / "a.tif", {}, nullptr)));
+  bytes.pop_back();
+  save(folder / "a.tif", bytes);
+  CHECK(!reads(folder / "a.tif"));
+}
+
+TEST_CASE("the missing part of a cut JPEG is grey, not what memory held") {
+  const TemporaryFolder folder;
+  write_image(folder / "a.jpg", pattern(64, 640, 1, Depth::u8), {}, nullptr);
+  Bytes bytes = load(folder / "a.jpg");
+  bytes.resize(bytes.size() / 2);
+  save(folder / "a.jpg", bytes);
+  const Image part = read_image(folder / "a.jpg", {.refuse_damaged = false}, nullptr);
+  const double level = sample(part, 0, 639, 0);
+  for (int x = 0; x < 64; ++x) {
+    CHECK(sample(part, x, 639, 0) == level);
+    CHECK(sample(part, x, 600, 0) == level);
   }
 }
 

@@ -246,7 +246,7 @@ TEST_CASE("check_output refuses before any work") {
   CHECK_THROWS_AS(check(folder / "out.jpg", {.format = "", .quality = 101}), UsageError);
   CHECK(contains(message_of([&] { check(folder / "out.pnng"); }), "did you mean 'png'"));
   CHECK(contains(message_of([&] { check(folder / "out.jgp"); }), "did you mean 'jpg'"));
-  CHECK(contains(message_of([&] { check(folder / "out.qqqqqq"); }), "Known: jpg"));
+  CHECK(contains(message_of([&] { check(folder / "out.qqqqqq"); }), "known: jpg"));
   CHECK_THROWS_AS(check(folder / "missing/out.png"), IoError);
   fs::create_directory(folder / "d.png");
   CHECK_THROWS_AS(check(folder / "d.png"), IoError);

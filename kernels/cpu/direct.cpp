@@ -1,10 +1,10 @@
 /// Strategy `cpu`: every weight times every sample, on all cores, in vectors.
 ///
-/// Idea: a tile is a strip of columns, walked from top to bottom. The source rows under the mask lie in
-/// a ring, prepared once: ghost cells filled in, widened, and for 8 bits joined in pairs of rows, so
-/// that one instruction does two multiply-adds (vpmaddwd) and one load serves 2 or 4 output rows.
-/// Pictures are taken as they lie in memory, channels interleaved: the neighbour i pixels away is
-/// i * channels samples away, for every channel alike.
+/// Idea: a tile is a strip of columns, walked from top to bottom. The source rows under the mask
+/// lie in a ring, prepared once: ghost cells filled in, widened, and for 8 bits joined in pairs of
+/// rows, so that one instruction does two multiply-adds (vpmaddwd) and one load serves 2 or 4
+/// output rows. Pictures are taken as they lie in memory, channels interleaved: the neighbour i
+/// pixels away is i * channels samples away, for every channel alike.
 ///
 /// Cost per sample: width * (height + 1) / 2 pair multiply-adds for 8 bits, / 16 lanes (AVX-512);
 /// width * height fused multiply-adds for the others.
@@ -29,9 +29,9 @@ constexpr int kHeightForFourRows = 7;
 
 constexpr int kLeastBandRows = 16;
 
-TileCost tile_cost(const Problem& problem, int slots) {
+TileCost tile_cost(const Problem& problem, int slots, std::int64_t cache_bytes) {
   const std::int64_t bytes_per_pixel = std::int64_t(slots) * 4 * problem.channels;
-  return {bytes_per_pixel, bytes_per_pixel * (problem.mask.width - 1), kLeastBandRows};
+  return {cache_bytes, bytes_per_pixel, bytes_per_pixel * (problem.mask.width - 1), kLeastBandRows};
 }
 
 template <class T>
@@ -56,8 +56,8 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
  private:
   IntegerPlan(const Problem& problem, const PlanOptions& options,
               const PreparedMask<std::uint8_t>& mask, IntegerTaps taps)
-      : TiledPlan(problem, tile_cost(problem, taps.slots), std::int64_t(mask.width) * mask.height,
-                  options),
+      : TiledPlan(problem, tile_cost(problem, taps.slots, kFirstCache),
+                  std::int64_t(mask.width) * mask.height, options),
         rows_(source_rows<std::uint8_t>(problem)),
         taps_(std::move(taps)),
         finish_(mask.finish),
@@ -105,7 +105,7 @@ template <class T>
 class FloatPlan final : public TiledPlan<FloatWorker<T>> {
  public:
   FloatPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask)
-      : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.height + 1),
+      : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.height + 1, kShareOfSecondCache),
                                   std::int64_t(mask.width) * mask.height, options),
         rows_(source_rows<T>(problem)),
         taps_(float_taps(mask, problem.channels)),
@@ -123,8 +123,8 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
                    PictureView<std::byte> out) const override {
     const int length = int(rows_.length(tile.x1 - tile.x0));
     const auto fill = [&](int slot) {
-      const T* source = rows_.row(in, tile.x0, tile.x1, tile.y0 - anchor_y_ + slot,
-                                  worker.gathered.row(0));
+      const T* source =
+          rows_.row(in, tile.x0, tile.x1, tile.y0 - anchor_y_ + slot, worker.gathered.row(0));
       widen(source, length, worker.ring.row(slot));
     };
     sweep(tile.y0, tile.y1, 2, 1, taps_.slots, fill, [&](int y, int first) {

@@ -1,6 +1,6 @@
 #include "cpu/float_rows.hpp"
 
-#include <cmath>
+#include <bit>
 #include <cstring>
 
 #include "cpu/vector_targets.hpp"
@@ -19,24 +19,43 @@ using Vector = hn::Vec<Lanes>;
 
 constexpr Lanes df;
 
-// Chains of a row side by side. With two rows, 8 chains hide the latency of the multiply-add; machines
-// with 16 registers have no room for more than 6 and their sums.
+// Chains of a row side by side. With two rows, 8 chains hide the latency of the multiply-add;
+// machines with 16 registers have no room for more than 6 and their sums.
 constexpr int kVectors = HWY_TARGET == HWY_AVX2 ? 3 : 4;
 constexpr int kRowVectors = 8;  // one row: 8 chains
 
-HWY_INLINE int lanes() { return int(hn::Lanes(df)); }
+HWY_INLINE int lanes() {
+  return int(hn::Lanes(df));
+}
+
+#if !HWY_NATIVE_FMA
+// std::fma without the instruction takes tens of nanoseconds. In double precision the product is
+// exact, and the sum, if rounded to odd, is rounded to a float as if it had been exact (Boldo and
+// Melquiond 2008, "Emulation of FMA and correctly rounded sums").
+HWY_INLINE float fused_in_double(float weight, float sample, float addend) {
+  const double product = double(weight) * double(sample), c = double(addend);
+  const double sum = product + c;
+  const double from_c = sum - product;
+  const double lost = (product - (sum - from_c)) + (c - from_c);  // exactly; NaN beside an infinity
+  std::int64_t bits = std::bit_cast<std::int64_t>(sum);
+  const bool outwards = (lost > 0) == (sum > 0);
+  const std::int64_t step = outwards ? 1 : -1;
+  bits += (lost > 0 || lost < 0) && !(bits & 1) ? step : 0;
+  return float(std::bit_cast<double>(bits));
+}
+#endif
 
 // weight * sample + sum with one rounding, in every lane, on every machine.
 HWY_INLINE Vector fused(Vector weight, Vector sample, Vector sum) {
 #if HWY_NATIVE_FMA
   return hn::MulAdd(weight, sample, sum);
 #else
-  HWY_ALIGN float w[HWY_MAX_BYTES / sizeof(float)], s[HWY_MAX_BYTES / sizeof(float)],
-      a[HWY_MAX_BYTES / sizeof(float)];
+  constexpr int kLanes = HWY_MAX_BYTES / sizeof(float);
+  HWY_ALIGN float w[kLanes], s[kLanes], a[kLanes];
   hn::Store(weight, df, w);
   hn::Store(sample, df, s);
   hn::Store(sum, df, a);
-  for (int i = 0; i < lanes(); ++i) a[i] = std::fma(w[i], s[i], a[i]);
+  for (int i = 0; i < lanes(); ++i) a[i] = fused_in_double(w[i], s[i], a[i]);
   return hn::Load(df, a);
 #endif
 }
@@ -58,8 +77,8 @@ HWY_INLINE void store(const FloatFinish& f, Vector sum, std::uint16_t* out) {
   hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out);
 }
 
-// Blocks of kWide vectors at `x`, ended by single vectors; the last goes through a buffer, since what
-// lies beyond n belongs to another tile.
+// Blocks of kWide vectors at `x`, ended by single vectors; the last goes through a buffer, since
+// what lies beyond n belongs to another tile.
 template <int kWide, class T, class Block>
 HWY_INLINE void in_blocks(int n, T* const* out, Block&& block) {
   int x = 0;
@@ -82,14 +101,17 @@ HWY_INLINE void in_blocks(int n, T* const* out, Block&& block) {
 
 template <int kWide>
 HWY_INLINE void clear(Vector (&sum)[2][kWide]) {
+  CONVFILT_UNROLL
   for (int v = 0; v < kWide; ++v) sum[0][v] = sum[1][v] = hn::Zero(df);
 }
 
 template <int kWide, class T>
 HWY_INLINE void store_rows(const FloatFinish& finish, const Vector (&sum)[2][kWide],
                            T* const* out) {
+  CONVFILT_UNROLL
   for (int r = 0; r < 2; ++r) {
     if (!out[r]) continue;
+    CONVFILT_UNROLL
     for (int v = 0; v < kWide; ++v) store(finish, sum[r][v], out[r] + v * lanes());
   }
 }
@@ -103,12 +125,14 @@ HWY_INLINE void add_chain(const FloatTaps& taps, const Chain& chain, const float
   for (int t = chain.begin; t < chain.end; ++t) {
     const Vector upper = hn::Set(df, taps.weights[2 * std::size_t(t)]);
     const Vector lower = hn::Set(df, taps.weights[2 * std::size_t(t) + 1]);
+    CONVFILT_UNROLL
     for (int v = 0; v < kWide; ++v) {
       const Vector sample = hn::LoadU(df, sources[t] + x + v * lanes());
       if constexpr (kUpper) part[0][v] = fused(upper, sample, part[0][v]);
       if constexpr (kLower) part[1][v] = fused(lower, sample, part[1][v]);
     }
   }
+  CONVFILT_UNROLL
   for (int v = 0; v < kWide; ++v) {
     if constexpr (kUpper) sum[0][v] = hn::Add(sum[0][v], part[0][v]);
     if constexpr (kLower) sum[1][v] = hn::Add(sum[1][v], part[1][v]);
@@ -119,7 +143,8 @@ template <class T>
 void filter_rows_of(const FloatTaps& taps, const float* const* sources, int n,
                     const FloatFinish& finish, T* const* out) {
   in_blocks<kVectors>(n, out, [&](auto wide, int x, T* const* rows) HWY_ATTR {
-    Vector sum[2][wide()];
+    constexpr int kWide = decltype(wide)::value;
+    Vector sum[2][kWide];
     clear(sum);
     for (const Chain& chain : taps.chains) {
       if (chain.upper && chain.lower) {
@@ -156,15 +181,18 @@ void pass_row(const std::vector<float>& weights, const float* row, int step, int
               const FloatFinish& finish, float* out) {
   for (int x = 0; x < n; x += kRowVectors * lanes()) {
     Vector sum[kRowVectors];
-    for (Vector& lane : sum) lane = hn::Zero(df);
+    CONVFILT_UNROLL
+    for (int v = 0; v < kRowVectors; ++v) sum[v] = hn::Zero(df);
     const float* source = row + x;
     for (const float weight : weights) {
       const Vector w = hn::Set(df, weight);
+      CONVFILT_UNROLL
       for (int v = 0; v < kRowVectors; ++v) {
         sum[v] = fused(w, hn::LoadU(df, source + v * lanes()), sum[v]);
       }
       source += step;
     }
+    CONVFILT_UNROLL
     for (int v = 0; v < kRowVectors; ++v) store(finish, sum[v], out + x + v * lanes());
   }
 }
@@ -174,22 +202,27 @@ void pass_columns_of(const std::vector<float>& weights, const float* const* rows
                      const FloatFinish& finish, T* const* out) {
   const int height = int(weights.size());
   in_blocks<kVectors>(n, out, [&](auto wide, int x, T* const* out_rows) HWY_ATTR {
-    Vector sum[2][wide()];
+    constexpr int kWide = decltype(wide)::value;
+    Vector sum[2][kWide];
     clear(sum);
-    for (int v = 0; v < wide(); ++v) {
-      sum[0][v] = fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
+    CONVFILT_UNROLL
+    for (int v = 0; v < kWide; ++v) {
+      sum[0][v] =
+          fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
     }
     for (int j = 1; j < height; ++j) {
       const Vector upper = hn::Set(df, weights[std::size_t(j)]);
       const Vector lower = hn::Set(df, weights[std::size_t(j) - 1]);
-      for (int v = 0; v < wide(); ++v) {
+      CONVFILT_UNROLL
+      for (int v = 0; v < kWide; ++v) {
         const Vector sample = hn::LoadU(df, rows[j] + x + v * lanes());
         sum[0][v] = fused(upper, sample, sum[0][v]);
         sum[1][v] = fused(lower, sample, sum[1][v]);
       }
     }
     const Vector last = hn::Set(df, weights[std::size_t(height) - 1]);
-    for (int v = 0; v < wide(); ++v) {
+    CONVFILT_UNROLL
+    for (int v = 0; v < kWide; ++v) {
       sum[1][v] = fused(last, hn::LoadU(df, rows[height] + x + v * lanes()), sum[1][v]);
     }
     store_rows(finish, sum, out_rows);

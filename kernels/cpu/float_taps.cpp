@@ -11,7 +11,7 @@ FloatTaps float_taps(const PreparedMask<T>& mask, int step) {
   for (const MaskPart<T>& part : mask.parts()) {
     const int first_slot = part.dy + mask.anchor_y, first_pixel = part.dx + mask.anchor_x;
     for (int row = 0; row <= part.height; ++row) {
-      const bool upper = row < part.height, lower = row > 0;
+      const bool upper = row<part.height, lower = row> 0;
       const int begin = int(taps.places.size());
       for (int i = 0; i < part.width; ++i) {
         taps.places.push_back({first_slot + row, (first_pixel + i) * step});

@@ -1,8 +1,9 @@
 /// Float masks in the form that the row kernels take: the chains of the numeric contract, in order.
 ///
 /// Each row of a part of the mask is one chain of fused multiply-adds from zero, left to right; the
-/// chains' results are added in order. Two output rows are computed at once: a source row under mask
-/// row j of the upper one lies under mask row j - 1 of the lower one, so that one load serves both.
+/// chains' results are added in order. Two output rows are computed at once: a source row under
+/// mask row j of the upper one lies under mask row j - 1 of the lower one, so that one load serves
+/// both.
 #pragma once
 
 #include <vector>

@@ -9,94 +9,33 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "cpu/integer_vectors-inl.hpp"
+
 HWY_BEFORE_NAMESPACE();
 namespace convfilt::cpu {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using Lanes = hn::ScalableTag<std::int32_t>;
-using Vector = hn::Vec<Lanes>;
-
-constexpr Lanes d32;
-
-// Vectors side by side: enough independent sums to hide the latency, all in registers.
+// Vectors side by side: enough independent sums to hide the latency, all in registers, of which the
+// older instruction sets have 16.
+constexpr bool kManyRegisters =
+    HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON;
 constexpr int kVectors = 4;
+template <int kRows>
+constexpr int kVectorsOf = kManyRegisters ? kVectors : 8 / kRows;
 
-HWY_INLINE int lanes() { return int(hn::Lanes(d32)); }
-
-// sum + low(pairs) * low(weights) + high(pairs) * high(weights), in every lane.
-HWY_INLINE Vector add_products(Vector pairs, Vector weights, Vector sum) {
-#if HWY_TARGET == HWY_AVX3_DL
-  // Highway's target lacks the compiler's avx512vnni, though machines that it is chosen on have it.
-  asm("vpdpwssd %2, %1, %0" : "+v"(sum.raw) : "v"(pairs.raw), "v"(weights.raw));
-  return sum;
-#elif HWY_TARGET == HWY_SCALAR
-  const Vector low = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(pairs)),
-                             hn::ShiftRight<16>(hn::ShiftLeft<16>(weights)));
-  return hn::Add(sum, hn::Add(low, hn::Mul(hn::ShiftRight<16>(pairs), hn::ShiftRight<16>(weights))));
-#else
-  const hn::Repartition<std::int16_t, Lanes> d16;
-  Vector other = hn::Zero(d32);
-  const Vector products = hn::ReorderWidenMulAccumulate(
-      d32, hn::BitCast(d16, pairs), hn::BitCast(d16, weights), hn::Zero(d32), other);
-  return hn::Add(sum, hn::RearrangeToOddPlusEven(products, other));
-#endif
+template <int kRows, int kWide>
+HWY_INLINE void set_zero(Vector (&sum)[kRows][kWide]) {
+  CONVFILT_UNROLL
+  for (int k = 0; k < kRows * kWide; ++k) sum[k / kWide][k % kWide] = hn::Zero(d32);
 }
 
-// (sum + offset) / divisor, rounded half to even, not yet saturated where the divisor is a power of two.
-HWY_INLINE Vector divide(const VectorFinish& f, Vector sum) {
-  if (HWY_UNLIKELY(f.clamp)) {
-    sum = hn::Min(hn::Max(sum, hn::Set(d32, f.lowest_sum)), hn::Set(d32, f.highest_sum));
+template <int kRows, int kWide>
+HWY_INLINE void shift_left_15(Vector (&sum)[kRows][kWide]) {
+  CONVFILT_UNROLL
+  for (int k = 0; k < kRows * kWide; ++k) {
+    sum[k / kWide][k % kWide] = hn::ShiftLeft<15>(sum[k / kWide][k % kWide]);
   }
-  Vector n = hn::Add(sum, hn::Set(d32, f.offset));
-  if (HWY_LIKELY(f.shift >= 0)) {
-    // Half less one, and one more where the quotient is odd: ties go to the even side. Flooring shifts
-    // make that true of negative numbers too. A divisor of 1 has neither.
-    const Vector odd = hn::And(hn::ShiftRightSame(n, f.shift), hn::Set(d32, f.even));
-    n = hn::Add(n, hn::Add(odd, hn::Set(d32, f.half - f.even)));
-    return hn::ShiftRightSame(n, f.shift);
-  }
-  // The quotient is at most 256, so the single-precision estimate is off by one at most; the remainder
-  // tells, exactly.
-  const hn::Rebind<float, Lanes> df;
-  n = hn::Add(n, hn::Set(d32, f.half));
-  const Vector estimate = hn::ConvertTo(
-      d32, hn::Mul(hn::ConvertTo(df, n), hn::Set(df, 1.0f / float(f.divisor))));
-  const Vector divisor = hn::Set(d32, f.divisor);
-  const Vector rest = hn::Sub(n, hn::Mul(estimate, divisor));
-  // Masks are -1 where true.
-  const Vector below = hn::VecFromMask(d32, hn::Lt(rest, hn::Zero(d32)));
-  const Vector above = hn::VecFromMask(d32, hn::Gt(rest, hn::Set(d32, f.divisor - 1)));
-  const Vector quotient = hn::Sub(hn::Add(estimate, below), above);
-  const auto exact = hn::Or(hn::Eq(rest, hn::Zero(d32)), hn::Eq(rest, divisor));
-  // A tie was rounded up; half to even wants it down again where the quotient is odd.
-  const Vector tie = hn::And(hn::VecFromMask(d32, exact), hn::Set(d32, f.even));
-  return hn::Sub(quotient, hn::And(quotient, tie));
-}
-
-// Saturates and stores one vector.
-HWY_INLINE void store_bytes(Vector values, std::uint8_t* out) {
-  const hn::Rebind<std::int16_t, Lanes> d16;
-  const hn::Rebind<std::uint8_t, Lanes> d8;
-  hn::StoreU(hn::DemoteTo(d8, hn::DemoteTo(d16, values)), d8, out);
-}
-
-// Saturates and stores kVectors vectors side by side.
-HWY_INLINE void store_bytes(const Vector (&values)[kVectors], std::uint8_t* out) {
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  const __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(values[0].raw, values[1].raw),
-                                             _mm512_packs_epi32(values[2].raw, values[3].raw));
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, packed));
-#elif HWY_TARGET == HWY_AVX2
-  const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(values[0].raw, values[1].raw),
-                                             _mm256_packs_epi32(values[2].raw, values[3].raw));
-  const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-  _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
-                      _mm256_permutevar8x32_epi32(packed, order));
-#else
-  for (int v = 0; v < kVectors; ++v) store_bytes(values[v], out + v * lanes());
-#endif
 }
 
 template <int kRows, int kWide>
@@ -106,45 +45,43 @@ HWY_INLINE void add_taps(const IntegerTaps& taps, int begin, int end,
   for (int t = begin; t < end; ++t, weights += kRows) {
     const std::int32_t* source = sources[t] + x;
     Vector pairs[kWide];
+    CONVFILT_UNROLL
     for (int v = 0; v < kWide; ++v) pairs[v] = hn::LoadU(d32, source + v * lanes());
+    CONVFILT_UNROLL
     for (int r = 0; r < kRows; ++r) {
       const Vector weight = hn::Set(d32, weights[r]);
+      CONVFILT_UNROLL
       for (int v = 0; v < kWide; ++v) sum[r][v] = add_products(pairs[v], weight, sum[r][v]);
     }
   }
 }
 
-template <int kRows, int kWide>
+template <int kRows, int kWide, class Finish>
 HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const* sources, int x,
-                             const VectorFinish& finish, std::uint8_t* const* out, int out_x) {
+                             const Finish& finish, std::uint8_t* const* out, int out_x) {
   Vector sum[kRows][kWide];
-  for (auto& row : sum) {
-    for (Vector& lane : row) lane = hn::Zero(d32);
-  }
+  set_zero(sum);
   if (HWY_UNLIKELY(taps.high > 0)) {
     add_taps(taps, 0, taps.high, sources, x, sum);
-    for (auto& row : sum) {
-      for (Vector& lane : row) lane = hn::ShiftLeft<15>(lane);
-    }
+    shift_left_15(sum);
   }
   add_taps(taps, taps.high, taps.count(), sources, x, sum);
+  CONVFILT_UNROLL
   for (int r = 0; r < kRows; ++r) {
+    CONVFILT_UNROLL
+    for (int v = 0; v < kWide; ++v) sum[r][v] = finish(sum[r][v]);
     if (!out[r]) continue;
-    for (Vector& lane : sum[r]) lane = divide(finish, lane);
-    if constexpr (kWide == 1) {
-      store_bytes(sum[r][0], out[r] + out_x);
-    } else {
-      store_bytes(sum[r], out[r] + out_x);
-    }
+    store_bytes(sum[r], out[r] + out_x);
   }
 }
 
-template <int kRows>
+template <int kRows, class Finish>
 HWY_INLINE void filter_rows_of(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
-                               const VectorFinish& finish, std::uint8_t* const* out) {
+                               const Finish& finish, std::uint8_t* const* out) {
   int x = 0;
-  for (; x + kVectors * lanes() <= n; x += kVectors * lanes()) {
-    filter_block<kRows, kVectors>(taps, sources, x, finish, out, x);
+  constexpr int kWide = kVectorsOf<kRows>;
+  for (; x + kWide * lanes() <= n; x += kWide * lanes()) {
+    filter_block<kRows, kWide>(taps, sources, x, finish, out, x);
   }
   for (; x + lanes() <= n; x += lanes()) {
     filter_block<kRows, 1>(taps, sources, x, finish, out, x);
@@ -160,12 +97,22 @@ HWY_INLINE void filter_rows_of(const IntegerTaps& taps, const std::int32_t* cons
   }
 }
 
+template <int kRows>
+HWY_INLINE void filter_rows_by(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
+                               const VectorFinish& finish, std::uint8_t* const* out) {
+  if (finish.shift >= 0) {
+    filter_rows_of<kRows>(taps, sources, n, ShiftFinish(finish), out);
+  } else {
+    filter_rows_of<kRows>(taps, sources, n, DivideFinish(finish), out);
+  }
+}
+
 void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                  const VectorFinish& finish, std::uint8_t* const* out) {
   if (taps.rows == 4) {
-    filter_rows_of<4>(taps, sources, n, finish, out);
+    filter_rows_by<4>(taps, sources, n, finish, out);
   } else {
-    filter_rows_of<2>(taps, sources, n, finish, out);
+    filter_rows_by<2>(taps, sources, n, finish, out);
   }
 }
 
@@ -178,15 +125,12 @@ void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, st
   }
 }
 
-HWY_INLINE Vector to_int16(const VectorFinish& finish, Vector sum) {
-  return hn::Min(hn::Max(divide(finish, sum), hn::Set(d32, -32768)), hn::Set(d32, 32767));
-}
-
 HWY_INLINE void add_row_taps(const IntegerTaps& taps, int begin, int end,
-                             const std::int32_t* const* even, const std::int32_t* const* odd,
-                             int x, Vector (&sum)[2][kVectors]) {
+                             const std::int32_t* const* even, const std::int32_t* const* odd, int x,
+                             Vector (&sum)[2][kVectors]) {
   for (int t = begin; t < end; ++t) {
     const Vector weight = hn::Set(d32, taps.weights[std::size_t(t)]);
+    CONVFILT_UNROLL
     for (int v = 0; v < kVectors; ++v) {
       const int at = x + v * lanes();
       sum[0][v] = add_products(hn::LoadU(d32, even[t] + at), weight, sum[0][v]);
@@ -198,21 +142,22 @@ HWY_INLINE void add_row_taps(const IntegerTaps& taps, int begin, int end,
 void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
                const std::int32_t* const* odd, int n, const VectorFinish& finish,
                std::int32_t* pairs) {
+  const ShiftFinish shifted(finish);
+  const Vector lowest = hn::Set(d32, -32768), highest = hn::Set(d32, 32767);
   for (int x = 0; x < n; x += kVectors * lanes()) {
     Vector sum[2][kVectors];
-    for (int v = 0; v < kVectors; ++v) sum[0][v] = sum[1][v] = hn::Zero(d32);
+    set_zero(sum);
     if (HWY_UNLIKELY(taps.high > 0)) {
       add_row_taps(taps, 0, taps.high, even, odd, x, sum);
-      for (int v = 0; v < kVectors; ++v) {
-        sum[0][v] = hn::ShiftLeft<15>(sum[0][v]);
-        sum[1][v] = hn::ShiftLeft<15>(sum[1][v]);
-      }
+      shift_left_15(sum);
     }
     add_row_taps(taps, taps.high, taps.count(), even, odd, x, sum);
+    CONVFILT_UNROLL
     for (int v = 0; v < kVectors; ++v) {
-      const Vector low = hn::And(to_int16(finish, sum[0][v]), hn::Set(d32, 0xffff));
-      const Vector high = hn::ShiftLeft<16>(to_int16(finish, sum[1][v]));
-      hn::StoreU(hn::Or(low, high), d32, pairs + x + v * lanes());
+      const Vector first = hn::Min(hn::Max(shifted(sum[0][v]), lowest), highest);
+      const Vector second = hn::Min(hn::Max(shifted(sum[1][v]), lowest), highest);
+      const Vector low = hn::And(first, hn::Set(d32, 0xffff));
+      hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(second)), d32, pairs + x + v * lanes());
     }
   }
 }
@@ -228,17 +173,19 @@ HWY_EXPORT(make_pairs);
 HWY_EXPORT(filter_rows);
 HWY_EXPORT(pass_rows);
 
-constexpr std::int32_t kSumLimit = 1 << 30;  // |sums| stay below, see arithmetic.hpp
-
 VectorFinish::VectorFinish(const IntegerFinish& finish)
     : offset(std::int32_t(finish.lowest * std::int64_t(finish.divisor) - finish.lowest_sum)),
       divisor(std::int32_t(finish.divisor)),
       lowest_sum(finish.lowest_sum),
       highest_sum(finish.highest_sum),
       half(std::int32_t(finish.half)),
-      even(std::int32_t(finish.even)),
-      shift(std::has_single_bit(finish.divisor) ? std::bit_width(finish.divisor) - 1 : -1),
-      clamp(shift < 0 || offset >= kSumLimit || offset <= -kSumLimit) {}
+      even(std::int32_t(finish.even)) {
+  constexpr std::int32_t kSumLimit = 1 << 30;  // |sums| stay below, see arithmetic.hpp
+  // Beyond, sum + offset might need more than 32 bits, unless the sum is saturated before.
+  const bool fits = -kSumLimit < offset && offset < kSumLimit - half;
+  shift =
+      fits && std::has_single_bit(finish.divisor) ? int(std::bit_width(finish.divisor)) - 1 : -1;
+}
 
 void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, std::int32_t* pairs) {
   HWY_DYNAMIC_DISPATCH(make_pairs)(first, second, n, pairs);

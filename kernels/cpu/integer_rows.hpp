@@ -12,13 +12,12 @@ namespace convfilt::cpu {
 struct VectorFinish {
   explicit VectorFinish(const IntegerFinish& finish);
 
-  std::int32_t offset;   ///< (sum + offset) / divisor, rounded half to even, saturated
+  std::int32_t offset;  ///< (sum + offset) / divisor, rounded half to even, saturated
   std::int32_t divisor;
   std::int32_t lowest_sum, highest_sum;  ///< sums beyond saturate
   std::int32_t half;                     ///< divisor / 2
   std::int32_t even;                     ///< 1 when the divisor is even
-  int shift;                             ///< log2(divisor), or -1
-  bool clamp;  ///< whether sums must be saturated before the division, not only after
+  int shift;  ///< log2(divisor) where that is exact and no sum + offset overflows; or -1
 };
 
 /// pairs[x] = (first[x], second[x]). May write whole blocks beyond n.

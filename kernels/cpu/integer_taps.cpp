@@ -12,7 +12,9 @@ std::int32_t high_part(std::int32_t weight) {
   return (weight + (1 << (kLowBits - 1))) >> kLowBits;
 }
 
-std::int32_t low_part(std::int32_t weight) { return weight - high_part(weight) * (1 << kLowBits); }
+std::int32_t low_part(std::int32_t weight) {
+  return weight - high_part(weight) * (1 << kLowBits);
+}
 
 std::int32_t pair_of(std::int32_t first, std::int32_t second) {
   return std::int32_t((std::uint32_t(second) << 16) | (std::uint32_t(first) & 0xffff));
@@ -22,9 +24,10 @@ std::int32_t pair_of(std::int32_t first, std::int32_t second) {
 template <class Weight>
 void add_taps(IntegerTaps& taps, int width, int step, std::int32_t (*part)(std::int32_t),
               Weight&& weight) {
+  std::vector<std::int32_t> pairs;
   for (int slot = 0; slot < taps.slots; ++slot) {
     for (int i = 0; i < width; ++i) {
-      std::vector<std::int32_t> pairs;
+      pairs.clear();
       for (int r = 0; r < taps.rows; ++r) {
         pairs.push_back(pair_of(part(weight(i, 2 * slot - r)), part(weight(i, 2 * slot + 1 - r))));
       }

@@ -11,8 +11,8 @@
 namespace convfilt::cpu {
 namespace {
 
-// Starting and joining a thread takes some 30 us, in which one core does over a million multiply-adds
-// of 8-bit pictures and about 100 thousand of the slowest kind.
+// Starting and joining a thread takes some 30 us, in which one core does over a million
+// multiply-adds of 8-bit pictures and about 100 thousand of the slowest kind.
 constexpr std::int64_t kMultiplyAddsPerThread = 1 << 18;
 
 }  // namespace

@@ -10,7 +10,8 @@
 
 namespace convfilt::cpu {
 
-/// Samples that a kernel may read or write beyond the end of a row: one block of the widest vectors (8 of 64 bytes).
+/// Samples that a kernel may read or write beyond the end of a row: one block of the widest vectors
+/// (8 of 64 bytes).
 inline constexpr int kSlack = 128;
 
 /// Rows of equal length, each aligned for the widest vectors and followed by kSlack samples.
@@ -62,8 +63,9 @@ class Ring {
   RowBuffer<T> rows_;
 };
 
-/// Walks a tile from top to bottom, `rows` output rows at a time: fill(slot) is called once for every
-/// slot, in order, then emit(y, first) when slots first..first+slots-1 are there for rows y..y+rows-1.
+/// Walks a tile from top to bottom, `rows` output rows at a time: fill(slot) is called once for
+/// every slot, in order, then emit(y, first) when slots first..first+slots-1 are there for rows
+/// y..y+rows-1.
 template <class Fill, class Emit>
 void sweep(int y0, int y1, int rows, int rows_per_slot, int slots, Fill&& fill, Emit&& emit) {
   int filled = 0;

@@ -1,16 +1,16 @@
 /// Strategy `separable` on the CPU: a row pass, then a column pass, for masks of rank 1.
 ///
-/// Idea: as in cpu/direct.cpp a strip of columns is walked from top to bottom, but the ring holds rows
-/// that the row pass has already been over: the plane between the passes exists only as far as the
-/// mask reaches. For 8 bits the row pass multiplies pairs of pixels and leaves pairs of rows, which is
-/// what the column pass multiplies.
+/// Idea: as in cpu/direct.cpp a strip of columns is walked from top to bottom, but the ring holds
+/// rows that the row pass has already been over: the plane between the passes exists only as far as
+/// the mask reaches. For 8 bits the row pass multiplies pairs of pixels and leaves pairs of rows,
+/// which is what the column pass multiplies.
 ///
 /// Cost per sample: width / 2 + height / 2 pair multiply-adds for 8 bits, width + height fused
 /// multiply-adds for the others.
 ///
-/// The bytes are defined in separable.hpp: what lies between is finished to MidOf<T>; for floats a row
-/// is one chain from zero, left to right, and a column one chain from zero, top to bottom.
-/// A ghost row of Border::constant is passed over like any other, which gives mid_ghost.
+/// The bytes are defined in separable.hpp: what lies between is finished to MidOf<T>; for floats a
+/// row is one chain from zero, left to right, and a column one chain from zero, top to bottom. A
+/// ghost row of Border::constant is passed over like any other, which gives mid_ghost.
 #include <type_traits>
 
 #include "cpu/cpu_plans.hpp"
@@ -25,9 +25,12 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
+// A band computes the row pass of the mask's height less one rows twice; in heights of the mask.
+constexpr int kLeastBandMasks = 4;
+
 TileCost tile_cost(const Problem& problem, int slots) {
   const std::int64_t bytes_per_pixel = std::int64_t(slots) * 4 * problem.channels;
-  return {bytes_per_pixel, 0, std::max(problem.mask.height, 16)};
+  return {kShareOfSecondCache, bytes_per_pixel, 0, kLeastBandMasks * problem.mask.height};
 }
 
 // One pixel more on the right than the mask reaches: the partner of the last pair.
@@ -38,9 +41,9 @@ SourceRows<T> source_rows(const Problem& problem) {
 
 struct IntegerWorker {
   RowBuffer<std::uint8_t> gathered;
-  RowBuffer<std::int32_t> pixel_pairs;                  // of an even and an odd row
-  std::vector<const std::int32_t*> row_sources[2];      // in them
-  Ring<std::int32_t> ring;                              // the plane between, in pairs of rows
+  RowBuffer<std::int32_t> pixel_pairs;              // of an even and an odd row
+  std::vector<const std::int32_t*> row_sources[2];  // in them
+  Ring<std::int32_t> ring;                          // the plane between, in pairs of rows
   std::vector<const std::int32_t*> sources;
 };
 
@@ -73,22 +76,22 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
         worker->row_sources[half].push_back(worker->pixel_pairs.row(half) + place.offset);
       }
     }
-    worker->ring =
-        Ring<std::int32_t>(column_.slots, std::size_t(pixels) * std::size_t(channels_));
+    worker->ring = Ring<std::int32_t>(column_.slots, std::size_t(pixels) * std::size_t(channels_));
     return worker;
   }
 
   void filter_tile(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
                    PictureView<std::byte> out) const override {
     const int n = samples(tile);
-    sweep(tile.y0, tile.y1, 2, 2, column_.slots,
-          [&](int slot) { pass_two_rows(worker, tile, in, slot); },
-          [&](int y, int first) {
-            worker.ring.resolve(column_.places, first, worker.sources);
-            std::uint8_t* const output[2] = {output_row<std::uint8_t>(out, tile, y),
-                                             output_row<std::uint8_t>(out, tile, y + 1)};
-            filter_rows(column_, worker.sources.data(), n, column_finish_, output);
-          });
+    sweep(
+        tile.y0, tile.y1, 2, 2, column_.slots,
+        [&](int slot) { pass_two_rows(worker, tile, in, slot); },
+        [&](int y, int first) {
+          worker.ring.resolve(column_.places, first, worker.sources);
+          std::uint8_t* const output[2] = {output_row<std::uint8_t>(out, tile, y),
+                                           output_row<std::uint8_t>(out, tile, y + 1)};
+          filter_rows(column_, worker.sources.data(), n, column_finish_, output);
+        });
   }
 
   void pass_two_rows(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
@@ -137,8 +140,10 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
   std::unique_ptr<FloatWorker<T>> make_worker(int pixels) const override {
     const std::size_t length = rows_.length(pixels);
     return std::make_unique<FloatWorker<T>>(FloatWorker<T>{
-        RowBuffer<T>(1, length), RowBuffer<float>(1, length),
-        Ring<float>(int(places_.size()), std::size_t(pixels) * std::size_t(this->channels_)), {}});
+        RowBuffer<T>(1, length),
+        RowBuffer<float>(1, length),
+        Ring<float>(int(places_.size()), std::size_t(pixels) * std::size_t(this->channels_)),
+        {}});
   }
 
   void filter_tile(FloatWorker<T>& worker, const Tile& tile, PictureView<const std::byte> in,

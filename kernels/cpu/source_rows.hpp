@@ -11,7 +11,8 @@
 
 namespace convfilt::cpu {
 
-/// Gives, for a tile, the samples of any row from `left` pixels before it to `right` pixels after it.
+/// Gives, for a tile, the samples of any row from `left` pixels before it to `right` pixels after
+/// it.
 template <class T>
 class SourceRows {
  public:
@@ -24,12 +25,14 @@ class SourceRows {
         left_(left),
         right_(right) {
     for (int x = -left; x < 0; ++x) before_.push_back(border_index(border_, x, width_));
-    for (int x = width_; x < width_ + right; ++x) after_.push_back(border_index(border_, x, width_));
+    for (int x = width_; x < width_ + right; ++x)
+      after_.push_back(border_index(border_, x, width_));
   }
 
   /// Samples that `row` may write for a tile of so many pixels.
   std::size_t length(int pixels) const {
-    return (std::size_t(pixels) + std::size_t(left_) + std::size_t(right_)) * std::size_t(channels_);
+    return (std::size_t(pixels) + std::size_t(left_) + std::size_t(right_)) *
+           std::size_t(channels_);
   }
 
   /// The samples of row y, any y, for output pixels [x0, x1): in the picture itself where they and
@@ -42,7 +45,8 @@ class SourceRows {
       return buffer;
     }
     const T* source = reinterpret_cast<const T*>(in.row(source_y));
-    if (first >= 0 && std::ptrdiff_t(last) * channels_ + kSlack <= std::ptrdiff_t(width_) * channels_) {
+    if (first >= 0 &&
+        std::ptrdiff_t(last) * channels_ + kSlack <= std::ptrdiff_t(width_) * channels_) {
       return source + std::ptrdiff_t(first) * channels_;
     }
     T* out = buffer;
@@ -53,7 +57,8 @@ class SourceRows {
       std::memcpy(out, source + std::ptrdiff_t(from) * channels_, samples * sizeof(T));
       out += samples;
     }
-    for (int x = std::max(width_, first); x < last; ++x) out = pixel(source, after_[x - width_], out);
+    for (int x = std::max(width_, first); x < last; ++x)
+      out = pixel(source, after_[x - width_], out);
     return buffer;
   }
 

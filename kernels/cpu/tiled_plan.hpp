@@ -19,9 +19,9 @@ class TiledPlan : public Plan {
   TiledPlan(const Problem& problem, const TileCost& cost, std::int64_t multiply_adds_per_sample,
             const PlanOptions& options)
       : channels_(problem.channels),
-        threads_(threads_for(multiply_adds_per_sample * problem.width * problem.height *
-                                 problem.channels,
-                             options.threads)),
+        threads_(threads_for(
+            multiply_adds_per_sample * problem.width * problem.height * problem.channels,
+            options.threads)),
         tiles_(cut_in_tiles(problem, cost, threads_)),
         workers_(std::size_t(threads_)) {}
 
@@ -32,7 +32,8 @@ class TiledPlan : public Plan {
       if (!own) own = make_worker(widest(tiles_));
       filter_tile(*own, tiles_[std::size_t(index)], in, out);
     });
-    const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::milli> spent =
+        std::chrono::steady_clock::now() - start;
     Timing timing;
     timing.kernel_ms = spent.count();
     return timing;

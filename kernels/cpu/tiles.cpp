@@ -5,29 +5,33 @@
 namespace convfilt::cpu {
 namespace {
 
-constexpr std::int64_t kFirstCache = 36 << 10;   // of 48 KB, or a little over 32 KB
 constexpr std::int64_t kSecondCache = 768 << 10;  // of 1 MB or 2 MB
-constexpr int kLeastPixels = 256;  // below, what is done once per row and tile shows
-constexpr int kPixelStep = 64;     // whole vectors of any kind, for any number of channels
-constexpr int kTilesPerThread = 4;
+constexpr int kLeastPixels = 256;                 // below, what is done once per row and tile shows
+constexpr int kPixelStep = 64;  // whole vectors of any kind, for any number of channels
+constexpr int kTilesPerThread =
+    8;  // so that cores that are slower, or busy, do not keep the others waiting
 
-int ceil_div(std::int64_t a, std::int64_t b) { return int((a + b - 1) / b); }
+int ceil_div(std::int64_t a, std::int64_t b) {
+  return int((a + b - 1) / b);
+}
 
 }  // namespace
 
 std::vector<Tile> cut_in_tiles(const Problem& problem, const TileCost& cost, int threads) {
-  // Wide enough for little overhead, even where that means the second cache; at most half of which.
-  std::int64_t pixels = (kFirstCache - cost.fixed_bytes) / cost.bytes_per_pixel;
+  std::int64_t pixels = (cost.cache_bytes - cost.fixed_bytes) / cost.bytes_per_pixel;
   if (pixels < kLeastPixels) {
     pixels = std::min<std::int64_t>((kSecondCache - cost.fixed_bytes) / cost.bytes_per_pixel,
                                     kLeastPixels);
   }
-  pixels = std::max<std::int64_t>(pixels / kPixelStep, 1) * kPixelStep;
-
-  const int strips = ceil_div(problem.width, pixels);
+  // Bands first, since rows of many pixels are the better ones; narrower strips where bands alone
+  // do not give every core its share.
+  const int wanted = threads == 1 ? 1 : kTilesPerThread * threads;
   const int most_bands = std::max(1, problem.height / std::max(1, cost.least_rows));
-  const int bands =
-      threads == 1 ? 1 : std::clamp(ceil_div(kTilesPerThread * threads, strips), 1, most_bands);
+  const int least_strips = ceil_div(wanted, most_bands);
+  pixels = std::min<std::int64_t>(pixels, std::max(kLeastPixels, problem.width / least_strips));
+  pixels = std::max<std::int64_t>(pixels / kPixelStep, 1) * kPixelStep;
+  const int strips = ceil_div(problem.width, pixels);
+  const int bands = std::clamp(ceil_div(wanted, strips), 1, most_bands);
 
   std::vector<Tile> tiles;
   for (int band = 0; band < bands; ++band) {

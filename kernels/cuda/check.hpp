@@ -15,8 +15,8 @@ namespace convfilt::cuda {
   const char* remedy = error == cudaErrorMemoryAllocation
                            ? "; free device memory, or use --device=cpu"
                            : "; try --device=cpu";
-  throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(error) + " in " + call + " (" + file +
-                    ":" + std::to_string(line) + ")" + remedy);
+  throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(error) + " in " + call + " (" +
+                    file + ":" + std::to_string(line) + ")" + remedy);
 }
 
 inline void check(cudaError_t error, const char* call, const char* file, int line) {

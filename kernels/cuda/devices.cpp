@@ -12,10 +12,10 @@ CudaDevices ask_driver() {
   if (error == cudaErrorInsufficientDriver) {
     int driver = 0;
     cudaDriverGetVersion(&driver);
-    found.missing = driver == 0
-                        ? "no NVIDIA driver is installed; install one, or use --device=cpu"
-                        : "the NVIDIA driver is too old for this build (CUDA " +
-                              std::to_string(CUDART_VERSION / 1000) + "); update it, or use --device=cpu";
+    found.missing = driver == 0 ? "no NVIDIA driver is installed; install one, or use --device=cpu"
+                                : "the NVIDIA driver is too old for this build (CUDA " +
+                                      std::to_string(CUDART_VERSION / 1000) +
+                                      "); update it, or use --device=cpu";
   } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
     found.missing = "the NVIDIA driver finds no device; check nvidia-smi, or use --device=cpu";
   } else if (error != cudaSuccess) {
@@ -42,7 +42,9 @@ const CudaDevices& cuda_devices() {
   return found;
 }
 
-bool built_with_cuda() { return true; }
+bool built_with_cuda() {
+  return true;
+}
 
 std::vector<double> time_device_copy(std::size_t bytes, int repeats) {
   const cuda::Stream stream(PlanOptions{});
@@ -53,7 +55,8 @@ std::vector<double> time_device_copy(std::size_t bytes, int repeats) {
   for (int k = 0; k < repeats + kWarmups; ++k) {
     cuda::Event start, stop;
     start.record(stream);
-    CUDA_CHECK(cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, stream.get()));
+    CUDA_CHECK(
+        cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, stream.get()));
     stop.record(stream);
     const double ms = stop.ms_since(start);
     if (k >= kWarmups) times.push_back(ms);

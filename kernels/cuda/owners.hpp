@@ -104,6 +104,8 @@ inline std::size_t free_memory() {
 }
 
 /// CUDA counts nothing.
-inline Counts counts_of(const Stream&) { return {}; }
+inline Counts counts_of(const Stream&) {
+  return {};
+}
 
 }  // namespace convfilt::cuda

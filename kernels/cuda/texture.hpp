@@ -1,4 +1,5 @@
-/// Input through the texture unit, from pitched memory or, where its rows are not aligned, a CUDA array.
+/// Input through the texture unit, from pitched memory or, where its rows are not aligned, a CUDA
+/// array.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -20,8 +21,8 @@ class Texture {
  public:
   /// `bytes` and `kind` describe a sample; `mode` holds in x and y. Normalised coordinates where
   /// the mode needs them (wrap and mirror).
-  Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch, cudaChannelFormatDesc format,
-          cudaTextureAddressMode mode)
+  Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch,
+          cudaChannelFormatDesc format, cudaTextureAddressMode mode)
       : data_(data), pitch_(pitch), height_(height), row_bytes_(std::size_t(width) * format.x / 8) {
     cudaResourceDesc resource{};
     if (std::uintptr_t(data) % kTextureBaseAlignment == 0 && pitch % kTexturePitchAlignment == 0) {

@@ -1,8 +1,8 @@
 /// The emulator's side of launch.hpp: a meaning on the CPU for the CUDA words that the kernels use.
 ///
-/// Blocks spread over the cores; the threads of a block are fibers that switch at __syncthreads(). Reads
-/// are counted, and a read outside the image, of shared memory that this block never wrote, or of what
-/// another thread wrote since the last barrier, throws EmulatorError.
+/// Blocks spread over the cores; the threads of a block are fibers that switch at __syncthreads().
+/// Reads are counted, and a read outside the image, of shared memory that this block never wrote,
+/// or of what another thread wrote since the last barrier, throws EmulatorError.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,8 @@ class SharedCell {
   }
   operator T() const {
     ++running.counts.shared_reads;
-    if (phase_ < running.first_phase) fail("a kernel read shared memory that its block never wrote");
+    if (phase_ < running.first_phase)
+      fail("a kernel read shared memory that its block never wrote");
     if (phase_ == running.phase && writer_ != running.thread) {
       fail("a kernel read shared memory that another thread wrote since the last barrier");
     }
@@ -75,9 +76,12 @@ T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
-inline void count_ghost_cell() { ++running.counts.ghost_cells; }
+inline void count_ghost_cell() {
+  ++running.counts.ghost_cells;
+}
 
-/// The texture unit, point sampling: address mode, then the sample whose cell the coordinate lies in.
+/// The texture unit, point sampling: address mode, then the sample whose cell the coordinate lies
+/// in.
 template <class T>
 T tex2D(cudaTextureObject_t texture, float x, float y) {
   const auto address = [&](float coordinate, int size) -> int {

@@ -1,5 +1,6 @@
-// Threads of a block are fibers of Boost.Context on one CPU thread. A fiber that ends without having met
-// a barrier is used again for the next thread, so that kernels without barriers cost no switches.
+// Threads of a block are fibers of Boost.Context on one CPU thread. A fiber that ends without
+// having met a barrier is used again for the next thread, so that kernels without barriers cost no
+// switches.
 
 #include "emulator.hpp"
 
@@ -205,7 +206,9 @@ void fail(const char* what) {
                       text(threadIdx) + ")");
 }
 
-void synchronise_block() { Fiber::current->wait(); }
+void synchronise_block() {
+  Fiber::current->wait();
+}
 
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
               const std::function<void()>& kernel) {
@@ -230,7 +233,8 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
     add(total, running.counts);
   };
   std::uint64_t wanted = threads > 0 ? unsigned(threads) : std::thread::hardware_concurrency();
-  wanted = std::clamp<std::uint64_t>(blocks / kBlocksWorthAThread, 1, std::max<std::uint64_t>(wanted, 1));
+  wanted = std::clamp<std::uint64_t>(blocks / kBlocksWorthAThread, 1,
+                                     std::max<std::uint64_t>(wanted, 1));
   std::vector<std::jthread> others;
   for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
   work();

@@ -30,8 +30,8 @@ inline constinit thread_local Running running;
 /// __syncthreads(): waits until every thread of the block has come here.
 void synchronise_block();
 
-/// Calls `kernel` once for each thread of each block, on that many CPU threads (0 = all cores), and adds
-/// what was counted to `total`. Throws what a kernel throws.
+/// Calls `kernel` once for each thread of each block, on that many CPU threads (0 = all cores), and
+/// adds what was counted to `total`. Throws what a kernel throws.
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
               const std::function<void()>& kernel);
 

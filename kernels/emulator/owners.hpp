@@ -63,15 +63,19 @@ inline void download_rows(std::byte* to, std::size_t to_pitch, const std::byte* 
 }
 
 /// Host memory is not rationed; PlanOptions::memory_limit is.
-inline std::size_t free_memory() { return SIZE_MAX / 2; }
+inline std::size_t free_memory() {
+  return SIZE_MAX / 2;
+}
 
-inline Counts counts_of(const Stream& stream) { return stream.total(); }
+inline Counts counts_of(const Stream& stream) {
+  return stream.total();
+}
 
 class Texture {
  public:
   Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch, cudaTextureAddressMode mode)
-      : object_{data, width, height, pitch, mode,
-                mode == cudaAddressModeWrap || mode == cudaAddressModeMirror} {}
+      : object_{data,  width, height,
+                pitch, mode,  mode == cudaAddressModeWrap || mode == cudaAddressModeMirror} {}
   cudaTextureObject_t object(const Stream&) const { return &object_; }
 
  private:

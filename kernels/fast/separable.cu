@@ -1,5 +1,5 @@
-// separable: a row pass, then a column pass, for masks of rank 1 (PMPP 4e, ch. 7, exercises; Podlozhnyuk,
-// "Image Convolution with CUDA", 2007).
+// separable: a row pass, then a column pass, for masks of rank 1 (PMPP 4e, ch. 7, exercises;
+// Podlozhnyuk, "Image Convolution with CUDA", 2007).
 //
 //   weight(i, j) = row[i] * column[j], so w * h taps become w + h. Each pass loads the
 //   samples a block needs once into shared memory; what lies between the passes is kept
@@ -22,17 +22,18 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kRowTile = 128;    // outputs along x of a block of the row pass: four warps
+constexpr int kRowTile = 128;  // outputs along x of a block of the row pass: four warps
 constexpr int kRowBlockRows = 8;
-constexpr int kColumnTile = 64;  // outputs along y of a block of the column pass
-constexpr int kColumnWidth = 32; // one warp: a row of its reads is whole bursts
+constexpr int kColumnTile = 64;   // outputs along y of a block of the column pass
+constexpr int kColumnWidth = 32;  // one warp: a row of its reads is whole bursts
 constexpr int kColumnBlockRows = 8;
 constexpr int kChunk = 64;  // taps at a time, so that shared memory does not grow with the mask
 static_assert(kColumnTile % kColumnBlockRows == 0, "every thread computes the same number of rows");
 
 template <class In, class Out, Border B>
-__global__ void row_kernel(PlaneView<const In> in, PlaneView<Out> out, PlaneView<SumOf<Out>> partial,
-                           In ghost, const MaskPart<Out> __grid_constant__ mask) {
+__global__ void row_kernel(PlaneView<const In> in, PlaneView<Out> out,
+                           PlaneView<SumOf<Out>> partial, In ghost,
+                           const MaskPart<Out> __grid_constant__ mask) {
   __shared__ SharedTile<In, kRowBlockRows, kRowTile + kChunk - 1> in_tile;
 
   const int row = threadIdx.y;
@@ -129,7 +130,8 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation separable{"separable", "row pass, then column pass, for masks of rank 1",
+extern const Implementation separable{"separable",
+                                      "row pass, then column pass, for masks of rank 1",
                                       Family::separable, separable_refuses, prepare};
 
 }  // namespace convfilt::CONVFILT_BACKEND

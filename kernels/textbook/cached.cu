@@ -48,8 +48,8 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
       const int tap_col = col + mask.dx + i;
       const bool inside =
           tap_col >= 0 && tap_col < tile_columns && tap_row >= 0 && tap_row < tile_rows;
-      const T sample = inside ? T(tile[tap_row][tap_col])
-                              : load<B>(in, x + mask.dx + i, y + mask.dy + j, ghost);
+      const T sample =
+          inside ? T(tile[tap_row][tap_col]) : load<B>(in, x + mask.dx + i, y + mask.dy + j, ghost);
       row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
     }
     sum += row_sum;

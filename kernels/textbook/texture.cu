@@ -18,7 +18,8 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kBlockColumns = 32;  // a patch of 32 x 8 is near in both directions, as texture caches like
+constexpr int kBlockColumns =
+    32;  // a patch of 32 x 8 is near in both directions, as texture caches like
 constexpr int kBlockRows = 8;
 constexpr int kMaxWidth = 131072, kMaxHeight = 65000;  // of a 2D texture over pitched memory
 
@@ -50,8 +51,7 @@ __global__ void texture_kernel(TextureInput in, PlaneView<T> out, PlaneView<SumO
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;
     for (int i = 0; i < mask.width; ++i) {
-      const T sample =
-          fetch<T, B, kByAddressMode>(in, x + mask.dx + i, y + mask.dy + j, ghost);
+      const T sample = fetch<T, B, kByAddressMode>(in, x + mask.dx + i, y + mask.dy + j, ghost);
       row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
     }
     sum += row_sum;
@@ -84,7 +84,8 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
                           normalised ? 1.0f / pass.in.width : 1.0f,
                           normalised ? 1.0f / pass.in.height : 1.0f};
     with_border(p.border, [&](auto border) {
-      const auto kernel = by_mode ? texture_kernel<T, border(), true> : texture_kernel<T, border(), false>;
+      const auto kernel =
+          by_mode ? texture_kernel<T, border(), true> : texture_kernel<T, border(), false>;
       launch(grid, block, stream, kernel, in, pass.output<T>(), pass.sums<T>(), ghost,
              pass.mask_part<T>());
     });
@@ -93,9 +94,8 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 }  // namespace
 
-extern const Implementation texture{"texture",
-                                    "as basic, through the texture unit, borders by its address modes",
-                                    Family::direct, arithmetic_refuses,
-                                    direct_plan<run, kMaxWidth, kMaxHeight>};
+extern const Implementation texture{
+    "texture", "as basic, through the texture unit, borders by its address modes", Family::direct,
+    arithmetic_refuses, direct_plan<run, kMaxWidth, kMaxHeight>};
 
 }  // namespace convfilt::CONVFILT_BACKEND

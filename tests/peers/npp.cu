@@ -1,5 +1,5 @@
-// NPP's generic filter beside a device copy, in one run: what convfilt's kernel times are compared with.
-// Built by tests/gpu.sh on a machine with a GPU and NPP:
+// NPP's generic filter beside a device copy, in one run: what convfilt's kernel times are compared
+// with. Built by tests/gpu.sh on a machine with a GPU and NPP:
 //   nvcc -O3 -std=c++17 -arch=native npp.cu -lnppif -lnppc -o npp && ./npp [SIDE]
 
 #include <cuda_runtime.h>
@@ -79,9 +79,9 @@ int main(int argc, char** argv) {
     CHECK(cudaMalloc(&mask, weights.size() * sizeof(float)));
     CHECK(cudaMemcpy(mask, weights.data(), weights.size() * sizeof(float), cudaMemcpyHostToDevice));
     const double ms = median_ms([&] {
-      CHECK(nppiFilterBorder32f_8u_C1R_Ctx(in, side, {side, side}, {0, 0}, out, side, {side, side}, mask,
-                                           {mask_side, mask_side}, {mask_side / 2, mask_side / 2},
-                                           NPP_BORDER_REPLICATE, stream));
+      CHECK(nppiFilterBorder32f_8u_C1R_Ctx(
+          in, side, {side, side}, {0, 0}, out, side, {side, side}, mask, {mask_side, mask_side},
+          {mask_side / 2, mask_side / 2}, NPP_BORDER_REPLICATE, stream));
     });
     std::printf(" %.2f |", ms / copy);
     CHECK(cudaFree(mask));

@@ -1,0 +1,76 @@
+/// A plan on a device: pictures up, channels to planes, planes filtered, and back; in windows with
+/// halo where the whole does not fit. The families differ in `filter` alone.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "device_plan.hpp"
+#include "window.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// A plane and the memory it lies in.
+struct OwnedPlane {
+  DeviceBuffer buffer;
+  DevicePlane plane;
+};
+
+/// How far output (0, 0) of a window lies from input (0, 0): the anchor where halos were added,
+/// else 0.
+struct Shift {
+  int x = 0, y = 0;
+};
+
+class DevicePlan : public Plan {
+ public:
+  DevicePlan(const Problem& problem, const PlanOptions& options, InputLimits limits);
+
+  Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override;
+  std::vector<double> time_resident(int repeats) override;
+  Counts counts() const override { return counts_of(stream_); }
+
+ protected:
+  /// Filters one plane: `in` with its borders, or with the halo added and `shift` set.
+  virtual void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) = 0;
+
+  /// Bytes of what lies between, for such planes; and the same, taken.
+  virtual std::size_t scratch_bytes(int in_height, int out_width, int out_height) const = 0;
+  virtual void allocate_scratch(int in_height, int out_width, int out_height) = 0;
+
+  /// Calls f(first, rows) for chunks of rows that one launch can cover.
+  template <class F>
+  static void for_row_chunks(int height, F f) {
+    for (int first = 0; first < height; first += kMaxLaunchRows) {
+      f(first, std::min(kMaxLaunchRows, height - first));
+    }
+  }
+
+  std::size_t plane_bytes(int width, int height, std::size_t sample_bytes) const;
+
+  /// Makes `owned` such a plane, keeping its memory where it is large enough.
+  void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes);
+
+  const Problem problem_;
+  const PlanOptions options_;
+  const InputLimits limits_;
+  Stream stream_;
+  Textures textures_;
+
+ private:
+  bool interleaved() const { return problem_.channels > 1; }
+  std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
+  std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
+  bool fits(const Window& window, int in_width, int in_height) const;
+  std::size_t held_bytes() const;
+  Window fitting_window() const;
+  void allocate(const Window& window, int in_width, int in_height);
+  void run_window(PictureView<const std::byte> in, PictureView<std::byte> out, const Window& window,
+                  Timing& timing);
+  void fill_with_noise(const DevicePlane& plane);
+
+  OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;
+  Staging staging_;
+};
+
+}  // namespace convfilt::CONVFILT_BACKEND
