@@ -15,6 +15,8 @@ run              # 100/2+3, 170/2+3, 80/2+3
 run --normalize  # the sum is divided by 7, then the offset added: 17.3, 27.3, 14.4
 printf 'offset: -150\n1 2 4\n' >mask.txt
 run              # below 0 is 0
+printf -- '-2 0 2\n' >mask.txt
+run --normalize  # a sum of 0: over the sum of the positive ones, 2: 20-0, 30-10, 0-20
 printf '4 8 16\n' >mask.txt
 run              # 400, 680, 320: above 255 is 255
 printf 'offset: 128\n1 0 -1\n' >mask.txt
