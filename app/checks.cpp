@@ -1,12 +1,34 @@
 #include "checks.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
+#include <system_error>
+#include <type_traits>
 
 #include "errors.hpp"
+#include "source_text.hpp"
 #include "suggest.hpp"
 
 namespace convfilt {
+
+template <class Number>
+Number number_in(const char* option, const std::string& word) {
+  const std::size_t sign = word.starts_with('+') ? 1 : 0;
+  const char* end = word.data() + word.size();
+  Number number{};
+  const auto [stop, error] = std::from_chars(word.data() + sign, end, number);
+  const bool too_large = error == std::errc::result_out_of_range;
+  require((error == std::errc() || too_large) && stop == end,
+          std::string(option) + ": " + convfilt::quoted(word) + " is not a " +
+              (std::is_integral_v<Number> ? "whole number" : "number"));
+  require(!too_large, std::string(option) + ": " + convfilt::quoted(word) + " is out of range");
+  return number;
+}
+
+template int number_in(const char*, const std::string&);
+template std::int64_t number_in(const char*, const std::string&);
+template double number_in(const char*, const std::string&);
 
 void require(bool met, const std::string& message) {
   if (!met) throw UsageError(message);

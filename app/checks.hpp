@@ -2,6 +2,7 @@
 /// name or the range. Ranges of masks and of the output are checked where those are made.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -36,6 +37,11 @@ Words words_of(const Things& things) {
   }
   return words;
 }
+
+/// The number that the whole of `word` is: whole for integers, always decimal, whatever the locale.
+/// `option` stands in the message. Defined for int, std::int64_t and double.
+template <class Number>
+Number number_in(const char* option, const std::string& word);
 
 void require(bool met, const std::string& message);
 

@@ -1,4 +1,7 @@
 /// convfilt: the only place that catches, and the only exit.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <exception>
 #include <new>
 #include <string>
@@ -7,8 +10,16 @@
 #include "devices.hpp"
 #include "errors.hpp"
 #include "log.hpp"
+#include "source_text.hpp"
 
 namespace {
+
+/// Else a file of ours could get the number of a closed standard stream, and messages in it. Opened
+/// the wrong way round, so that using the stream still fails.
+void reserve_standard_streams() {
+  for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
 
 int fail(convfilt::ExitCode code, const std::string& message) {
   convfilt::log_error(message);
@@ -20,11 +31,12 @@ int fail(convfilt::ExitCode code, const std::string& message) {
 int main(int argc, char** argv) {
   using namespace convfilt;
   try {
+    reserve_standard_streams();
     set_loudness(Loudness::normal);
     std::visit([](const auto& command) { run(command); }, parse(argc, argv));
     return kDone;
   } catch (const ParseError& error) {
-    return fail(kUsage, std::string(error.what()) + "; convfilt COMMAND --help tells more");
+    return fail(kUsage, printable_name(error.what()) + "; convfilt COMMAND --help tells more");
   } catch (const UsageError& error) {
     return fail(kUsage, error.what());
   } catch (const IoError& error) {

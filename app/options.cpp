@@ -9,6 +9,7 @@
 #include "checks.hpp"
 #include "errors.hpp"
 #include "help.hpp"
+#include "source_text.hpp"
 #include "suggest.hpp"
 
 namespace convfilt {
@@ -34,10 +35,7 @@ class Grammar {
   template <class Value>
   CLI::Option* option(const char* group, const char* name, const char* letter, Value& value,
                       const std::string& description) {
-    return app_.add_option(name, value, description)
-        ->type_name("value")
-        ->option_text(letter)
-        ->group(group);
+    return bound(name, value, description)->type_name("value")->option_text(letter)->group(group);
   }
 
   /// An option whose values are a list, which help shows below its description.
@@ -108,7 +106,9 @@ class Grammar {
     Words left = app_.remaining();
     std::erase(left, "--");  // it did its work
     if (left.empty()) return;
-    if (!left[0].starts_with("-")) throw UsageError("unexpected argument '" + left[0] + "'");
+    if (!left[0].starts_with("-"))
+      throw UsageError("unexpected argument " + convfilt::quoted(left[0]) + "; " + app_.get_name() +
+                       " --help shows what it takes");
     Words known;
     for (const CLI::Option* option : app_.get_options())
       for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
@@ -117,7 +117,7 @@ class Grammar {
     // The list of all options is longer than an error may be.
     throw UsageError(text.find("did you mean") != std::string::npos
                          ? text
-                         : "unknown option '" + word + "'; " + app_.get_name() +
+                         : "unknown option " + convfilt::quoted(word) + "; " + app_.get_name() +
                                " --help lists them");
   }
 
@@ -125,6 +125,26 @@ class Grammar {
 
  private:
   static constexpr const char* kMessages = "Messages";
+
+  CLI::Option* bound(const char* name, std::string& value, const std::string& description) {
+    return app_.add_option(name, value, description);
+  }
+
+  // CLI11 reads 010 as eight.
+  template <class Value>
+  CLI::Option* bound(const char* name, Value& value, const std::string& description) {
+    return app_.add_option_function<std::string>(
+        name, [name, &value](const std::string& word) { assign(name, word, value); }, description);
+  }
+  template <class Number>
+  static void assign(const char* name, const std::string& word, Number& value) {
+    value = number_in<Number>(name, word);
+  }
+  template <class Number>
+  static void assign(const char* name, const std::string& word, std::optional<Number>& value) {
+    value = number_in<Number>(name, word);
+  }
+
   CLI::App app_;
   Raw raw_;
 };

@@ -15,6 +15,7 @@
 
 #include "errors.hpp"
 #include "signal_cleanup.hpp"
+#include "source_text.hpp"
 
 namespace convfilt {
 namespace {
@@ -25,9 +26,10 @@ constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};
   std::string remedy;
   if (error == ENOSPC || error == EDQUOT) remedy = "; make room or write elsewhere";
   if (error == EFBIG) remedy = "; raise the file size limit (ulimit -f) or write elsewhere";
-  if (error == EACCES || error == EPERM || error == EROFS) remedy = "; write elsewhere";
+  if (error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR || error == ELOOP)
+    remedy = "; write elsewhere";
   if (error == ENOENT) remedy = "; make its folder first";
-  throw IoError("cannot write '" + path + "': " + std::strerror(error) + remedy);
+  throw IoError("cannot write '" + printable_name(path) + "': " + std::strerror(error) + remedy);
 }
 
 class Descriptor {
@@ -178,7 +180,7 @@ OutputTarget resolve_output(const std::string& path) {
   target.exists = ::stat(path.c_str(), &info) == 0;
   if (!target.exists && errno == ELOOP) fail(path, ELOOP);
   if (target.exists && S_ISDIR(info.st_mode)) {
-    throw IoError("cannot write '" + path + "': it is a folder; name a file in it");
+    throw IoError("cannot write '" + printable_name(path) + "': it is a folder; name a file in it");
   }
   target.direct = target.exists && !S_ISREG(info.st_mode);
   for (int links = 0; !target.direct && links < kMostLinks; ++links) {
@@ -212,7 +214,8 @@ void write_file(const std::string& path, std::span<const unsigned char> bytes,
 void write_stdout(std::span<const unsigned char> bytes) {
   const WriteSignalsBlocked blocked;
   if (!write_all(STDOUT_FILENO, bytes)) {
-    throw IoError(std::string("cannot write to standard output: ") + std::strerror(errno));
+    const std::string why = std::strerror(errno);
+    throw IoError("cannot write to standard output: " + why + "; is it open, with room behind it?");
   }
 }
 

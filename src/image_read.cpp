@@ -18,22 +18,31 @@
 #include "formats.hpp"
 #include "image_io.hpp"
 #include "samples.hpp"
+#include "source_text.hpp"
 
 namespace convfilt {
 namespace {
 
 std::string shown(const std::string& path) {
-  return path == "-" ? "standard input" : "'" + path + "'";
+  const std::string name = printable_name(path);
+  return path == "-" ? "standard input" : "'" + name + "'";
 }
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
   throw IoError("cannot read " + shown(path) + ": " + why);
 }
 
+[[noreturn]] void fail_system(const std::string& path, int error) {
+  const char* remedy = error == ENOENT || error == ENOTDIR ? "; check its name and folder"
+                       : error == EACCES                   ? "; change its permissions"
+                                                           : "";
+  fail(path, std::strerror(error) + std::string(remedy));
+}
+
 std::vector<unsigned char> read_bytes(const std::string& path) {
   const bool from_stdin = path == "-";
   const int fd = from_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) fail(path, std::strerror(errno));
+  if (fd < 0) fail_system(path, errno);
   struct Closer {
     int fd;
     bool active;
@@ -43,7 +52,7 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
   } closer{fd, !from_stdin};
 
   struct stat info {};
-  if (::fstat(fd, &info) != 0) fail(path, std::strerror(errno));
+  if (::fstat(fd, &info) != 0) fail_system(path, errno);
   if (S_ISDIR(info.st_mode)) fail(path, "it is a folder; name a picture in it");
 
   // Room for all of a regular file, the byte that finds its end, and what inspect() appends.
@@ -55,7 +64,7 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
     bytes.resize(std::max(filled + kStep, std::min(bytes.capacity(), filled + 64 * kStep)));
     const ssize_t got = ::read(fd, bytes.data() + filled, bytes.size() - filled);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(path, std::strerror(errno));
+    if (got < 0) fail_system(path, errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
     if (filled > kMost - kSpare) fail(path, "OpenCV decodes files of less than 2 GiB only");

@@ -14,13 +14,15 @@
 #include "formats.hpp"
 #include "image_io.hpp"
 #include "samples.hpp"
+#include "source_text.hpp"
 #include "tiff_tags.hpp"
 
 namespace convfilt {
 namespace {
 
 std::string shown(const std::string& path) {
-  return path == "-" ? "standard output" : "'" + path + "'";
+  const std::string name = printable_name(path);
+  return path == "-" ? "standard output" : "'" + name + "'";
 }
 
 const Format& format_for(const std::string& path, const WriteOptions& options) {
@@ -32,10 +34,11 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
   }
   if (const Format* format = find_format(extension)) return *format;
   const std::string nearest = nearest_extension(extension);
-  throw UsageError((said ? "unknown format '" + extension + "'"
-                         : "unknown extension '." + extension + "' of " + shown(path)) +
-                   (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
-                   " known: " + known_extensions());
+  throw UsageError(
+      (said ? "unknown format " + convfilt::quoted(extension)
+            : "unknown extension " + convfilt::quoted("." + extension) + " of " + shown(path)) +
+      (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
+      " known: " + known_extensions());
 }
 
 bool same_file(const std::string& in, const std::string& out) {
@@ -157,8 +160,8 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
   const std::string folder = folder_of(target.path);
   struct stat info {};
   if (::stat(folder.c_str(), &info) != 0) {
-    throw IoError("cannot write " + shown(out) + ": its folder '" + folder + "' is not there (" +
-                  std::strerror(errno) + "); make it first");
+    throw IoError("cannot write " + shown(out) + ": its folder " + shown(folder) +
+                  " is not there (" + std::strerror(errno) + "); make it first");
   }
   const auto writable = [](const std::string& path) {
     return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
@@ -168,8 +171,8 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
                   "; change its permissions or write elsewhere");
   }
   if (!target.direct && !writable(folder)) {
-    throw IoError("cannot write " + shown(out) + ": its folder '" + folder + "' is not writable (" +
-                  std::strerror(errno) + "); write elsewhere");
+    throw IoError("cannot write " + shown(out) + ": its folder " + shown(folder) +
+                  " is not writable (" + std::strerror(errno) + "); write elsewhere");
   }
 }
 

@@ -1,12 +1,13 @@
 #include "suggest.hpp"
 
 #include "nearest.hpp"
+#include "source_text.hpp"
 
 namespace convfilt {
 
 std::string unknown_name(std::string_view kind, std::string_view word,
                          const std::vector<std::string>& candidates) {
-  std::string text = "unknown " + std::string(kind) + " '" + std::string(word) + "'; ";
+  std::string text = "unknown " + std::string(kind) + " " + quoted(word) + "; ";
   const std::string near = nearest(word, candidates);
   return near.empty() ? text + "there are " + listed(candidates)
                       : text + "did you mean '" + near + "'?";

@@ -1,0 +1,95 @@
+# What the cases share. Sourced before each, which runs in a fresh folder with links to samples/ and filters/,
+# under bash -euo pipefail: any command that fails, fails the case.
+
+convfilt() { "$CONVFILT" "$@"; }
+
+# Runs convfilt as a line of a transcript on standard error: the command, what it says, and its exit code if not 0.
+# Succeeds always: the transcript is what is compared.
+try() {
+  local code=0
+  printf '$ convfilt%s\n' "$([ $# = 0 ] || printf ' %q' "$@")" >&2
+  convfilt "$@" || code=$?
+  [ $code = 0 ] || echo "exit $code" >&2
+}
+
+# Ends the case as skipped.
+skip() {
+  echo "$*" >&2
+  exit 77
+}
+
+fail() {
+  echo "FAILED: $*" >&2
+  exit 1
+}
+
+has_cuda() { convfilt list devices | grep -q '^ *cuda:0 '; }
+need_cuda() { has_cuda || skip "$(convfilt list devices | sed -n 's/^ *cuda *none: //p')"; }
+need_no_cuda() { ! has_cuda || skip "this machine has a CUDA device"; }
+need_tool() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
+need_root() { [ "$(id -u)" = 0 ] || skip "only root can do this"; }
+need_not_root() { [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null || skip "needs setpriv, to stop being root"; }
+
+# Runs a command as a user whom permissions bind, unless they do already. Its folder must be theirs to read.
+as_anyone() {
+  if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi
+}
+
+# Every strategy that is there, a word a line.
+strategies() { convfilt list strategies | while read -r name _; do echo "$name"; done; }
+
+# Grey picture FILE from rows of numbers on standard input, 8-bit unless the largest value is said.
+pgm() {  # FILE [LARGEST]
+  local -a rows
+  mapfile -t rows
+  local -a first
+  read -ra first <<<"${rows[0]}"
+  { echo "P2 ${#first[@]} ${#rows[@]} ${2:-255}"; printf '%s\n' "${rows[@]}"; } >"$1"
+}
+
+# A whole file is the same in every byte; the message names both.
+same() { cmp "$1" "$2" >&2 || fail "$1 and $2 differ"; }
+differ() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same"; }
+
+# The header of a binary PGM, PPM, PAM or PFM, and its samples as numbers, a row of the picture a line.
+show() {  # FILE
+  local file=$1 header width channels=1 largest magic skip
+  magic=$(head -c 2 "$file")
+  case $magic in
+    P5 | P6) header=$(head -n 3 "$file" | tr '\n' ' '); skip=4
+      read -r _ width _ largest <<<"$header"
+      [ "$magic" = P5 ] || channels=3 ;;
+    P7) header=$(sed '/^ENDHDR$/q' "$file" | tr '\n' ' '); skip=$((1 + $(sed '/^ENDHDR$/q' "$file" | wc -l)))
+      read -r _ _ width _ _ _ channels _ largest _ <<<"$header" ;;
+    Pf | PF) header=$(head -n 3 "$file" | tr '\n' ' '); skip=4
+      read -r _ width _ largest <<<"$header"
+      [ "$magic" = Pf ] || channels=3 ;;
+    *) fail "$file is no PGM, PPM, PAM or PFM" ;;
+  esac
+  echo "${header% }"
+  local type=u1 bytes=1 order=little
+  case $magic-$largest in
+    P[fF]-*) type=fF bytes=4 ;;
+    *-255) ;;
+    *) type=u2 bytes=2 order=big ;;
+  esac
+  tail -n +$skip "$file" | od -An -v -t$type --endian=$order -w$((width * channels * bytes)) |
+    sed 's/  */ /g; s/^ //'
+}
+
+# The first of the lines that -v writes about reading: WIDTHxHEIGHTxCHANNELS DEPTH.
+shape() {  # FILE
+  convfilt apply identity "$1" /dev/null --format tif -v 2>&1 | sed -n "s/^convfilt: read .*: \([0-9x]* [uf][0-9]*\), .*/\1/p"
+}
+
+# Bytes FROM.. of a file replaced by standard input.
+patch() {  # FILE FROM
+  dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+# The folder holds these names and nothing else, not even hidden.
+only() {  # FOLDER NAME...
+  local folder=$1 names; shift
+  names=$(cd "$folder" && shopt -s dotglob nullglob && printf '%s\n' * | { grep -vxE 'samples|filters' || true; } | sort)
+  [ "$names" = "$(printf '%s\n' "$@" | sort)" ] || fail "in $folder there is: $names"
+}

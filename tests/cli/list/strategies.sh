@@ -1,0 +1,5 @@
+# Each strategy: name, family, devices, what it does. The order is the textbook's.
+convfilt list strategies | sed 's/cpu, emulator and cuda/cpu and emulator/; s/emulator and cuda/emulator/; s/  */ /g; s/^ //'
+# They are all choices of --strategy, and run.
+pgm in.pgm <<<"1 2 3"
+for name in $(strategies); do convfilt apply box3 in.pgm out.pgm --strategy "$name" -q; done

@@ -1,0 +1,23 @@
+# file:line:column, the line and a caret, then the remedy; exit code 1, and no picture.
+bad() { printf "$1" >mask.txt; try apply ./mask.txt samples/camera.png out.png; }
+bad ''
+bad '# nothing but words\n\n'
+bad '1 2 1\n2 4\n1 2 1\n'
+bad '1 2 1\n2 4 2 1\n1 2 1\n'
+bad '1 2 1\n2 four 2\n1 2 1\n'
+bad '1 2 1\n2 nan 2\n1 2 1\n'
+bad '1 inf 1\n'
+bad '1 1e400 1\n'
+bad '1 0x10 1\n'
+bad '1 1/0 1\n'
+bad '1,,2\n'
+bad '1 2;\n'
+bad 'scale: 0\n1 2 1\n'
+bad 'scael: 4\n1 2 1\n'
+bad 'scale 4\n1 2 1\n'
+bad 'scale: 4\nscale: 4\n1 2 1\n'
+bad 'anchor: 3 0\n1 2 1\n'
+bad 'anchor: 1\n1 2 1\n'
+bad '3x3: 1 2 3\n'
+bad '1 2 1\n\t2 \001 2\n'
+only . mask.txt

@@ -1,0 +1,25 @@
+# A picture cut anywhere is refused, whatever its format; with --on-damage=warn what is left of it is taken, with a
+# warning. No offset makes the program crash or write rubbish in silence.
+convfilt apply identity samples/rocket.jpg in.ppm
+printf 'P6\n64 48\n255\n' >small.ppm; tail -c 9216 in.ppm >>small.ppm
+for format in jpg png tif webp bmp ppm pam pfm; do
+  convfilt apply identity small.ppm whole.$format
+  size=$(stat -c %s whole.$format)
+  for at in 4 54 $((size / 2)) $((size - 1)); do
+    head -c $at whole.$format >cut.$format
+    code=0; convfilt apply identity cut.$format out.ppm 2>said || code=$?
+    [ $code = 1 ] || fail "$format cut to $at of $size bytes: exit code $code"
+    grep -q "^convfilt: cannot read 'cut.$format': " said && [ "$(wc -l <said)" = 1 ] || fail "$format, $at: $(cat said)"
+    [ ! -e out.ppm ] || fail "$format, $at: it wrote a picture"
+    [ $at = $((size / 2)) ] || continue
+    code=0; convfilt apply identity cut.$format out.ppm --on-damage=warn 2>said || code=$?
+    case $code in
+      0) grep -q "^convfilt: warning: 'cut.$format': damaged, read as far as possible: " said || fail "$format, $at: $(cat said)"
+        [ "$(head -n 2 out.ppm | tail -n 1)" = "64 48" ] || fail "$format, $at: the picture has another size" ;;
+      1) grep -q "^convfilt: cannot read 'cut.$format': nothing of this" said || fail "$format, $at: $(cat said)" ;;
+      *) fail "$format, $at, --on-damage=warn: exit code $code" ;;
+    esac
+    ! grep -v '^convfilt: ' said || fail "$format, $at: $(cat said)"
+    rm -f out.ppm
+  done
+done

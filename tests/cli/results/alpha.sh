@@ -1,0 +1,23 @@
+# No dark halo: beside clear pixels, whose colour is black, white stays white, and only its alpha fades.
+pam() { printf 'P7\nWIDTH 4\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'; printf "$1"; }
+pam '\000\000\000\000\000\000\000\000\377\377\377\377\377\377\377\377' >in.pam
+convfilt blur --box 3 in.pam out.pam; show out.pam
+# The colour that a clear pixel hides does not come out either.
+pam '\000\377\000\000\000\377\000\000\377\377\377\377\377\377\377\377' >in.pam
+convfilt blur --box 3 in.pam out2.pam
+same out.pam out2.pam
+# Through PNG and TIFF alpha stays alpha.
+for format in png tif; do
+  convfilt blur --box 3 in.pam out.$format
+  shape out.$format
+  convfilt apply identity out.$format back.pam
+  same out.pam back.pam
+done
+# A mask whose weights do not sum to 1 leaves alpha alone; opaque pictures are filtered as if they had none.
+convfilt edge in.pam out.pam; show out.pam
+pam '\001\002\003\377\004\005\006\377\007\010\011\377\012\013\014\377' >in.pam
+convfilt blur --box 3 in.pam out.pam; show out.pam
+# A format without alpha gets the picture on white, with a warning.
+pam '\000\000\000\000\000\000\000\000\000\000\000\377\000\000\000\377' >in.pam
+try apply identity in.pam out.ppm
+show out.ppm
