@@ -107,11 +107,13 @@ using FinishOf =
 /// Output (x, y) sums weight(i, j) * in(x + dx + i, y + dy + j).
 template <class Out>
 struct MaskPart {
-  SumOf<Out> weights[kMaxPartWeights];
+  // What every launch reads stands before the weights, so that small masks fill few lines of the
+  // constant cache.
   int width, height;  ///< width * height <= kMaxPartWeights
   int dx, dy;
   int first, last;  ///< whether the sum starts at zero, whether it is finished here
   FinishOf<Out> finish;
+  SumOf<Out> weights[kMaxPartWeights];
 
   CONVFILT_HD SumOf<Out> weight(int i, int j) const { return weights[j * width + i]; }
 };
