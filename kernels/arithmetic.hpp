@@ -108,7 +108,8 @@ using FinishOf =
 template <class Out>
 struct MaskPart {
   // What every launch reads stands before the weights, so that small masks fill few lines of the
-  // constant cache.
+  // constant cache: tiled-out at 15x15 takes 0.43 of the time it takes with the weights first
+  // (H200).
   int width, height;  ///< width * height <= kMaxPartWeights
   int dx, dy;
   int first, last;  ///< whether the sum starts at zero, whether it is finished here

