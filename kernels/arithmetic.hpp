@@ -63,7 +63,7 @@ struct IntegerFinish {
   }
 };
 
-/// |offset| + 256 * divisor and |sum| stay below 2^30.
+/// |offset| + 256 * divisor must be at most 2^30, |sum| less.
 IntegerFinish integer_finish(std::int32_t offset, std::uint32_t divisor, std::int32_t lowest,
                              std::int32_t highest);
 
@@ -145,13 +145,5 @@ std::string arithmetic_refuses(const Problem& problem);
 /// The border value as a sample. Integer depths: rounded and saturated.
 template <class T>
 T ghost_sample(const Problem& problem);
-
-/// Reals in fixed point: round(real * 2^shift), the sum of all kept as near as it can be, and the
-/// bound that follows for samples in 0..sample_range: |sum(fixed * in) / 2^shift - sum(real * in)|.
-struct FixedPoint {
-  std::vector<std::int32_t> weights;
-  double error = 0;
-};
-FixedPoint fixed_point(const std::vector<double>& reals, int shift, double sample_range);
 
 }  // namespace convfilt

@@ -17,7 +17,7 @@ __global__ void extract_kernel(PlaneView<const T> picture, int channels, int cha
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = blockIdx.y * kBlockRows + threadIdx.y;
   if (x >= plane.width || y >= plane.height) return;
-  plane.row(y)[x] = picture.row(y)[x * channels + channel];
+  plane.row(y)[x] = picture.row(y)[std::ptrdiff_t(x) * channels + channel];
 }
 
 template <class T>
@@ -26,7 +26,7 @@ __global__ void insert_kernel(PlaneView<const T> plane, PlaneView<T> picture, in
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = blockIdx.y * kBlockRows + threadIdx.y;
   if (x >= plane.width || y >= plane.height) return;
-  picture.row(y)[x * channels + channel] = plane.row(y)[x];
+  picture.row(y)[std::ptrdiff_t(x) * channels + channel] = plane.row(y)[x];
 }
 
 // f(sample type tag, first row, rows): only the size of a sample matters here.

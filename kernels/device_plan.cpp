@@ -18,6 +18,7 @@ DevicePlan::DevicePlan(const Problem& problem, const PlanOptions& options, Input
 
 Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> out) {
   stream_.make_current();
+  reset_counts(stream_);
   Timing timing;
   const auto windows = cut(problem_, fitting_window());
   timing.bands = int(windows.size());
@@ -57,7 +58,8 @@ std::size_t DevicePlan::plane_bytes(int width, int height, std::size_t sample_by
 void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes) {
   const std::size_t bytes = plane_bytes(width, height, sample_bytes);
   if (owned.buffer.size() < bytes) {
-    textures_.clear();  // they may lie over the memory that is given back
+    textures_.clear();  // it may lie over the memory that is given back
+    held_ += bytes - owned.buffer.size();
     owned.buffer = DeviceBuffer();
     owned.buffer = DeviceBuffer(bytes);
   }
@@ -70,6 +72,9 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
   std::size_t bytes = plane_bytes(in_width, in_height, sample) +
                       plane_bytes(window.width, window.height, sample) +
                       scratch_bytes(in_height, window.width, window.height);
+  if (limits_.texture && !options_.padded_pitch) {
+    bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, where rows are not aligned
+  }
   if (interleaved()) {
     const std::size_t pixel = sample * problem_.channels;
     bytes +=
@@ -79,15 +84,9 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
 }
 
 bool DevicePlan::fits(const Window& window, int in_width, int in_height) const {
-  const std::size_t limit =
-      options_.memory_limit ? options_.memory_limit : free_memory() + held_bytes();
+  const std::size_t limit = options_.memory_limit ? options_.memory_limit : free_memory() + held_;
   return in_width <= limits_.width && in_height <= limits_.height &&
          bytes_for(window, in_width, in_height) <= limit;
-}
-
-std::size_t DevicePlan::held_bytes() const {
-  return plane_in_.buffer.size() + plane_out_.buffer.size() + picture_in_.buffer.size() +
-         picture_out_.buffer.size();
 }
 
 // The whole picture, or else the largest band of rows that fits, or else a piece of one.

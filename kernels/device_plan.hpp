@@ -33,6 +33,7 @@ struct Pass {
   const void* part;   ///< MaskPart of the problem's depth
   const void* ghost;  ///< border value as a sample
   Textures* textures;
+  bool fresh;  ///< the first launch since `in` was written
 
   template <class T>
   PlaneView<const T> input() const {
@@ -65,14 +66,15 @@ inline constexpr int kMaxLaunchRows = 65535;
 /// The largest input a strategy can address; larger pictures are filtered in pieces.
 struct InputLimits {
   int width = INT_MAX, height = INT_MAX;
+  bool texture = false;  ///< read through a texture, which wants aligned rows, or else a copy
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);
 
 /// Implementation::prepare for a direct strategy with that launcher.
-template <Run run, int max_width = INT_MAX, int max_height = INT_MAX>
+template <Run run, InputLimits limits = InputLimits{}>
 std::unique_ptr<Plan> direct_plan(const Problem& problem, const PlanOptions& options) {
-  return make_direct_plan(problem, options, run, {max_width, max_height});
+  return make_direct_plan(problem, options, run, limits);
 }
 
 /// The separable family: `rows` takes pass.part as MaskPart<MidOf<T>> and writes the plane between

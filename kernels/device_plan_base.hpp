@@ -62,7 +62,6 @@ class DevicePlan : public Plan {
   std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
   std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
   bool fits(const Window& window, int in_width, int in_height) const;
-  std::size_t held_bytes() const;
   Window fitting_window() const;
   void allocate(const Window& window, int in_width, int in_height);
   void run_window(PictureView<const std::byte> in, PictureView<std::byte> out, const Window& window,
@@ -70,6 +69,7 @@ class DevicePlan : public Plan {
   void fill_with_noise(const DevicePlane& plane);
 
   OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;
+  std::size_t held_ = 0;  ///< device bytes in the planes and the scratch
   Staging staging_;
 };
 

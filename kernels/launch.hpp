@@ -22,6 +22,19 @@ inline int ceil_div(int a, int b) {
   return (a + b - 1) / b;
 }
 
+// CUDA 12.0 and its drivers take 4,096 bytes of kernel arguments; views and ghost cell go beside a
+// part.
+constexpr std::size_t kOtherArguments = 3 * sizeof(PlaneView<float>) + 2 * sizeof(float);
+static_assert(sizeof(MaskPart<std::uint8_t>) + kOtherArguments <= 4096 &&
+                  sizeof(MaskPart<float>) + kOtherArguments <= 4096,
+              "a mask part does not fit into a kernel's arguments; make kMaxPartSide smaller");
+
+/// Whether (x, y) lies inside the image.
+template <class T>
+CONVFILT_DEVICE inline bool contains(const PlaneView<T>& in, int x, int y) {
+  return x >= 0 && x < in.width && y >= 0 && y < in.height;
+}
+
 /// The sample at (x, y), or what the border makes up for it when that lies outside the image.
 template <Border B, class T>
 CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y, T ghost) {

@@ -8,8 +8,9 @@
 #include "implementation.hpp"
 #include "separable.hpp"
 
-// One line a strategy, in the textbook's order. CUDA_STRATEGY(x): x.cu, on CUDA and in the
-// emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of its own for the CPU.
+// One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
+// CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
+// its own for the CPU.
 #define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY) \
   CUDA_STRATEGY(basic)                                    \
   CUDA_STRATEGY(tiled_in)                                 \
@@ -34,6 +35,11 @@ CONVFILT_STRATEGIES(DECLARE, DECLARE)
 #endif
 
 namespace {
+
+// Up to this side a normalised mask gives 8-bit results within kPromisedError, before the last
+// rounding.
+constexpr int kExactSide = 15;
+constexpr double kPromisedError = 0.02;
 
 using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
 
@@ -72,10 +78,17 @@ const Strategy* find_strategy(std::string_view name) {
 }
 
 Family family_for(const Problem& problem) {
-  const int taps = problem.mask.width * problem.mask.height;
+  const Mask& mask = problem.mask;
   // Two passes cost width + height taps, and a plane written and read between them.
-  const bool pays = taps >= 2 * (problem.mask.width + problem.mask.height);
-  return pays && separable_refuses(problem).empty() ? Family::separable : Family::direct;
+  const bool pays = mask.width * mask.height >= 2 * (mask.width + mask.height);
+  if (!pays || !separable_refuses(problem).empty()) return Family::direct;
+  if (problem.depth == Depth::u8 && mask.width <= kExactSide && mask.height <= kExactSide) {
+    // Here the direct family promises the exactly rounded result, or kPromisedError; so must this.
+    const double direct = prepare_mask<std::uint8_t>(mask).error;
+    const double separable = prepare_separable<std::uint8_t>(mask).error;
+    if (separable > 0 && (direct == 0 || separable > kPromisedError)) return Family::direct;
+  }
+  return Family::separable;
 }
 
 }  // namespace convfilt

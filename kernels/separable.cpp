@@ -5,6 +5,9 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "dispatch.hpp"
+#include "fixed_point.hpp"
+
 namespace convfilt {
 namespace {
 
@@ -226,6 +229,8 @@ SeparableMask<T> prepare_float(const Mask& mask, const Factors& f) {
 constexpr const char* kHigherRank =
     "the mask is not the product of a row and a column (its rank is not 1); use a direct strategy, "
     "such as basic or cpu";
+constexpr const char* kAllZero =
+    "the mask's weights are all 0, so it has no row and column; use a direct strategy";
 constexpr const char* kTooLarge =
     "the mask's weights are too large for two 8-bit passes; give it a scale, or use a direct "
     "strategy";
@@ -264,6 +269,7 @@ MidOf<T> SeparableMask<T>::mid_ghost(T ghost) const {
 
 template <class T>
 SeparableMask<T> prepare_separable(const Mask& mask) {
+  if (absolute_gain(mask) == 0) throw std::invalid_argument(kAllZero);
   const auto factors = factorise(mask, rank_tolerance(depth_of(T{})));
   if (!factors) throw std::invalid_argument(kHigherRank);
   if constexpr (std::is_same_v<T, std::uint8_t>) {
@@ -285,11 +291,9 @@ template SeparableMask<float> prepare_separable(const Mask&);
 std::string separable_refuses(const Problem& problem) {
   if (std::string reason = arithmetic_refuses(problem); !reason.empty()) return reason;
   try {
-    if (problem.depth == Depth::u8) {
-      prepare_separable<std::uint8_t>(problem.mask);
-    } else if (!factorise(problem.mask, rank_tolerance(problem.depth))) {
-      return kHigherRank;
-    }
+    with_depth(problem.depth, [&](auto depth) {
+      prepare_separable<typename decltype(depth)::type>(problem.mask);
+    });
   } catch (const std::invalid_argument& refusal) {
     return refusal.what();
   }

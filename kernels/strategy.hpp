@@ -19,7 +19,7 @@ std::string_view name_of(DeviceKind kind);
 
 /// Strategies of one family give the same bytes on every device.
 enum class Family {
-  direct,     ///< every weight times every sample, DESIGN 3.1 to 3.3
+  direct,     ///< every weight times every sample (arithmetic.hpp)
   separable,  ///< a row pass, then a column pass, for masks of rank 1
 };
 
@@ -62,7 +62,7 @@ class Plan {
   /// too little.
   virtual std::vector<double> time_resident(int /*repeats*/) { return {}; }
 
-  /// What the emulator counted since the plan was prepared.
+  /// What the emulator counted in the last run.
   virtual Counts counts() const { return {}; }
 };
 

@@ -33,7 +33,7 @@ for program in convfilt convfilt_tests convfilt_bench_gpu; do [ -x "$bin/$progra
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT_FILTERS=$PWD/filters
 
-step tests env CONVFILT_TEST_DEVICES=cpu,emulator,cuda "$bin/convfilt_tests"
+step tests env CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda "$bin/convfilt_tests"
 step cli env CONVFILT="$bin/convfilt" bash tests/cli/run.sh
 expected=()  # what a machine without a GPU made of the same pictures, where it was packed along
 [ -d "$bin/expected" ] && expected=(EXPECTED="$bin/expected")

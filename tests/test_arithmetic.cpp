@@ -1,5 +1,6 @@
 /// The numeric contract's own functions: the integer finish, fixed point, prepared masks, parts.
 #include "arithmetic.hpp"
+#include "fixed_point.hpp"
 
 #include <doctest/doctest.h>
 

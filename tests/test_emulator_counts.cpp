@@ -55,10 +55,33 @@ struct Axis {
     return sum;
   }
 
-  /// Taps that stay within the output's own tile and the image.
-  std::uint64_t taps_in_own_tile(std::uint64_t tile) const {
-    const std::uint64_t rest = n % tile;
-    return n / tile * taps_within(tile) + (rest ? taps_within(rest) : 0);
+  /// cached: its tiles lie under the middle of the mask, this far from the outputs.
+  int shift() const { return int(side) / 2 - anchor; }
+
+  /// Cells inside the image of such tiles.
+  std::uint64_t tile_cells(int tile) const {
+    std::uint64_t sum = 0;
+    for (int t = 0; t < int(tiles(tile)); ++t) {
+      const int first = t * tile + shift();
+      sum += std::uint64_t(std::max(0, std::min(int(n), first + tile) - std::max(0, first)));
+    }
+    return sum;
+  }
+
+  /// Taps that stay within the output's own tile and the image: for each tile and weight, the
+  /// outputs that lie in four intervals at once.
+  std::uint64_t taps_in_own_tile(int tile) const {
+    std::uint64_t sum = 0;
+    for (int t = 0; t < int(tiles(tile)); ++t) {
+      for (int i = 0; i < int(side); ++i) {
+        const int d = i - int(side) / 2;  // from an output's place in the tile to the tap's
+        const int origin = t * tile + shift();
+        const int first = std::max({0, -d, -origin - d});
+        const int last = std::min({tile, int(n) - t * tile, tile - d, int(n) - origin - d});
+        sum += std::uint64_t(std::max(0, last - first));
+      }
+    }
+    return sum;
   }
 };
 
@@ -140,7 +163,8 @@ TEST_CASE("tiled-out loads each output tile and its halo once") {
     const std::uint64_t blocks = x.tiles(kOutTile) * y.tiles(kOutTile);
     const std::uint64_t cells = blocks * (kOutTile + x.side - 1) * (kOutTile + y.side - 1);
     Expected e = with_ghosts(p, cells, x.loads_inside(kOutTile) * y.loads_inside(kOutTile));
-    // A thread computes all its outputs together, also those of its tile that lie outside the image.
+    // A thread computes all its outputs together, also those of its tile that lie outside the
+    // image.
     e.shared_reads = blocks * kOutTile * kOutTile * x.side * y.side;
     e.blocks = blocks;
     check_counts("tiled-out", p, e);
@@ -166,7 +190,7 @@ TEST_CASE("cached reads what lies outside its tile from global memory") {
     const std::uint64_t own = x.taps_in_own_tile(kCachedTile) * y.taps_in_own_tile(kCachedTile);
     const std::uint64_t inside = x.taps_inside() * y.taps_inside();
     Expected e = with_ghosts(p, x.taps() * y.taps() - own, inside - own);
-    e.global_reads += x.n * y.n;  // each block's own samples
+    e.global_reads += x.tile_cells(kCachedTile) * y.tile_cells(kCachedTile);  // the tiles
     e.shared_reads = own;
     e.blocks = x.tiles(kCachedTile) * y.tiles(kCachedTile);
     check_counts("cached", p, e);

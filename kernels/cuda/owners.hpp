@@ -104,6 +104,7 @@ inline std::size_t free_memory() {
 }
 
 /// CUDA counts nothing.
+inline void reset_counts(const Stream&) {}
 inline Counts counts_of(const Stream&) {
   return {};
 }

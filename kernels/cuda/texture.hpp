@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <tuple>
 
@@ -53,9 +52,9 @@ class Texture {
     CUDA_IGNORE(cudaFreeArray(array_));
   }
 
-  /// The object, with the plane's present content.
-  cudaTextureObject_t object(const Stream& stream) const {
-    if (array_) {
+  /// The object. `fresh` says that the plane has been written since the last call.
+  cudaTextureObject_t object(const Stream& stream, bool fresh) const {
+    if (array_ && fresh) {
       CUDA_CHECK(cudaMemcpy2DToArrayAsync(array_, 0, 0, data_, std::size_t(pitch_), row_bytes_,
                                           std::size_t(height_), cudaMemcpyDeviceToDevice,
                                           stream.get()));
@@ -72,21 +71,26 @@ class Texture {
   cudaTextureObject_t object_ = 0;
 };
 
-/// The textures of a plan's planes, made on first use: a plan's buffers stay where they are.
+/// The texture of a plan's input plane, made on first use. Another shape replaces it: by then the
+/// launches on the one before have ended, since a plan waits for every window.
 class Textures {
  public:
   const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch,
                      cudaChannelFormatDesc format, cudaTextureAddressMode mode) {
-    auto& texture = made_[{data, width, height, pitch, mode}];
-    if (!texture) {
-      texture = std::make_unique<Texture>(data, width, height, pitch, format, mode);
+    const Key key{data, width, height, pitch, mode};
+    if (!texture_ || key != key_) {
+      texture_.reset();
+      texture_ = std::make_unique<Texture>(data, width, height, pitch, format, mode);
+      key_ = key;
     }
-    return *texture;
+    return *texture_;
   }
-  void clear() { made_.clear(); }
+  void clear() { texture_.reset(); }
 
  private:
-  std::map<std::tuple<std::byte*, int, int, std::ptrdiff_t, int>, std::unique_ptr<Texture>> made_;
+  using Key = std::tuple<std::byte*, int, int, std::ptrdiff_t, int>;
+  Key key_;
+  std::unique_ptr<Texture> texture_;
 };
 
 }  // namespace convfilt::cuda

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -236,7 +237,11 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   wanted = std::clamp<std::uint64_t>(blocks / kBlocksWorthAThread, 1,
                                      std::max<std::uint64_t>(wanted, 1));
   std::vector<std::jthread> others;
-  for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
+  try {
+    for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that run, and this one, do the work.
+  }
   work();
   others.clear();
   if (error) std::rethrow_exception(error);

@@ -67,6 +67,10 @@ inline std::size_t free_memory() {
   return SIZE_MAX / 2;
 }
 
+inline void reset_counts(const Stream& stream) {
+  stream.total() = {};
+}
+
 inline Counts counts_of(const Stream& stream) {
   return stream.total();
 }
@@ -76,7 +80,7 @@ class Texture {
   Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch, cudaTextureAddressMode mode)
       : object_{data,  width, height,
                 pitch, mode,  mode == cudaAddressModeWrap || mode == cudaAddressModeMirror} {}
-  cudaTextureObject_t object(const Stream&) const { return &object_; }
+  cudaTextureObject_t object(const Stream&, bool) const { return &object_; }
 
  private:
   TextureObject object_;

@@ -12,7 +12,7 @@
 //                                     +----------+  halo
 //
 //   Multiply-adds per output: w + h, e.g. 34 at 17x17 where the direct family needs 289.
-//   Masks of more than kMaxLine taps a line are cut into parts, the sum carried on.
+//   Masks of more than kMaxPartWeights (961) taps a line are cut into parts, the sum carried on.
 
 #include "separable.hpp"
 

@@ -31,11 +31,15 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
   const int col = threadIdx.x;
   const int x = blockIdx.x * kTile + col;
   const int y = blockIdx.y * kTile + row;
-  const int tile_columns = min(kTile, in.width - x + col);  // the image may end inside the tile
-  const int tile_rows = min(kTile, in.height - y + row);
+  // The tile lies under the middle of the mask: under the outputs where the mask is centred, and
+  // where it serves them best where it is anchored elsewhere or is a part of a larger one.
+  const int tile_x = blockIdx.x * kTile + mask.dx + mask.width / 2;
+  const int tile_y = blockIdx.y * kTile + mask.dy + mask.height / 2;
 
-  // Load this thread's own sample.
-  if (x < in.width && y < in.height) tile[row][col] = load(in, x, y);
+  // Load this thread's sample of the tile, if the image has it.
+  if (contains(in, tile_x + col, tile_y + row)) {
+    tile[row][col] = load(in, tile_x + col, tile_y + row);
+  }
   __syncthreads();
 
   // Compute one output; samples beyond the tile come from global memory.
@@ -43,13 +47,13 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
   SumOf<T> sum = begin_sum(mask, partial, x, y);
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;
-    const int tap_row = row + mask.dy + j;
+    const int tap_y = y + mask.dy + j;
     for (int i = 0; i < mask.width; ++i) {
-      const int tap_col = col + mask.dx + i;
-      const bool inside =
-          tap_col >= 0 && tap_col < tile_columns && tap_row >= 0 && tap_row < tile_rows;
-      const T sample =
-          inside ? T(tile[tap_row][tap_col]) : load<B>(in, x + mask.dx + i, y + mask.dy + j, ghost);
+      const int tap_x = x + mask.dx + i;
+      const int tap_col = tap_x - tile_x, tap_row = tap_y - tile_y;
+      const bool in_tile = tap_col >= 0 && tap_col < kTile && tap_row >= 0 && tap_row < kTile;
+      const T sample = in_tile && contains(in, tap_x, tap_y) ? T(tile[tap_row][tap_col])
+                                                             : load<B>(in, tap_x, tap_y, ghost);
       row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
     }
     sum += row_sum;

@@ -21,7 +21,7 @@ namespace {
 constexpr int kBlockColumns =
     32;  // a patch of 32 x 8 is near in both directions, as texture caches like
 constexpr int kBlockRows = 8;
-constexpr int kMaxWidth = 131072, kMaxHeight = 65000;  // of a 2D texture over pitched memory
+constexpr InputLimits kLimits{131072, 65000, true};  // of a 2D texture over pitched memory
 
 /// The unit of coordinates: 1 in samples, 1 / size where the address mode wants 0..1.
 struct TextureInput {
@@ -80,7 +80,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
     const auto& texture = pass.textures->get(pass.in.data, pass.in.width, pass.in.height,
                                              pass.in.pitch, cudaCreateChannelDesc<T>(), mode);
     const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
-    const TextureInput in{texture.object(stream), pass.in.width, pass.in.height,
+    const TextureInput in{texture.object(stream, pass.fresh), pass.in.width, pass.in.height,
                           normalised ? 1.0f / pass.in.width : 1.0f,
                           normalised ? 1.0f / pass.in.height : 1.0f};
     with_border(p.border, [&](auto border) {
@@ -96,6 +96,6 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 extern const Implementation texture{
     "texture", "as basic, through the texture unit, borders by its address modes", Family::direct,
-    arithmetic_refuses, direct_plan<run, kMaxWidth, kMaxHeight>};
+    arithmetic_refuses, direct_plan<run, kLimits>};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,43 @@
+/// The family that `auto` takes, decided by the problem alone.
+#include <doctest/doctest.h>
+
+#include "picture.hpp"
+#include "registry.hpp"
+#include "separable.hpp"
+
+using namespace convfilt;
+using namespace convfilt::test;
+
+TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
+  Problem p{100, 100, 3, Depth::u8, Border::replicate, 0, {}};
+  Random random(77);
+  int separable = 0;
+  for (int n = 0; n < 300; ++n) {
+    const int w = random.integer(4, 15), h = random.integer(4, 15);
+    std::vector<double> row, column, weights;
+    const bool integers = n % 2 == 0;
+    for (int i = 0; i < w; ++i)
+      row.push_back(integers ? random.integer(1, 9) : random.real(-0.2, 1));
+    for (int j = 0; j < h; ++j)
+      column.push_back(integers ? random.integer(1, 9) : random.real(-0.2, 1));
+    double sum = 0;
+    for (double c : column)
+      for (double r : row) sum += r * c;
+    if (sum < 0.1) continue;
+    for (double c : column)
+      for (double r : row) weights.push_back(integers ? r * c : r * c / sum);
+    p.mask = make_mask("rank 1", w, h, weights, integers ? sum : 1);
+    if (family_for(p) == Family::direct) continue;
+    ++separable;
+    const double error = prepare_separable<std::uint8_t>(p.mask).error;
+    CHECK(error <= (prepare_mask<std::uint8_t>(p.mask).error == 0 ? 0 : 0.02));
+  }
+  CHECK(separable > 100);
+
+  // Exact between the passes, so that two of them give the direct bytes.
+  p.mask = make_mask(
+      "binomial", 5, 5,
+      {1, 4, 6, 4, 1, 4, 16, 24, 16, 4, 6, 24, 36, 24, 6, 4, 16, 24, 16, 4, 1, 4, 6, 4, 1}, 256);
+  CHECK(family_for(p) == Family::separable);
+  CHECK(prepare_separable<std::uint8_t>(p.mask).error == 0);
+}
