@@ -5,7 +5,15 @@
 #   samples/setup.sh [PRESET] [TARGET...]     PRESET of CMakePresets.json, by default release
 set -euo pipefail
 cd "$(dirname "$0")/.."
+die() { echo "samples/setup.sh: $*" >&2; exit 1; }
 preset=${1:-release}; [ $# -gt 0 ] && shift
+case $preset in
+  -h | --help) sed -n '2,5p' samples/setup.sh; exit 0 ;;
+  *) grep -q "\"name\": \"$preset\", \"inherits\"" CMakePresets.json || die "no preset '$preset' in CMakePresets.json" ;;
+esac
+build=build/$preset
+mkdir -p "$build" 2>/dev/null ||
+  die "cannot write here; build elsewhere: cmake -S '$PWD' -B /tmp/convfilt && cmake --build /tmp/convfilt"
 
 packages=(g++ make cmake libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
   libtiff-dev)
@@ -14,19 +22,26 @@ for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
-  echo "installing: ${missing[*]}" >&2
-  as_root=(); [ "$(id -u)" = 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get update -qq >&2
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
+  as_root=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || die "packages are missing, and there is no sudo; as root, run: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  log=$build/apt.log
+  echo "installing (log: $log): ${missing[*]}" >&2
+  { "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  } >"$log" 2>&1 || { tail -n 20 "$log" >&2; die "apt-get failed; the whole log is $log"; }
 fi
 
-build=build/$preset
+# A folder that was configured under another name of the source tree is configured anew.
+fresh=()
+[ ! -f "$build/CMakeCache.txt" ] || grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$build/CMakeCache.txt" || fresh=(--fresh)
 log=$build/setup.log
-mkdir -p "$build"
-if ! { cmake --preset "$preset" && cmake --build --preset "$preset" -j "$(nproc)" ${@:+--target "$@"}; } >"$log" 2>&1; then
+[ -x "$build/bin/convfilt" ] || echo "building (some minutes; log: $log)" >&2
+if ! { cmake --preset "$preset" "${fresh[@]}" && cmake --build --preset "$preset" -j "$(nproc)" ${@:+--target "$@"}; } >"$log" 2>&1; then
   tail -n 30 "$log" >&2
-  echo "samples/setup.sh: the build failed; the whole log is $log" >&2
-  exit 1
+  die "the build failed; the whole log is $log"
 fi
-grep -E '^-- CUDA kernels' "$log" >&2 || true
+grep -E '^-- CUDA kernels' "$log" | sed 's/^-- //' >&2 || true
 echo "$PWD/$build/bin/convfilt"

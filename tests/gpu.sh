@@ -22,10 +22,10 @@ step() {  # NAME COMMAND...: runs, keeps the log, remembers a failure
 command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || die "no GPU here (nvidia-smi -L shows none)"
 command -v compute-sanitizer >/dev/null || die "compute-sanitizer is missing; it comes with the CUDA toolkit"
 if [ $# -ge 1 ]; then
-  bin=$1
+  bin=$(cd "$1" && pwd) || die "$1 is no folder"
   [ -d "$bin/lib" ] && export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 else
-  bin=build/release/bin
+  bin=$PWD/build/release/bin
   cmake --preset release >"$out/configure.log" 2>&1 && cmake --build --preset release -j "$(nproc)" >"$out/build.log" 2>&1 ||
     die "the build failed: $out/configure.log, $out/build.log"
 fi
