@@ -225,6 +225,11 @@ void check(PictureCommand& command, const Raw& raw) {
   complete(command.picture, raw);
 }
 
+void check(ApplyCommand& command, const Raw& raw) {
+  require(!command.mask.empty(), "MASK is empty: name a file or a filter");
+  complete(command.picture, raw);
+}
+
 void check(ListCommand& command, const Raw&) {
   if (!command.topic.empty()) require_choice("topic", command.topic, words_of(kListTopics));
 }

@@ -73,7 +73,7 @@ void on_tiff_error(const char* module, const char* format, va_list arguments) {
   if (!current) return;
   char text[256];
   std::vsnprintf(text, sizeof text, format, arguments);
-  current->report_tiff(module ? std::string(module) + ": " + text : std::string(text));
+  current->report_tiff(module && *module ? std::string(module) + ": " + text : std::string(text));
 }
 
 void on_tiff_warning(const char* module, const char* format, va_list arguments) {
@@ -167,11 +167,20 @@ std::string cause_in(const std::string& printed) {
 }
 
 std::string damage_in(const std::string& complaint) {
-  // Of libjpeg, libpng, libtiff, OpenJPEG, OpenEXR and OpenCV, in this order.
-  constexpr std::string_view kCut[] = {"premature end", "incomplete",   "not enough data",
-                                       "read error",    "truncated",    "unexpected end",
-                                       "end of file",   "end of input", "too short",
-                                       "past end of",   "eof",          "not enough bytes"};
+  // libjpeg's "premature end of data segment" is about damage in the middle.
+  constexpr std::string_view kCut[] = {"premature end of jpeg file",
+                                       "incomplete",
+                                       "not enough data",
+                                       "read error",
+                                       "truncated",
+                                       "unexpected end",
+                                       "end of file",
+                                       "end of input",
+                                       "too short",
+                                       "past end of",
+                                       "eof",
+                                       "not enough bytes",
+                                       "stream length"};
   std::string lower = complaint;
   for (char& c : lower) c = char(std::tolower(static_cast<unsigned char>(c)));
   const bool cut = std::any_of(std::begin(kCut), std::end(kCut), [&](std::string_view words) {
