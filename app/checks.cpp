@@ -40,6 +40,9 @@ void require_choice(const std::string& kind, const std::string& word, const Word
 }
 
 void complete(PictureOptions& picture, const Raw& raw) {
+  require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
+  require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
+  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
   ConvolverOptions& convolver = picture.convolver;
   if (raw.threads) {
     require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
@@ -56,9 +59,9 @@ void complete(PictureOptions& picture, const Raw& raw) {
     convolver.border_value = *raw.border_value;
   }
 
-  require_choice("pitch", raw.pitch, {"padded", "packed"});
+  require_choice("pitch", raw.pitch, words_of(kPitches));
   convolver.padded_pitch = raw.pitch == "padded";
-  require_choice("value of --on-damage", raw.on_damage, {"fail", "warn"});
+  require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
   picture.read.refuse_damaged = raw.on_damage == "fail";
 
   require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "options.hpp"
@@ -12,6 +13,9 @@
 namespace convfilt {
 
 using Words = std::vector<std::string>;
+
+inline constexpr std::string_view kPitches[] = {"padded", "packed"};
+inline constexpr std::string_view kOnDamage[] = {"fail", "warn"};
 
 /// Words that picture commands share, as they arrive.
 struct Raw {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <exception>
 #include <new>
 #include <string>
@@ -10,7 +11,6 @@
 #include "devices.hpp"
 #include "errors.hpp"
 #include "log.hpp"
-#include "source_text.hpp"
 
 namespace {
 
@@ -32,11 +32,11 @@ int main(int argc, char** argv) {
   using namespace convfilt;
   try {
     reserve_standard_streams();
+    // A message to a file at its size limit is lost; it must not take the exit code along.
+    std::signal(SIGXFSZ, SIG_IGN);
     set_loudness(Loudness::normal);
     std::visit([](const auto& command) { run(command); }, parse(argc, argv));
     return kDone;
-  } catch (const ParseError& error) {
-    return fail(kUsage, printable_name(error.what()) + "; convfilt COMMAND --help tells more");
   } catch (const UsageError& error) {
     return fail(kUsage, error.what());
   } catch (const IoError& error) {

@@ -8,7 +8,9 @@
 
 #include "checks.hpp"
 #include "errors.hpp"
+#include "formats.hpp"
 #include "help.hpp"
+#include "nearest.hpp"
 #include "source_text.hpp"
 #include "suggest.hpp"
 
@@ -61,7 +63,7 @@ class Grammar {
            strategy_names(this_machine()));
     choice(how, "--device", request.device, "Where to compute", device_names());
     option(how, "--threads", "N", raw_.threads, "CPU threads, 1 to 1024 (default: all cores)");
-    option(how, "--pitch", "NAME", raw_.pitch, "Rows in GPU memory: padded (default) or packed");
+    choice(how, "--pitch", raw_.pitch, "Rows in GPU memory (default padded)", words_of(kPitches));
 
     const char* what = "Mask and border";
     choice(what, "--border", raw_.border, "What lies outside the picture (default replicate)",
@@ -75,16 +77,16 @@ class Grammar {
     const char* files = "Files";
     option(files, "--format", "NAME", picture.write.format,
            "Format of OUT, e.g. png (default: by the end of its name)");
-    option(files, "--quality", "Q", picture.write.quality, "JPEG quality, 0 to 100");
+    option(files, "--quality", "Q", picture.write.quality,
+           "0 to 100, for JPEG and WebP (left out: JPEG 95, WebP lossless)");
     flag(files, "--in-place", picture.in_place, "Allow OUT to be the same file as IN");
-    option(files, "--on-damage", "NAME", raw_.on_damage,
-           "If IN is damaged: fail (default), or warn and go on");
+    choice(files, "--on-damage", raw_.on_damage, "What to do if IN is damaged (default fail)",
+           words_of(kOnDamage));
     option(files, "--max-pixels", "N", picture.read.max_pixels,
            "Refuse a picture of more pixels (default 2^29)");
 
-    CLI::Option* verbose =
-        flag(kMessages, "-v,--verbose", raw_.verbose, "Say what ran where, why, and how long");
-    flag(kMessages, "-q,--quiet", raw_.quiet, "Say nothing but errors")->excludes(verbose);
+    flag(kMessages, "-v,--verbose", raw_.verbose, "Say what ran where, why, and how long");
+    flag(kMessages, "-q,--quiet", raw_.quiet, "Say nothing but errors");
   }
 
   /// Declares --help and --version, which are answered before anything is parsed.
@@ -102,7 +104,40 @@ class Grammar {
   }
 
   void parse(const Words& words) {
-    app_.parse(Words(words.rbegin(), words.rend()));
+    const std::string help = "; " + app_.get_name() + " --help shows what it takes";
+    try {
+      app_.parse(Words(words.rbegin(), words.rend()));
+    } catch (const CLI::RequiredError& error) {
+      refuse_extras();  // an unknown option's value may stand where a name is missing
+      const std::string text = error.what();  // "OUT is required"
+      throw UsageError(text.substr(0, text.find(' ')) + " is missing" + help);
+    } catch (const CLI::ArgumentMismatch& error) {
+      const std::string text = error.what();
+      const std::string name = text.substr(0, text.find(':'));
+      const auto times = std::count_if(words.begin(), words.end(), [&](const std::string& word) {
+        return word.substr(0, word.find('=')) == name;
+      });
+      throw UsageError(times > 1
+                           ? name + " is given " + std::to_string(times) + " times; give it once"
+                           : name + ": its value is missing" + help);
+    } catch (const CLI::ParseError&) {
+      // All values arrive as words and are checked here, so only a flag's can be wrong.
+      for (const std::string& word : words)
+        if (const std::size_t end = word.find('='); word.starts_with("-") && end != word.npos)
+          throw UsageError(convfilt::quoted(word) + ": " + word.substr(0, end) +
+                           " takes no value; write it alone");
+      throw UsageError("the options cannot be understood" + help);
+    }
+    refuse_extras();
+  }
+
+  const Raw& raw() const { return raw_; }
+
+ private:
+  static constexpr const char* kMessages = "Messages";
+
+  /// Throws UsageError where words were left over: misspelt options, and names too many.
+  void refuse_extras() const {
     Words left = app_.remaining();
     std::erase(left, "--");  // it did its work
     if (left.empty()) return;
@@ -120,11 +155,6 @@ class Grammar {
                          : "unknown option " + convfilt::quoted(word) + "; " + app_.get_name() +
                                " --help lists them");
   }
-
-  const Raw& raw() const { return raw_; }
-
- private:
-  static constexpr const char* kMessages = "Messages";
 
   CLI::Option* bound(const char* name, std::string& value, const std::string& description) {
     return app_.add_option(name, value, description);
@@ -169,8 +199,8 @@ void declare(Grammar& grammar, EdgeCommand& command) {
   grammar.choice("Edge", "--method", command.edge.method, "Default sobel", words_of(kEdgeMethods));
   grammar.option("Edge", "--sigma", "S", command.edge.sigma,
                  "Of --method=log, in pixels (default 1.4)");
-  grammar.option("Edge", "--direction", "NAME", command.edge.direction,
-                 "Changes along x, along y or both (default)");
+  grammar.choice("Edge", "--direction", command.edge.direction, "Changes along (default both)",
+                 words_of(kDirections));
   grammar.picture_options(command.picture);
 }
 
@@ -195,8 +225,24 @@ void check(PictureCommand& command, const Raw& raw) {
   complete(command.picture, raw);
 }
 
+void check(ApplyCommand& command, const Raw& raw) {
+  require(!command.mask.empty(), "MASK is empty: name a file or a filter");
+  complete(command.picture, raw);
+}
+
 void check(ListCommand& command, const Raw&) {
   if (!command.topic.empty()) require_choice("topic", command.topic, words_of(kListTopics));
+}
+
+/// Throws UsageError where a picture's name looks like an option.
+void refuse_dashed_names(const Words& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return;
+    if (word.starts_with("-") && find_format(extension_of(word)))
+      throw UsageError(convfilt::quoted(word) +
+                       " begins with '-', as options do; if it is a picture, write " +
+                       convfilt::quoted("./" + word));
+  }
 }
 
 /// Whether one of the words up to "--" is `name`.
@@ -213,6 +259,7 @@ Command parse_as(const CommandHelp& help, const Words& words) {
   grammar.closing_options();
   if (asks(words, "-h") || asks(words, "--help")) return Answer{grammar.help()};
   if (asks(words, "--version")) return Answer{version_text()};
+  refuse_dashed_names(words);
   grammar.parse(words);
   check(command, grammar.raw());
   return command;
@@ -233,8 +280,15 @@ Command parse(int argc, const char* const* argv) {
     if (name == "apply") return parse_as<ApplyCommand>(help, rest);
     return parse_as<ListCommand>(help, rest);
   }
-  if (name == "-h" || name == "--help") return Answer{general_help()};
+  if (name == "help" && rest.size() == 1) {
+    const char* const asked[] = {argv[0], argv[2], "--help"};
+    return parse(3, asked);
+  }
+  if (name == "-h" || name == "--help" || name == "help") return Answer{general_help()};
   if (name == "--version") return Answer{version_text()};
+  if (const Words own = {"--help", "--version"};
+      name.starts_with("-") && !nearest(name, own).empty())
+    throw UsageError(unknown_name("option", name, own));
   if (name.starts_with("-"))
     throw UsageError("the command comes first, then its options: convfilt COMMAND " + name);
   throw UsageError(unknown_name("command", name, words_of(command_helps())));

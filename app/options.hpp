@@ -1,8 +1,7 @@
-/// The command line as plain structs. The words of the CLI library appear only here and in
+/// The command line as plain structs. The words of the CLI library appear only in
 /// options.cpp.
 #pragma once
 
-#include <CLI/Error.hpp>
 #include <optional>
 #include <string>
 #include <variant>
@@ -13,9 +12,6 @@
 #include "log.hpp"
 
 namespace convfilt {
-
-/// A command line that cannot be understood. Exit code 2, as UsageError.
-using ParseError = CLI::ParseError;
 
 /// What blur, sharpen, edge and apply share.
 struct PictureOptions {
@@ -66,8 +62,7 @@ struct Answer {
 using Command =
     std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand, ListCommand>;
 
-/// Understands the command line; reads no file and asks no device. Throws ParseError and
-/// UsageError.
+/// Understands the command line; reads no file and asks no device. Throws UsageError.
 Command parse(int argc, const char* const* argv);
 
 }  // namespace convfilt

@@ -45,7 +45,8 @@ void tell(const Report& report) {
   log_detail("strategy " + std::string(choice.strategy->name) + " on " + device + " (" +
              choice.why + ")");
 
-  log_detail(report.problem);
+  if (!report.job.empty()) log_detail(report.job);
+  for (const std::string& problem : report.problems) log_detail(problem);
 
   const Timing& t = report.timing;
   const std::string runs =

@@ -38,7 +38,7 @@ double opaque(Depth depth) {
 bool is_opaque(const Image& image) {
   if (!image.has_alpha()) return true;
   bool all = true;
-  for_sample_type(image.depth(), [&]<class T>(T) {
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     const T full = T(opaque(image.depth()));
     for (int y = 0; all && y < image.height(); ++y) {
       const T* alpha = row_of<T>(image.view(), y) + kAlpha;
@@ -51,7 +51,7 @@ bool is_opaque(const Image& image) {
 
 Image without_alpha(const Image& image, int threads) {
   Image colours(image.width(), image.height(), kAlpha, image.depth());
-  for_sample_type(image.depth(), [&]<class T>(T) {
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     for_pixels<T, T>(image, threads, colours, [](const T* in, T* out) {
       for (int c = 0; c < kAlpha; ++c) out[c] = in[c];
     });
@@ -61,7 +61,7 @@ Image without_alpha(const Image& image, int threads) {
 
 Image with_opaque_alpha(const Image& colours, int threads) {
   Image image(colours.width(), colours.height(), kAlpha + 1, colours.depth());
-  for_sample_type(colours.depth(), [&]<class T>(T) {
+  with_depth(colours.depth(), [&]<class T>(TypeTag<T>) {
     const T full = T(opaque(colours.depth()));
     for_pixels<T, T>(colours, threads, image, [full](const T* in, T* out) {
       for (int c = 0; c < kAlpha; ++c) out[c] = in[c];
@@ -76,7 +76,7 @@ Image plane_like(const Image& image) {
 }
 
 void take_plane(const Image& image, int channel, int threads, Image& plane) {
-  for_sample_type(image.depth(), [&]<class T>(T) {
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     for_pixels<T, float>(image, threads, plane,
                          [channel](const T* in, float* out) { *out = float(in[channel]); });
   });
@@ -84,7 +84,7 @@ void take_plane(const Image& image, int channel, int threads, Image& plane) {
 
 void take_premultiplied(const Image& image, int channel, int threads, Image& plane) {
   if (!image.has_alpha()) return take_plane(image, channel, threads, plane);
-  for_sample_type(image.depth(), [&]<class T>(T) {
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     for_pixels<T, float>(image, threads, plane, [channel](const T* in, float* out) {
       *out = float(in[channel]) * float(in[kAlpha]);
     });
@@ -96,7 +96,7 @@ void store_colour(const Image& premultiplied, const Image& alpha, double offset,
   const PictureView<const std::byte> alphas = alpha.view();
   const PictureView<const std::byte> colours = premultiplied.view();
   const PictureView<std::byte> target = out.view();
-  for_sample_type(out.depth(), [&]<class T>(T) {
+  with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
     for_rows(alpha, threads, [&](int y) {
       const float* colour = row_of<float>(colours, y);
       const float* a = row_of<float>(alphas, y);
@@ -111,7 +111,7 @@ void store_colour(const Image& premultiplied, const Image& alpha, double offset,
 
 void store_alpha(const Image& alpha, int threads, Image& out) {
   const double full = opaque(out.depth());
-  for_sample_type(out.depth(), [&]<class T>(T) {
+  with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
     for_pixels<float, T>(alpha, threads, out, [full](const float* in, T* to) {
       // The comparison is written so that NaN becomes 0.
       to[kAlpha] = *in > 0 ? to_sample<T>(std::min(double(*in), full)) : T(0);

@@ -6,9 +6,12 @@
 #include <optional>
 #include <thread>
 
+#include "arithmetic.hpp"
 #include "errors.hpp"
 #include "estimate.hpp"
+#include "nearest.hpp"
 #include "registry.hpp"
+#include "source_text.hpp"
 #include "suggest.hpp"
 
 namespace convfilt {
@@ -35,7 +38,11 @@ Wanted parse_device(std::string_view text) {
     throw UsageError("--device=" + std::string(text) + ": after '" + numbered +
                      "' comes the number of a CUDA device, e.g. " + numbered + "0");
   }
-  throw UsageError(unknown_name("device", text, device_names()));
+  // By its letters alone "gpu" is nearer to "cpu".
+  const std::string_view kind = text.substr(0, text.find(':'));
+  const bool means_cuda = edit_distance(kind, "gpu") == 0;
+  throw UsageError(means_cuda ? "unknown device " + quoted(text) + "; did you mean 'cuda'?"
+                              : unknown_name("device", text, device_names()));
 }
 
 const Strategy* find(const Machine& machine, std::string_view name) {
@@ -92,7 +99,9 @@ struct Verdict {
 
 Verdict weigh(const Problem& problem, Family family, int runs, const Request& request,
               const Machine& machine) {
-  const int threads = request.threads > 0 ? request.threads : machine.cores;
+  // Threads beyond the cores make nothing faster.
+  const int threads =
+      request.threads > 0 ? std::min(request.threads, machine.cores) : machine.cores;
   const Work work = work_of(problem, family, runs);
   const std::string estimate = "estimated " + in_words(cpu_seconds(work, threads)) + " on " +
                                std::to_string(threads) +
@@ -105,6 +114,9 @@ Verdict weigh(const Problem& problem, Family family, int runs, const Request& re
 
 Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
                      const Machine& machine) {
+  // Else every strategy refuses, and the message below would blame the device.
+  if (const std::string refusal = arithmetic_refuses(problem); !refusal.empty())
+    throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
   const Family family = family_for(problem);
   const std::string by_mask = "family " + std::string(name_of(family)) + " by the mask; ";
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdarg>
 #include <cstdio>
 #include <iostream>
+#include <iterator>
 #include <mutex>
 #include <opencv2/imgcodecs.hpp>
 #include <streambuf>
@@ -71,7 +73,7 @@ void on_tiff_error(const char* module, const char* format, va_list arguments) {
   if (!current) return;
   char text[256];
   std::vsnprintf(text, sizeof text, format, arguments);
-  current->report_tiff(module ? std::string(module) + ": " + text : std::string(text));
+  current->report_tiff(module && *module ? std::string(module) + ": " + text : std::string(text));
 }
 
 void on_tiff_warning(const char* module, const char* format, va_list arguments) {
@@ -162,6 +164,31 @@ std::string cause_in(const std::string& printed) {
   constexpr std::size_t kLongest = 160;
   if (cause.size() > kLongest) cause.resize(kLongest);
   return cause;
+}
+
+std::string damage_in(const std::string& complaint) {
+  // libjpeg's "premature end of data segment" is about damage in the middle.
+  constexpr std::string_view kCut[] = {"premature end of jpeg file",
+                                       "incomplete",
+                                       "not enough data",
+                                       "read error",
+                                       "truncated",
+                                       "unexpected end",
+                                       "end of file",
+                                       "end of input",
+                                       "too short",
+                                       "past end of",
+                                       "eof",
+                                       "not enough bytes",
+                                       "stream length"};
+  std::string lower = complaint;
+  for (char& c : lower) c = char(std::tolower(static_cast<unsigned char>(c)));
+  const bool cut = std::any_of(std::begin(kCut), std::end(kCut), [&](std::string_view words) {
+    return lower.find(words) != lower.npos;
+  });
+  return (cut ? "the file ends too early ("
+              : "its data is damaged, or of a kind that OpenCV does not read (") +
+         complaint + ")";
 }
 
 }  // namespace convfilt

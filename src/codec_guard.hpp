@@ -52,4 +52,8 @@ class CodecGuard {
 /// The cause in what was printed, in one short line; empty when nothing was.
 std::string cause_in(const std::string& printed);
 
+/// What a codec library's complaint about a file means, in plain words, with the complaint in
+/// brackets.
+std::string damage_in(const std::string& complaint);
+
 }  // namespace convfilt

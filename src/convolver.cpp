@@ -68,7 +68,9 @@ void Convolver::run(const Image& in, const Mask& mask, double border_value, int 
   const Counts counts = ready.plan->counts();
 
   report_.choice = ready.choice;
-  report_.problem = to_string(problem);
+  const std::string line = to_string(problem);
+  if (std::find(report_.problems.begin(), report_.problems.end(), line) == report_.problems.end())
+    report_.problems.push_back(line);
   report_.timing.upload_ms += timing.upload_ms;
   report_.timing.kernel_ms += timing.kernel_ms;
   report_.timing.download_ms += timing.download_ms;
@@ -106,6 +108,11 @@ Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
   const int threads = options_.request.threads;
   const int colours = colour_channels(in);
   const int runs = colours + (filters_alpha ? 1 : 0);
+
+  describe(
+      "a picture with alpha: " + std::to_string(colours) + " colours premultiplied by alpha, " +
+      (filters_alpha ? "and alpha, one after another in f32"
+                     : "one after another in f32; alpha is kept, as the mask's gain is not 1"));
 
   Image plane = plane_like(in), filtered = plane_like(in), alpha = plane_like(in);
   if (filters_alpha) {

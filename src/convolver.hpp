@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "choice.hpp"
@@ -21,10 +22,11 @@ struct ConvolverOptions {
 
 /// What was done so far.
 struct Report {
-  Choice choice;        ///< of the latest run
-  std::string problem;  ///< of the latest run, in one line
-  Timing timing;        ///< milliseconds of all runs; bands: the most of any run
-  Counts counts;        ///< of all runs in the emulator
+  Choice choice;    ///< of the latest run
+  std::string job;  ///< what the runs are for, where there are several; else empty
+  std::vector<std::string> problems;  ///< of all runs, in one line each, each once
+  Timing timing;                      ///< milliseconds of all runs; bands: the most of any run
+  Counts counts;                      ///< of all runs in the emulator
   int runs = 0;
 };
 
@@ -45,6 +47,9 @@ class Convolver {
   /// thought of alpha; `out` has its shape and depth. `runs` says how many such pictures the job
   /// has in all, for the choice of the device.
   void run(const Image& in, const Mask& mask, double border_value, int runs, Image& out);
+
+  /// Says in the report what several runs are for.
+  void describe(std::string job) { report_.job = std::move(job); }
 
   /// The border value as a sample of a picture of this depth; throws UsageError where it is none:
   /// out of range, or not whole for an integer depth.

@@ -42,7 +42,7 @@ void extend_length(const float* response, double divisor, std::vector<double>& l
 void store_length(std::span<const Image> responses, std::span<const Mask> masks, const Image* alpha,
                   int channel, int threads, Image& out) {
   const PictureView<std::byte> target = out.view();
-  for_sample_type(out.depth(), [&]<class T>(T) {
+  with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
     for_rows(responses[0], threads, [&](int y) {
       std::vector<double> length(std::size_t(target.width));
       start_length(row_of<float>(responses[0].view(), y), masks[0].divisor, length);
@@ -58,12 +58,22 @@ void store_length(std::span<const Image> responses, std::span<const Mask> masks,
   });
 }
 
+/// What the runs are for, for -v.
+std::string description(int colours, bool weighted, std::span<const Mask> masks) {
+  std::vector<std::string> names;
+  for (const Mask& mask : masks) names.push_back(mask.name);
+  return "edges of " + std::to_string(colours) +
+         (colours == 1 ? " channel" : " channels, one after another") + " in f32" +
+         (weighted ? ", premultiplied by alpha" : "") + ", with " + listed(names);
+}
+
 }  // namespace
 
 std::vector<Mask> edge_masks(const EdgeOptions& options) {
   const EdgeMethod& method = find_method(options.method);
-  if (options.direction != "x" && options.direction != "y" && options.direction != "both")
-    throw UsageError(unknown_name("direction", options.direction, {"x", "y", "both"}));
+  const std::vector<std::string> directions(std::begin(kDirections), std::end(kDirections));
+  if (std::find(directions.begin(), directions.end(), options.direction) == directions.end())
+    throw UsageError(unknown_name("direction", options.direction, directions));
   if (method.second.empty() && options.direction != "both")
     throw UsageError("--direction=" + options.direction + ": " + options.method +
                      " has one mask for all directions; leave --direction out");
@@ -87,6 +97,7 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
   const int threads = options.request.threads;
   const int colours = colour_channels(in);
   const int runs = colours * int(masks.size());
+  convolver.describe(description(colours, weighted, masks));
   const double border_value = options.border_value * (weighted ? opaque(in.depth()) : 1);
 
   // Whole weights over whole samples sum exactly in f32; the divisor waits for double precision.

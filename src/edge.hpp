@@ -28,12 +28,14 @@ inline constexpr EdgeMethod kEdgeMethods[] = {
     {"log", "", ""},
 };
 
+inline constexpr std::string_view kDirections[] = {"x", "y", "both"};
+
 /// The standard deviation of the LoG that textbooks print as a 9x9 grid.
 inline constexpr double kDefaultLogSigma = 1.4;
 
 struct EdgeOptions {
   std::string method = "sobel";    ///< one of kEdgeMethods
-  std::string direction = "both";  ///< x, y or both; only `both` for methods of one mask
+  std::string direction = "both";  ///< one of kDirections; only `both` for methods of one mask
   std::optional<double> sigma;     ///< pixels; log only, 0 < sigma
 };
 

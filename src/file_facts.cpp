@@ -17,11 +17,6 @@ std::uint32_t big_endian(Bytes bytes, std::size_t at) {
          std::uint32_t{bytes[at + 2]} << 8 | bytes[at + 3];
 }
 
-std::uint32_t little_endian(Bytes bytes, std::size_t at) {
-  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
-         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
-}
-
 bool starts_with(Bytes bytes, std::string_view text) {
   return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
 }
@@ -45,7 +40,7 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
     ++at;
     const bool alone = marker <= 0x01 || (marker >= 0xD0 && marker <= 0xD8);
     if (marker == kEnd) {
-      if (!scanned) facts->damage = "no image data before the end marker";
+      if (!scanned) facts->damage = "the file ends too early (no image data before its end marker)";
       return;
     }
     if (alone) continue;
@@ -60,7 +55,7 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
     if (marker == kScan) scanned = true;
     at += length;
   }
-  facts->damage = "it ends before its end-of-image marker";
+  facts->damage = "the file ends too early (no end-of-image marker)";
 }
 
 void inspect_png(Bytes bytes, FileFacts* facts) {
@@ -84,8 +79,8 @@ void inspect_png(Bytes bytes, FileFacts* facts) {
 void inspect_webp(Bytes bytes, FileFacts* facts) {
   const std::size_t whole = bytes.size() >= 12 ? std::size_t{little_endian(bytes, 4)} + 8 : 12;
   if (whole > bytes.size()) {
-    facts->damage =
-        "it has " + std::to_string(bytes.size()) + " of " + std::to_string(whole) + " bytes";
+    facts->damage = "the file ends too early (" + std::to_string(bytes.size()) + " of " +
+                    std::to_string(whole) + " bytes)";
   }
   for (std::size_t at = 12; at + 8 <= bytes.size();) {
     const std::size_t length = little_endian(bytes, at + 4);

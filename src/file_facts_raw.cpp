@@ -10,11 +10,6 @@ namespace {
 
 using Bytes = std::span<const unsigned char>;
 
-std::uint32_t little_endian(Bytes bytes, std::size_t at) {
-  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
-         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
-}
-
 /// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish
 /// where a row is longer than the picture is wide, or the end mark is missing.
 std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t height, bool nibbles) {
@@ -39,9 +34,10 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
       x += code;
       at += ((nibbles ? (code + 1) / 2 : code) + 1) / 2 * 2;
     }
-    if (x > width || y > height) return "a run-length coded row is longer than the picture is wide";
+    if (x > width || y > height)
+      return "its data is damaged (a run-length coded row is longer than the picture is wide)";
   }
-  return "its run-length coded rows have no end mark";
+  return "the file ends too early (its run-length coded rows have no end mark)";
 }
 
 /// The number after `at`, past blanks and comments; moves `at` behind it. -1 when there is none.
@@ -104,7 +100,8 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
                               " bits a sample");
   }
   if (samples == 2 && extra) facts->warnings.push_back("the alpha of a grey TIFF is not read");
-  if (tags.is_cut()) facts->damage = "its directory points beyond the end of the file";
+  if (tags.is_cut())
+    facts->damage = "the file ends too early (its directory points beyond the end)";
   if (tags.has_next_directory()) {
     facts->warnings.push_back("only the first of several pictures in this TIFF is read");
   }

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
-#include <numeric>
 #include <vector>
+
+#include "nearest.hpp"
 
 namespace convfilt {
 namespace {
@@ -45,21 +46,6 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 bool Format::holds(Depth depth) const {
@@ -95,18 +81,7 @@ const Format* find_format(std::string_view extension) {
 }
 
 std::string nearest_extension(std::string_view extension) {
-  const std::string wanted = lower(extension);
-  std::string best;
-  // Two of at most four letters may be wrong or swapped, but at least one must be right.
-  std::size_t best_distance = std::min<std::size_t>(3, wanted.size());
-  for (const std::string& name : words(known_extensions())) {
-    const std::size_t distance = edit_distance(wanted, name);
-    if (distance < best_distance) {
-      best = name;
-      best_distance = distance;
-    }
-  }
-  return best;
+  return nearest(extension, words(known_extensions()));
 }
 
 std::string extension_of(std::string_view path) {

@@ -58,6 +58,11 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
   // Room for all of a regular file, the byte that finds its end, and what inspect() appends.
   constexpr std::size_t kMost = INT32_MAX, kSpare = 16, kStep = std::size_t{1} << 20;
   std::vector<unsigned char> bytes;
+  const auto refuse_huge = [&] {
+    fail(path, "it is larger than OpenCV decodes (files of less than 2 GiB); convert it first");
+  };
+  // Before memory is taken: the size of a sparse file costs its maker nothing.
+  if (S_ISREG(info.st_mode) && info.st_size > off_t(kMost - kSpare)) refuse_huge();
   if (S_ISREG(info.st_mode)) bytes.reserve(static_cast<std::size_t>(info.st_size) + kSpare);
   std::size_t filled = 0;
   while (true) {
@@ -67,7 +72,7 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
     if (got < 0) fail_system(path, errno);
     if (got == 0) break;
     filled += static_cast<std::size_t>(got);
-    if (filled > kMost - kSpare) fail(path, "OpenCV decodes files of less than 2 GiB only");
+    if (filled > kMost - kSpare) refuse_huge();
   }
   bytes.resize(filled);
   if (bytes.empty()) fail(path, "it is empty");
@@ -140,7 +145,7 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
     if (format == FormatId::exr) {
       fail(path, "OpenCV reads OpenEXR only with OPENCV_IO_ENABLE_OPENEXR=1 in the environment");
     }
-    result.damage = cause_in(error.what());
+    result.damage = damage_in(cause_in(error.what()));
   } catch (const std::bad_alloc&) {
     fail(path, "not enough memory for its pixels");
   }
@@ -148,13 +153,13 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
 
   const std::string cause = cause_in(guard.printed());
   if (!guard.tiff_error().empty()) {
-    result.damage = guard.tiff_error();
+    result.damage = damage_in(guard.tiff_error());
   } else if (result.pixels.empty()) {
-    if (!cause.empty()) result.damage = cause;
-    if (result.damage.empty()) result.damage = "the decoder gave up";
+    if (!cause.empty()) result.damage = damage_in(cause);
+    if (result.damage.empty()) result.damage = damage_in("the decoder gave up");
   } else if (format == FormatId::jpeg && !cause.empty() &&
              cause.find("JFIF revision") == cause.npos && cause.find("Adobe") == cause.npos) {
-    result.damage = cause;  // all that libjpeg prints beside these two is about damage
+    result.damage = damage_in(cause);  // all that libjpeg prints beside these two is about damage
   }
   if (result.pixels.empty() && !options.refuse_damaged) {
     result.pixels = salvage(format, bytes, guard.size(), guard.type());
@@ -226,11 +231,10 @@ Image read_image(const std::string& path, const ReadOptions& options,
   const std::string damage = facts.damage.empty() ? decoded.damage : facts.damage;
   if (!damage.empty()) {
     if (options.refuse_damaged) {
-      fail(path, "damaged, or a kind of " + name + " that OpenCV does not read: " + damage +
-                     "; --on-damage=warn takes what can be read");
+      fail(path, damage + "; --on-damage=warn takes what can be read");
     }
     if (decoded.pixels.empty()) fail(path, "nothing of this " + name + " can be read: " + damage);
-    facts.warnings.push_back("damaged, read as far as possible: " + damage);
+    facts.warnings.push_back(damage + "; read as far as possible");
   }
   try {
     Image image(corrected(as_ours(decoded.pixels, &facts.warnings), facts));

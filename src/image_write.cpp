@@ -183,6 +183,11 @@ void write_image(const std::string& path, const Image& image, const WriteOptions
   if (options.quality && !format.quality) {
     notes.push_back(shown(path) + ": " + std::string(format.name) + " has no quality to set");
   }
+  const Format* named = path == "-" ? nullptr : find_format(extension_of(path));
+  if (named && named->id != format.id) {
+    notes.push_back(shown(path) + ": written as " + std::string(format.name) +
+                    ", as --format says, though its name ends in ." + extension_of(path));
+  }
   std::vector<unsigned char> bytes;
   {
     const cv::Mat pixels = fitted(path, image, format, &notes);

@@ -1,7 +1,5 @@
 #include "mask_file.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 #include <utility>
 
 #include "errors.hpp"
+#include "log.hpp"
 #include "mask_text.hpp"
 #include "nearest.hpp"
 #include "source_text.hpp"
@@ -56,7 +55,7 @@ std::string read_file(const std::string& path) {
 Mask load_file(const std::string& path) {
   std::string doubt;
   Mask mask = parse_mask(read_file(path), path, &doubt);
-  if (!doubt.empty()) spdlog::warn("{}", doubt);
+  if (!doubt.empty()) log_warning(doubt);
   return mask;
 }
 

@@ -17,7 +17,7 @@ struct FilterInfo {
 };
 
 /// A mask from a text file, or a filter by its name. An existing file, and anything with a '/' in
-/// it, is a file; all else is a name. Logs a warning (spdlog) for a grid that could be meant as
+/// it, is a file; all else is a name. Logs a warning for a grid that could be meant as
 /// a vips matrix.
 ///
 /// Throws IoError if the file cannot be read, is larger than 64 MiB or is not a mask (see

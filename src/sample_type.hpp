@@ -1,4 +1,4 @@
-/// From depth to C++ type, and from a real value back to a sample.
+/// Rows as samples of a C++ type, and from a real value back to a sample.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +6,10 @@
 #include <limits>
 #include <type_traits>
 
-#include "problem.hpp"
+#include "dispatch.hpp"
+#include "plane_view.hpp"
 
 namespace convfilt {
-
-/// Calls `body(T{})` with T the sample type of `depth`.
-template <class Body>
-void for_sample_type(Depth depth, Body&& body) {
-  switch (depth) {
-    case Depth::u8: return body(std::uint8_t{});
-    case Depth::u16: return body(std::uint16_t{});
-    case Depth::f32: return body(float{});
-  }
-}
 
 /// The sample nearest to `value`: integer depths rounded half to even and saturated, f32 as it is.
 template <class T>

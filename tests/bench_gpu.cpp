@@ -2,14 +2,16 @@
 // the same run, and checked in the same run: against the oracle on a crop, and byte for byte
 // against the CPU.
 //
-//   convfilt_bench_gpu [SIDE]     prints a Markdown table; SIDE of the square 8-bit picture,
-//   default 8192
+// clang-format off
+//   convfilt_bench_gpu [SIDE]     prints a Markdown table; SIDE of the square 8-bit picture, default 8192
+// clang-format on
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <stdexcept>
 #include <string>
 
 #include "devices.hpp"
@@ -24,7 +26,9 @@ constexpr int kRepeats = 21;
 constexpr int kSides[] = {3, 5, 9, 15};
 constexpr int kCrop = 160;  // pixels a side that the oracle computes
 
+/// Nothing is timed where the pictures do not fit the device.
 double median(std::vector<double> times) {
+  if (times.empty()) throw std::runtime_error("too little device memory; give a smaller SIDE");
   std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
   return times[times.size() / 2];
 }

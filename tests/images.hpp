@@ -12,14 +12,14 @@ namespace convfilt::image_tests {
 
 inline double sample(const Image& image, int x, int y, int channel) {
   double value = 0;
-  for_sample_type(image.depth(), [&]<class T>(T) {
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     value = double(row_of<T>(image.view(), y)[x * image.channels() + channel]);
   });
   return value;
 }
 
 inline void put(Image& image, int x, int y, int channel, double value) {
-  for_sample_type(image.depth(), [&]<class T>(T) {
+  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     row_of<T>(image.view(), y)[x * image.channels() + channel] = T(value);
   });
 }

@@ -135,6 +135,25 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   CHECK(without.notice.empty());
 }
 
+TEST_CASE("threads beyond the cores do not make the CPU look faster") {
+  const Problem problem = problem_of(8192, diagonal(101));
+  const Invented one(1);  // of 8 cores
+  for (int threads : {8, 64, 1024}) {
+    const Choice choice = convfilt::choose(problem, 1, {"auto", "auto", threads}, one.machine);
+    CHECK(choice.device == DeviceKind::cuda);
+    CHECK(has(choice.why, "on 8 CPU threads"));
+  }
+}
+
+TEST_CASE("a mask beyond the arithmetic is named, whatever the device") {
+  Problem problem = problem_of(64, make_mask("huge", 2, 1, {1e30, 1}));
+  for (const char* device : {"auto", "cpu", "emulator", "cuda"}) {
+    const std::string text = complaint<UsageError>(Invented(1), problem, "auto", device);
+    CHECK(has(text, "mask 'huge': "));
+    CHECK_FALSE(has(text, "--device"));
+  }
+}
+
 TEST_CASE("a textbook strategy takes the GPU, else the emulator, and says so") {
   const Problem problem = problem_of(64, diagonal(3));
   CHECK(Invented(1).choose(problem, "tiled-in", "auto").device == DeviceKind::cuda);
@@ -168,6 +187,8 @@ TEST_CASE("what cannot be asked for") {
   const Invented one(1);
   CHECK(has(complaint<UsageError>(one, problem, "tiled-im", "auto"), "did you mean 'tiled-in'?"));
   CHECK(has(complaint<UsageError>(one, problem, "auto", "cudo"), "did you mean 'cuda'?"));
+  for (const char* device : {"gpu", "GPU", "gpu:0"})
+    CHECK(has(complaint<UsageError>(one, problem, "auto", device), "did you mean 'cuda'?"));
   for (const char* device : {"cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999"})
     CHECK(has(complaint<UsageError>(one, problem, "auto", device), "cuda:0"));
   CHECK(has(complaint<UsageError>(one, problem, "cpu", "cuda"), "only on cpu"));

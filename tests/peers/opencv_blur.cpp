@@ -1,9 +1,10 @@
 // The peer of `convfilt blur`: a plain OpenCV program; and the truth that both are held against.
 //
-//   opencv_blur make OUT.jpg                 a 12-megapixel photograph, from samples/rocket.jpg
-//   enlarged, with noise opencv_blur blur IN OUT SIGMA            imread, GaussianBlur, imwrite
-//   opencv_blur distance IN RESULT SIGMA     largest distance, in steps, of RESULT from the
-//   untruncated Gaussian of IN
+// clang-format off
+//   opencv_blur make FROM TO.jpg             a 12-megapixel photograph: FROM enlarged, with noise
+//   opencv_blur blur IN OUT SIGMA            imread, GaussianBlur, imwrite
+//   opencv_blur distance IN RESULT SIGMA     largest distance, in steps, of RESULT from the untruncated Gaussian of IN
+// clang-format on
 
 #include <algorithm>
 #include <cmath>

@@ -6,7 +6,7 @@ for format in jpg png tif webp bmp ppm pam pfm jp2; do
 done
 convfilt blur samples/rocket.jpg picture --format png
 same out.png picture
-convfilt blur samples/rocket.jpg picture.jpg --format PNG
+try blur samples/rocket.jpg picture.jpg --format PNG
 same out.png picture.jpg
 convfilt blur samples/rocket.jpg OUT.PNG
 same out.png OUT.PNG

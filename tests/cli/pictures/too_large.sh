@@ -26,6 +26,11 @@ for in in ppm pam pfm png bmp jpg; do
 done
 printf 'P6\n100000 100000\n255\n' >monster.ppm
 try blur monster.ppm out.png
+# More bytes than OpenCV takes, in a file of holes.
+truncate -s 3G huge.png
+code=0; small blur huge.png out.png 2>huge.said || code=$?
+[ $code = 1 ] && grep -q "^convfilt: cannot read 'huge.png': it is larger than OpenCV decodes" huge.said ||
+  fail "exit code $code: $(cat huge.said)"
 # Taking what can be read does not help.
 try blur bomb.ppm out.png --on-damage=warn
 # The limit can be set: 512x512 pixels are 262144.

@@ -14,7 +14,7 @@ for format in jpg png tif webp bmp ppm pam pfm; do
     [ $at = $((size / 2)) ] || continue
     code=0; convfilt apply identity cut.$format out.ppm --on-damage=warn 2>said || code=$?
     case $code in
-      0) grep -q "^convfilt: warning: 'cut.$format': damaged, read as far as possible: " said || fail "$format, $at: $(cat said)"
+      0) grep -q "^convfilt: warning: 'cut.$format': .*; read as far as possible$" said || fail "$format, $at: $(cat said)"
         [ "$(head -n 2 out.ppm | tail -n 1)" = "64 48" ] || fail "$format, $at: the picture has another size" ;;
       1) grep -q "^convfilt: cannot read 'cut.$format': nothing of this" said || fail "$format, $at: $(cat said)" ;;
       *) fail "$format, $at, --on-damage=warn: exit code $code" ;;

@@ -18,6 +18,9 @@ for limit in 0 1 100 256; do
 done
 limited 257 apply identity ../samples/camera.png out.pgm
 same ../expected.pgm out.pgm
+# Messages to a file that may not grow are lost, but not the exit code.
+code=0; limited 0 blur missing.png none.png 2>../nothing || code=$?
+[ $code = 1 ] || fail "no room for messages: exit code $code"
 # Through the shell's standard output there is nothing to keep, but it is still an error.
 code=0; limited 100 apply identity ../samples/camera.png - --format pgm >../stdout.pgm 2>../said || code=$?
 [ $code = 1 ] && grep -q '^convfilt: cannot write to standard output: File too large' ../said || fail "exit code $code: $(cat ../said)"

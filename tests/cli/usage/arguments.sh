@@ -20,4 +20,12 @@ try blur samples/camera.png out.png --sigma
 try blur samples/camera.png out.png --strategy=
 try blur samples/camera.png out.png --sigma 1 --sigma 2
 try blur samples/camera.png out.png --flip=maybe
+# A name that is missing because an option is misspelt, looks like an option, or is empty.
+try blur in.png --sgima 3
+try blur -x.png out.png
+try blur samples/camera.png -v.png
+try blur -- -x.png out.png
+try blur '' out.png
+try blur samples/camera.png ''
+try apply '' samples/camera.png out.png
 only .

@@ -1,7 +1,7 @@
 # Words that are not in a list: the nearest one is offered, or else the list.
 for name in tiled_in tiledin Basic seperable foo; do try blur samples/camera.png out.png --strategy "$name"; done
 for name in relect zero constnat; do try blur samples/camera.png out.png --border "$name"; done
-for name in gpu cdua cuda: cuda:x cuda:-1 CUDA fpga; do try blur samples/camera.png out.png --device "$name"; done
+for name in gpu GPU:0 cdua cuda: cuda:x cuda:-1 CUDA fpga; do try blur samples/camera.png out.png --device "$name"; done
 try blur samples/camera.png out.png --pitch paded
 try blur samples/camera.png out.png --on-damage ignore
 try edge samples/camera.png out.png --method lapacian

@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Installs BUILD, moves what came out elsewhere, and has the moved program find the filters beside it. The program falls
+# back on the filters of the source tree, so two of those installed are made to differ from it: a new one, and `identity`
+# described in other words.
+#
+#   tests/install.sh BUILD
+set -euo pipefail
+fail() { echo "tests/install.sh: $*" >&2; exit 1; }
+build=${1:?usage: tests/install.sh BUILD}
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset CONVFILT_FILTERS
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log" >&2; fail "cmake --install failed"; }
+mv "$work/prefix" "$work/moved"
+program=$(find "$work/moved" -name convfilt -type f)
+filters=$(find "$work/moved" -name filters -type d)
+[ -x "$program" ] || fail "no program was installed"
+[ -d "$filters" ] || fail "no filters were installed"
+
+cd "$work"
+printf '# only installed\n0 0 2\n' >"$filters/marker.txt"
+printf '# not as in the source tree\n1\n' >"$filters/identity.txt"
+"$program" list filters >list
+for file in "$source"/filters/*.txt; do
+  name=$(basename "$file" .txt)
+  grep -q "^  $name " list || fail "list filters lacks $name"
+done
+expected=$(($(find "$source/filters" -name '*.txt' | wc -l) + 1))
+[ "$(wc -l <list)" = "$expected" ] || fail "list filters has $(wc -l <list) lines, not $expected"
+grep -q '^  marker .* only installed$' list || fail "list filters lacks what was added beside the program"
+grep -q '^  identity .* not as in the source tree$' list || fail "identity comes from the source tree"
+
+echo 'P2 3 1 255 10 20 30' >in.pgm
+"$program" apply marker in.pgm out.pgm
+[ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "40 60 60" ] || fail "apply marker: wrong samples"
