@@ -17,6 +17,8 @@
 namespace convfilt {
 namespace {
 
+constexpr double kWorthSaying = 10;  // seconds that somebody who waits wants to be told of
+
 constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
 
 /// --device, taken apart.
@@ -97,11 +99,14 @@ struct Verdict {
   std::string why;
 };
 
+// Threads beyond the cores make nothing faster.
+int useful_threads(const Request& request, const Machine& machine) {
+  return request.threads > 0 ? std::min(request.threads, machine.cores) : machine.cores;
+}
+
 Verdict weigh(const Problem& problem, Family family, int runs, const Request& request,
               const Machine& machine) {
-  // Threads beyond the cores make nothing faster.
-  const int threads =
-      request.threads > 0 ? std::min(request.threads, machine.cores) : machine.cores;
+  const int threads = useful_threads(request, machine);
   const Work work = work_of(problem, family, runs);
   const std::string estimate = "estimated " + in_words(cpu_seconds(work, threads)) + " on " +
                                std::to_string(threads) +
@@ -171,9 +176,12 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   const std::string& missing = machine.cuda().missing;
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
+  const double seconds =
+      emulator_seconds(work_of(problem, strategy.family, runs), useful_threads(request, machine));
   return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is no CUDA device",
           "no CUDA device (" + missing + "); " + name +
-              " runs in the emulator on the CPU: same bytes, not the speed"};
+              " runs in the emulator on the CPU: same bytes, not the speed" +
+              (seconds > kWorthSaying ? "; this will take some " + in_words(seconds) : "")};
 }
 
 }  // namespace

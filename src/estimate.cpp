@@ -23,6 +23,10 @@ double cuda_seconds(const Work& work) {
   return kCudaContext + 2 * work.bytes / kTransferRate + work.multiply_adds / kCudaRate;
 }
 
+double emulator_seconds(const Work& work, int threads) {
+  return work.multiply_adds * kEmulatorMultiplyAdd / std::max(threads, 1);
+}
+
 bool cuda_pays(const Work& work, int threads) {
   return cpu_seconds(work, threads) > cuda_seconds(work);
 }

@@ -28,15 +28,22 @@ double cpu_seconds(const Work& work, int threads);
 /// Estimated seconds on a GPU, from a process that has not touched CUDA yet.
 double cuda_seconds(const Work& work);
 
+/// Estimated seconds in the emulator on `threads` cores.
+double emulator_seconds(const Work& work, int threads);
+
 /// Whether the GPU is estimated to be done before the CPU.
 bool cuda_pays(const Work& work, int threads);
 
 /// Seconds of one CPU core for a sample, whatever the mask (rows prepared, sums ended, memory), and
-/// for a multiply-add. Fitted to tests/peers/bench_cpu.cpp on a Sapphire Rapids core at 2.6 GHz with
-/// AVX-512, direct 3x3 to 15x15 and separable 17 to 321 taps a line; AVX2 takes up to twice as
+/// for a multiply-add. Fitted to tests/peers/bench_cpu.cpp on a Sapphire Rapids core at 2.6 GHz
+/// with AVX-512, direct 3x3 to 15x15 and separable 17 to 321 taps a line; AVX2 takes up to twice as
 /// long.
 inline constexpr double kCpuSampleU8 = 0.3e-9, kCpuMultiplyAddU8 = 0.012e-9;
 inline constexpr double kCpuSampleWide = 0.8e-9, kCpuMultiplyAddWide = 0.03e-9;
+
+/// Seconds of one core for a multiply-add in the emulator, whose every read is counted and checked:
+/// 3 (basic) to 20 (texture) nanoseconds at 15x15.
+inline constexpr double kEmulatorMultiplyAdd = 8e-9;
 
 /// Seconds until a CUDA context stands: driver start, module load, first allocation.
 inline constexpr double kCudaContext = 0.3;

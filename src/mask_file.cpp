@@ -75,8 +75,14 @@ std::string description_of(std::string_view text) {
 
 // Every filter's file, by name.
 std::map<std::string, fs::path> filter_files() {
+  const std::vector<fs::path> folders = filter_folders();
+  if (folders.empty()) {
+    throw IoError(
+        "no folder of filters was found, neither beside the program nor in " CONVFILT_SOURCE_FILTERS
+        "; install convfilt again, or name one in CONVFILT_FILTERS");
+  }
   std::map<std::string, fs::path> files;
-  for (const fs::path& folder : filter_folders()) {
+  for (const fs::path& folder : folders) {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; entry != end; entry.increment(error)) {
       const fs::path& path = entry->path();

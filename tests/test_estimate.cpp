@@ -167,6 +167,9 @@ TEST_CASE("a textbook strategy takes the GPU, else the emulator, and says so") {
       emulated.notice ==
       "no CUDA device (there is no driver; install one); tiled-in runs in the emulator on the CPU: "
       "same bytes, not the speed");
+  const Choice slow = Invented(0).choose(problem_of(8192, diagonal(15)), "tiled-in", "auto");
+  CHECK(has(slow.notice, "not the speed; this will take some 15 s"));
+
   const Choice asked = Invented(0).choose(problem, "tiled-in", "emulator");
   CHECK(asked.device == DeviceKind::emulator);
   CHECK(asked.notice.empty());
