@@ -10,6 +10,7 @@ rounds=${1:-15}
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 g++ -std=c++20 -O2 tests/peers/opencv_blur.cpp -o "$work/peer" -isystem /usr/include/opencv4 -lopencv_core -lopencv_imgproc -lopencv_imgcodecs
 "$work/peer" make samples/rocket.jpg "$work/in.jpg"
+echo '```'
 echo "12-megapixel JPEG of $(stat -c %s "$work/in.jpg") bytes, sigma 2, $(nproc) cores, median of $rounds"
 
 commands=("$convfilt blur $work/in.jpg $work/convfilt.jpg --sigma 2 --device=cpu" "$work/peer blur $work/in.jpg $work/opencv.jpg 2")
@@ -27,8 +28,9 @@ for name in "${names[@]}"; do
   awk -v n="$name" -v us="$(median "$work/$name")" -v base="$base" 'BEGIN { printf "%-9s %7.1f ms  %.2f of OpenCV\n", n, us / 1000, us / base }'
 done
 "$convfilt" blur "$work/in.jpg" "$work/convfilt.png" --sigma 2 --device=cpu
-"$work/peer" distance "$work/in.jpg" "$work/convfilt.png" 2
+(cd "$work" && ./peer distance in.jpg convfilt.png 2)
 if command -v vips >/dev/null; then
   vips gaussblur "$work/in.jpg" "$work/vips.png" 2
-  "$work/peer" distance "$work/in.jpg" "$work/vips.png" 2
+  (cd "$work" && ./peer distance in.jpg vips.png 2)
 fi
+echo '```'
