@@ -46,6 +46,18 @@ double effective_offset(const Mask& mask) {
   return std::clamp(mask.offset, -reach, reach);
 }
 
+// Whether fixed point of that shift keeps every 8-bit sum and its end below kSumLimit.
+bool fits_u8(const Mask& mask, int shift) {
+  const double one = std::ldexp(1.0, shift);
+  // Rounding may add half to every weight.
+  return 255 * (absolute_gain(mask) * one + 0.5 * double(mask.weights.size())) < kSumLimit &&
+         (std::abs(effective_offset(mask)) + 256) * one <= kSumLimit;
+}
+
+constexpr const char* kTooLargeForU8 =
+    "the mask's weights are too large for 8-bit arithmetic (the sum of |weights| must stay below 4 "
+    "million); give it a scale, or use --normalize";
+
 template <class Out>
 PreparedMask<Out> shaped_like(const Mask& mask) {
   PreparedMask<Out> prepared;
@@ -64,19 +76,10 @@ PreparedMask<std::uint8_t> prepare_u8(const Mask& mask) {
                                      std::uint32_t(mask.divisor), 0, 255);
     return prepared;
   }
+  if (!fits_u8(mask, 0)) throw std::invalid_argument(kTooLargeForU8);
   const auto reals = real_weights(mask);
   const double offset = effective_offset(mask);
-  const auto fits = [&](int shift) {
-    const double one = std::ldexp(1.0, shift);
-    // Rounding may add half to every weight.
-    return 255 * (absolute_gain(mask) * one + 0.5 * double(reals.size())) < kSumLimit &&
-           (std::abs(offset) + 256) * one <= kSumLimit;
-  };
-  if (!fits(0)) {
-    throw std::invalid_argument(
-        "the mask's weights are too large for 8-bit arithmetic (the sum of |weights| must stay "
-        "below 4 million); give it a scale, or use --normalize");
-  }
+  const auto fits = [&](int shift) { return fits_u8(mask, shift); };
   // The narrowest fixed point that is accurate enough; 16-bit weights are the fastest to multiply.
   int shift = kMaxShift;
   while (shift > 0 && max_abs(reals) * std::ldexp(1.0, shift) > kMax16) --shift;
@@ -181,12 +184,7 @@ std::string arithmetic_refuses(const Problem& problem) {
     return "the mask's weights, scale or offset leave the range of single precision (about 1e38); "
            "give it a scale, or use --normalize";
   }
-  try {
-    prepare_u8(problem.mask);
-  } catch (const std::invalid_argument& refusal) {
-    return refusal.what();
-  }
-  return "";
+  return exact_in_integers(problem.mask) || fits_u8(problem.mask, 0) ? "" : kTooLargeForU8;
 }
 
 template <>
