@@ -187,6 +187,21 @@ std::string arithmetic_refuses(const Problem& problem) {
   return exact_in_integers(problem.mask) || fits_u8(problem.mask, 0) ? "" : kTooLargeForU8;
 }
 
+std::string transform_refuses(const Problem& problem) {
+  // A float holds 24 bits: this leaves a sum 1/16 of a step, and transforms a few roundings of
+  // that.
+  constexpr double kLargestSum = 1 << 20;
+  Problem as_floats = problem;
+  as_floats.depth = Depth::f32;
+  if (std::string reason = arithmetic_refuses(as_floats); !reason.empty()) return reason;
+  const double largest = absolute_gain(problem.mask) * full_range(problem.depth);
+  if (problem.depth == Depth::f32 || largest + std::abs(problem.mask.offset) <= kLargestSum)
+    return "";
+  return "the mask's weights are so large that single precision loses whole steps of " +
+         std::string(name_of(problem.depth)) +
+         " samples; give it a scale, use --normalize, or a strategy of the direct family";
+}
+
 template <>
 std::uint8_t ghost_sample(const Problem& problem) {
   return std::uint8_t(std::nearbyint(std::clamp(problem.border_value, 0.0, 255.0)));

@@ -79,14 +79,24 @@ CONVFILT_HD inline void finish(const IntegerFinish& f, std::int32_t sum, std::in
   out = std::int16_t(f(sum));
 }
 
-CONVFILT_HD inline void finish(const FloatFinish& f, float sum, std::uint16_t& out) {
+/// Rounded half to even, saturated to 0..highest; NaN becomes 0.
+CONVFILT_HD inline std::uint32_t rounded(const FloatFinish& f, float sum, float highest) {
   const float value = multiply_add(sum, f.scale, f.offset);
-  const float clamped = value > 0 ? (value < 65535.0f ? value : 65535.0f) : 0.0f;
+  const float clamped = value > 0 ? (value < highest ? value : highest) : 0.0f;
 #ifdef __CUDA_ARCH__
-  out = std::uint16_t(__float2uint_rn(clamped));
+  return __float2uint_rn(clamped);
 #else
-  out = std::uint16_t(std::nearbyint(clamped));
+  return std::uint32_t(std::nearbyint(clamped));
 #endif
+}
+
+/// 8-bit pictures end so in the transform family alone.
+CONVFILT_HD inline void finish(const FloatFinish& f, float sum, std::uint8_t& out) {
+  out = std::uint8_t(rounded(f, sum, 255.0f));
+}
+
+CONVFILT_HD inline void finish(const FloatFinish& f, float sum, std::uint16_t& out) {
+  out = std::uint16_t(rounded(f, sum, 65535.0f));
 }
 
 /// Every NaN becomes the same one: processors differ in the payload that they pass on.
@@ -141,6 +151,9 @@ PreparedMask<T> prepare_mask(const Mask& mask);
 /// Why no strategy can compute this: weights too large for 8-bit sums, or for single precision.
 /// Empty when all can.
 std::string arithmetic_refuses(const Problem& problem);
+
+/// Why single precision cannot keep the transform family's bound, one step; empty when it can.
+std::string transform_refuses(const Problem& problem);
 
 /// The border value as a sample. Integer depths: rounded and saturated.
 template <class T>

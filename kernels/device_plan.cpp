@@ -1,7 +1,6 @@
 #include "device_plan_base.hpp"
 
 #include <algorithm>
-#include <random>
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -26,18 +25,23 @@ Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> o
   return timing;
 }
 
-std::vector<double> DevicePlan::time_resident(int repeats) {
+std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, int repeats) {
   stream_.make_current();
-  const Window whole{0, 0, problem_.width, problem_.height};
+  const Window whole = whole_window();
   if (!fits(whole, problem_.width, problem_.height)) return {};
   allocate(whole, problem_.width, problem_.height);
-  fill_with_noise(plane_in_.plane);
+  if (in.data) upload(in);
+  // Every channel is timed on the first one's samples: a plan has one plane for all.
+  if (interleaved()) {
+    extract_channel(problem_.depth, picture_in_.plane, problem_.channels, 0, plane_in_.plane,
+                    stream_);
+  }
   std::vector<double> times;
   for (int k = 0; k < repeats + kWarmups; ++k) {
     Event start, stop;
     start.record(stream_);
     for (int channel = 0; channel < problem_.channels; ++channel) {
-      filter(plane_in_.plane, plane_out_.plane, {});
+      filter(plane_in_.plane, plane_out_.plane, whole_shift());
     }
     stop.record(stream_);
     const double ms = stop.ms_since(start);
@@ -49,6 +53,14 @@ std::vector<double> DevicePlan::time_resident(int repeats) {
 std::ptrdiff_t DevicePlan::pitch_for(std::ptrdiff_t row_bytes) const {
   return options_.padded_pitch ? (row_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes
                                : row_bytes;
+}
+
+Window DevicePlan::whole_window() const {
+  return {0, 0, problem_.out_width(), problem_.out_height()};
+}
+
+Shift DevicePlan::whole_shift() const {
+  return {problem_.mask.anchor_x - problem_.lead_x(), problem_.mask.anchor_y - problem_.lead_y()};
 }
 
 std::size_t DevicePlan::plane_bytes(int width, int height, std::size_t sample_bytes) const {
@@ -91,8 +103,8 @@ bool DevicePlan::fits(const Window& window, int in_width, int in_height) const {
 
 // The whole picture, or else the largest band of rows that fits, or else a piece of one.
 Window DevicePlan::fitting_window() const {
-  Window window{0, 0, problem_.width, problem_.height};
-  if (fits(window, window.width, window.height)) return window;
+  Window window = whole_window();
+  if (fits(window, problem_.width, problem_.height)) return window;
   const int halo_x = problem_.mask.width - 1, halo_y = problem_.mask.height - 1;
   window.width = std::max(1, std::min(window.width, limits_.width - halo_x));
   window.height = std::max(1, std::min(window.height, limits_.height - halo_y));
@@ -120,24 +132,29 @@ void DevicePlan::allocate(const Window& window, int in_width, int in_height) {
   allocate_scratch(in_height, window.width, window.height);
 }
 
+void DevicePlan::upload(PictureView<const std::byte> in) {
+  const DevicePlane& to = interleaved() ? picture_in_.plane : plane_in_.plane;
+  upload_rows(to.data, std::size_t(to.pitch), in.data, std::size_t(in.pitch),
+              in.width * size_of(problem_.depth) * problem_.channels, in.height, stream_);
+}
+
 void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::byte> out,
                             const Window& window, Timing& timing) {
   const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
-  const bool whole = window.width == problem_.width && window.height == problem_.height;
-  Shift shift;
+  const bool whole = window.width == problem_.out_width() && window.height == problem_.out_height();
+  Shift shift = whole_shift();
   if (!whole) {
     gather_with_halo(problem_, in, window, staging_);
     in = staging_.view();
     shift = {problem_.mask.anchor_x, problem_.mask.anchor_y};
   }
   allocate(window, in.width, in.height);
-  const DevicePlane& picture_in = interleaved() ? picture_in_.plane : plane_in_.plane;
+  const DevicePlane& picture_in = picture_in_.plane;
   const DevicePlane& picture_out = interleaved() ? picture_out_.plane : plane_out_.plane;
 
   Event start, uploaded, filtered, downloaded;
   start.record(stream_);
-  upload_rows(picture_in.data, std::size_t(picture_in.pitch), in.data, std::size_t(in.pitch),
-              in.width * pixel, in.height, stream_);
+  upload(in);
   uploaded.record(stream_);
   for (int channel = 0; channel < problem_.channels; ++channel) {
     if (interleaved()) {
@@ -157,25 +174,6 @@ void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::by
   timing.download_ms += downloaded.ms_since(filtered);
   timing.kernel_ms += filtered.ms_since(uploaded);
   timing.upload_ms += uploaded.ms_since(start);
-}
-
-// Random samples, since kernels and memory can be faster on constant ones.
-void DevicePlan::fill_with_noise(const DevicePlane& plane) {
-  const std::size_t row_bytes = plane.width * size_of(problem_.depth);
-  std::mt19937 random(1);
-  std::vector<std::uint32_t> words(row_bytes * 64 / 4 + 1);
-  for (auto& word : words) {
-    // As floats these lie in 1..2, and their bytes are as random as 23 bits of 32 allow.
-    word = problem_.depth == Depth::f32 ? 0x3f800000u | (std::uint32_t(random()) >> 9)
-                                        : std::uint32_t(random());
-  }
-  const auto* bytes = reinterpret_cast<const std::byte*>(words.data());
-  for (int y = 0; y < plane.height; y += 64) {
-    const int rows = std::min(64, plane.height - y);
-    upload_rows(plane.rows(y, rows).data, std::size_t(plane.pitch), bytes, row_bytes, row_bytes,
-                rows, stream_);
-  }
-  stream_.synchronize();
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

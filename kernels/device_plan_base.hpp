@@ -16,8 +16,8 @@ struct OwnedPlane {
   DevicePlane plane;
 };
 
-/// How far output (0, 0) of a window lies from input (0, 0): the anchor where halos were added,
-/// else 0.
+/// How far output (0, 0) lies from input (0, 0): the anchor where halos were added, what the mode
+/// leaves out or adds where the whole picture is filtered.
 struct Shift {
   int x = 0, y = 0;
 };
@@ -27,7 +27,7 @@ class DevicePlan : public Plan {
   DevicePlan(const Problem& problem, const PlanOptions& options, InputLimits limits);
 
   Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override;
-  std::vector<double> time_resident(int repeats) override;
+  std::vector<double> time_resident(PictureView<const std::byte> in, int repeats) override;
   Counts counts() const override { return counts_of(stream_); }
 
  protected:
@@ -58,6 +58,8 @@ class DevicePlan : public Plan {
   Textures textures_;
 
  private:
+  Window whole_window() const;
+  Shift whole_shift() const;
   bool interleaved() const { return problem_.channels > 1; }
   std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
   std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
@@ -66,7 +68,7 @@ class DevicePlan : public Plan {
   void allocate(const Window& window, int in_width, int in_height);
   void run_window(PictureView<const std::byte> in, PictureView<std::byte> out, const Window& window,
                   Timing& timing);
-  void fill_with_noise(const DevicePlane& plane);
+  void upload(PictureView<const std::byte> in);
 
   OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;
   std::size_t held_ = 0;  ///< device bytes in the planes and the scratch

@@ -1,6 +1,7 @@
 /// A strategy on one kind of device, as its file exports it; the registry joins those of one name.
 #pragma once
 
+#include "arithmetic.hpp"
 #include "strategy.hpp"
 
 namespace convfilt {
@@ -8,8 +9,16 @@ namespace convfilt {
 struct Implementation {
   std::string_view name, summary;
   Family family;
-  std::string (*refuses)(const Problem&);
+  std::string (*refuses)(const Problem&, const Tuning&);
   std::unique_ptr<Plan> (*prepare)(const Problem&, const PlanOptions&);
+  Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
+  std::span<const Setting> settings = {};
+  Family spatial_family = Family::direct;
 };
+
+/// Implementation::refuses of the direct and the reordered family.
+inline std::string direct_refuses(const Problem& problem, const Tuning&) {
+  return arithmetic_refuses(problem);
+}
 
 }  // namespace convfilt

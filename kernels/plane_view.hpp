@@ -37,7 +37,8 @@ struct PictureView {
   std::ptrdiff_t pitch = 0;  ///< bytes between rows
 
   Byte* row(int y) const { return data + y * pitch; }
-  operator PictureView<const Byte>() const requires(!std::is_const_v<Byte>) {
+  template <class B = Byte>
+  requires(!std::is_const_v<B>) operator PictureView<const B>() const {
     return {data, width, height, channels, pitch};
   }
 };

@@ -6,6 +6,19 @@
 #include <utility>
 
 namespace convfilt {
+namespace {
+
+int outputs(Mode mode, int samples, int side) {
+  return mode == Mode::same    ? samples
+         : mode == Mode::valid ? samples - side + 1
+                               : samples + side - 1;
+}
+
+int lead(Mode mode, int anchor, int side) {
+  return mode == Mode::same ? anchor : mode == Mode::valid ? 0 : side - 1;
+}
+
+}  // namespace
 
 std::string_view name_of(Depth depth) {
   switch (depth) {
@@ -23,6 +36,15 @@ std::string_view name_of(Border border) {
     case Border::reflect: return "reflect";
     case Border::reflect101: return "reflect101";
     case Border::wrap: return "wrap";
+  }
+  return "?";
+}
+
+std::string_view name_of(Mode mode) {
+  switch (mode) {
+    case Mode::same: return "same";
+    case Mode::valid: return "valid";
+    case Mode::full: return "full";
   }
   return "?";
 }
@@ -61,6 +83,26 @@ double absolute_gain(const Mask& mask) {
   return sum / mask.divisor;
 }
 
+int Problem::out_width() const {
+  return outputs(mode, width, mask.width);
+}
+int Problem::out_height() const {
+  return outputs(mode, height, mask.height);
+}
+int Problem::lead_x() const {
+  return lead(mode, mask.anchor_x, mask.width);
+}
+int Problem::lead_y() const {
+  return lead(mode, mask.anchor_y, mask.height);
+}
+
+std::string mode_refuses(const Problem& p) {
+  if (p.out_width() >= 1 && p.out_height() >= 1) return "";
+  return "the mask of " + std::to_string(p.mask.width) + "x" + std::to_string(p.mask.height) +
+         " lies nowhere inside a picture of " + std::to_string(p.width) + "x" +
+         std::to_string(p.height) + "; use --mode=same or full";
+}
+
 std::string to_string(const Problem& p) {
   std::ostringstream line;
   line.imbue(std::locale::classic());
@@ -68,6 +110,7 @@ std::string to_string(const Problem& p) {
        << p.mask.name << ' ' << p.mask.width << 'x' << p.mask.height << ", border "
        << name_of(p.border);
   if (p.border == Border::constant) line << ' ' << p.border_value;
+  if (p.mode != Mode::same) line << ", mode " << name_of(p.mode);
   return line.str();
 }
 

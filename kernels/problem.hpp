@@ -23,12 +23,21 @@ enum class Border {
   wrap,        ///< bcd|abcd|abc
 };
 
+/// Which outputs there are, for a mask of w columns; rows alike.
+enum class Mode {
+  same,   ///< one for each sample of the picture
+  valid,  ///< those whose mask lies inside: width - w + 1
+  full,   ///< those whose mask touches the picture: width + w - 1
+};
+
 inline constexpr Depth kDepths[] = {Depth::u8, Depth::u16, Depth::f32};
 inline constexpr Border kBorders[] = {Border::replicate, Border::constant, Border::reflect,
                                       Border::reflect101, Border::wrap};
+inline constexpr Mode kModes[] = {Mode::same, Mode::valid, Mode::full};
 
 std::string_view name_of(Depth depth);
 std::string_view name_of(Border border);
+std::string_view name_of(Mode mode);
 
 /// Bytes of one sample.
 std::size_t size_of(Depth depth);
@@ -74,7 +83,20 @@ struct Problem {
   Border border = Border::replicate;
   double border_value = 0;  ///< for Border::constant: in sample units, same for every channel
   Mask mask;
+  Mode mode = Mode::same;
+
+  /// Of the result, in pixels. Mode::valid: below 1 where the mask is larger than the picture.
+  int out_width() const;
+  int out_height() const;
+
+  /// Output (x, y) sums weight(i, j) * in(x + i - lead_x, y + j - lead_y): the anchor for
+  /// Mode::same.
+  int lead_x() const;
+  int lead_y() const;
 };
+
+/// Why there is no output at all; empty when there is.
+std::string mode_refuses(const Problem& problem);
 
 /// One line, e.g. "640x427x3 u8, mask gaussian5 5x5, border replicate".
 std::string to_string(const Problem& problem);

@@ -44,17 +44,27 @@ constexpr double kPromisedError = 0.02;
 using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
 
 Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
-  return {emulated.name, emulated.summary, emulated.family, emulated.refuses, cpu, emulated.prepare,
-          cuda};
+  return {emulated.name,     emulated.summary,
+          emulated.family,   emulated.spatial_family,
+          emulated.settings, emulated.refuses,
+          emulated.geometry, cpu,
+          emulated.prepare,  cuda};
 }
 
 const auto& table() {
 #define CUDA_LINE(x) join(emulator::x, PREPARE_CUDA(x), nullptr),
 #define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
   static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE){"cpu", "all cores, vectorised; needs no GPU",
-                                                Family::direct, arithmetic_refuses,
-                                                prepare_cpu_direct, nullptr, nullptr},
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE){"cpu",
+                                                "all cores, vectorised; needs no GPU",
+                                                Family::direct,
+                                                Family::direct,
+                                                {},
+                                                direct_refuses,
+                                                nullptr,
+                                                prepare_cpu_direct,
+                                                nullptr,
+                                                nullptr},
   });
   return all;
 }

@@ -1,5 +1,6 @@
 #include "strategy.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace convfilt {
@@ -26,11 +27,47 @@ std::string_view name_of(DeviceKind kind) {
 }
 
 std::string_view name_of(Family family) {
-  return family == Family::direct ? "direct" : "separable";
+  switch (family) {
+    case Family::direct: return "direct";
+    case Family::separable: return "separable";
+    case Family::reordered: return "reordered";
+    case Family::transform: return "transform";
+  }
+  return "?";
+}
+
+std::string_view bound_of(Family family) {
+  switch (family) {
+    case Family::direct: return "0.52 step";
+    case Family::separable: return "1 step";
+    case Family::reordered: return "0.52 step u8, 1 step u16";
+    case Family::transform: return "1 step";
+  }
+  return "?";
 }
 
 bool Strategy::runs_on(DeviceKind kind) const {
   return prepare_on(*this, kind) != nullptr;
+}
+
+bool Strategy::has(Setting setting) const {
+  return std::find(settings.begin(), settings.end(), setting) != settings.end();
+}
+
+Family Strategy::family_of(const Tuning& tuning) const {
+  return has(Setting::domain) && tuning[Setting::domain] == kSpatial ? spatial_family : family;
+}
+
+std::string Strategy::refusal(const Problem& problem, const Tuning& tuning) const {
+  for (Setting setting : kSettings) {
+    if (tuning[setting] == 0 || has(setting)) continue;
+    std::string own;
+    for (Setting s : settings) own += (own.empty() ? "--" : ", --") + std::string(info_of(s).name);
+    return "it has no setting --" + std::string(info_of(setting).name) +
+           (own.empty() ? "; leave it out" : ", only " + own);
+  }
+  if (const std::string reason = mode_refuses(problem); !reason.empty()) return reason;
+  return refuses(problem, tuning);
 }
 
 std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
@@ -40,7 +77,7 @@ std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
     throw std::invalid_argument(std::string(name) + " does not run on " +
                                 std::string(name_of(kind)));
   }
-  if (const std::string reason = refuses(problem); !reason.empty()) {
+  if (const std::string reason = refusal(problem, options.tuning); !reason.empty()) {
     throw std::invalid_argument(std::string(name) + " refuses " + to_string(problem) + ": " +
                                 reason);
   }

@@ -4,11 +4,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "geometry.hpp"
 #include "problem.hpp"
+#include "tuning.hpp"
 
 namespace convfilt {
 
@@ -17,13 +20,22 @@ enum class DeviceKind { cpu, emulator, cuda };
 
 std::string_view name_of(DeviceKind kind);
 
-/// Strategies of one family give the same bytes on every device.
+/// Strategies of one family share an arithmetic, and its bound.
 enum class Family {
-  direct,     ///< every weight times every sample (arithmetic.hpp)
-  separable,  ///< a row pass, then a column pass, for masks of rank 1
+  direct,     ///< every weight times every sample (arithmetic.hpp); the same bytes on every device
+  separable,  ///< a row pass, then a column pass, for masks of rank 1; the same bytes everywhere
+  reordered,  ///< as direct, but sums in any order: 8 bits as direct, others may differ by a
+              ///< rounding
+  transform,  ///< another algebra, in single precision: within a step, bytes may differ by device
 };
 
+inline constexpr Family kFamilies[] = {Family::direct, Family::separable, Family::reordered,
+                                       Family::transform};
+
 std::string_view name_of(Family family);
+
+/// The largest difference from the real-valued convolution, in words for `list`.
+std::string_view bound_of(Family family);
 
 /// How a plan shall run.
 struct PlanOptions {
@@ -31,6 +43,7 @@ struct PlanOptions {
   int threads = 0;               ///< CPU and emulator; 0 = all cores
   bool padded_pitch = true;      ///< device rows padded to whole DRAM bursts
   std::size_t memory_limit = 0;  ///< device bytes the plan may take; 0 = what is free
+  Tuning tuning{};               ///< only of settings that the strategy has
 };
 
 /// Milliseconds of one run. Upload and download are 0 where the pixels never leave host memory.
@@ -57,10 +70,12 @@ class Plan {
   /// Throws DeviceError when the device fails.
   virtual Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
 
-  /// Kernel milliseconds of that many runs on random pixels that are already on the device, as
-  /// planes, nothing copied; after some to warm up. Empty where the plan has no device memory, or
-  /// too little.
-  virtual std::vector<double> time_resident(int /*repeats*/) { return {}; }
+  /// Kernel milliseconds of that many runs on pixels that are already on the device, as planes,
+  /// nothing copied; after some to warm up. Empty where the plan has no device memory, or too
+  /// little. Without `in`, the samples are whatever lies in the device's memory.
+  virtual std::vector<double> time_resident(PictureView<const std::byte> /*in*/, int /*repeats*/) {
+    return {};
+  }
 
   /// What the emulator counted in the last run.
   virtual Counts counts() const { return {}; }
@@ -71,9 +86,15 @@ struct Strategy {
   std::string_view name;     ///< as in --strategy
   std::string_view summary;  ///< one line for `list`
   Family family;
+  Family spatial_family;              ///< of --domain=spatial, where the strategy has that setting
+  std::span<const Setting> settings;  ///< what can be chosen; empty for most
 
-  /// Why this problem cannot be done, in one sentence with a remedy; empty when it can.
-  std::string (*refuses)(const Problem&);
+  /// Why this problem cannot be done so, in one sentence with a remedy; empty when it can. To be
+  /// asked through refusal().
+  std::string (*refuses)(const Problem&, const Tuning&);
+
+  /// What one block does; null where there is nothing to draw.
+  Geometry (*geometry)(const Problem&, const Tuning&);
 
   /// One for each kind of device it runs on; null elsewhere.
   std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&);
@@ -81,6 +102,12 @@ struct Strategy {
   std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&);
 
   bool runs_on(DeviceKind kind) const;
+  bool has(Setting setting) const;
+  Family family_of(const Tuning& tuning) const;
+
+  /// Why this problem cannot be done with this tuning: the mode, a setting that the strategy lacks,
+  /// or what `refuses` says.
+  std::string refusal(const Problem&, const Tuning& = {}) const;
 
   /// Throws std::invalid_argument when it does not run on `kind` or refuses the problem.
   std::unique_ptr<Plan> prepare(const Problem&, DeviceKind kind, const PlanOptions& = {}) const;

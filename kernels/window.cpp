@@ -10,10 +10,10 @@ namespace convfilt {
 
 std::vector<Window> cut(const Problem& problem, const Window& size) {
   std::vector<Window> windows;
-  for (int y = 0; y < problem.height; y += size.height) {
-    for (int x = 0; x < problem.width; x += size.width) {
-      windows.push_back({x, y, std::min(size.width, problem.width - x),
-                         std::min(size.height, problem.height - y)});
+  for (int y = 0; y < problem.out_height(); y += size.height) {
+    for (int x = 0; x < problem.out_width(); x += size.width) {
+      windows.push_back({x, y, std::min(size.width, problem.out_width() - x),
+                         std::min(size.height, problem.out_height() - y)});
     }
   }
   return windows;
@@ -36,7 +36,7 @@ void gather_with_halo(const Problem& p, PictureView<const std::byte> in, const W
       std::memcpy(&ghost_row[at], &ghost, sizeof(T));
     }
   });
-  const int left = window.x - p.mask.anchor_x, top = window.y - p.mask.anchor_y;
+  const int left = window.x - p.lead_x(), top = window.y - p.lead_y();
   const int inner_begin = std::clamp(-left, 0, staging.width);
   const int inner_end = std::clamp(p.width - left, inner_begin, staging.width);
   for (int row = 0; row < staging.height; ++row) {

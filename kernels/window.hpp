@@ -13,7 +13,7 @@ struct Window {
   int x = 0, y = 0, width = 0, height = 0;
 };
 
-/// Windows of at most `size`, row by row, that cover the problem's picture once.
+/// Windows of at most `size`, row by row, that cover the problem's outputs once.
 std::vector<Window> cut(const Problem& problem, const Window& size);
 
 /// A window of the input with its halo in host memory.
@@ -28,8 +28,8 @@ struct Staging {
 };
 
 /// Copies the input samples that the window's outputs need: width + mask.width - 1 by
-/// height + mask.height - 1 pixels, ghost cells filled in. Output (x, y) of the window then lies at
-/// (x + anchor_x, y + anchor_y).
+/// height + mask.height - 1 pixels, ghost cells filled in. Output (x, y) of the window then sums
+/// the samples from (x, y) on.
 void gather_with_halo(const Problem& problem, PictureView<const std::byte> in, const Window& window,
                       Staging& staging);
 

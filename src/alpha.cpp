@@ -75,6 +75,19 @@ Image plane_like(const Image& image) {
   return Image(image.width(), image.height(), 1, Depth::f32);
 }
 
+Image moved(const Image& plane, int x, int y, const Image& like, float fill) {
+  Image out = plane_like(like);
+  const int from = std::max(0, -x), to = std::min(out.width(), plane.width() - x);
+  for (int row = 0; row < out.height(); ++row) {
+    float* target = row_of<float>(out.view(), row);
+    std::fill_n(target, out.width(), fill);
+    if (row + y < 0 || row + y >= plane.height() || from >= to) continue;
+    const float* source = row_of<float>(plane.view(), row + y) + x;
+    std::copy(source + from, source + to, target + from);
+  }
+  return out;
+}
+
 void take_plane(const Image& image, int channel, int threads, Image& plane) {
   with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
     for_pixels<T, float>(image, threads, plane,

@@ -33,6 +33,10 @@ void take_premultiplied(const Image& image, int channel, int threads, Image& pla
 /// A plane for pictures of this size, not initialised.
 Image plane_like(const Image& image);
 
+/// A plane of the size of `like` whose pixel (0, 0) is pixel (x, y) of `plane`; what lies outside
+/// it is `fill`.
+Image moved(const Image& plane, int x, int y, const Image& like, float fill);
+
 /// The largest alpha: 255, 65535 or 1.
 double opaque(Depth depth);
 

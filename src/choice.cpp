@@ -68,7 +68,7 @@ const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem
   if (family == Family::direct && kind != DeviceKind::cpu) names = kDirectOnCuda;
   for (std::string_view name : names) {
     const Strategy* strategy = find(machine, name);
-    if (strategy && strategy->runs_on(kind) && strategy->refuses(problem).empty()) return strategy;
+    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty()) return strategy;
   }
   return nullptr;
 }
@@ -120,8 +120,10 @@ Verdict weigh(const Problem& problem, Family family, int runs, const Request& re
 Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
                      const Machine& machine) {
   // Else every strategy refuses, and the message below would blame the device.
-  if (const std::string refusal = arithmetic_refuses(problem); !refusal.empty())
-    throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
+  for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
+    if (!refusal.empty()) throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
+  if (const std::string settings = to_string(request.tuning); !settings.empty())
+    throw UsageError(settings + ": a setting belongs to a strategy; name one with --strategy");
   const Family family = family_for(problem);
   const std::string by_mask = "family " + std::string(name_of(family)) + " by the mask; ";
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
@@ -129,7 +131,7 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
       return {strategy, kind, wanted.ordinal, by_mask + why, ""};
     std::vector<std::string> others;
     for (const Strategy* strategy : machine.strategies)
-      if (strategy->runs_on(kind) && strategy->refuses(problem).empty())
+      if (strategy->runs_on(kind) && strategy->refusal(problem, request.tuning).empty())
         others.emplace_back(strategy->name);
     const std::string remedy = others.empty()
                                    ? "leave out --device"
@@ -150,7 +152,7 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
 Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
                   const Request& request, const Wanted& wanted, const Machine& machine) {
   const std::string name(strategy.name);
-  if (const std::string refusal = strategy.refuses(problem); !refusal.empty())
+  if (const std::string refusal = strategy.refusal(problem, request.tuning); !refusal.empty())
     throw UsageError("strategy '" + name + "': " + refusal);
 
   const bool on_cuda = strategy.runs_on(DeviceKind::cuda);
@@ -166,7 +168,8 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   }
   if (strategy.runs_on(DeviceKind::cpu)) {
     if (!on_cuda) return {&strategy, DeviceKind::cpu, 0, "strategy as asked", ""};
-    const Verdict verdict = weigh(problem, strategy.family, runs, request, machine);
+    const Verdict verdict =
+        weigh(problem, strategy.family_of(request.tuning), runs, request, machine);
     return {&strategy, verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, 0,
             "strategy as asked; " + verdict.why, ""};
   }
@@ -176,8 +179,8 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   const std::string& missing = machine.cuda().missing;
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
-  const double seconds =
-      emulator_seconds(work_of(problem, strategy.family, runs), useful_threads(request, machine));
+  const double seconds = emulator_seconds(
+      work_of(problem, strategy.family_of(request.tuning), runs), useful_threads(request, machine));
   return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is no CUDA device",
           "no CUDA device (" + missing + "); " + name +
               " runs in the emulator on the CPU: same bytes, not the speed" +

@@ -18,6 +18,7 @@ struct Request {
   std::string strategy = "auto";  ///< auto, or a name in the registry
   std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
   int threads = 0;                ///< of the CPU; 0 = all cores
+  Tuning tuning{};                ///< settings of the strategy named
 };
 
 /// What there is to choose from. A test puts its own in.

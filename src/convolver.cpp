@@ -8,6 +8,7 @@
 #include "alpha.hpp"
 #include "errors.hpp"
 #include "log.hpp"
+#include "source_text.hpp"
 
 namespace convfilt {
 namespace {
@@ -27,7 +28,7 @@ bool same(const Mask& a, const Mask& b) {
 
 bool same(const Problem& a, const Problem& b) {
   return a.width == b.width && a.height == b.height && a.channels == b.channels &&
-         a.depth == b.depth && a.border == b.border &&
+         a.depth == b.depth && a.border == b.border && a.mode == b.mode &&
          (a.border != Border::constant || a.border_value == b.border_value) && same(a.mask, b.mask);
 }
 
@@ -48,12 +49,13 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
   how.device = choice.ordinal;
   how.threads = options_.request.threads;
   how.padded_pitch = options_.padded_pitch;
+  how.tuning = options_.request.tuning;
   report_.choice = choice;
   prepared_.push_back({problem, choice, choice.strategy->prepare(problem, choice.device, how)});
   return prepared_.back();
 }
 
-void Convolver::run(const Image& in, const Mask& mask, double border_value, int runs, Image& out) {
+Problem Convolver::problem_of(const Image& in, const Mask& mask, double border_value) const {
   Problem problem;
   problem.width = in.width();
   problem.height = in.height();
@@ -62,7 +64,26 @@ void Convolver::run(const Image& in, const Mask& mask, double border_value, int 
   problem.border = options_.border;
   problem.border_value = border_value;
   problem.mask = mask;
+  problem.mode = options_.mode;
+  return problem;
+}
 
+Image Convolver::result_like(const Image& in, const Mask& mask) const {
+  const Problem problem = problem_of(in, mask, 0);
+  if (const std::string refusal = mode_refuses(problem); !refusal.empty())
+    throw UsageError("mask " + quoted(mask.name) + ": " + refusal);
+  return Image(problem.out_width(), problem.out_height(), in.channels(), in.depth());
+}
+
+Convolver::Offset Convolver::offset_of(const Mask& mask) const {
+  Problem problem;
+  problem.mask = mask;
+  problem.mode = options_.mode;
+  return {mask.anchor_x - problem.lead_x(), mask.anchor_y - problem.lead_y()};
+}
+
+void Convolver::run(const Image& in, const Mask& mask, double border_value, int runs, Image& out) {
+  const Problem problem = problem_of(in, mask, border_value);
   Prepared& ready = prepared(problem, runs);
   const Timing timing = ready.plan->run(in.view(), out.view());
   const Counts counts = ready.plan->counts();
@@ -87,14 +108,14 @@ Image Convolver::convolve(const Image& in, const Mask& mask) {
   check_border_value(in.depth());
   if (!is_opaque(in)) return convolve_with_alpha(in, mask);
   if (!in.has_alpha()) {
-    Image out = Image::like(in);
+    Image out = result_like(in, mask);
     run(in, mask, options_.border_value, 1, out);
     return out;
   }
   // Opaque pictures keep their own depth and its exact arithmetic.
   const int threads = options_.request.threads;
   const Image colours = without_alpha(in, threads);
-  Image filtered = Image::like(colours);
+  Image filtered = result_like(colours, mask);
   run(colours, mask, options_.border_value, 1, filtered);
   return with_opaque_alpha(filtered, threads);
 }
@@ -114,14 +135,17 @@ Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
       (filters_alpha ? "and alpha, one after another in f32"
                      : "one after another in f32; alpha is kept, as the mask's gain is not 1"));
 
-  Image plane = plane_like(in), filtered = plane_like(in), alpha = plane_like(in);
+  Image plane = plane_like(in), filtered = result_like(plane, mask);
+  take_plane(in, colours, threads, plane);
+  Image alpha;
   if (filters_alpha) {
-    take_plane(in, colours, threads, plane);
+    alpha = result_like(plane, mask);
     run(plane, plain, full, runs, alpha);
   } else {
-    take_plane(in, colours, threads, alpha);
+    const Offset from = offset_of(mask);
+    alpha = moved(plane, from.x, from.y, filtered, float(full));
   }
-  Image out = Image::like(in);
+  Image out = result_like(in, mask);
   store_alpha(alpha, threads, out);
   for (int c = 0; c < colours; ++c) {
     take_premultiplied(in, c, threads, plane);

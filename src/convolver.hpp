@@ -18,6 +18,7 @@ struct ConvolverOptions {
   Border border = Border::replicate;
   double border_value = 0;  ///< for Border::constant, in sample units
   bool padded_pitch = true;
+  Mode mode = Mode::same;
 };
 
 /// What was done so far.
@@ -37,16 +38,27 @@ class Convolver {
   explicit Convolver(ConvolverOptions options, Machine machine = this_machine());
 
   /// Filters every channel with the mask, border and offset applied; the result has the input's
-  /// shape and depth. Alpha is filtered with the colours where the mask's gain is 1, and kept where
-  /// it is not (an edge has no transparency of its own); where the picture is opaque everywhere,
-  /// colours get exactly the bytes they get without alpha, and alpha stays opaque. A ghost cell of
-  /// border constant is opaque. Throws UsageError and DeviceError as choose() does.
+  /// depth and channels, and the size that the mode says. Alpha is filtered with the colours where
+  /// the mask's gain is 1, and kept where it is not (an edge has no transparency of its own); where
+  /// the picture is opaque everywhere, colours get exactly the bytes they get without alpha, and
+  /// alpha stays opaque. A ghost cell of border constant is opaque. Throws UsageError and
+  /// DeviceError as choose() does.
   Image convolve(const Image& in, const Mask& mask);
 
   /// out = the picture as it is filtered with the mask and a border value of its own, without a
-  /// thought of alpha; `out` has its shape and depth. `runs` says how many such pictures the job
-  /// has in all, for the choice of the device.
+  /// thought of alpha; `out` is like result_like(in, mask). `runs` says how many such pictures the
+  /// job has in all, for the choice of the device.
   void run(const Image& in, const Mask& mask, double border_value, int runs, Image& out);
+
+  /// A picture like `in`, of the size that the mode gives its result; not initialised. Throws
+  /// UsageError where there is no result.
+  Image result_like(const Image& in, const Mask& mask) const;
+
+  /// How far the result's pixel (0, 0) lies from the input's, in pixels.
+  struct Offset {
+    int x = 0, y = 0;
+  };
+  Offset offset_of(const Mask& mask) const;
 
   /// Says in the report what several runs are for.
   void describe(std::string job) { report_.job = std::move(job); }
@@ -65,6 +77,7 @@ class Convolver {
     std::unique_ptr<Plan> plan;
   };
 
+  Problem problem_of(const Image& in, const Mask& mask, double border_value) const;
   Prepared& prepared(const Problem& problem, int runs);
   Image convolve_with_alpha(const Image& in, const Mask& mask);
 

@@ -107,15 +107,16 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
     mask.offset = 0;
   }
 
-  Image out = Image::like(in);
+  Image out = convolver.result_like(in, masks[0]);
   Image alpha, plane = plane_like(in);
+  std::vector<Image> responses;
+  for (const Mask& mask : masks) responses.push_back(convolver.result_like(plane, mask));
   if (in.has_alpha()) {
-    alpha = plane_like(in);
-    take_plane(in, colours, threads, alpha);
+    take_plane(in, colours, threads, plane);
+    const Convolver::Offset from = convolver.offset_of(masks[0]);
+    alpha = moved(plane, from.x, from.y, responses[0], float(opaque(in.depth())));
     store_alpha(alpha, threads, out);
   }
-  std::vector<Image> responses;
-  for (std::size_t i = 0; i < masks.size(); ++i) responses.push_back(plane_like(in));
   for (int c = 0; c < colours; ++c) {
     if (weighted)
       take_premultiplied(in, c, threads, plane);

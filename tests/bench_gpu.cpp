@@ -109,7 +109,7 @@ int run(int side) {
     for (int mask_side : kSides) {
       problem.mask = smooth_mask(mask_side);
       const auto plan = strategy->prepare(problem, DeviceKind::cuda);
-      const double ms = median(plan->time_resident(kRepeats));
+      const double ms = median(plan->time_resident(in.view(), kRepeats));
       std::printf(" %.2f |", ms / copy);
       Picture on_gpu = Picture::of(problem), on_cpu = Picture::of(problem);
       plan->run(in.view(), on_gpu.view());

@@ -185,6 +185,31 @@ std::vector<Case> fill_cases() {
   return selected(std::move(cases), 37);
 }
 
+std::vector<Case> mode_cases() {
+  Random random(8);
+  const std::vector<Mask> masks = {integer_mask(random, 3, 3, 9, 20, 60),
+                                   gaussian_mask(5, 5, 1),
+                                   gaussian_mask(9, 1, 2),
+                                   gaussian_mask(1, 8, 2),
+                                   anchored(real_mask(random, 4, 6, 70), 0, 5),
+                                   normalised_mask(random, 33, 35)};
+  std::vector<Case> cases;
+  for (const Mask& mask : masks) {
+    for (auto [width, height] : {std::pair{45, 37}, {33, 35}, {5, 4}, {1, 70}}) {
+      for (Depth depth : kDepths) {
+        for (Mode mode : kModes) {
+          const std::size_t k = cases.size();
+          cases.push_back(make_case(width, height, 1 + int(k % 3 == 2), depth,
+                                    cycled(kBorders, k / 2), mask, k));
+          cases.back().problem.mode = mode;
+          cases.back().out_gap = int(k % 2);
+        }
+      }
+    }
+  }
+  return selected(std::move(cases), 17);
+}
+
 std::vector<Case> cases_of_mask(const Mask& mask) {
   std::vector<Case> cases;
   for (Depth depth : kDepths) {

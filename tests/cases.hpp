@@ -39,6 +39,9 @@ std::vector<Case> layout_cases();
 /// Every fill under a few masks and every border.
 std::vector<Case> fill_cases();
 
+/// Every mode, under masks smaller and larger than the picture, anchored anywhere.
+std::vector<Case> mode_cases();
+
 /// This mask at every depth and border.
 std::vector<Case> cases_of_mask(const Mask& mask);
 

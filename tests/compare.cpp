@@ -99,6 +99,22 @@ double separable_error(const Problem& p, double largest) {
   return 1e-5 * absolute_gain(mask) * largest + 2 * kHalfUlp * std::abs(mask.offset);
 }
 
+// Sums in any order: every one of the roundings may fall otherwise.
+double reordered_error(const Problem& p, double largest) {
+  if (p.depth == Depth::u8) return direct_error(p, largest);
+  const Mask& mask = p.mask;
+  const double roundings = double(mask.width) * mask.height + 3;
+  const double error = std::min(roundings * kHalfUlp, 1e-5) * absolute_gain(mask) * largest;
+  return p.depth == Depth::f32
+             ? error + 2 * kHalfUlp * std::abs(mask.offset)
+             : std::min(1.0, 0.5 + error + kHalfUlp * (std::abs(mask.offset) + 65536));
+}
+
+double transform_error(const Problem& p, double largest) {
+  if (p.depth != Depth::f32) return 1;
+  return 1e-5 * absolute_gain(p.mask) * largest + 2 * kHalfUlp * std::abs(p.mask.offset);
+}
+
 double saturated(double value, Depth depth) {
   return depth == Depth::f32 ? value : std::clamp(value, 0.0, full_range(depth));
 }
@@ -126,12 +142,13 @@ void poison(Picture& out, const Truth& truth, int round) {
 std::optional<Finding> compare(const Problem& p, const Picture& out, const Truth& truth,
                                Family family) {
   const double allowed = allowed_error(p, family, truth.largest);
-  const bool exact = truth.exact && (family == Family::direct
-                                         ? prepare_mask<std::uint8_t>(p.mask).error == 0
-                                         : prepare_separable<std::uint8_t>(p.mask).error == 0);
+  const bool exact =
+      truth.exact && family != Family::transform &&
+      (family == Family::separable ? prepare_separable<std::uint8_t>(p.mask).error == 0
+                                   : prepare_mask<std::uint8_t>(p.mask).error == 0);
   std::size_t k = 0;
-  for (int y = 0; y < p.height; ++y) {
-    for (int x = 0; x < p.width; ++x) {
+  for (int y = 0; y < p.out_height(); ++y) {
+    for (int x = 0; x < p.out_width(); ++x) {
       for (int c = 0; c < p.channels; ++c, ++k) {
         const double is = out.get(x, y, c), real = truth.real[k];
         std::ostringstream should_be;
@@ -169,16 +186,22 @@ std::string describe(const Finding& f) {
   return text.str();
 }
 
+PlanOptions options_of(const Runner& runner, PlanOptions options = {}) {
+  options.tuning = runner.tuning;
+  return options;
+}
+
 bool check_refusal(const Case& c, const Runner& runner) {
   const Problem& p = c.problem;
-  const std::string refusal = runner.strategy->refuses(p);
-  const std::string expected = family_refuses(p, runner.strategy->family);
+  const std::string refusal = runner.strategy->refusal(p, runner.tuning);
+  const std::string expected = expected_refusal(p, runner);
   if (refusal.empty() && expected.empty()) return false;
   count_refusal(runner);
-  if (expected.empty()) fail(c, runner, "refuses what it must do: " + refusal);
+  if (expected.empty() && !runner.has_number())
+    fail(c, runner, "refuses what it must do: " + refusal);
   if (refusal.empty()) fail(c, runner, "does not refuse what its family cannot do: " + expected);
   try {
-    runner.strategy->prepare(p, runner.device);
+    runner.strategy->prepare(p, runner.device, options_of(runner));
     fail(c, runner, "prepare() takes a problem that must be refused");
   } catch (const std::invalid_argument&) {
   }
@@ -190,10 +213,10 @@ std::optional<Picture> checked_output(const Case& c, const Runner& runner, const
                                       const Truth& truth) {
   const Problem& p = c.problem;
   const double taps = double(in.samples()) * p.mask.width * p.mask.height;
-  Picture out = Picture::of(p, c.out_gap, c.lead);
+  Picture out = Picture::result_of(p, c.out_gap, c.lead);
   std::unique_ptr<Plan> plan;
   try {
-    plan = runner.strategy->prepare(p, runner.device);
+    plan = runner.strategy->prepare(p, runner.device, options_of(runner));
     count_run(runner);
     for (int round = 0; round < (taps <= kCheapTaps ? 2 : 1); ++round) {
       poison(out, truth, round);
@@ -203,7 +226,7 @@ std::optional<Picture> checked_output(const Case& c, const Runner& runner, const
         fail(c, runner, "wrote between or before the rows");
         return std::nullopt;
       }
-      if (const auto finding = compare(p, out, truth, runner.strategy->family)) {
+      if (const auto finding = compare(p, out, truth, runner.family())) {
         fail(c, runner, (round ? "second run: " : "") + describe(*finding));
         return std::nullopt;
       }
@@ -218,20 +241,33 @@ std::optional<Picture> checked_output(const Case& c, const Runner& runner, const
 }  // namespace
 
 double allowed_error(const Problem& problem, Family family, double largest) {
-  return family == Family::direct ? direct_error(problem, largest)
-                                  : separable_error(problem, largest);
+  switch (family) {
+    case Family::direct: return direct_error(problem, largest);
+    case Family::separable: return separable_error(problem, largest);
+    case Family::reordered: return reordered_error(problem, largest);
+    case Family::transform: break;
+  }
+  return transform_error(problem, largest);
 }
 
-std::string family_refuses(const Problem& problem, Family family) {
-  return family == Family::direct ? arithmetic_refuses(problem) : separable_refuses(problem);
+std::string expected_refusal(const Problem& problem, const Runner& runner) {
+  if (const std::string reason = mode_refuses(problem); !reason.empty()) return reason;
+  if (runner.strategy->name == "winograd" && (problem.mask.width > 3 || problem.mask.height > 3)) {
+    return "Winograd's tiles are made for 3x3";
+  }
+  switch (runner.family()) {
+    case Family::separable: return separable_refuses(problem);
+    case Family::transform: return transform_refuses(problem);
+    default: return arithmetic_refuses(problem);
+  }
 }
 
 Picture run(const Runner& runner, const Problem& problem, const Picture& in,
             const PlanOptions& options, Timing* timing) {
-  Picture out = Picture::of(problem);
+  Picture out = Picture::result_of(problem);
   count_run(runner);
-  const Timing taken =
-      runner.strategy->prepare(problem, runner.device, options)->run(in.view(), out.view());
+  const Timing taken = runner.strategy->prepare(problem, runner.device, options_of(runner, options))
+                           ->run(in.view(), out.view());
   if (timing) *timing = taken;
   return out;
 }
@@ -241,6 +277,10 @@ void check_case(const Case& c) {
   Picture in = Picture::of(p, c.in_gap, c.lead);
   in.fill(c.fill, c.seed);
   const Picture untouched = in;
+  if (!mode_refuses(p).empty()) {
+    for (const Runner& runner : runners()) check_refusal(c, runner);
+    return;
+  }
   const Truth truth{convolve(p, in), convolve_exactly(p, in), largest_sample(p, in)};
 
   struct Reference {
@@ -255,9 +295,9 @@ void check_case(const Case& c) {
       fail(c, runner, "changed its input");
       in = untouched;
     }
-    if (!out) continue;
-    const auto [reference, is_first] =
-        references.try_emplace(runner.strategy->family, Reference{runner, *out});
+    if (!out || !runner.bytes_are_defined(p.depth)) continue;
+    const Family family = runner.family() == Family::reordered ? Family::direct : runner.family();
+    const auto [reference, is_first] = references.try_emplace(family, Reference{runner, *out});
     if (is_first || same_samples(*out, reference->second.out)) continue;
     const Place at = first_difference(*out, reference->second.out);
     std::ostringstream other;

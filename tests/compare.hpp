@@ -12,9 +12,9 @@ namespace convfilt::test {
 /// contract. `largest` is the largest |sample|, ghost cells included.
 double allowed_error(const Problem& problem, Family family, double largest);
 
-/// Why the arithmetic of a family cannot do the problem; empty when it can. What a strategy's
-/// `refuses` must agree with.
-std::string family_refuses(const Problem& problem, Family family);
+/// Why a runner cannot do the problem: its family's arithmetic, or what its algorithm is not made
+/// for; empty when it can. What Strategy::refusal must agree with.
+std::string expected_refusal(const Problem& problem, const Runner& runner);
 
 /// Puts the case to every runner: refusals as expected, every sample written and nothing else,
 /// within the contract of the oracle, and the same bytes from all runners of a family. Each failure

@@ -21,8 +21,8 @@ struct Tally {
 struct Environment {
   bool full = true;
   std::vector<Runner> runners;
-  std::map<DeviceKind, std::string> skipped;  // with the reason
-  std::map<std::pair<DeviceKind, std::string_view>, Tally> tallies;
+  std::map<DeviceKind, std::string> skipped;                    // with the reason
+  std::map<std::pair<DeviceKind, std::string>, Tally> tallies;  // by to_string(Runner, no device)
 };
 
 Environment& environment() {
@@ -42,6 +42,40 @@ std::vector<std::string> split(const std::string& list) {
     if (!word.empty()) words.push_back(word);
   }
   return words;
+}
+
+std::string name_of(const Runner& runner) {
+  const std::string tuning = to_string(runner.tuning);
+  return std::string(runner.strategy->name) + (tuning.empty() ? "" : " (" + tuning + ")");
+}
+
+/// Numbers that are no power of two, small enough for small masks' blocks.
+int sample_number(Setting setting) {
+  return setting == Setting::tile ? 4 : setting == Setting::steps ? 3 : 40;
+}
+
+/// All combinations of words, and each number by itself.
+std::vector<Tuning> tunings_of(const Strategy& strategy) {
+  std::vector<Tuning> tunings(1);
+  for (Setting setting : strategy.settings) {
+    const int words = int(info_of(setting).words.size());
+    for (std::size_t k = tunings.size(); k-- > 0;) {
+      for (int word = 1; word < words; ++word) {
+        Tuning other = tunings[k];
+        other[setting] = word;
+        tunings.push_back(other);
+      }
+    }
+  }
+  for (std::size_t k = 0, words = tunings.size(); k < words; ++k) {
+    for (Setting setting : strategy.settings) {
+      if (!info_of(setting).words.empty()) continue;
+      Tuning other = tunings[k];
+      other[setting] = sample_number(setting);
+      tunings.push_back(other);
+    }
+  }
+  return tunings;
 }
 
 bool any_strategy_on(DeviceKind kind) {
@@ -72,7 +106,18 @@ std::string cuda_missing() {
 }
 
 std::string to_string(const Runner& runner) {
-  return std::string(runner.strategy->name) + " on " + std::string(name_of(runner.device));
+  return name_of(runner) + " on " + std::string(name_of(runner.device));
+}
+
+bool Runner::has_number() const {
+  return std::ranges::any_of(kSettings, [&](Setting setting) {
+    return info_of(setting).words.empty() && tuning[setting] != 0;
+  });
+}
+
+bool Runner::bytes_are_defined(Depth depth) const {
+  return family() == Family::direct || family() == Family::separable ||
+         (family() == Family::reordered && depth == Depth::u8);
 }
 
 void read_environment() {
@@ -105,17 +150,19 @@ void read_environment() {
       continue;
     }
     for (const Strategy* strategy : strategies()) {
-      if (strategy->runs_on(kind)) e.runners.push_back({strategy, kind});
+      if (!strategy->runs_on(kind)) continue;
+      for (const Tuning& tuning : tunings_of(*strategy))
+        e.runners.push_back({strategy, kind, tuning});
     }
   }
 }
 
 void count_run(const Runner& runner) {
-  ++environment().tallies[{runner.device, runner.strategy->name}].runs;
+  ++environment().tallies[{runner.device, name_of(runner)}].runs;
 }
 
 void count_refusal(const Runner& runner) {
-  ++environment().tallies[{runner.device, runner.strategy->name}].refusals;
+  ++environment().tallies[{runner.device, name_of(runner)}].refusals;
 }
 
 void print_coverage(std::ostream& out) {

@@ -17,15 +17,25 @@ namespace convfilt::test {
 /// Whether everything is tested, not only the small selection.
 bool full_size();
 
-/// A strategy and a device that it runs on.
+/// A strategy as it is tuned, and a device that it runs on.
 struct Runner {
   const Strategy* strategy = nullptr;
   DeviceKind device = DeviceKind::cpu;
+  Tuning tuning{};
+
+  Family family() const { return strategy->family_of(tuning); }
+
+  /// Whether a number is set, which a problem may not allow.
+  bool has_number() const;
+
+  /// Whether its family promises the same bytes from all its runners at this depth.
+  bool bytes_are_defined(Depth depth) const;
 };
 
 std::string to_string(const Runner& runner);
 
-/// Every strategy of the registry on every device tested, device cpu first.
+/// Every strategy of the registry, in all its settings' words and some of their numbers, on every
+/// device tested; device cpu first.
 const std::vector<Runner>& runners();
 
 /// Why no CUDA device can be used; empty when one can.

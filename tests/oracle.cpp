@@ -28,8 +28,16 @@ void for_each_output(const Problem& p, const Picture& in, Sum&& sum_up, End&& en
     ghost = float(ghost);
   }
   const Mask& mask = p.mask;
-  const auto columns = walk_all(p.border, -mask.anchor_x, p.width + mask.width - 1, p.width);
-  const auto rows = walk_all(p.border, -mask.anchor_y, p.height + mask.height - 1, p.height);
+  // Where output 0 lies in the picture, and how many there are, by the modes' definitions.
+  const bool same = p.mode == Mode::same, full = p.mode == Mode::full;
+  const int left = same ? 0 : full ? mask.anchor_x - (mask.width - 1) : mask.anchor_x;
+  const int top = same ? 0 : full ? mask.anchor_y - (mask.height - 1) : mask.anchor_y;
+  const int grow = same ? 0 : full ? 1 : -1;
+  const int out_width = p.width + grow * (mask.width - 1);
+  const int out_height = p.height + grow * (mask.height - 1);
+  const auto columns =
+      walk_all(p.border, left - mask.anchor_x, out_width + mask.width - 1, p.width);
+  const auto rows = walk_all(p.border, top - mask.anchor_y, out_height + mask.height - 1, p.height);
   std::vector<double> samples;
   samples.reserve(in.samples());
   for (int y = 0; y < p.height; ++y) {
@@ -37,8 +45,8 @@ void for_each_output(const Problem& p, const Picture& in, Sum&& sum_up, End&& en
       for (int c = 0; c < p.channels; ++c) samples.push_back(in.get(x, y, c));
     }
   }
-  for (int y = 0; y < p.height; ++y) {
-    for (int x = 0; x < p.width; ++x) {
+  for (int y = 0; y < out_height; ++y) {
+    for (int x = 0; x < out_width; ++x) {
       for (int c = 0; c < p.channels; ++c) {
         for (int j = 0; j < mask.height; ++j) {
           for (int i = 0; i < mask.width; ++i) {

@@ -87,6 +87,11 @@ Picture Picture::of(const Problem& p, int gap, int lead) {
   return Picture(p.width, p.height, p.channels, p.depth, gap * size, lead * size);
 }
 
+Picture Picture::result_of(const Problem& p, int gap, int lead) {
+  const int size = int(size_of(p.depth));
+  return Picture(p.out_width(), p.out_height(), p.channels, p.depth, gap * size, lead * size);
+}
+
 std::size_t Picture::row_bytes() const {
   return std::size_t(width_) * channels_ * size_of(depth_);
 }

@@ -47,8 +47,9 @@ class Picture {
  public:
   Picture(int width, int height, int channels, Depth depth, int gap = 0, int lead = 0);
 
-  /// Of the problem's shape and depth; gap and lead in samples.
+  /// Of the shape and depth of the problem's input, or its result; gap and lead in samples.
   static Picture of(const Problem& problem, int gap = 0, int lead = 0);
+  static Picture result_of(const Problem& problem, int gap = 0, int lead = 0);
 
   PictureView<std::byte> view();
   PictureView<const std::byte> view() const;

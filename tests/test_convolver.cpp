@@ -167,16 +167,20 @@ TEST_CASE("a plan is prepared once for all channels and pictures of one shape") 
       return {1, 2, 3, 1};
     }
   };
-  static const Strategy copying{"copying",
-                                "",
-                                Family::direct,
-                                [](const Problem&) { return std::string(); },
-                                [](const Problem&, const PlanOptions&) -> std::unique_ptr<Plan> {
-                                  ++prepared;
-                                  return std::make_unique<Copy>();
-                                },
-                                nullptr,
-                                nullptr};
+  static const Strategy copying{
+      .name = "copying",
+      .summary = "",
+      .family = Family::direct,
+      .spatial_family = Family::direct,
+      .settings = {},
+      .refuses = [](const Problem&, const Tuning&) { return std::string(); },
+      .geometry = nullptr,
+      .prepare_cpu = [](const Problem&, const PlanOptions&) -> std::unique_ptr<Plan> {
+        ++prepared;
+        return std::make_unique<Copy>();
+      },
+      .prepare_emulator = nullptr,
+      .prepare_cuda = nullptr};
   static const Strategy* const all[] = {&copying};
   Machine machine;
   machine.strategies = all;

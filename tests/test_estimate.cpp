@@ -33,24 +33,36 @@ Mask diagonal(int side) {
   return make_mask("diagonal", side, side, weights, side);
 }
 
-std::string accepts(const Problem&) {
+std::string accepts(const Problem&, const Tuning&) {
   return "";
 }
-std::string refuses(const Problem&) {
+std::string refuses(const Problem&, const Tuning&) {
   return "no problem is good enough; take another strategy.";
 }
 std::unique_ptr<Plan> never_run(const Problem&, const PlanOptions&) {
   return nullptr;
 }
 
+Strategy invented(std::string_view name, Family family, bool cpu, bool emulator, bool cuda) {
+  return {name,
+          "",
+          family,
+          family,
+          {},
+          name == "picky" ? refuses : accepts,
+          nullptr,
+          cpu ? never_run : nullptr,
+          emulator ? never_run : nullptr,
+          cuda ? never_run : nullptr};
+}
+
 /// Strategies that only say where they run.
-const Strategy kCpu{"cpu", "", Family::direct, accepts, never_run, nullptr, nullptr};
-const Strategy kTiledIn{"tiled-in", "", Family::direct, accepts, nullptr, never_run, never_run};
-const Strategy kTiledOut{"tiled-out", "", Family::direct, accepts, nullptr, never_run, never_run};
-const Strategy kSeparated{"separable", "",      Family::separable, accepts,
-                          never_run,   nullptr, never_run};
-const Strategy kGpuOnly{"gpu-only", "", Family::direct, accepts, nullptr, nullptr, never_run};
-const Strategy kPicky{"picky", "", Family::direct, refuses, never_run, nullptr, nullptr};
+const Strategy kCpu = invented("cpu", Family::direct, true, false, false);
+const Strategy kTiledIn = invented("tiled-in", Family::direct, false, true, true);
+const Strategy kTiledOut = invented("tiled-out", Family::direct, false, true, true);
+const Strategy kSeparated = invented("separable", Family::separable, true, false, true);
+const Strategy kGpuOnly = invented("gpu-only", Family::direct, false, false, true);
+const Strategy kPicky = invented("picky", Family::direct, true, false, false);
 const Strategy* const kAll[] = {&kCpu, &kTiledIn, &kTiledOut, &kSeparated, &kGpuOnly, &kPicky};
 
 /// A machine of 8 cores that counts how often CUDA is asked.
@@ -67,7 +79,7 @@ struct Invented {
 
   Choice choose(const Problem& problem, const std::string& strategy, const std::string& device,
                 int runs = 1) const {
-    return convfilt::choose(problem, runs, {strategy, device, 0}, machine);
+    return convfilt::choose(problem, runs, {strategy, device, 0, {}}, machine);
   }
 };
 

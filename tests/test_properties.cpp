@@ -24,7 +24,8 @@ void for_each_problem(int width, int height, int channels, const Mask& mask, F f
     for (Depth depth : kDepths) {
       for (Border border : kBorders) {
         const Problem problem{width, height, channels, depth, border, 40, mask};
-        if (!runner.strategy->refuses(problem).empty()) continue;
+        if (!runner.strategy->refusal(problem, runner.tuning).empty()) continue;
+        if (!runner.bytes_are_defined(depth)) continue;
         if (!full_size() && border != Border::reflect101 && border != Border::constant) continue;
         INFO(to_string(runner) << ", " << to_string(problem));
         f(runner, problem);

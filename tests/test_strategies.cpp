@@ -61,6 +61,10 @@ TEST_CASE("gaps between rows, rows not aligned, channels") {
   check_all(layout_cases());
 }
 
+TEST_CASE("every mode") {
+  check_all(mode_cases());
+}
+
 TEST_CASE("every kind of picture") {
   check_all(fill_cases());
 }

@@ -36,7 +36,7 @@ TileCost tile_cost(const Problem& problem, int slots, std::int64_t cache_bytes) 
 
 template <class T>
 SourceRows<T> source_rows(const Problem& problem) {
-  return {problem, problem.mask.anchor_x, problem.mask.width - 1 - problem.mask.anchor_x};
+  return {problem, problem.lead_x(), problem.mask.width - 1 - problem.lead_x()};
 }
 
 struct IntegerWorker {
@@ -61,7 +61,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
         rows_(source_rows<std::uint8_t>(problem)),
         taps_(std::move(taps)),
         finish_(mask.finish),
-        anchor_y_(mask.anchor_y) {}
+        lead_y_(problem.lead_y()) {}
 
   std::unique_ptr<IntegerWorker> make_worker(int pixels) const override {
     const std::size_t length = rows_.length(pixels);
@@ -75,7 +75,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
     const auto fill = [&](int slot) {
       const std::uint8_t* pair[2];
       for (int half = 0; half < 2; ++half) {
-        pair[half] = rows_.row(in, tile.x0, tile.x1, tile.y0 - anchor_y_ + 2 * slot + half,
+        pair[half] = rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + 2 * slot + half,
                                worker.gathered.row(half));
       }
       make_pairs(pair[0], pair[1], length, worker.ring.row(slot));
@@ -91,7 +91,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
   SourceRows<std::uint8_t> rows_;
   IntegerTaps taps_;
   VectorFinish finish_;
-  int anchor_y_;
+  int lead_y_;
 };
 
 template <class T>
@@ -110,7 +110,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
         rows_(source_rows<T>(problem)),
         taps_(float_taps(mask, problem.channels)),
         finish_(mask.finish),
-        anchor_y_(mask.anchor_y) {}
+        lead_y_(problem.lead_y()) {}
 
  private:
   std::unique_ptr<FloatWorker<T>> make_worker(int pixels) const override {
@@ -124,7 +124,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
     const int length = int(rows_.length(tile.x1 - tile.x0));
     const auto fill = [&](int slot) {
       const T* source =
-          rows_.row(in, tile.x0, tile.x1, tile.y0 - anchor_y_ + slot, worker.gathered.row(0));
+          rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + slot, worker.gathered.row(0));
       widen(source, length, worker.ring.row(slot));
     };
     sweep(tile.y0, tile.y1, 2, 1, taps_.slots, fill, [&](int y, int first) {
@@ -138,7 +138,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
   SourceRows<T> rows_;
   FloatTaps taps_;
   FloatFinish finish_;
-  int anchor_y_;
+  int lead_y_;
 };
 
 }  // namespace

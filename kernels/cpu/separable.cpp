@@ -36,7 +36,7 @@ TileCost tile_cost(const Problem& problem, int slots) {
 // One pixel more on the right than the mask reaches: the partner of the last pair.
 template <class T>
 SourceRows<T> source_rows(const Problem& problem) {
-  return {problem, problem.mask.anchor_x, problem.mask.width - problem.mask.anchor_x};
+  return {problem, problem.lead_x(), problem.mask.width - problem.lead_x()};
 }
 
 struct IntegerWorker {
@@ -64,7 +64,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
         column_(std::move(column)),
         row_finish_(mask.row.finish),
         column_finish_(mask.column.finish),
-        anchor_y_(mask.column.anchor_y) {}
+        lead_y_(problem.lead_y()) {}
 
   std::unique_ptr<IntegerWorker> make_worker(int pixels) const override {
     const std::size_t length = rows_.length(pixels);
@@ -97,7 +97,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
   void pass_two_rows(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
                      int slot) const {
     const int n = samples(tile), length = int(rows_.length(tile.x1 - tile.x0));
-    const int y = tile.y0 - anchor_y_ + 2 * slot;
+    const int y = tile.y0 - lead_y_ + 2 * slot;
     for (int half = 0; half < 2; ++half) {
       const std::uint8_t* samples =
           rows_.row(in, tile.x0, tile.x1, y + half, worker.gathered.row(half));
@@ -110,7 +110,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
   SourceRows<std::uint8_t> rows_;
   IntegerTaps row_, column_;
   VectorFinish row_finish_, column_finish_;
-  int anchor_y_;
+  int lead_y_;
 };
 
 template <class T>
@@ -132,7 +132,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
         column_(mask.column.weights),
         row_finish_(mask.row.finish),
         column_finish_(mask.column.finish),
-        anchor_y_(mask.column.anchor_y) {
+        lead_y_(problem.lead_y()) {
     for (int slot = 0; slot <= mask.column.height; ++slot) places_.push_back({slot, 0});
   }
 
@@ -151,7 +151,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
     const int n = this->samples(tile), length = int(rows_.length(tile.x1 - tile.x0));
     const auto fill = [&](int slot) {
       const T* source =
-          rows_.row(in, tile.x0, tile.x1, tile.y0 - anchor_y_ + slot, worker.gathered.row(0));
+          rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + slot, worker.gathered.row(0));
       widen(source, length, worker.widened.row(0));
       pass_row(row_, worker.widened.row(0), this->channels_, n, row_finish_, worker.ring.row(slot));
     };
@@ -166,7 +166,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
   SourceRows<T> rows_;
   std::vector<float> row_, column_;
   FloatFinish row_finish_, column_finish_;
-  int anchor_y_;
+  int lead_y_;
   std::vector<Place> places_;  // one sample of every row in the ring
 };
 

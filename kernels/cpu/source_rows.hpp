@@ -25,8 +25,9 @@ class SourceRows {
         left_(left),
         right_(right) {
     for (int x = -left; x < 0; ++x) before_.push_back(border_index(border_, x, width_));
-    for (int x = width_; x < width_ + right; ++x)
-      after_.push_back(border_index(border_, x, width_));
+    // Mode::full has outputs beyond the picture.
+    const int end = problem.out_width() + right;
+    for (int x = width_; x < end; ++x) after_.push_back(border_index(border_, x, width_));
   }
 
   /// Samples that `row` may write for a tile of so many pixels.

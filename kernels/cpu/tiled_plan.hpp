@@ -19,9 +19,9 @@ class TiledPlan : public Plan {
   TiledPlan(const Problem& problem, const TileCost& cost, std::int64_t multiply_adds_per_sample,
             const PlanOptions& options)
       : channels_(problem.channels),
-        threads_(threads_for(
-            multiply_adds_per_sample * problem.width * problem.height * problem.channels,
-            options.threads)),
+        threads_(threads_for(multiply_adds_per_sample * problem.out_width() * problem.out_height() *
+                                 problem.channels,
+                             options.threads)),
         tiles_(cut_in_tiles(problem, cost, threads_)),
         workers_(std::size_t(threads_)) {}
 

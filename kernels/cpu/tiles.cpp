@@ -26,19 +26,21 @@ std::vector<Tile> cut_in_tiles(const Problem& problem, const TileCost& cost, int
   // Bands first, since rows of many pixels are the better ones; narrower strips where bands alone
   // do not give every core its share.
   const int wanted = threads == 1 ? 1 : kTilesPerThread * threads;
-  const int most_bands = std::max(1, problem.height / std::max(1, cost.least_rows));
+  const int most_bands = std::max(1, problem.out_height() / std::max(1, cost.least_rows));
   const int least_strips = ceil_div(wanted, most_bands);
-  pixels = std::min<std::int64_t>(pixels, std::max(kLeastPixels, problem.width / least_strips));
+  pixels =
+      std::min<std::int64_t>(pixels, std::max(kLeastPixels, problem.out_width() / least_strips));
   pixels = std::max<std::int64_t>(pixels / kPixelStep, 1) * kPixelStep;
-  const int strips = ceil_div(problem.width, pixels);
+  const int strips = ceil_div(problem.out_width(), pixels);
   const int bands = std::clamp(ceil_div(wanted, strips), 1, most_bands);
 
   std::vector<Tile> tiles;
   for (int band = 0; band < bands; ++band) {
-    const int y0 = int(std::int64_t(problem.height) * band / bands);
-    const int y1 = int(std::int64_t(problem.height) * (band + 1) / bands);
-    for (std::int64_t x0 = 0; x0 < problem.width; x0 += pixels) {
-      tiles.push_back({int(x0), int(std::min<std::int64_t>(x0 + pixels, problem.width)), y0, y1});
+    const int y0 = int(std::int64_t(problem.out_height()) * band / bands);
+    const int y1 = int(std::int64_t(problem.out_height()) * (band + 1) / bands);
+    for (std::int64_t x0 = 0; x0 < problem.out_width(); x0 += pixels) {
+      tiles.push_back(
+          {int(x0), int(std::min<std::int64_t>(x0 + pixels, problem.out_width())), y0, y1});
     }
   }
   return tiles;

@@ -124,6 +124,10 @@ void run_columns(const Problem& p, const Pass& pass, const Stream& stream) {
   });
 }
 
+std::string refuses(const Problem& problem, const Tuning&) {
+  return separable_refuses(problem);
+}
+
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   return make_separable_plan(problem, options, run_rows, run_columns);
 }
@@ -132,6 +136,6 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 extern const Implementation separable{"separable",
                                       "row pass, then column pass, for masks of rank 1",
-                                      Family::separable, separable_refuses, prepare};
+                                      Family::separable, refuses, prepare};
 
 }  // namespace convfilt::CONVFILT_BACKEND

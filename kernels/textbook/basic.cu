@@ -55,6 +55,6 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 }  // namespace
 
 extern const Implementation basic{"basic", "one thread per output, all reads from global memory",
-                                  Family::direct, arithmetic_refuses, direct_plan<run>};
+                                  Family::direct, direct_refuses, direct_plan<run>};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -76,6 +76,6 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 }  // namespace
 
 extern const Implementation cached{"cached", "tile without halo, halo cells from the caches",
-                                   Family::direct, arithmetic_refuses, direct_plan<run>};
+                                   Family::direct, direct_refuses, direct_plan<run>};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -96,6 +96,6 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 extern const Implementation texture{
     "texture", "as basic, through the texture unit, borders by its address modes", Family::direct,
-    arithmetic_refuses, direct_plan<run, kLimits>};
+    direct_refuses, direct_plan<run, kLimits>};
 
 }  // namespace convfilt::CONVFILT_BACKEND

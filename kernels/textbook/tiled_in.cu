@@ -72,6 +72,6 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 extern const Implementation tiled_in{"tiled-in",
                                      "one block per input tile, rim threads load but never compute",
-                                     Family::direct, arithmetic_refuses, direct_plan<run>};
+                                     Family::direct, direct_refuses, direct_plan<run>};
 
 }  // namespace convfilt::CONVFILT_BACKEND

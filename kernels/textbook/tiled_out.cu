@@ -86,6 +86,6 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 extern const Implementation tiled_out{"tiled-out",
                                       "one block per output tile, halo loaded in sweeps",
-                                      Family::direct, arithmetic_refuses, direct_plan<run>};
+                                      Family::direct, direct_refuses, direct_plan<run>};
 
 }  // namespace convfilt::CONVFILT_BACKEND

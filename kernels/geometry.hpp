@@ -1,0 +1,24 @@
+/// What one block of a strategy does, in numbers: what its launch uses, and what `explain` tells.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace convfilt {
+
+/// Of a block in the middle of the picture, all of whose samples lie inside the image. Masks above
+/// kMaxPartSide: of its first part.
+struct Geometry {
+  int block_columns = 0, block_rows = 0;  ///< threads
+  int loading_threads = 0;                ///< that load the input tile; 0 = no tile is kept
+  int computing_threads = 0;              ///< that compute outputs
+  int in_columns = 0, in_rows = 0;        ///< input tile in samples; 0 = none is kept
+  int out_columns = 0, out_rows = 0;      ///< output tile
+  int lead_x = 0, lead_y = 0;    ///< columns of the input tile left of the output tile, rows above
+  std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
+  double loads = 0;              ///< samples a block reads from global memory
+  std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
+  std::string note;              ///< what else there is to say, in whole sentences; may be empty
+};
+
+}  // namespace convfilt
