@@ -18,6 +18,7 @@
   CUDA_STRATEGY(tiled_out)                                                  \
   CUDA_STRATEGY(cached)                                                     \
   CUDA_STRATEGY(texture)                                                    \
+  LIBRARY_STRATEGY(fft)                                                     \
   BOTH_STRATEGY(separable, prepare_cpu_separable)
 
 namespace convfilt {
