@@ -34,6 +34,7 @@ struct Pass {
   const void* ghost;  ///< border value as a sample
   Textures* textures;
   bool fresh;  ///< the first launch since `in` was written
+  Tuning tuning{};
 
   template <class T>
   PlaneView<const T> input() const {
