@@ -13,6 +13,7 @@
 #include "emulator/owners.hpp"
 
 #define CONVFILT_DEVICE
+#define CONVFILT_UNROLL(turns)
 
 namespace convfilt::host {
 
