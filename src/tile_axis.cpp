@@ -1,0 +1,43 @@
+#include "tile_axis.hpp"
+
+#include <algorithm>
+
+namespace convfilt {
+
+int TileAxis::outputs_of(int t) const {
+  return std::min(tile, outputs - t * tile);
+}
+
+int TileAxis::inputs_inside(int t) const {
+  const int first = std::max(0, first_input(t));
+  const int last = std::min(inputs, first_input(t) + in_tile);
+  return std::max(0, last - first);
+}
+
+std::int64_t TileAxis::taps_inside(int t) const {
+  std::int64_t taps = 0;
+  for (int n = t * tile; n < t * tile + outputs_of(t); ++n)
+    taps += std::max(0, std::min(inputs, n - lead + side) - std::max(0, n - lead));
+  return taps;
+}
+
+std::int64_t TileAxis::all_inputs_inside() const {
+  std::int64_t sum = 0;
+  for (int t = 0; t < tiles(); ++t) sum += inputs_inside(t);
+  return sum;
+}
+
+std::int64_t TileAxis::all_taps_inside() const {
+  std::int64_t sum = 0;
+  for (int t = 0; t < tiles(); ++t) sum += taps_inside(t);
+  return sum;
+}
+
+TileAxes tile_axes(const Problem& p, const Geometry& g) {
+  return {{p.width, p.out_width(), p.mask.width, p.lead_x(), p.mask.anchor_x, g.out_columns,
+           g.in_columns, g.lead_x},
+          {p.height, p.out_height(), p.mask.height, p.lead_y(), p.mask.anchor_y, g.out_rows,
+           g.in_rows, g.lead_y}};
+}
+
+}  // namespace convfilt
