@@ -12,13 +12,13 @@ namespace convfilt {
 /// Limits of one SM. From the table "Technical Specifications per Compute Capability" of the CUDA
 /// C++ Programming Guide 13; the granularity of shared memory from NVIDIA's cuda_occupancy.h.
 struct Architecture {
-  std::string_view name;      ///< as nvcc has it: sm_90
-  std::string_view example;   ///< a GPU that is one
-  int threads = 0;            ///< resident at a time
-  int blocks = 0;             ///< resident at a time
-  std::size_t shared_bytes;   ///< for all resident blocks together
-  std::size_t reserved;       ///< bytes of it that the system takes for each block
-  std::size_t shared_unit;    ///< a block's share is a multiple of this
+  std::string_view name;     ///< as nvcc has it: sm_90
+  std::string_view example;  ///< a GPU that is one
+  int threads = 0;           ///< resident at a time
+  int blocks = 0;            ///< resident at a time
+  std::size_t shared_bytes;  ///< for all resident blocks together
+  std::size_t reserved;      ///< bytes of it that the system takes for each block
+  std::size_t shared_unit;   ///< a block's share is a multiple of this
 };
 
 inline constexpr std::string_view kDefaultArchitecture = "sm_90";

@@ -16,27 +16,34 @@ struct TileAxis {
   int lead = 0;     ///< output n sums the samples from n - lead on
   int anchor = 0;   ///< of the mask: output n lies over sample n - lead + anchor
   int tile = 0;     ///< outputs of a block
+  int step = 0;     ///< from block to block; less than `tile` where output tiles overlap
   int in_tile = 0;  ///< samples of its input tile; 0 = none is kept
   int in_lead = 0;  ///< of them, those before the output tile
 
-  int tiles() const { return (outputs + tile - 1) / tile; }
+  /// Blocks that cover the outputs: where output tiles overlap, the first begins before them.
+  int tiles() const { return (outputs + tile - 1) / step; }
+
+  /// The first output of tile t; how far right of it the image's sample under it lies; and the
+  /// first sample of its input tile. Tiles may reach beyond the outputs and the image.
+  int first_output(int t) const { return t * step - (tile - step); }
+  int shift() const { return anchor - lead; }
+  int first_input(int t) const { return first_output(t) + shift() - in_lead; }
 
   /// Outputs of tile t that exist.
   int outputs_of(int t) const;
 
-  /// First sample of tile t's input tile, and of its output tile. They may lie outside the image.
-  int first_input(int t) const { return first_output(t) - in_lead; }
-  int first_output(int t) const { return t * tile - lead + anchor; }
-
   /// Samples of tile t's input tile that lie in the image.
   int inputs_inside(int t) const;
 
-  /// Taps of tile t's outputs that lie in the image.
+  /// Taps of tile t's existing outputs that lie in the image.
   std::int64_t taps_inside(int t) const;
 
-  /// Of all tiles together.
+  /// Of all tiles together; and of all outputs, each once.
   std::int64_t all_inputs_inside() const;
   std::int64_t all_taps_inside() const;
+
+ private:
+  std::int64_t taps_inside_of(int first, int last) const;
 };
 
 /// Both axes of a problem whose blocks look like that. `lead_x` and `lead_y` of the geometry must
