@@ -10,6 +10,7 @@
 #include "mask_file.hpp"
 #include "registry.hpp"
 #include "sides.hpp"
+#include "tile_picture.hpp"
 
 namespace convfilt {
 namespace {
@@ -38,9 +39,11 @@ void run(const ExplainCommand& command) {
   problem.border_value = options.border_value;
   problem.mode = options.mode;
   problem.mask = mask_of(command.mask);
+  if (!command.picture.empty()) check_plot(command.picture);
   const Explanation explanation =
       explain(*find_strategy(options.request.strategy), problem, options.request.tuning,
               find_architecture(command.architecture));
+  if (!command.picture.empty()) plot_to_file(command.picture, tile_picture(explanation), kTilePage);
   print_result(to_text(explanation));
   if (!explanation.differences().empty())
     throw std::logic_error("formula and count differ: " + explanation.differences().front());
