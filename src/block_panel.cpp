@@ -100,6 +100,28 @@ void measure(Panel& panel, const std::vector<double>& edges, const std::vector<s
   }
 }
 
+/// As far as it is in sight.
+void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box& image) {
+  const auto upright = [&](double x) { panel.line(x, seen.top, x, seen.bottom, kImageEdge); };
+  const auto level = [&](double y) { panel.line(seen.left, y, seen.right, y, kImageEdge); };
+  if (around.left < image.left) upright(image.left);
+  if (around.right > image.right) upright(image.right);
+  if (around.top < image.top) level(image.top);
+  if (around.bottom > image.bottom) level(image.bottom);
+}
+
+/// Over one output; or, with overlapping outputs, where one sample is added.
+void draw_mask(Panel& panel, const Mask& mask, const BlockBoxes& boxes, Sample at) {
+  const Box& from = boxes.overlap ? boxes.touched : boxes.result;
+  const bool corner = at == Sample::first;
+  const double x = std::max(corner ? from.left : std::floor((from.left + from.right) / 2), 0.0);
+  const double y = std::max(corner ? from.top : std::floor((from.top + from.bottom) / 2), 0.0);
+  const double left = boxes.overlap ? mask.width - 1 - mask.anchor_x : mask.anchor_x;
+  const double above = boxes.overlap ? mask.height - 1 - mask.anchor_y : mask.anchor_y;
+  panel.outline({x - left, y - above, x - left + mask.width, y - above + mask.height}, kMaskEdge);
+  panel.outline({x, y, x + 1, y + 1}, kMaskEdge);
+}
+
 }  // namespace
 
 Box BlockBoxes::extent() const {
@@ -140,7 +162,7 @@ void draw_cells(Panel& panel, const BlockBoxes& boxes) {
 }
 
 std::string block_panel(const Explanation& e, const BlockBoxes& boxes, const Box& place,
-                        const std::string& title, const std::string& below) {
+                        Sample sample, const std::string& title, const std::string& below) {
   const Box extent = boxes.extent();
   const double unit = kMargin * std::max(extent.width(), extent.height());
   const Box view{extent.left - unit, extent.top - 1.6 * unit, extent.right + 0.3 * unit,
@@ -153,24 +175,8 @@ std::string block_panel(const Explanation& e, const BlockBoxes& boxes, const Box
   draw_cells(panel, boxes);
   panel.outline(boxes.output, {"#003f5c", 1.5});
 
-  // The image's edge, as far as it is in sight.
-  const Box seen = common(around, boxes.image);
-  const auto edge = [&](bool there, const Box& line) {
-    if (there) panel.outline(line, kImageEdge);
-  };
-  edge(around.left < 0, {0, seen.top, 0, seen.bottom});
-  edge(around.top < 0, {seen.left, 0, seen.right, 0});
-  edge(around.right > boxes.image.right, {seen.right, seen.top, seen.right, seen.bottom});
-  edge(around.bottom > boxes.image.bottom, {seen.left, seen.bottom, seen.right, seen.bottom});
-
-  // The mask over one output: the first one, or with overlapping outputs the first sample.
-  const Mask& mask = e.problem.mask;
-  const Box& from = boxes.overlap ? boxes.touched : boxes.result;
-  const double x = std::max(from.left, 0.0), y = std::max(from.top, 0.0);
-  const double left = boxes.overlap ? mask.width - 1 - mask.anchor_x : mask.anchor_x;
-  const double above = boxes.overlap ? mask.height - 1 - mask.anchor_y : mask.anchor_y;
-  panel.outline({x - left, y - above, x - left + mask.width, y - above + mask.height}, kMaskEdge);
-  panel.outline({x, y, x + 1, y + 1}, kMaskEdge);
+  draw_image_edge(panel, common(around, boxes.image), around, boxes.image);
+  draw_mask(panel, e.problem.mask, boxes, sample);
 
   const Box& inner = boxes.overlap ? boxes.touched : boxes.output;
   const double gap = 0.32 * unit;

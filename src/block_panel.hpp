@@ -45,8 +45,11 @@ BlockBoxes boxes_of(const Explanation& explanation, int tile_x, int tile_y);
 /// Fills the cells; thin lines between them where they are not too small.
 void draw_cells(Panel& panel, const BlockBoxes& boxes);
 
+/// Over which of a block's outputs the mask is drawn.
+enum class Sample { first, middle };
+
 /// The block with its measures, under a title.
 std::string block_panel(const Explanation& explanation, const BlockBoxes& boxes, const Box& place,
-                        const std::string& title, const std::string& below);
+                        Sample sample, const std::string& title, const std::string& below);
 
 }  // namespace convfilt

@@ -60,12 +60,13 @@ std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
   return Reads{std::int64_t(counts->global_reads), std::int64_t(counts->ghost_cells)};
 }
 
-/// What all blocks read, ghost cells left out, where blocks load their input tiles whole and read
-/// nothing else, or where threads read all their taps themselves.
+/// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
+/// and read nothing else, or where threads read all their taps themselves.
 std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   const double in_tile = double(g.in_columns) * g.in_rows;
   const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
-  if (in_tile > 0 && g.loads == in_tile) {
+  const bool halo = g.in_columns > g.out_columns || g.in_rows > g.out_rows;
+  if (halo && g.loads == in_tile) {
     const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
     return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
   }

@@ -6,8 +6,8 @@
 namespace convfilt {
 namespace {
 
-constexpr std::string_view kThinLine = "#ffffff";
-constexpr int kHatch = 4;  // of gnuplot's fill patterns: diagonal lines
+constexpr std::string_view kThinLine = "#b0202020";  // mostly transparent: for any ground
+constexpr int kHatch = 4;                            // of gnuplot's fill patterns: diagonal lines
 
 std::string number(double value) {
   char text[32];
@@ -53,6 +53,12 @@ void Panel::thin_line(double x0, double y0, double x1, double y1) {
 void Panel::outline(const Box& box, const Pen& pen) {
   objects_ += rectangle(box) + " front fillstyle empty border " + colour_of(pen.colour) +
               " linewidth " + number(pen.points) + (pen.dashed ? " dashtype 2" : "") + "\n";
+}
+
+void Panel::line(double x0, double y0, double x1, double y1, const Pen& pen) {
+  objects_ += "set arrow from " + point(x0, y0) + " to " + point(x1, y1) +
+              " nohead front linecolor " + colour_of(pen.colour) + " linewidth " +
+              number(pen.points) + (pen.dashed ? " dashtype 2" : "") + "\n";
 }
 
 void Panel::measure(double x0, double y0, double x1, double y1) {

@@ -30,7 +30,7 @@ struct Pen {
 enum class Align { left, centre, right };
 
 /// Draws what lies in `view` into the part `place` of the page, as large as fits, both axes alike.
-/// From back to front: areas, thin lines, outlines, words; each in the order of the calls.
+/// From back to front: areas, thin lines, outlines, words, lines; each in the order of the calls.
 class Panel {
  public:
   Panel(PlotSize page, const Box& place, const Box& view);
@@ -38,6 +38,7 @@ class Panel {
   void area(const Box& box, std::string_view colour, Fill fill = Fill::solid);
   void thin_line(double x0, double y0, double x1, double y1);
   void outline(const Box& box, const Pen& pen);
+  void line(double x0, double y0, double x1, double y1, const Pen& pen);
   /// A line with an arrow head at both ends.
   void measure(double x0, double y0, double x1, double y1);
   void words(double x, double y, std::string_view text, Align align = Align::centre,

@@ -12,7 +12,7 @@ namespace convfilt {
 namespace {
 
 constexpr int kMostTiles = 160;  // of an axis: more would be a grey area
-constexpr double kLetterPoints = 7;
+constexpr double kLetterPoints = 6.3;
 constexpr Pen kGridPen{"#7f7f7f", 0.5};
 constexpr Pen kBlockPen{"#000000", 1.2};
 
@@ -62,9 +62,9 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
   if (x.tiles() <= kMostTiles && y.tiles() <= kMostTiles) {
     const double left = corner.output.left, top = corner.output.top;
     for (int t = 0; t <= x.tiles(); ++t)
-      panel.outline({left + t * x.step, top, left + t * x.step, last.bottom}, kGridPen);
+      panel.line(left + t * x.step, top, left + t * x.step, last.bottom, kGridPen);
     for (int t = 0; t <= y.tiles(); ++t)
-      panel.outline({left, top + t * y.step, last.right, top + t * y.step}, kGridPen);
+      panel.line(left, top + t * y.step, last.right, top + t * y.step, kGridPen);
   }
   panel.outline(image, kImageEdge);
   panel.outline(corner.output, kBlockPen);
@@ -116,7 +116,7 @@ class Legend {
   static constexpr double kWidth = kTilePage.width, kLeft = 30, kSide = 14, kRow = 24;
 
   Box next(const std::string& text) {
-    const double length = kSide + 8 + kLetterPoints * double(text.size()) + 24;
+    const double length = kSide + 8 + kLetterPoints * double(text.size()) + 18;
     if (x_ + length > kWidth) {
       x_ = kLeft;
       y_ += kRow;
@@ -140,13 +140,16 @@ std::string legend(const Explanation& e, const BlockBoxes& corner) {
     legend.cells(kSharedOutputCell, "outputs that neighbour blocks add to as well");
   } else {
     if (g.in_columns > g.out_columns || g.in_rows > g.out_rows)
-      legend.cells(kHaloCell, "halo: loaded too, real neighbours");
+      legend.cells(kHaloCell, g.loading_threads > g.computing_threads
+                                  ? "halo: its threads load, and are idle then"
+                                  : "halo: real neighbours, loaded too");
     if (g.in_columns == 0 || g.loads > double(g.in_columns) * g.in_rows)
       legend.cells(kTapCell, "neighbours read tap by tap, not kept");
     if (e.problem.mode != Mode::valid)
       legend.cells(kGhostCell, "ghost cells, outside the image: border " + border);
   }
-  legend.edge(kMaskEdge, corner.overlap ? "where one sample is added" : "mask over one output");
+  legend.edge(kMaskEdge, corner.overlap ? "one sample, and where it is added"
+                                        : "one output, and the mask over it");
   legend.edge(kImageEdge, "edge of the image");
   return legend.script();
 }
@@ -164,9 +167,9 @@ std::string tile_picture(const Explanation& e) {
               true);
   const std::string threads = threads_of(*e.geometry);
   return page_of(title.script() + image_panel(e, corner, middle) +
-                 block_panel(e, corner, {0.43, 0.10, 0.71, 0.84},
+                 block_panel(e, corner, {0.43, 0.10, 0.71, 0.84}, Sample::first,
                              block_words(e, "A, in the corner", 0, 0), threads) +
-                 block_panel(e, middle, {0.715, 0.10, 0.995, 0.84},
+                 block_panel(e, middle, {0.715, 0.10, 0.995, 0.84}, Sample::middle,
                              block_words(e, "B, in the middle", middle_x, middle_y), threads) +
                  legend(e, corner));
 }

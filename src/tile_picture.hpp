@@ -9,7 +9,7 @@
 namespace convfilt {
 
 /// Of the page, in points.
-inline constexpr PlotSize kTilePage{1280, 640};
+inline constexpr PlotSize kTilePage{1120, 500};
 
 /// A script for gnuplot: the image with its blocks, and one in the corner and one in the middle
 /// enlarged: output tile, halo, ghost cells, and the mask over one output. Throws UsageError where
