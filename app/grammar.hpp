@@ -41,6 +41,7 @@ class Grammar {
 
   void picture_files(PictureOptions& picture);
   void picture_options(PictureOptions& picture);
+  void explain_options(ExplainCommand& command);
 
   /// --border and what goes with it; --mode.
   void border_options();
