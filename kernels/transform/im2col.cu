@@ -94,7 +94,7 @@ class Im2colPlan : public DevicePlan {
     hold(sums_, chunk * sizeof(float));
     if (mask_row_.size() > 0) return;
     hold(mask_row_, weights_.size() * sizeof(float));
-    upload(weights_, mask_row_, stream_);
+    upload_floats(weights_, mask_row_, stream_);
   }
 
  private:

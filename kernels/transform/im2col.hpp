@@ -17,8 +17,8 @@ inline PlaneView<float> view(const DeviceBuffer& buffer, int columns, int rows) 
 }
 
 /// Floats to the beginning of a buffer, in stream order.
-inline void upload(const std::vector<float>& values, const DeviceBuffer& buffer,
-                   const Stream& stream) {
+inline void upload_floats(const std::vector<float>& values, const DeviceBuffer& buffer,
+                          const Stream& stream) {
   const std::size_t bytes = values.size() * sizeof(float);
   upload_rows(buffer.data(), bytes, reinterpret_cast<const std::byte*>(values.data()), bytes, bytes,
               1, stream);

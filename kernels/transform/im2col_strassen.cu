@@ -111,7 +111,7 @@ class StrassenPlan : public DevicePlan {
     hold(space_, strassen_space(rows, inner_, length_) * sizeof(float));
     if (device_factors_.size() > 0) return;
     hold(device_factors_, factors_.size() * sizeof(float));
-    upload(factors_, device_factors_, stream_);
+    upload_floats(factors_, device_factors_, stream_);
   }
 
  private:
