@@ -18,7 +18,9 @@
   CUDA_STRATEGY(tiled_out)                                                  \
   CUDA_STRATEGY(cached)                                                     \
   CUDA_STRATEGY(texture)                                                    \
+  LIBRARY_STRATEGY(im2col)                                                  \
   LIBRARY_STRATEGY(fft)                                                     \
+  LIBRARY_STRATEGY(overlap_save)                                            \
   BOTH_STRATEGY(separable, prepare_cpu_separable)
 
 namespace convfilt {
