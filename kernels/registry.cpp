@@ -17,6 +17,7 @@
   CUDA_STRATEGY(tiled_out)                                \
   CUDA_STRATEGY(cached)                                   \
   CUDA_STRATEGY(texture)                                  \
+  CUDA_STRATEGY(scatter)                                  \
   BOTH_STRATEGY(separable, prepare_cpu_separable)
 
 namespace convfilt {
