@@ -15,9 +15,12 @@
 #include "owners.hpp"
 
 #define CONVFILT_DEVICE
+#define __shared__ static thread_local
+#define __syncthreads() ::convfilt::emulator::synchronise_block()
 
 namespace convfilt::emulator {
 
+using std::max;
 using std::min;
 
 /// One cell of shared memory, with what is needed to find a missing load or a missing barrier.

@@ -9,8 +9,8 @@ namespace convfilt {
 namespace {
 
 constexpr int kSpatialBlock = 32;
-constexpr int kSteps = 2;              // the least that keeps blocks apart, however small the mask
-constexpr int kLeastTransform = 16;    // shorter transforms are all overhead
+constexpr int kSteps = 2;               // the least that keeps blocks apart, however small the mask
+constexpr int kLeastTransform = 16;     // shorter transforms are all overhead
 constexpr int kLargestTransform = 512;  // 1 MB of spectrum a block: some 50 stay in an L2 cache
 constexpr int kLargestPartTransform = 256;  // larger masks get more parts, not larger transforms
 
@@ -101,8 +101,8 @@ std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
   }
   if (x.disjoint() && y.disjoint()) return "";
   std::string reason = std::to_string(x.steps) + (x.steps == 1 ? " step" : " steps") +
-                       " an axis let blocks of " + by(x.block, y.block) +
-                       " meet under a mask of " + by(x.side, y.side) + "; use ";
+                       " an axis let blocks of " + by(x.block, y.block) + " meet under a mask of " +
+                       by(x.side, y.side) + "; use ";
   const int steps = 1 + std::max(ceil_div(x.side - 1, x.block), ceil_div(y.side - 1, y.block));
   if (steps <= info_of(Setting::steps).highest) reason += "--steps=" + std::to_string(steps);
   if (x.steps == 1) return reason;
@@ -131,7 +131,8 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   const std::string parts =
       x.parts() * y.parts() > 1 ? by(x.parts(), y.parts()) + " parts of the mask times " : "";
   if (atomic) {
-    g.note = "One launch adds all blocks; the outputs that neighbours share are added to atomically.";
+    g.note =
+        "One launch adds all blocks; the outputs that neighbours share are added to atomically.";
   } else {
     g.note = "Blocks are added in " + parts + by(x.steps, y.steps) +
              " launches. Those of one launch lie " + by(x.steps * x.block, y.steps * y.block) +

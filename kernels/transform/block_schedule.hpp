@@ -1,11 +1,11 @@
 /// How overlap-add and in-parts cut a picture into blocks whose outputs overlap, and add them up in
 /// steps, so that the blocks of one step never meet.
 ///
-/// The samples that the outputs need, ghost cells made up, are `outputs + w - 1` along an axis for a
-/// mask of w weights; output x sums weight(i) * sample(x + i). Block b holds the samples
-/// [b * S, b * S + S). Under the weights [m, m + P) they reach the outputs
-/// [b * S - m - (P - 1), b * S - m + S): S + P - 1 of them, P - 1 shared with the next block.
-/// Blocks K apart write disjoint outputs where K * S >= S + P - 1.
+/// The samples that the outputs need, ghost cells made up, are `outputs + w - 1` along an axis for
+/// a mask of w weights; output x sums weight(i) * sample(x + i). Block b holds the samples [b * S,
+/// b * S + S). Under the weights [m, m + P) they reach the outputs [b * S - m - (P - 1), b * S - m
+/// + S): S + P - 1 of them, P - 1 shared with the next block. Blocks K apart write disjoint outputs
+/// where K * S >= S + P - 1.
 #pragma once
 
 #include <string>

@@ -11,9 +11,9 @@
 //       |           |    block    |
 //       +-----------+-------------+
 //
-//   Global reads per output: w * h, e.g. 25 at 5x5, in (1 + (w - 1) / S) * (1 + (h - 1) / S) pieces,
-//   each read and written once in the plane of sums, e.g. 1.27 at S = 32.
-//   Sibling: scatter adds every product by itself, and atomically.
+//   Global reads per output: w * h, e.g. 25 at 5x5, in (1 + (w - 1) / S) * (1 + (h - 1) / S)
+//   pieces, each read and written once in the plane of sums, e.g. 1.27 at S = 32. Sibling: scatter
+//   adds every product by itself, and atomically.
 
 #include "adding_plan.hpp"
 #include "block_plans.hpp"

@@ -159,8 +159,8 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
   std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
     const int batch = batch_for(out_width, out_height);
     return Base::scratch_bytes(in_height, out_width, out_height) + frame_bytes() * batch +
-           spectrum_bytes() * (batch + kept_spectra(out_width, out_height, batch) +
-                               round_up(parts_, batch)) +
+           spectrum_bytes() *
+               (batch + kept_spectra(out_width, out_height, batch) + round_up(parts_, batch)) +
            Fft::estimated_workspace(columns_, rows_, batch);
   }
 
@@ -193,10 +193,9 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
   /// Blocks at a time: those of a step, in equal batches.
   int batch_for(int out_width, int out_height) const {
     const auto& [x, y, atomic] = schedule_;
-    const int blocks = parts_ > 1
-                           ? x.blocks(out_width) * y.blocks(out_height)
-                           : ceil_div(x.blocks(out_width), x.steps) *
-                                 ceil_div(y.blocks(out_height), y.steps);
+    const int blocks = parts_ > 1 ? x.blocks(out_width) * y.blocks(out_height)
+                                  : ceil_div(x.blocks(out_width), x.steps) *
+                                        ceil_div(y.blocks(out_height), y.steps);
     const int most = std::clamp(kBatchSamples / (columns_ * rows_), 1, kMaxBatch);
     return ceil_div(blocks, ceil_div(blocks, most));
   }
@@ -259,8 +258,8 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
         const int first_j = (begin + n) / x.parts() * y.part;
         for (int j = first_j; j < std::min(first_j + y.part, y.side); ++j) {
           for (int i = first_i; i < std::min(first_i + x.part, x.side); ++i) {
-            to.at(n, i - first_i, j - first_j) = float(
-                double(weights_[std::size_t(j) * x.side + i]) / (double(columns_) * rows_));
+            to.at(n, i - first_i, j - first_j) =
+                float(double(weights_[std::size_t(j) * x.side + i]) / (double(columns_) * rows_));
           }
         }
       }
