@@ -85,14 +85,16 @@ struct Axis {
   }
 };
 
-Counts counted(const char* name, const Problem& problem) {
+Counts counted(const char* name, const Problem& problem, const Tuning& tuning = {}) {
   const Strategy* strategy = find_strategy(name);
   REQUIRE(strategy);
   Picture in = Picture::of(problem), out = Picture::of(problem);
   in.fill(Fill::noise, 51);
-  const auto plan = strategy->prepare(problem, DeviceKind::emulator);
+  PlanOptions options;
+  options.tuning = tuning;
+  const auto plan = strategy->prepare(problem, DeviceKind::emulator, options);
   plan->run(in.view(), out.view());
-  count_run({strategy, DeviceKind::emulator});
+  count_run({strategy, DeviceKind::emulator, tuning});
   return plan->counts();
 }
 
@@ -106,9 +108,10 @@ Expected with_ghosts(const Problem& p, std::uint64_t cells, std::uint64_t inside
   return {cells, 0, 0, 0};
 }
 
-void check_counts(const char* name, const Problem& p, const Expected& e) {
+void check_counts(const char* name, const Problem& p, const Expected& e,
+                  const Tuning& tuning = {}) {
   INFO(name << ", " << to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
-  const Counts c = counted(name, p);
+  const Counts c = counted(name, p, tuning);
   CHECK(c.global_reads == e.global_reads);
   CHECK(c.ghost_cells == e.ghost_cells);
   CHECK(c.shared_reads == e.shared_reads);
@@ -194,6 +197,38 @@ TEST_CASE("cached reads what lies outside its tile from global memory") {
     e.shared_reads = own;
     e.blocks = x.tiles(kCachedTile) * y.tiles(kCachedTile);
     check_counts("cached", p, e);
+  });
+}
+
+TEST_CASE("scatter reads each sample once and adds it to every output that needs it") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    check_counts("scatter", p, with_ghosts(p, needed, x.n * y.n));
+    CHECK(counted("scatter", p).atomic_adds == x.taps() * y.taps());
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read each sample once in the frequency domain") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, needed, x.n * y.n));
+      CHECK(counted(name, p).atomic_adds == 0);
+    }
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read every tap once in the spatial domain") {
+  if (emulator_missing()) return;
+  Tuning tuning;
+  tuning[Setting::domain] = kSpatial;
+  for_each_problem([&](const Problem& p, const Axis& x, const Axis& y) {
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()),
+                   tuning);
+    }
   });
 }
 

@@ -1,4 +1,5 @@
-// scatter: one thread per INPUT sample (PMPP 4e, ch. 18.2, scatter versus gather; ch. 9.2, atomics).
+// scatter: one thread per INPUT sample (PMPP 4e, ch. 18.2, scatter versus gather; ch. 9.2,
+// atomics).
 //
 //   A thread reads its sample once and adds it, times every weight, to all the outputs
 //   that need it. Neighbours add to the same outputs, so every addition is atomic.
@@ -23,12 +24,13 @@ constexpr int kBlockRows = 8;
 
 template <class T, Border B>
 __global__ void scatter_kernel(PlaneView<const T> in, PlaneView<SumOf<T>> sums, T ghost,
-                               int first_row, const MaskPart<T> __grid_constant__ mask) {
+                               int first_row, int end_row,
+                               const MaskPart<T> __grid_constant__ mask) {
   // The sample that weight (0, 0) takes to output (x, y); there are such for w - 1 columns and
   // h - 1 rows more than there are outputs.
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = first_row + int(blockIdx.y * kBlockRows + threadIdx.y);
-  if (x >= sums.width + mask.width - 1 || y >= sums.height + mask.height - 1) return;
+  if (x >= sums.width + mask.width - 1 || y >= end_row) return;
 
   // Load it; ghost cells take the border's value.
   const SumOf<T> sample = load<B>(in, x + mask.dx, y + mask.dy, ghost);
@@ -62,7 +64,7 @@ class ScatterPlan : public AddingPlan<T, FinishOf<T>> {
         const dim3 grid(ceil_div(columns, kBlockColumns), ceil_div(count, kBlockRows));
         with_border(this->problem_.border, [&](auto border) {
           launch(grid, block, this->stream_, scatter_kernel<T, border()>, in.view<const T>(), sums,
-                 ghost_, first, part);
+                 ghost_, first, first + count, part);
         });
       });
     }
