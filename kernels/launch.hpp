@@ -23,7 +23,7 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-inline int ceil_div(int a, int b) {
+constexpr int ceil_div(int a, int b) {
   return (a + b - 1) / b;
 }
 

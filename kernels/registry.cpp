@@ -19,9 +19,10 @@
   CUDA_STRATEGY(cached)                                                                    \
   CUDA_STRATEGY(texture)                                                                   \
   HOST_STRATEGY(scatter)                                                                   \
-  BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
+  LIBRARY_STRATEGY(fft)                                                                    \
   LIBRARY_STRATEGY(overlap_add)                                                            \
-  LIBRARY_STRATEGY(in_parts)
+  LIBRARY_STRATEGY(in_parts)                                                               \
+  BOTH_STRATEGY(separable, prepare_cpu_separable)
 
 namespace convfilt {
 

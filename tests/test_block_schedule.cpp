@@ -223,11 +223,11 @@ TEST_CASE("blocks in windows: little device memory") {
   Random random(74);
   const Mask mask = anchored(integer_mask(random, 12, 9, 20, 300, 60), 1, 8);
   for (Depth depth : kDepths) {
-    const Problem p{300, 260, 1, depth, Border::reflect101, 0, mask};
+    const Problem p{200, 150, 1, depth, Border::reflect101, 0, mask};
     for (const char* name : {"overlap-add", "in-parts"}) {
       for (const Runner& runner : runners_of(name, tuned(kFrequency, kInSteps, 11))) {
         PlanOptions options;
-        options.memory_limit = 200000;
+        options.memory_limit = 100000;
         Timing timing;
         check_against_oracle(runner, p, options, &timing);
         CHECK(timing.bands > 1);

@@ -17,6 +17,7 @@
 #define CONVFILT_DEVICE
 #define __shared__ static thread_local
 #define __syncthreads() ::convfilt::emulator::synchronise_block()
+#define CONVFILT_UNROLL(turns)
 
 namespace convfilt::emulator {
 

@@ -111,6 +111,24 @@ std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
   return reason + "--block=" + std::to_string(block);
 }
 
+std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule, int begin,
+                                int count, int columns, int rows) {
+  const auto& [x, y, atomic] = schedule;
+  std::vector<float> frames(std::size_t(columns) * rows * count);
+  const double over = mask.divisor * columns * rows;
+  for (int n = 0; n < std::min(count, x.parts() * y.parts() - begin); ++n) {
+    const int first_i = (begin + n) % x.parts() * x.part;
+    const int first_j = (begin + n) / x.parts() * y.part;
+    for (int j = 0; j < std::min(y.part, y.side - first_j); ++j) {
+      float* row = &frames[(std::size_t(n) * rows + j) * columns];
+      for (int i = 0; i < std::min(x.part, x.side - first_i); ++i) {
+        row[i] = float(mask.weight(first_i + i, first_j + j) / over);
+      }
+    }
+  }
+  return frames;
+}
+
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
                      int block_columns, int block_rows) {
   const auto& [x, y, atomic] = schedule;

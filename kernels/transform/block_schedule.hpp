@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "border.hpp"
 #include "geometry.hpp"
@@ -69,6 +70,12 @@ std::string overlap_add_refuses(const Problem& problem, const Tuning& tuning);
 /// kMaxPartSide, by constant memory), in 2 steps. The block, unless set: in the spatial domain 32;
 /// else by overlap-add's rule with F up to 256, where S >= w can be had; else 128.
 BlockSchedule in_parts_schedule(const Problem& problem, const Tuning& tuning);
+
+/// Parts begin..begin+count-1 of the mask, row by row, each in a frame of columns x rows, zeros
+/// behind: weights over the divisor and over the frame's samples, since transforms there and back
+/// multiply by these.
+std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule, int begin,
+                                int count, int columns, int rows);
 
 /// What `explain` tells of a schedule, for such a block of threads.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
