@@ -2,7 +2,7 @@
 /// on the CPU. A kernel file is compiled once for each, in the namespace CONVFILT_BACKEND.
 ///
 /// Both give: dim3, launch(grid, block, stream, kernel, args...), SharedTile<T, rows, columns>,
-/// load(in, x, y), tex2D, and the owners DeviceBuffer, Stream, Event, Texture.
+/// load(in, x, y), load4(in, x, y), tex2D, and the owners DeviceBuffer, Stream, Event, Texture.
 #pragma once
 
 #ifdef CONVFILT_EMULATE

@@ -13,6 +13,7 @@
 // its own for the CPU.
 #define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY) \
   CUDA_STRATEGY(basic)                                    \
+  CUDA_STRATEGY(unrolled)                                 \
   CUDA_STRATEGY(tiled_in)                                 \
   CUDA_STRATEGY(tiled_out)                                \
   CUDA_STRATEGY(cached)                                   \
