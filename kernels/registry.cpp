@@ -19,6 +19,7 @@
   CUDA_STRATEGY(tiled_out)                                                                 \
   CUDA_STRATEGY(cached)                                                                    \
   CUDA_STRATEGY(texture)                                                                   \
+  HOST_STRATEGY(winograd)                                                                  \
   LIBRARY_STRATEGY(fft)                                                                    \
   BOTH_STRATEGY(separable, prepare_cpu_separable)
 

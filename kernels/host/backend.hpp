@@ -14,6 +14,7 @@
 
 #define CONVFILT_DEVICE
 #define CONVFILT_UNROLL(turns)
+#define CONVFILT_UNROLL(turns)
 
 namespace convfilt::host {
 
