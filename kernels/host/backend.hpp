@@ -15,6 +15,7 @@
 
 #define CONVFILT_DEVICE
 #define CONVFILT_UNROLL(turns)
+#define CONVFILT_UNROLL(turns)
 
 namespace convfilt::host {
 
