@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "errors.hpp"
+#include "settings.hpp"
 #include "source_text.hpp"
 #include "suggest.hpp"
 
@@ -39,28 +40,47 @@ void require_choice(const std::string& kind, const std::string& word, const Word
           unknown_name(kind, word, choices));
 }
 
-void complete(PictureOptions& picture, const Raw& raw) {
-  require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
-  require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
-  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
-  ConvolverOptions& convolver = picture.convolver;
-  if (raw.threads) {
-    require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
-    convolver.request.threads = *raw.threads;
-  }
-  check_names(convolver.request, this_machine());
-
-  require_choice("border", raw.border, words_of(kBorders));
-  for (Border border : kBorders)
-    if (raw.border == name_of(border)) convolver.border = border;
+void complete_border(ConvolverOptions& convolver, const Raw& raw) {
+  require_choice("mode", raw.mode, words_of(kModes));
+  for (Mode mode : kModes)
+    if (raw.mode == name_of(mode)) convolver.mode = mode;
+  const bool full = convolver.mode == Mode::full;
+  const std::string border =
+      raw.border.value_or(std::string(name_of(full ? Border::constant : Border::replicate)));
+  require_choice("border", border, words_of(kBorders));
+  for (Border b : kBorders)
+    if (border == name_of(b)) convolver.border = b;
+  require(!full || (convolver.border == Border::constant && raw.border_value.value_or(0) == 0),
+          "--mode=full: outside the picture all is 0; leave out --border and --border-value");
   if (raw.border_value) {
     require(convolver.border == Border::constant, "--border-value: only --border=constant has one");
     require(std::isfinite(*raw.border_value), "--border-value: a finite number");
     convolver.border_value = *raw.border_value;
   }
+}
+
+void complete_request(Request& request, const Raw& raw) {
+  if (raw.threads) {
+    require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
+    request.threads = *raw.threads;
+  }
+  for (Setting setting : kSettings)
+    if (const auto& word = raw.settings[std::size_t(setting)])
+      set_from_word(request.tuning, setting, *word);
+  check_names(request, this_machine());
+  for (Setting setting : kSettings)
+    if (raw.settings[std::size_t(setting)]) check_setting(request, setting, this_machine());
+}
+
+void complete(PictureOptions& picture, const Raw& raw) {
+  require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
+  require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
+  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
+  complete_request(picture.convolver.request, raw);
+  complete_border(picture.convolver, raw);
 
   require_choice("pitch", raw.pitch, words_of(kPitches));
-  convolver.padded_pitch = raw.pitch == "padded";
+  picture.convolver.padded_pitch = raw.pitch == "padded";
   require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
   picture.read.refuse_damaged = raw.on_damage == "fail";
 

@@ -60,6 +60,22 @@ const Strategy* parse_strategy(std::string_view name, const Machine& machine) {
   throw UsageError(unknown_name("strategy", name, strategy_names(machine)));
 }
 
+void require_setting(const Strategy* strategy, Setting setting) {
+  if (strategy && strategy->has(setting)) return;
+  const std::string name = "--" + std::string(info_of(setting).name);
+  if (!strategy)
+    throw UsageError(name + ": a setting belongs to a strategy; name one with --strategy");
+  std::vector<std::string> own;
+  for (Setting s : strategy->settings) own.push_back("--" + std::string(info_of(s).name));
+  throw UsageError(name + ": strategy " + quoted(strategy->name) + " has no such setting" +
+                   (own.empty() ? "; leave it out" : ", only " + listed(own)));
+}
+
+void check_settings(const Strategy* strategy, const Tuning& tuning) {
+  for (Setting setting : kSettings)
+    if (tuning[setting] != 0) require_setting(strategy, setting);
+}
+
 const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
                           const Machine& machine) {
   std::span<const std::string_view> names = kSeparable;
@@ -122,8 +138,6 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   // Else every strategy refuses, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
     if (!refusal.empty()) throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
-  if (const std::string settings = to_string(request.tuning); !settings.empty())
-    throw UsageError(settings + ": a setting belongs to a strategy; name one with --strategy");
   const Family family = family_for(problem);
   const std::string by_mask = "family " + std::string(name_of(family)) + " by the mask; ";
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
@@ -195,12 +209,17 @@ Machine this_machine() {
 }
 
 void check_names(const Request& request, const Machine& machine) {
-  parse_strategy(request.strategy, machine);
+  check_settings(parse_strategy(request.strategy, machine), request.tuning);
   parse_device(request.device);
+}
+
+void check_setting(const Request& request, Setting setting, const Machine& machine) {
+  require_setting(parse_strategy(request.strategy, machine), setting);
 }
 
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine) {
   const Strategy* strategy = parse_strategy(request.strategy, machine);
+  check_settings(strategy, request.tuning);
   const Wanted wanted = parse_device(request.device);
   return strategy ? choose_for(*strategy, problem, runs, request, wanted, machine)
                   : choose_freely(problem, runs, request, wanted, machine);

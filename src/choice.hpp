@@ -40,8 +40,12 @@ struct Choice {
   std::string notice;  ///< to be told unless quiet; mostly empty
 };
 
-/// Throws UsageError, with the nearest name, where a strategy or device is misspelt. Costs nothing.
+/// Throws UsageError, with the nearest name, where a strategy or device is misspelt, or a
+/// setting is not the strategy's. Costs nothing.
 void check_names(const Request& request, const Machine& machine);
+
+/// Throws UsageError where the strategy asked for has no such setting.
+void check_setting(const Request& request, Setting setting, const Machine& machine);
 
 /// Chooses for `runs` pictures of this problem's shape. The family comes from the problem alone
 /// (with strategy auto), the device from estimate.hpp (with device auto). Throws UsageError where
