@@ -34,6 +34,7 @@ struct Pass {
   const void* ghost;  ///< border value as a sample
   Textures* textures;
   bool fresh;  ///< the first launch since `in` was written
+  Tuning tuning{};
 
   template <class T>
   PlaneView<const T> input() const {
@@ -62,6 +63,14 @@ struct Pass {
 using Run = void (*)(const Problem&, const Pass&, const Stream&);
 
 inline constexpr int kMaxLaunchRows = 65535;
+
+/// The block that a geometry tells, and the grid of such blocks that covers `out`.
+inline dim3 block_of(const Geometry& geometry) {
+  return dim3(geometry.block_columns, geometry.block_rows);
+}
+inline dim3 grid_of(const Geometry& geometry, const DevicePlane& out) {
+  return dim3(ceil_div(out.width, geometry.out_columns), ceil_div(out.height, geometry.out_rows));
+}
 
 /// The largest input a strategy can address; larger pictures are filtered in pieces.
 struct InputLimits {

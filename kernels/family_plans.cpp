@@ -32,7 +32,7 @@ class DirectPlan : public DevicePlan {
         const auto moved = shifted(part, shift.x, shift.y + first);
         run_(problem_,
              {in, out.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_,
-              &textures_, part.first && first == 0},
+              &textures_, part.first && first == 0, options_.tuning},
              stream_);
       });
     }
@@ -75,7 +75,7 @@ class SeparablePlan : public DevicePlan {
         const auto moved = shifted(part, shift.x, first);
         run_rows_(problem_,
                   {in, mid.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_,
-                   &textures_, part.first && first == 0},
+                   &textures_, part.first && first == 0, options_.tuning},
                   stream_);
       });
     }
@@ -84,7 +84,7 @@ class SeparablePlan : public DevicePlan {
         const auto moved = shifted(part, 0, shift.y + first);
         run_columns_(problem_,
                      {mid, out.rows(first, rows), partial_.plane.rows(first, rows), &moved,
-                      &mid_ghost_, &textures_, part.first && first == 0},
+                      &mid_ghost_, &textures_, part.first && first == 0, options_.tuning},
                      stream_);
       });
     }

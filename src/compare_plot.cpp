@@ -168,7 +168,7 @@ class BarChart {
     script_ += ytics(group, labelled) + data(group, comparison);
     script_ += "unset arrow\n";
     if (group.quantity.reference)
-      script_ += "set arrow from 1,graph 0 to 1,graph 1 nohead dt 2 lc rgb '#404040' front\n";
+      script_ += "set arrow from 1,graph 0 to 1,graph 1 nohead dt 2 lc rgb '#606060' back\n";
     script_ += "plot $bars using 2:1:(" + plain(from) +
                "):2:($1-0.36):($1+0.36):3 with boxxyerror fs solid noborder lc rgb variable, "
                "$bars using 2:1:4 with labels left offset 0.6,0 font ',9', "
@@ -182,7 +182,7 @@ class BarChart {
     std::string text = "set ytics (";
     for (std::size_t k = 0; k < group.labels.size(); ++k)
       text += (k ? ", " : "") + in_gnuplot(group.labels[k]) + " " + plain(double(k) + 0.5);
-    return text + ") scale 0\n";
+    return text + ") scale 0 textcolor rgb '#000000'\n";
   }
 
   static std::string data(const Group& group, const Comparison& comparison) {

@@ -2,6 +2,10 @@
 // how many operations there are to a byte.
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "compare_plot.hpp"
@@ -11,6 +15,9 @@ namespace convfilt {
 namespace {
 
 constexpr int kWidth = 960, kPanelHeight = 430, kTitle = 56;
+/// Logarithm of how far apart labels must be.
+constexpr double kTooClose = 0.7;
+
 constexpr int kLeft = 90, kRight = 250, kAbovePanel = 60, kBelowPanel = 60;
 
 /// A strategy on a device, a point a mask.
@@ -65,20 +72,38 @@ std::string colour(std::size_t k) {
   return std::string(kColours[k % std::size(kColours)]);
 }
 
-/// Masks above the panel, where their points are; close ones take turns in height.
+/// Masks above the panel, where their points are; those that lie too close for two labels share
+/// one.
 std::string mask_tics(std::span<const Comparison> comparisons) {
-  std::string text = "set x2tics (";
-  for (std::size_t k = 0; k < comparisons.size(); ++k) {
-    const auto& rows = comparisons[k].rows;
+  std::map<double, std::string> labels;
+  for (const Comparison& comparison : comparisons) {
+    const auto& rows = comparison.rows;
     const auto timed = std::find_if(rows.begin(), rows.end(),
                                     [](const Row& row) { return row.times.has_value(); });
     if (timed == rows.end()) continue;
-    const Mask& mask = comparisons[k].problem.mask;
-    text += (text.ends_with("(") ? "" : ", ") +
-            in_gnuplot(std::to_string(mask.width) + "x" + std::to_string(mask.height)) + " " +
-            plain(timed->times->intensity);
+    const Mask& mask = comparison.problem.mask;
+    const double at = timed->times->intensity;
+    const auto near = std::find_if(labels.begin(), labels.end(), [&](const auto& label) {
+      return std::abs(std::log(label.first / at)) < kTooClose;
+    });
+    const std::string name = std::to_string(mask.width) + "x" + std::to_string(mask.height);
+    if (near == labels.end())
+      labels[at] = name;
+    else if (near->second.find(name) == std::string::npos)
+      near->second += ", " + name;
   }
-  return text + ")\n";
+  std::string text;
+  for (const auto& [at, name] : labels)
+    text += (text.empty() ? "" : ", ") + in_gnuplot(name) + " " + plain(at);
+  return "set x2tics (" + text + ") textcolor rgb '#000000'\n";
+}
+
+/// What a device is called above its panel.
+std::string title_of(const Location& location, std::span<const Comparison> comparisons) {
+  for (const Comparison& comparison : comparisons)
+    for (const DeviceFacts& facts : comparison.devices)
+      if (facts.location == location) return name_of(location) + ": " + facts.peak.name;
+  return name_of(location);
 }
 
 std::string panel(const Location& location, std::span<const Comparison> comparisons) {
@@ -100,15 +125,18 @@ std::string panel(const Location& location, std::span<const Comparison> comparis
              std::to_string(4 + 3 * (k / std::size(kColours)) + k % 2) + " lc rgb '" + colour(k) +
              "' title " + in_gnuplot(all[k].contender);
   }
+  // The bend of the roof is part of the picture.
+  if (roof.flops > 0) least_x = std::min(least_x, roof.flops / roof.bytes_per_second / 2);
   const std::string bandwidth = plain(roof.bytes_per_second / 1e9);
   const std::string limit = roof.flops > 0
                                 ? "(x * " + bandwidth + " < " + plain(roof.flops / 1e9) +
                                       " ? x * " + bandwidth + " : " + plain(roof.flops / 1e9) + ")"
                                 : "x * " + bandwidth;
-  return data + mask_tics(comparisons) + "set title " + in_gnuplot(name_of(location)) +
-         " offset 0,0.4\nset xrange [" + plain(least_x / 2) + ":" + plain(most_x * 2) +
-         "]\nset x2range [" + plain(least_x / 2) + ":" + plain(most_x * 2) + "]\nset yrange [" +
-         plain(least_y / 2e9) + ":" + plain(most_y * 3 / 1e9) + "]\nplot " + limit +
+  return data + mask_tics(comparisons) + "set title " +
+         in_gnuplot(title_of(location, comparisons)) + " offset 0,0.4\nset xrange [" +
+         plain(least_x / 2) + ":" + plain(most_x * 2) + "]\nset x2range [" + plain(least_x / 2) +
+         ":" + plain(most_x * 2) + "]\nset yrange [" + plain(least_y / 2e9) + ":" +
+         plain(most_y * 3 / 1e9) + "]\nplot " + limit +
          " with lines lw 3 lc rgb '#707070' title 'roof: copy, fp32 peak'" + plots + "\n";
 }
 
@@ -127,7 +155,8 @@ Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead&
                        "set border 31 lc rgb '#808080'\nset samples 500\n"
                        "set xlabel 'operations of the direct method (2 a tap) per byte read and "
                        "written'\nset ylabel 'GFLOP/s of the direct method'\n"
-                       "set xtics nomirror\nset ytics nomirror\n";
+                       "set xtics nomirror textcolor rgb '#000000'\n"
+                       "set ytics nomirror textcolor rgb '#000000'\n";
   script += "set lmargin at screen " + across(kLeft) + "\nset rmargin at screen " +
             across(kWidth - kRight) + "\n";
   for (std::size_t k = 0; k < locations.size(); ++k) {

@@ -77,6 +77,9 @@ std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t byte
     }
     facts.push_back(std::move(fact));
   }
+  std::stable_partition(facts.begin(), facts.end(), [](const DeviceFacts& f) {
+    return f.location.kind != DeviceKind::emulator;
+  });
   return facts;
 }
 

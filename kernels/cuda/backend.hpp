@@ -13,6 +13,10 @@
 #define CONVFILT_DEVICE
 #endif
 
+/// Before a loop: how many turns of it are written out.
+#define CONVFILT_PRAGMA(text) _Pragma(#text)
+#define CONVFILT_UNROLL(turns) CONVFILT_PRAGMA(unroll turns)
+
 namespace convfilt::cuda {
 
 /// Goes behind __shared__.

@@ -1,4 +1,4 @@
-/// CUDA's words as the kernels use them.
+/// CUDA's words as the kernels use them, for the emulator and the host backend.
 #pragma once
 
 #include <cmath>
@@ -8,9 +8,7 @@
 #include "strategy.hpp"
 
 #define __global__
-#define __shared__ static thread_local
 #define __grid_constant__ &  // behind the type: a kernel takes its mask by reference
-#define __syncthreads() ::convfilt::emulator::synchronise_block()
 
 namespace convfilt::emulator {
 
@@ -25,7 +23,7 @@ struct Index3 {
   int x = 0, y = 0, z = 0;
 };
 
-inline constinit thread_local Index3 threadIdx, blockIdx;
+inline constinit thread_local Index3 threadIdx, blockIdx, blockDim;
 
 enum cudaTextureAddressMode {
   cudaAddressModeWrap,
