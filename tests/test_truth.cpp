@@ -66,12 +66,14 @@ TEST_CASE("where not all is checked, the corners, the edges and places of the mi
   CHECK(places.size() < 400 * 300);
   const auto has = [&](auto holds) { return std::any_of(places.begin(), places.end(), holds); };
   for (const int x : {0, 1, 398, 399})
-    for (const int y : {0, 1, 298, 299}) CHECK(has([&](Place p) { return p.x == x && p.y == y; }));
-  CHECK(has([](Place p) { return p.x == 0 && p.y > 30 && p.y < 270; }));
-  CHECK(has([](Place p) { return p.y == 299 && p.x > 30 && p.x < 370; }));
-  CHECK(has([](Place p) { return p.x > 30 && p.x < 370 && p.y > 30 && p.y < 270; }));
-  CHECK(std::all_of(places.begin(), places.end(),
-                    [](Place p) { return p.x >= 0 && p.x < 400 && p.y >= 0 && p.y < 300; }));
+    for (const int y : {0, 1, 298, 299})
+      CHECK(has([&](convfilt::Place p) { return p.x == x && p.y == y; }));
+  CHECK(has([](convfilt::Place p) { return p.x == 0 && p.y > 30 && p.y < 270; }));
+  CHECK(has([](convfilt::Place p) { return p.y == 299 && p.x > 30 && p.x < 370; }));
+  CHECK(has([](convfilt::Place p) { return p.x > 30 && p.x < 370 && p.y > 30 && p.y < 270; }));
+  CHECK(std::all_of(places.begin(), places.end(), [](convfilt::Place p) {
+    return p.x >= 0 && p.x < 400 && p.y >= 0 && p.y < 300;
+  }));
 
   Picture in = Picture::of(problem);
   in.fill(Fill::noise, 5);
@@ -85,7 +87,7 @@ TEST_CASE("where not all is checked, the corners, the edges and places of the mi
 
 TEST_CASE("distances are in steps from the saturated truth, or in units; no number is far") {
   Problem problem{2, 1, 1, Depth::u8, Border::replicate, 0, identity_mask(1)};
-  const std::vector<Place> places = {{0, 0}, {1, 0}};
+  const std::vector<convfilt::Place> places = {{0, 0}, {1, 0}};
   Picture out = Picture::of(problem);
   out.set(0, 0, 0, 255);
   out.set(1, 0, 0, 10);
