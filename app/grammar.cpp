@@ -99,6 +99,18 @@ void Grammar::device_options(Request& request) {
   choice(kHow, "--pitch", raw_.pitch, "Rows in GPU memory (default padded)", words_of(kPitches));
 }
 
+void Grammar::explain_options(ExplainCommand& command) {
+  const char* what = "What is explained";
+  option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5)");
+  option(what, "--size", "WxH", raw_.size, "Of the picture (default 200x120)");
+  choice(what, "--depth", raw_.depth, "Of its samples (default u8)", words_of(kDepths));
+  choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
+         words_of(architectures()));
+  option(what, "--picture", "FILE", command.picture, "Draw it too, to an .svg or a .png");
+  border_options();
+  setting_options();
+}
+
 void Grammar::border_options() {
   choice(kBorder, "--border", raw_.border, "What lies outside the picture (default replicate)",
          words_of(kBorders));

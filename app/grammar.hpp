@@ -51,6 +51,7 @@ class Grammar {
 
   void picture_files(PictureOptions& picture);
   void picture_options(PictureOptions& picture);
+  void explain_options(ExplainCommand& command);
 
   /// --device, --threads and --pitch.
   void device_options(Request& request);

@@ -38,6 +38,12 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt compare --strategies basic,tiled-out:tile=16,auto --size 4096x4096 --depth f32\n"
      "  convfilt compare --json=all.json --plot bars.svg  the table, too\n"
      "  convfilt compare --markdown >table.md\n"},
+    {"explain", "What one block of a strategy does, in numbers and as a picture",
+     "Explain what one block of a strategy does, checked against the emulator's counts.\n\n"
+     "Examples:\n"
+     "  convfilt explain tiled-in --mask 5x5 --tile 16\n"
+     "  convfilt explain tiled-out --mask 9x9 --size 1920x1080 --arch sm_89\n"
+     "  convfilt explain tiled-in --mask 5x5 --size 64x44 --picture tiles.svg\n"},
     {"list", "Strategies, filters and devices to choose from",
      "List what there is to choose from.\n\n"
      "Examples:\n"

@@ -47,6 +47,12 @@ void declare(Grammar& grammar, ApplyCommand& command) {
   grammar.picture_options(command.picture);
 }
 
+void declare(Grammar& grammar, ExplainCommand& command) {
+  grammar.positional("STRATEGY", command.convolver.request.strategy,
+                     "Way to convolve (convfilt list strategies)", false);
+  grammar.explain_options(command);
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)",
                      false);
@@ -65,6 +71,10 @@ void check(PictureCommand& command, const Raw& raw) {
 void check(ApplyCommand& command, const Raw& raw) {
   require(!command.mask.empty(), "MASK is empty: name a file or a filter");
   complete(command.picture, raw);
+}
+
+void check(ExplainCommand& command, const Raw& raw) {
+  complete(command, raw);
 }
 
 void check(ListCommand& command, const Raw&) {
@@ -117,6 +127,7 @@ Command parse(int argc, const char* const* argv) {
     if (name == "edge") return parse_as<EdgeCommand>(help, rest);
     if (name == "apply") return parse_as<ApplyCommand>(help, rest);
     if (name == "compare") return parse_as<CompareCommand>(help, rest);
+    if (name == "explain") return parse_as<ExplainCommand>(help, rest);
     return parse_as<ListCommand>(help, rest);
   }
   if (name == "help" && rest.size() == 1) {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "architectures.hpp"
 #include "convolver.hpp"
 #include "edge.hpp"
 #include "image_io.hpp"
@@ -74,6 +75,15 @@ struct ListCommand {
   std::string topic;  ///< one of kListTopics; empty = all
 };
 
+struct ExplainCommand {
+  ConvolverOptions convolver;  ///< the strategy and its settings, the border, the mode
+  std::string mask = "5x5";    ///< WxH, a path, or a name in filters/
+  std::string picture;         ///< a path to draw to; empty = none
+  std::string architecture{kDefaultArchitecture};
+  int width = 200, height = 120;  ///< of the picture: a few tiles, those at the edges cut
+  Depth depth = Depth::u8;
+};
+
 inline constexpr std::string_view kListTopics[] = {"strategies", "filters", "devices"};
 
 /// --help or --version: a text for standard output.
@@ -82,7 +92,7 @@ struct Answer {
 };
 
 using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
-                             CompareCommand, ListCommand>;
+                             CompareCommand, ExplainCommand, ListCommand>;
 
 /// Understands the command line; reads no file and asks no device. Throws UsageError.
 Command parse(int argc, const char* const* argv);
