@@ -72,6 +72,16 @@ void complete_border(ConvolverOptions& convolver, const Raw& raw) {
   }
 }
 
+void complete_pitch(ConvolverOptions& convolver, const Raw& raw) {
+  require_choice("pitch", raw.pitch, words_of(kPitches));
+  convolver.padded_pitch = raw.pitch == "padded";
+}
+
+Loudness loudness_of(const Raw& raw) {
+  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
+  return raw.verbose ? Loudness::verbose : raw.quiet ? Loudness::quiet : Loudness::normal;
+}
+
 void complete_request(Request& request, const Raw& raw) {
   if (raw.threads) {
     require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
@@ -112,18 +122,14 @@ void complete(ExplainCommand& command, const Raw& raw) {
 void complete(PictureOptions& picture, const Raw& raw) {
   require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
-  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
+  picture.loudness = loudness_of(raw);
   complete_request(picture.convolver.request, raw);
   complete_border(picture.convolver, raw);
-
-  require_choice("pitch", raw.pitch, words_of(kPitches));
-  picture.convolver.padded_pitch = raw.pitch == "padded";
+  complete_pitch(picture.convolver, raw);
   require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
   picture.read.refuse_damaged = raw.on_damage == "fail";
 
   require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");
-  if (raw.verbose) picture.loudness = Loudness::verbose;
-  if (raw.quiet) picture.loudness = Loudness::quiet;
 }
 
 }  // namespace convfilt

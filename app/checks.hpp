@@ -59,6 +59,12 @@ void require_choice(const std::string& kind, const std::string& word, const Word
 /// Fills in the border, its value, and the mode.
 void complete_border(ConvolverOptions& convolver, const Raw& raw);
 
+/// Fills in whether rows are padded.
+void complete_pitch(ConvolverOptions& convolver, const Raw& raw);
+
+/// How much is said.
+Loudness loudness_of(const Raw& raw);
+
 /// Fills in the threads and the strategy's settings, and checks the names of strategy and device.
 void complete_request(Request& request, const Raw& raw);
 

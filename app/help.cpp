@@ -28,6 +28,16 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt apply emboss3 photo.jpg relief.png\n"
      "  convfilt apply my-mask.txt photo.jpg out.png     see filters/README.md for the grammar\n"
      "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"},
+    {"compare", "Every way to convolve, beside each other: speed, reads, exactness",
+     "Compare ways to convolve, on a picture or on noise: how fast, against what the device could\n"
+     "do, and how right. Without a GPU its kernels are counted in the emulator instead of "
+     "timed.\n\n"
+     "Examples:\n"
+     "  convfilt compare                                 every strategy, some masks, noise\n"
+     "  convfilt compare photo.jpg --mask 9x9 --mask emboss3\n"
+     "  convfilt compare --strategies basic,tiled-out:tile=16,auto --size 4096x4096 --depth f32\n"
+     "  convfilt compare --json=all.json --plot bars.svg  the table, too\n"
+     "  convfilt compare --markdown >table.md\n"},
     {"explain", "What one block of a strategy does, in numbers and as a picture",
      "Explain what one block of a strategy does, checked against the emulator's counts.\n\n"
      "Examples:\n"

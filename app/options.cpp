@@ -4,6 +4,7 @@
 #include <string>
 
 #include "checks.hpp"
+#include "compare_options.hpp"
 #include "errors.hpp"
 #include "formats.hpp"
 #include "grammar.hpp"
@@ -84,7 +85,8 @@ void check(ListCommand& command, const Raw&) {
 void refuse_dashed_names(const Words& words) {
   for (const std::string& word : words) {
     if (word == "--") return;
-    if (word.starts_with("-") && find_format(extension_of(word)))
+    const bool has_value = word.find('=') != word.npos;  // --plot=out.png is an option
+    if (word.starts_with("-") && !has_value && find_format(extension_of(word)))
       throw UsageError(convfilt::quoted(word) +
                        " begins with '-', as options do; if it is a picture, write " +
                        convfilt::quoted("./" + word));
@@ -124,6 +126,7 @@ Command parse(int argc, const char* const* argv) {
     if (name == "sharpen") return parse_as<SharpenCommand>(help, rest);
     if (name == "edge") return parse_as<EdgeCommand>(help, rest);
     if (name == "apply") return parse_as<ApplyCommand>(help, rest);
+    if (name == "compare") return parse_as<CompareCommand>(help, rest);
     if (name == "explain") return parse_as<ExplainCommand>(help, rest);
     return parse_as<ListCommand>(help, rest);
   }

@@ -15,7 +15,6 @@
 
 #define CONVFILT_DEVICE
 #define CONVFILT_UNROLL(turns)
-#define CONVFILT_UNROLL(turns)
 
 namespace convfilt::host {
 
