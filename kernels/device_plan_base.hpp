@@ -48,6 +48,9 @@ class DevicePlan : public Plan {
 
   std::size_t plane_bytes(int width, int height, std::size_t sample_bytes) const;
 
+  /// Makes `buffer` at least that large. What lay in a smaller one is lost.
+  void hold(DeviceBuffer& buffer, std::size_t bytes);
+
   /// Makes `owned` such a plane, keeping its memory where it is large enough.
   void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes);
 

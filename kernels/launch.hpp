@@ -1,13 +1,17 @@
-/// What a kernel file stands on: the CUDA runtime, or the emulator that gives its words a meaning
-/// on the CPU. A kernel file is compiled once for each, in the namespace CONVFILT_BACKEND.
+/// What a kernel file stands on: the CUDA runtime, the emulator that gives its words a meaning on
+/// the CPU, or the host backend, which makes plain loops of kernels without shared memory. A kernel
+/// file is compiled once for each, in the namespace CONVFILT_BACKEND.
 ///
-/// Both give: dim3, launch(grid, block, stream, kernel, args...), SharedTile<T, rows, columns>,
+/// All give: dim3, launch(grid, block, stream, kernel, args...), SharedTile<T, rows, columns>,
 /// load(in, x, y), tex2D, and the owners DeviceBuffer, Stream, Event, Texture.
 #pragma once
 
 #ifdef CONVFILT_EMULATE
 #define CONVFILT_BACKEND emulator
 #include "emulator/backend.hpp"
+#elif defined(CONVFILT_HOST)
+#define CONVFILT_BACKEND host
+#include "host/backend.hpp"
 #else
 #define CONVFILT_BACKEND cuda
 #include "cuda/backend.hpp"

@@ -10,28 +10,39 @@
 
 // One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
 // CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
-// its own for the CPU.
-#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY) \
-  CUDA_STRATEGY(basic)                                    \
-  CUDA_STRATEGY(tiled_in)                                 \
-  CUDA_STRATEGY(tiled_out)                                \
-  CUDA_STRATEGY(cached)                                   \
-  CUDA_STRATEGY(texture)                                  \
+// its own for the CPU; LIBRARY_STRATEGY(x): x.cu, on CUDA where the toolkit has cuFFT and cuBLAS,
+// in the emulator, and on the CPU.
+#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, LIBRARY_STRATEGY) \
+  CUDA_STRATEGY(basic)                                                      \
+  CUDA_STRATEGY(tiled_in)                                                   \
+  CUDA_STRATEGY(tiled_out)                                                  \
+  CUDA_STRATEGY(cached)                                                     \
+  CUDA_STRATEGY(texture)                                                    \
+  LIBRARY_STRATEGY(fft)                                                     \
   BOTH_STRATEGY(separable, prepare_cpu_separable)
 
 namespace convfilt {
 
 #define DECLARE(x, ...) extern const Implementation x;
+#define PASS_OVER(...)
 namespace emulator {
-CONVFILT_STRATEGIES(DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE)
+}
+namespace host {
+CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE)
 }
 #ifdef CONVFILT_HAS_CUDA
 namespace cuda {
-CONVFILT_STRATEGIES(DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE)
 }
 #define PREPARE_CUDA(x) cuda::x.prepare
 #else
 #define PREPARE_CUDA(x) nullptr
+#endif
+#ifdef CONVFILT_HAS_CUDA_LIBRARIES
+#define PREPARE_CUDA_LIBRARY(x) cuda::x.prepare
+#else
+#define PREPARE_CUDA_LIBRARY(x) nullptr
 #endif
 
 namespace {
@@ -54,17 +65,18 @@ Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
 const auto& table() {
 #define CUDA_LINE(x) join(emulator::x, PREPARE_CUDA(x), nullptr),
 #define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
+#define LIBRARY_LINE(x) join(emulator::x, PREPARE_CUDA_LIBRARY(x), host::x.prepare),
   static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE){"cpu",
-                                                "all cores, vectorised; needs no GPU",
-                                                Family::direct,
-                                                Family::direct,
-                                                {},
-                                                direct_refuses,
-                                                nullptr,
-                                                prepare_cpu_direct,
-                                                nullptr,
-                                                nullptr},
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, LIBRARY_LINE){"cpu",
+                                                              "all cores, vectorised; needs no GPU",
+                                                              Family::direct,
+                                                              Family::direct,
+                                                              {},
+                                                              direct_refuses,
+                                                              nullptr,
+                                                              prepare_cpu_direct,
+                                                              nullptr,
+                                                              nullptr},
   });
   return all;
 }

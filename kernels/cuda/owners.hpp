@@ -11,6 +11,9 @@
 
 namespace convfilt::cuda {
 
+/// Pictures are copied to and from the device, which takes time of its own.
+inline constexpr bool kHasOwnMemory = true;
+
 /// Bytes of device memory.
 class DeviceBuffer {
  public:

@@ -14,6 +14,8 @@
 #include "owners.hpp"
 
 #define CONVFILT_DEVICE
+#define __shared__ static thread_local
+#define __syncthreads() ::convfilt::emulator::synchronise_block()
 #define CONVFILT_UNROLL(turns)
 
 namespace convfilt::emulator {

@@ -1,4 +1,4 @@
-/// CUDA's words as the kernels use them.
+/// CUDA's words as the kernels use them, for the emulator and the host backend.
 #pragma once
 
 #include <cmath>
@@ -8,9 +8,7 @@
 #include "strategy.hpp"
 
 #define __global__
-#define __shared__ static thread_local
 #define __grid_constant__ &  // behind the type: a kernel takes its mask by reference
-#define __syncthreads() ::convfilt::emulator::synchronise_block()
 
 namespace convfilt::emulator {
 

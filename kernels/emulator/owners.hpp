@@ -11,6 +11,9 @@
 
 namespace convfilt::emulator {
 
+/// The emulator plays a device: pictures are copied to and from it, and that is timed.
+inline constexpr bool kHasOwnMemory = true;
+
 class DeviceBuffer {
  public:
   DeviceBuffer() = default;

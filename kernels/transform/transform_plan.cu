@@ -1,0 +1,97 @@
+// The steps between a strategy's load and its end: forward, times the mask's spectrum, inverse.
+
+#include "transform_plan.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kBlockColumns = 32;
+constexpr int kBlockRows = 8;
+constexpr InputLimits kLimits{1 << 18, 1 << 18};  // so that a grid's y stays in range
+
+__global__ void clear_kernel(PlaneView<float> plane) {
+  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  if (x < plane.width && y < plane.height) plane.row(y)[x] = 0;
+}
+
+__global__ void multiply_kernel(Complex* spectra, PlaneView<const Complex> mask) {
+  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  if (x >= mask.width || y >= mask.height) return;
+  const std::ptrdiff_t row = std::ptrdiff_t(blockIdx.z) * mask.height + y;
+  Complex& value = spectra[row * mask.width + x];
+  value = product(value, conjugate(mask.row(y)[x]));
+}
+
+dim3 grid_over(int columns, int rows, int batch) {
+  return dim3(ceil_div(columns, kBlockColumns), ceil_div(rows, kBlockRows), batch);
+}
+
+Complex* complex(const DeviceBuffer& buffer) {
+  return reinterpret_cast<Complex*>(buffer.data());
+}
+
+}  // namespace
+
+void clear(PlaneView<float> plane, const Stream& stream) {
+  launch(grid_over(plane.width, plane.height, 1), dim3(kBlockColumns, kBlockRows), stream,
+         clear_kernel, plane);
+}
+
+void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks& blocks,
+                        const Stream& stream) {
+  const int half = blocks.half();
+  launch(grid_over(half, blocks.rows, blocks.batch), dim3(kBlockColumns, kBlockRows), stream,
+         multiply_kernel, spectra, PlaneView<const Complex>{mask, half, blocks.rows, half});
+}
+
+std::vector<float> float_weights(const Mask& mask) {
+  std::vector<float> weights;
+  for (double weight : mask.weights) weights.push_back(float(weight / mask.divisor));
+  return weights;
+}
+
+TransformPlan::TransformPlan(const Problem& problem, const PlanOptions& options)
+    : DevicePlan(problem, options, kLimits), weights_(float_weights(problem.mask)) {}
+
+std::size_t TransformPlan::blocks_bytes(const Blocks& b) {
+  return b.samples() * sizeof(float) + (b.frequencies() + b.one().frequencies()) * sizeof(Complex) +
+         Fft::estimated_workspace(b.columns, b.rows, b.batch);
+}
+
+Fft& TransformPlan::fft(const Blocks& b) {
+  return ffts_.try_emplace(b, b.columns, b.rows, b.batch, stream_).first->second;
+}
+
+void TransformPlan::allocate_blocks(const Blocks& blocks) {
+  blocks_ = blocks;
+  hold(samples_, blocks.samples() * sizeof(float));
+  hold(spectra_, blocks.frequencies() * sizeof(Complex));
+  hold(mask_spectrum_, blocks.one().frequencies() * sizeof(Complex));
+  hold(workspace_, std::max(fft(blocks).workspace_bytes(), fft(blocks.one()).workspace_bytes()));
+  if (blocks.one() != mask_blocks_) transform_mask();
+  mask_blocks_ = blocks.one();
+}
+
+void TransformPlan::transform_mask() {
+  const Mask& mask = problem_.mask;
+  const PlaneView<float> block = samples();
+  clear(block, stream_);
+  upload_rows(samples_.data(), block.stride * sizeof(float),
+              reinterpret_cast<const std::byte*>(weights_.data()), mask.width * sizeof(float),
+              mask.width * sizeof(float), mask.height, stream_);
+  Fft& one = fft(blocks_.one());
+  one.use_workspace(workspace_.data());
+  one.forward(block.data, complex(mask_spectrum_));
+}
+
+void TransformPlan::correlate() {
+  Fft& transform = fft(blocks_);
+  transform.use_workspace(workspace_.data());
+  transform.forward(samples().data, complex(spectra_));
+  multiply_conjugate(complex(spectra_), complex(mask_spectrum_), blocks_, stream_);
+  transform.inverse(complex(spectra_), samples().data);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,75 @@
+/// What the strategies that transform blocks share: samples, their spectra, the mask's spectrum,
+/// and the way through them. A strategy loads samples into the blocks, calls correlate(), and ends
+/// the sums.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "device_plan_base.hpp"
+#include "libraries.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// Blocks of that many samples, one behind the other without gaps; columns are even.
+struct Blocks {
+  int columns = 0, rows = 0, batch = 0;
+
+  std::size_t samples() const { return std::size_t(columns) * rows * batch; }
+  int half() const { return columns / 2 + 1; }  ///< columns of a half spectrum
+  std::size_t frequencies() const { return std::size_t(half()) * rows * batch; }
+  Blocks one() const { return {columns, rows, 1}; }
+  auto operator<=>(const Blocks&) const = default;
+};
+
+// spectra.cu, also for strategies that make other plans of them.
+
+/// Fills a plane with zeros.
+void clear(PlaneView<float> plane, const Stream&);
+
+/// Every block's spectrum becomes its product with the conjugate of the mask's, which makes their
+/// correlation.
+void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks&, const Stream&);
+
+/// weights / divisor, row-major.
+std::vector<float> float_weights(const Mask& mask);
+
+class TransformPlan : public DevicePlan {
+ public:
+  TransformPlan(const Problem& problem, const PlanOptions& options);
+
+ protected:
+  /// Device bytes of blocks, spectra, the mask's spectrum and the library's work area.
+  static std::size_t blocks_bytes(const Blocks& blocks);
+
+  /// Takes them, and transforms the mask where blocks of another size were there before. A block
+  /// must hold the mask.
+  void allocate_blocks(const Blocks& blocks);
+
+  /// Correlates every block with the mask, cyclically: sample (x, y) becomes columns * rows times
+  /// the sum of weight(i, j) * sample(x + i, y + j).
+  void correlate();
+
+  /// The blocks' samples: plane of the first, others follow.
+  PlaneView<float> samples() const {
+    return {reinterpret_cast<float*>(samples_.data()), blocks_.columns, blocks_.rows,
+            blocks_.columns};
+  }
+  const Blocks& blocks() const { return blocks_; }
+
+  /// Undoes the transforms' scale, adds the mask's offset.
+  FloatFinish end() const {
+    return {float(1.0 / (double(blocks_.columns) * blocks_.rows)), float(problem_.mask.offset)};
+  }
+
+ private:
+  Fft& fft(const Blocks& blocks);
+  void transform_mask();
+
+  const std::vector<float> weights_;
+  Blocks blocks_, mask_blocks_;
+  DeviceBuffer samples_, spectra_, mask_spectrum_, workspace_;
+  std::map<Blocks, Fft> ffts_;  ///< of all sizes met: windows at the picture's edge are smaller
+};
+
+}  // namespace convfilt::CONVFILT_BACKEND
