@@ -143,8 +143,7 @@ std::string legend(const Explanation& e, const BlockBoxes& corner) {
       legend.cells(kHaloCell, "halo: real neighbours, loaded too");
     if (g.in_columns == 0 || g.loads > double(g.in_columns) * g.in_rows)
       legend.cells(kTapCell, "neighbours read tap by tap, not kept");
-    if (e.problem.mode != Mode::valid)
-      legend.cells(kGhostCell, "ghost cells, outside the image: border " + border);
+    if (e.problem.mode != Mode::valid) legend.cells(kGhostCell, "ghost cells: border " + border);
   }
   legend.edge(kMaskEdge, corner.overlap ? "one sample, and where it is added"
                                         : "one output, and the mask over it");
