@@ -63,6 +63,7 @@ struct Counts {
   std::uint64_t barriers = 0;      ///< __syncthreads passed, counted once a block
   std::uint64_t ghost_cells = 0;   ///< samples made up by the border instead of read
   std::uint64_t blocks = 0;
+  std::uint64_t atomic_adds = 0;
 };
 
 /// A strategy prepared for a problem: its arithmetic, buffers and device. Not thread-safe.

@@ -222,6 +222,38 @@ TEST_CASE("cached reads what lies outside its tile from global memory") {
   });
 }
 
+TEST_CASE("scatter reads each sample once and adds it to every output that needs it") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    check_counts("scatter", p, with_ghosts(p, needed, x.n * y.n));
+    CHECK(counted("scatter", p).atomic_adds == x.taps() * y.taps());
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read each sample once in the frequency domain") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, needed, x.n * y.n));
+      CHECK(counted(name, p).atomic_adds == 0);
+    }
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read every tap once in the spatial domain") {
+  if (emulator_missing()) return;
+  Tuning tuning;
+  tuning[Setting::domain] = kSpatial;
+  for_each_problem([&](const Problem& p, const Axis& x, const Axis& y) {
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()),
+                   tuning);
+    }
+  });
+}
+
 TEST_CASE("the textbook's ratios: global reads per output") {
   if (emulator_missing()) return;
   constexpr int kSide = 5, kTiles = 3, kPicture = 32 * kTiles;

@@ -31,6 +31,12 @@ CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
 CONVFILT_DEVICE inline void count_ghost_cell() {}
 
 #ifdef __CUDACC__
+/// cell += value, also where other threads add to it.
+template <class T>
+__device__ inline void atomic_add(T& cell, T value) {
+  atomicAdd(&cell, value);
+}
+
 template <class... Parameters, class... Arguments>
 void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
             const Arguments&... arguments) {

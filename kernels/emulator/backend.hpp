@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
@@ -20,6 +21,7 @@
 
 namespace convfilt::emulator {
 
+using std::max;
 using std::min;
 
 /// One cell of shared memory, with what is needed to find a missing load or a missing barrier.
@@ -81,6 +83,13 @@ T load(const PlaneView<const T>& in, int x, int y) {
 
 inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
+}
+
+/// cell += value, also where other threads add to it: blocks run on several CPU threads.
+template <class T>
+void atomic_add(T& cell, T value) {
+  ++running.counts.atomic_adds;
+  std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
 }
 
 /// The texture unit, point sampling: address mode, then the sample whose cell the coordinate lies

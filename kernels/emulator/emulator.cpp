@@ -194,6 +194,7 @@ void add(Counts& total, const Counts& counts) {
   total.barriers += counts.barriers;
   total.ghost_cells += counts.ghost_cells;
   total.blocks += counts.blocks;
+  total.atomic_adds += counts.atomic_adds;
 }
 
 constexpr std::uint64_t kBlocksWorthAThread = 8;
