@@ -14,16 +14,19 @@ struct Geometry {
   int computing_threads = 0;              ///< that compute outputs
   int in_columns = 0, in_rows = 0;        ///< input tile in samples; 0 = none is kept
   int out_columns = 0, out_rows = 0;      ///< output tile
-  int step_columns = 0, step_rows = 0;    ///< from block to block, in outputs; 0 = the output tile
   int lead_x = 0, lead_y = 0;    ///< columns of the input tile left of the output tile, rows above
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
   double loads = 0;              ///< samples a block reads from global memory
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
 
-  /// Outputs that are counted to this block alone, where output tiles overlap.
-  int step_x() const { return step_columns > 0 ? step_columns : out_columns; }
-  int step_y() const { return step_rows > 0 ? step_rows : out_rows; }
+  /// From block to block, in outputs: less than the output tile where output tiles overlap, since
+  /// blocks of the input add to all outputs around them.
+  int step_x() const { return step(in_columns, out_columns); }
+  int step_y() const { return step(in_rows, out_rows); }
+
+ private:
+  static int step(int in, int out) { return in > 0 && in < out ? in : out; }
 };
 
 }  // namespace convfilt

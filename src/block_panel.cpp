@@ -55,9 +55,8 @@ Span input_span(const TileAxis& axis, int t) {
 /// samples around it.
 Span touched_span(const TileAxis& axis, int t) {
   const Span output = output_span(axis, t);
-  const int before = axis.anchor, behind = axis.side - 1 - axis.anchor;
-  if (axis.step < axis.tile) return {output.from + behind, output.to - before};
-  return {output.from - before, output.to + behind};
+  if (axis.step < axis.tile) return input_span(axis, t);
+  return {output.from - axis.anchor, output.to + axis.side - 1 - axis.anchor};
 }
 
 Span own_span(const TileAxis& axis, int t) {
@@ -112,10 +111,10 @@ void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box
 
 /// Over one output; or, with overlapping outputs, where one sample is added.
 void draw_mask(Panel& panel, const Mask& mask, const BlockBoxes& boxes, Sample at) {
-  const Box& from = boxes.overlap ? boxes.touched : boxes.result;
-  const bool corner = at == Sample::first;
-  const double x = std::max(corner ? from.left : std::floor((from.left + from.right) / 2), 0.0);
-  const double y = std::max(corner ? from.top : std::floor((from.top + from.bottom) / 2), 0.0);
+  const Box from = boxes.overlap ? common(boxes.touched, boxes.image) : boxes.result;
+  const bool first = at == Sample::first;
+  const double x = first ? from.left : std::floor((from.left + from.right) / 2);
+  const double y = first ? from.top : std::floor((from.top + from.bottom) / 2);
   const double left = boxes.overlap ? mask.width - 1 - mask.anchor_x : mask.anchor_x;
   const double above = boxes.overlap ? mask.height - 1 - mask.anchor_y : mask.anchor_y;
   panel.outline({x - left, y - above, x - left + mask.width, y - above + mask.height}, kMaskEdge);

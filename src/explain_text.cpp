@@ -36,7 +36,7 @@ class Lines {
   const std::string& text() const { return text_; }
 
  private:
-  static constexpr std::size_t kNames = 15;
+  static constexpr std::size_t kNames = 19;
   std::string text_;
 };
 
@@ -99,6 +99,7 @@ void tell_tiles(const Explanation& e, Lines& lines) {
   }
   lines.line("input tile", area(g.in_columns, g.in_rows, "sample"));
   const std::int64_t inputs = std::int64_t(g.in_columns) * g.in_rows;
+  if (g.in_columns < g.out_columns || g.in_rows < g.out_rows) return;
   const std::int64_t halo = inputs - std::int64_t(g.out_columns) * g.out_rows;
   const int right = g.in_columns - g.out_columns - g.lead_x;
   const int below = g.in_rows - g.out_rows - g.lead_y;
@@ -144,6 +145,8 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
   lines.line("border " + std::string(name_of(e.counted.border)),
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
+  if (e.strategy->family_of(e.tuning) == Family::transform)
+    lines.line("of that", "kernels of our own only; what transforms read besides is not counted");
   lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
                                 std::to_string(bare.global + bare.made_up) + " samples asked for");
   if (!e.geometry || e.geometry->loads == 0) return;

@@ -52,13 +52,14 @@ void Panel::thin_line(double x0, double y0, double x1, double y1) {
 
 void Panel::outline(const Box& box, const Pen& pen) {
   objects_ += rectangle(box) + " front fillstyle empty border " + colour_of(pen.colour) +
-              " linewidth " + number(pen.points) + (pen.dashed ? " dashtype 2" : "") + "\n";
+              " linewidth " + number(pen.points) + "\n";
 }
 
 void Panel::line(double x0, double y0, double x1, double y1, const Pen& pen) {
-  objects_ += "set arrow from " + point(x0, y0) + " to " + point(x1, y1) +
-              " nohead front linecolor " + colour_of(pen.colour) + " linewidth " +
-              number(pen.points) + (pen.dashed ? " dashtype 2" : "") + "\n";
+  const double half = pen.points / 2 / scale_;
+  const Box box{x0 - half, y0 - half, x1 + half, y1 + half};
+  objects_ += rectangle(box) + " front fillcolor " + colour_of(pen.colour) +
+              " fillstyle solid 1 noborder\n";
 }
 
 void Panel::measure(double x0, double y0, double x1, double y1) {

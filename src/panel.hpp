@@ -24,13 +24,13 @@ enum class Fill { solid, hatched };
 struct Pen {
   std::string_view colour = "#202020";
   double points = 1;
-  bool dashed = false;
 };
 
 enum class Align { left, centre, right };
 
 /// Draws what lies in `view` into the part `place` of the page, as large as fits, both axes alike.
-/// From back to front: areas, thin lines, outlines, words, lines; each in the order of the calls.
+/// From back to front: areas, thin lines, outlines and lines, words and measures;
+/// each in the order of the calls.
 class Panel {
  public:
   Panel(PlotSize page, const Box& place, const Box& view);
@@ -38,6 +38,7 @@ class Panel {
   void area(const Box& box, std::string_view colour, Fill fill = Fill::solid);
   void thin_line(double x0, double y0, double x1, double y1);
   void outline(const Box& box, const Pen& pen);
+  /// Level or upright; a slanting one would need more than a thin rectangle.
   void line(double x0, double y0, double x1, double y1, const Pen& pen);
   /// A line with an arrow head at both ends.
   void measure(double x0, double y0, double x1, double y1);

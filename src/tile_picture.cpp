@@ -117,7 +117,7 @@ class Legend {
 
   Box next(const std::string& text) {
     const double length = kSide + 8 + kLetterPoints * double(text.size()) + 18;
-    if (x_ + length > kWidth) {
+    if (x_ + length > kWidth - kLeft) {
       x_ = kLeft;
       y_ += kRow;
     }
@@ -140,13 +140,10 @@ std::string legend(const Explanation& e, const BlockBoxes& corner) {
     legend.cells(kSharedOutputCell, "outputs that neighbour blocks add to as well");
   } else {
     if (g.in_columns > g.out_columns || g.in_rows > g.out_rows)
-      legend.cells(kHaloCell, g.loading_threads > g.computing_threads
-                                  ? "halo: its threads load, and are idle then"
-                                  : "halo: real neighbours, loaded too");
+      legend.cells(kHaloCell, "halo: real neighbours, loaded too");
     if (g.in_columns == 0 || g.loads > double(g.in_columns) * g.in_rows)
       legend.cells(kTapCell, "neighbours read tap by tap, not kept");
-    if (e.problem.mode != Mode::valid)
-      legend.cells(kGhostCell, "ghost cells, outside the image: border " + border);
+    if (e.problem.mode != Mode::valid) legend.cells(kGhostCell, "ghost cells: border " + border);
   }
   legend.edge(kMaskEdge, corner.overlap ? "one sample, and where it is added"
                                         : "one output, and the mask over it");

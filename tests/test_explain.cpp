@@ -88,7 +88,7 @@ TEST_CASE("operations a byte of PMPP 4e, ch. 7.4: floats, two operations a tap")
         explained("tiled-in", problem_of(mask), with_tile(row.in_tile - row.side + 1));
     const double bytes = 4.0 * double(agreed(e.middle));
     CHECK(2 * double(taps_of(*e.geometry, mask)) / bytes ==
-          doctest::Approx(row.ratio).epsilon(0.001));
+          doctest::Approx(row.ratio).epsilon(0.002));
   }
 }
 
@@ -159,8 +159,10 @@ TEST_CASE("formula and count agree: every strategy with blocks, masks, borders, 
           for (const std::string& difference : differences) MESSAGE(difference);
           // No count can tell where the halo lies, but only here is it of use.
           const Geometry& g = *e.geometry;
-          if (g.in_columns == g.step_x() + w - 1) CHECK(g.lead_x == e.problem.mask.anchor_x);
-          if (g.in_rows == g.step_y() + h - 1) CHECK(g.lead_y == e.problem.mask.anchor_y);
+          if (g.in_columns == g.step_x() + e.problem.mask.width - 1)
+            CHECK(g.lead_x == e.problem.mask.anchor_x);
+          if (g.in_rows == g.step_y() + e.problem.mask.height - 1)
+            CHECK(g.lead_y == e.problem.mask.anchor_y);
           middles += e.middle.formula && e.middle.count;
           pictures += e.ghosts_out.formula && e.ghosts_out.count;
         }
@@ -198,7 +200,8 @@ TEST_CASE("a wrong geometry is found out") {
     g.loads = g.in_columns * g.in_rows;
     return g;
   };
-  CHECK(differences().size() == 3);  // of the block, and of the picture with ghost cells and without
+  CHECK(differences().size() ==
+        3);  // of the block, and of the picture with ghost cells and without
 
   wrong.geometry = [](const Problem& q, const Tuning& t) {
     Geometry g = right(q, t);
