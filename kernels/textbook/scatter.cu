@@ -90,6 +90,8 @@ Geometry geometry(const Problem& p, const Tuning&) {
   g.computing_threads = kBlockColumns * kBlockRows;
   g.out_columns = kBlockColumns + w - 1;
   g.out_rows = kBlockRows + h - 1;
+  g.step_columns = kBlockColumns;
+  g.step_rows = kBlockRows;
   g.loads = kBlockColumns * kBlockRows;
   g.loads_per_output = "1";
   g.note =
