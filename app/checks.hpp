@@ -2,6 +2,7 @@
 /// name or the range. Ranges of masks and of the output are checked where those are made.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,9 +20,12 @@ inline constexpr std::string_view kOnDamage[] = {"fail", "warn"};
 
 /// Words that picture commands share, as they arrive.
 struct Raw {
-  std::string border = "replicate", pitch = "padded", on_damage = "fail";
+  std::string pitch = "padded", on_damage = "fail", mode = "same";
+  std::optional<std::string> border;  ///< replicate, but constant with --mode=full
+  std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;
   std::optional<int> threads;
+  std::optional<std::string> size, depth;  ///< of a picture that is not read
   bool verbose = false, quiet = false;
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };
@@ -51,6 +55,21 @@ void require(bool met, const std::string& message);
 
 /// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
 void require_choice(const std::string& kind, const std::string& word, const Words& choices);
+
+/// Fills in the border, its value, and the mode.
+void complete_border(ConvolverOptions& convolver, const Raw& raw);
+
+/// Fills in whether rows are padded.
+void complete_pitch(ConvolverOptions& convolver, const Raw& raw);
+
+/// How much is said.
+Loudness loudness_of(const Raw& raw);
+
+/// Fills in the threads and the strategy's settings, and checks the names of strategy and device.
+void complete_request(Request& request, const Raw& raw);
+
+/// As above, for a command that reads no picture.
+void complete(ExplainCommand& command, const Raw& raw);
 
 /// Fills in what Raw says, and checks all that can be checked without reading a file.
 void complete(PictureOptions& picture, const Raw& raw);

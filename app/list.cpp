@@ -35,9 +35,15 @@ std::string table(const std::vector<Row>& rows) {
 
 std::string strategies_table(const Machine& machine) {
   std::vector<Row> rows;
-  for (const Strategy* s : machine.strategies)
-    rows.push_back({std::string(s->name), std::string(name_of(s->family)), listed(devices_of(*s)),
-                    std::string(s->summary)});
+  for (const Strategy* s : machine.strategies) {
+    std::vector<std::string> settings;
+    for (Setting setting : s->settings)
+      settings.push_back("--" + std::string(info_of(setting).name));
+    rows.push_back(
+        {std::string(s->name), std::string(name_of(s->family)),
+         "within " + std::string(bound_of(s->family)), listed(devices_of(*s)),
+         std::string(s->summary) + (settings.empty() ? "" : " (" + listed(settings) + ")")});
+  }
   return table(rows);
 }
 

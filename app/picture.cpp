@@ -58,7 +58,8 @@ void tell(const Report& report) {
     const Counts& c = report.counts;
     log_detail("emulator counted " + plural(c.global_reads, "global read") + ", " +
                plural(c.shared_reads, "shared read") + ", " + plural(c.ghost_cells, "ghost cell") +
-               ", " + plural(c.barriers, "barrier") + ", " + plural(c.blocks, "block"));
+               ", " + plural(c.barriers, "barrier") + ", " +
+               plural(c.atomic_adds, "atomic addition") + ", " + plural(c.blocks, "block"));
     return;
   }
   const std::string bands = t.bands > 1 ? ", in " + plural(std::uint64_t(t.bands), "band") : "";

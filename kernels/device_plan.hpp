@@ -64,6 +64,14 @@ using Run = void (*)(const Problem&, const Pass&, const Stream&);
 
 inline constexpr int kMaxLaunchRows = 65535;
 
+/// The block that a geometry tells, and the grid of such blocks that covers `out`.
+inline dim3 block_of(const Geometry& geometry) {
+  return dim3(geometry.block_columns, geometry.block_rows);
+}
+inline dim3 grid_of(const Geometry& geometry, const DevicePlane& out) {
+  return dim3(ceil_div(out.width, geometry.out_columns), ceil_div(out.height, geometry.out_rows));
+}
+
 /// The largest input a strategy can address; larger pictures are filtered in pieces.
 struct InputLimits {
   int width = INT_MAX, height = INT_MAX;

@@ -16,6 +16,23 @@ struct Implementation {
   Family spatial_family = Family::direct;
 };
 
+struct Sides {
+  int width, height;
+};
+
+/// Of the parts that a mask is cut into (PreparedMask::parts): the first, and the largest.
+inline Sides first_part(const Mask& mask) {
+  const auto share = [](int side) { return side / ((side + kMaxPartSide - 1) / kMaxPartSide); };
+  return {share(mask.width), share(mask.height)};
+}
+inline Sides largest_part(const Mask& mask) {
+  const auto share = [](int side) {
+    const int parts = (side + kMaxPartSide - 1) / kMaxPartSide;
+    return (side + parts - 1) / parts;
+  };
+  return {share(mask.width), share(mask.height)};
+}
+
 /// Implementation::refuses of the direct and the reordered family.
 inline std::string direct_refuses(const Problem& problem, const Tuning&) {
   return arithmetic_refuses(problem);

@@ -2,8 +2,9 @@
 /// the CPU, or the host backend, which makes plain loops of kernels without shared memory. A kernel
 /// file is compiled once for each, in the namespace CONVFILT_BACKEND.
 ///
-/// All give: dim3, launch(grid, block, stream, kernel, args...), SharedTile<T, rows, columns>,
-/// load(in, x, y), tex2D, and the owners DeviceBuffer, Stream, Event, Texture.
+/// All give: dim3, launch(grid, block, stream, kernel, args...), load(in, x, y), atomic_add(cell,
+/// value), and the owners DeviceBuffer, Stream, Event, Texture; all but the host SharedTile<T, rows,
+/// columns>, load4(in, x, y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE
@@ -22,7 +23,7 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-inline int ceil_div(int a, int b) {
+constexpr int ceil_div(int a, int b) {
   return (a + b - 1) / b;
 }
 

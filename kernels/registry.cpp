@@ -10,17 +10,22 @@
 
 // One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
 // CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
-// its own for the CPU; LIBRARY_STRATEGY(x): x.cu, on CUDA where the toolkit has cuFFT and cuBLAS,
-// in the emulator, and on the CPU.
-#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, LIBRARY_STRATEGY) \
-  CUDA_STRATEGY(basic)                                                      \
-  CUDA_STRATEGY(tiled_in)                                                   \
-  CUDA_STRATEGY(tiled_out)                                                  \
-  CUDA_STRATEGY(cached)                                                     \
-  CUDA_STRATEGY(texture)                                                    \
-  LIBRARY_STRATEGY(im2col)                                                  \
-  LIBRARY_STRATEGY(fft)                                                     \
-  LIBRARY_STRATEGY(overlap_save)                                            \
+// its own for the CPU; HOST_STRATEGY(x): x.cu, on CUDA, in the emulator, and on the CPU;
+// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS.
+#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY) \
+  CUDA_STRATEGY(basic)                                                                     \
+  CUDA_STRATEGY(unrolled)                                                                \
+  CUDA_STRATEGY(tiled_in)                                                                  \
+  CUDA_STRATEGY(tiled_out)                                                                 \
+  CUDA_STRATEGY(cached)                                                                    \
+  CUDA_STRATEGY(texture)                                                                   \
+  HOST_STRATEGY(scatter)                                                                 \
+  LIBRARY_STRATEGY(im2col)                                                               \
+  HOST_STRATEGY(winograd)                                                                \
+  LIBRARY_STRATEGY(fft)                                                                  \
+  LIBRARY_STRATEGY(overlap_save)                                                         \
+  LIBRARY_STRATEGY(overlap_add)                                                          \
+  LIBRARY_STRATEGY(in_parts)                                                             \
   BOTH_STRATEGY(separable, prepare_cpu_separable)
 
 namespace convfilt {
@@ -28,14 +33,14 @@ namespace convfilt {
 #define DECLARE(x, ...) extern const Implementation x;
 #define PASS_OVER(...)
 namespace emulator {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
 }
 namespace host {
-CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE)
+CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE)
 }
 #ifdef CONVFILT_HAS_CUDA
 namespace cuda {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
 }
 #define PREPARE_CUDA(x) cuda::x.prepare
 #else
@@ -67,18 +72,20 @@ Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
 const auto& table() {
 #define CUDA_LINE(x) join(emulator::x, PREPARE_CUDA(x), nullptr),
 #define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
+#define HOST_LINE(x) join(emulator::x, PREPARE_CUDA(x), host::x.prepare),
 #define LIBRARY_LINE(x) join(emulator::x, PREPARE_CUDA_LIBRARY(x), host::x.prepare),
   static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, LIBRARY_LINE){"cpu",
-                                                              "all cores, vectorised; needs no GPU",
-                                                              Family::direct,
-                                                              Family::direct,
-                                                              {},
-                                                              direct_refuses,
-                                                              nullptr,
-                                                              prepare_cpu_direct,
-                                                              nullptr,
-                                                              nullptr},
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE){
+          "cpu",
+          "all cores, vectorised; needs no GPU",
+          Family::direct,
+          Family::direct,
+          {},
+          direct_refuses,
+          nullptr,
+          prepare_cpu_direct,
+          nullptr,
+          nullptr},
   });
   return all;
 }

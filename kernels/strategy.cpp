@@ -66,6 +66,17 @@ std::string Strategy::refusal(const Problem& problem, const Tuning& tuning) cons
     return "it has no setting --" + std::string(info_of(setting).name) +
            (own.empty() ? "; leave it out" : ", only " + own);
   }
+  for (Setting setting : settings) {
+    const SettingInfo& info = info_of(setting);
+    const int value = tuning[setting], words = int(info.words.size());
+    if (words ? value >= 0 && value < words
+              : value == 0 || (value >= info.lowest && value <= info.highest)) {
+      continue;
+    }
+    return "--" + std::string(info.name) + " is " + std::to_string(value) + "; it must be " +
+           (words ? "one of its words"
+                  : std::to_string(info.lowest) + ".." + std::to_string(info.highest));
+  }
   if (const std::string reason = mode_refuses(problem); !reason.empty()) return reason;
   return refuses(problem, tuning);
 }

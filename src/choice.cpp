@@ -21,12 +21,6 @@ constexpr double kWorthSaying = 10;  // seconds that somebody who waits wants to
 
 constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
 
-/// --device, taken apart.
-struct Wanted {
-  std::optional<DeviceKind> kind;  ///< none = auto
-  int ordinal = 0;
-};
-
 Wanted parse_device(std::string_view text) {
   if (text == "auto") return {};
   for (DeviceKind kind : kKinds)
@@ -60,6 +54,22 @@ const Strategy* parse_strategy(std::string_view name, const Machine& machine) {
   throw UsageError(unknown_name("strategy", name, strategy_names(machine)));
 }
 
+void require_setting(const Strategy* strategy, Setting setting) {
+  if (strategy && strategy->has(setting)) return;
+  const std::string name = "--" + std::string(info_of(setting).name);
+  if (!strategy)
+    throw UsageError(name + ": a setting belongs to a strategy; name one with --strategy");
+  std::vector<std::string> own;
+  for (Setting s : strategy->settings) own.push_back("--" + std::string(info_of(s).name));
+  throw UsageError(name + ": strategy " + quoted(strategy->name) + " has no such setting" +
+                   (own.empty() ? "; leave it out" : ", only " + listed(own)));
+}
+
+void check_settings(const Strategy* strategy, const Tuning& tuning) {
+  for (Setting setting : kSettings)
+    if (tuning[setting] != 0) require_setting(strategy, setting);
+}
+
 const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
                           const Machine& machine) {
   std::span<const std::string_view> names = kSeparable;
@@ -83,10 +93,6 @@ void require_cuda(const Machine& machine, int ordinal, const std::string& asked)
                       (count > 1 ? " to cuda:" + std::to_string(count - 1) : ""));
 }
 
-bool has_cuda(const Machine& machine) {
-  return machine.built_with_cuda && !machine.cuda().devices.empty();
-}
-
 std::string in_words(double seconds) {
   const double ms = std::ceil(seconds * 1e3);
   return ms < 10'000 ? std::to_string(long(ms)) + " ms"
@@ -99,14 +105,9 @@ struct Verdict {
   std::string why;
 };
 
-// Threads beyond the cores make nothing faster.
-int useful_threads(const Request& request, const Machine& machine) {
-  return request.threads > 0 ? std::min(request.threads, machine.cores) : machine.cores;
-}
-
 Verdict weigh(const Problem& problem, Family family, int runs, const Request& request,
               const Machine& machine) {
-  const int threads = useful_threads(request, machine);
+  const int threads = useful_threads(request.threads, machine);
   const Work work = work_of(problem, family, runs);
   const std::string estimate = "estimated " + in_words(cpu_seconds(work, threads)) + " on " +
                                std::to_string(threads) +
@@ -122,8 +123,6 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   // Else every strategy refuses, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
     if (!refusal.empty()) throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
-  if (const std::string settings = to_string(request.tuning); !settings.empty())
-    throw UsageError(settings + ": a setting belongs to a strategy; name one with --strategy");
   const Family family = family_for(problem);
   const std::string by_mask = "family " + std::string(name_of(family)) + " by the mask; ";
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
@@ -179,8 +178,9 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   const std::string& missing = machine.cuda().missing;
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
-  const double seconds = emulator_seconds(
-      work_of(problem, strategy.family_of(request.tuning), runs), useful_threads(request, machine));
+  const double seconds =
+      emulator_seconds(work_of(problem, strategy.family_of(request.tuning), runs),
+                       useful_threads(request.threads, machine));
   return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is no CUDA device",
           "no CUDA device (" + missing + "); " + name +
               " runs in the emulator on the CPU: same bytes, not the speed" +
@@ -189,18 +189,37 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
 
 }  // namespace
 
+bool has_cuda(const Machine& machine) {
+  return machine.built_with_cuda && !machine.cuda().devices.empty();
+}
+
+int useful_threads(int wanted, const Machine& machine) {
+  return wanted > 0 ? std::min(wanted, machine.cores) : machine.cores;
+}
+
+Wanted wanted_device(const std::string& device, const Machine& machine) {
+  const Wanted wanted = parse_device(device);
+  if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, device);
+  return wanted;
+}
+
 Machine this_machine() {
   return {strategies(), int(std::max(1u, std::thread::hardware_concurrency())), built_with_cuda(),
           cuda_devices};
 }
 
 void check_names(const Request& request, const Machine& machine) {
-  parse_strategy(request.strategy, machine);
+  check_settings(parse_strategy(request.strategy, machine), request.tuning);
   parse_device(request.device);
+}
+
+void check_setting(const Request& request, Setting setting, const Machine& machine) {
+  require_setting(parse_strategy(request.strategy, machine), setting);
 }
 
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine) {
   const Strategy* strategy = parse_strategy(request.strategy, machine);
+  check_settings(strategy, request.tuning);
   const Wanted wanted = parse_device(request.device);
   return strategy ? choose_for(*strategy, problem, runs, request, wanted, machine)
                   : choose_freely(problem, runs, request, wanted, machine);

@@ -101,6 +101,7 @@ void Convolver::run(const Image& in, const Mask& mask, double border_value, int 
   report_.counts.barriers += counts.barriers;
   report_.counts.ghost_cells += counts.ghost_cells;
   report_.counts.blocks += counts.blocks;
+  report_.counts.atomic_adds += counts.atomic_adds;
   ++report_.runs;
 }
 

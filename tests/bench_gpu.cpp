@@ -22,7 +22,8 @@
 namespace convfilt::test {
 namespace {
 
-constexpr int kRepeats = 21;
+constexpr int kRepeats = 21, kFewRepeats = 3;
+constexpr double kSlow = 50;  // milliseconds from which on few repeats must do
 constexpr int kSides[] = {3, 5, 9, 15};
 constexpr int kCrop = 160;  // pixels a side that the oracle computes
 
@@ -71,8 +72,26 @@ double oracle_distance(const Problem& problem, const Picture& in, const Picture&
   return distance;
 }
 
-const Strategy& cpu_strategy(Family family) {
-  return *find_strategy(family == Family::direct ? "cpu" : "separable");
+/// Median kernel milliseconds.
+double timed(Plan& plan, const Picture& in) {
+  const double first = median(plan.time_resident(in.view(), 1));
+  return first > kSlow ? median(plan.time_resident({}, kFewRepeats))
+                       : median(plan.time_resident({}, kRepeats));
+}
+
+/// Share of samples that are not those of the CPU.
+double differing(const Problem& problem, const Strategy& strategy, const Picture& in,
+                 const Picture& on_gpu) {
+  Picture on_cpu = Picture::of(problem);
+  find_strategy(strategy.family == Family::separable ? "separable" : "cpu")
+      ->prepare(problem, DeviceKind::cpu)
+      ->run(in.view(), on_cpu.view());
+  if (same_samples(on_gpu, on_cpu)) return 0;
+  double different = 0;
+  for (int y = 0; y < problem.height; ++y) {
+    for (int x = 0; x < problem.width; ++x) different += on_gpu.get(x, y, 0) != on_cpu.get(x, y, 0);
+  }
+  return different / double(on_gpu.samples());
 }
 
 int run(int side) {
@@ -104,24 +123,28 @@ int run(int side) {
   for (const Strategy* strategy : strategies()) {
     if (!strategy->runs_on(DeviceKind::cuda)) continue;
     std::printf("| %s |", std::string(strategy->name).c_str());
-    double distance = 0;
-    bool same = true;
+    double distance = 0, different = 0;
     for (int mask_side : kSides) {
       problem.mask = smooth_mask(mask_side);
+      if (!strategy->refusal(problem).empty()) {
+        std::printf(" refused |");
+        continue;
+      }
       const auto plan = strategy->prepare(problem, DeviceKind::cuda);
-      const double ms = median(plan->time_resident(in.view(), kRepeats));
-      std::printf(" %.2f |", ms / copy);
-      Picture on_gpu = Picture::of(problem), on_cpu = Picture::of(problem);
+      std::printf(" %.2f |", timed(*plan, in) / copy);
+      Picture on_gpu = Picture::of(problem);
       plan->run(in.view(), on_gpu.view());
-      cpu_strategy(strategy->family)
-          .prepare(problem, DeviceKind::cpu)
-          ->run(in.view(), on_cpu.view());
-      same = same && same_samples(on_gpu, on_cpu);
+      different = std::max(different, differing(problem, *strategy, in, on_gpu));
       distance = std::max(distance, oracle_distance(problem, in, on_gpu));
     }
-    std::printf(" %.4f | %s |\n", distance, same ? "yes" : "NO");
+    if (different == 0) {
+      std::printf(" %.4f | yes |\n", distance);
+    } else {
+      std::printf(" %.4f | but for %.4f %% |\n", distance, 100 * different);
+    }
     std::fflush(stdout);
-    wrong += !same || distance > (strategy->family == Family::direct ? 0.52 : 1.0);
+    const bool exact = strategy->family != Family::transform;
+    wrong += (exact && different > 0) || distance > (exact ? 0.52 : 1.0);
   }
   std::printf("\n");
   return wrong == 0 ? 0 : 1;

@@ -37,6 +37,10 @@ std::vector<Case> selected(std::vector<Case> cases, std::size_t every) {
 
 }  // namespace
 
+bool is_sampled(const Case& c) {
+  return (c.seed * 0x9e3779b97f4a7c15u >> 32) % 3 == 0;
+}
+
 std::string to_string(const Case& c) {
   std::ostringstream line;
   line << to_string(c.problem) << " (anchor " << c.problem.mask.anchor_x << ' '

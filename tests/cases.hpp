@@ -18,6 +18,10 @@ struct Case {
   int lead = 0;                 ///< samples before the first row, so that it is not aligned
 };
 
+/// Whether runners with a number set, which are many and alike, run this case too: a third of all,
+/// spread by a hash so that no depth, border or size is left out.
+bool is_sampled(const Case& test_case);
+
 /// The case in one line.
 std::string to_string(const Case& test_case);
 

@@ -16,9 +16,17 @@
 namespace convfilt::test {
 namespace {
 
-constexpr int kOutTile = 32;     // tiled-out: side of the output tile
-constexpr int kInTile = 32;      // tiled-in: side of the input tile, which is the block
-constexpr int kCachedTile = 32;  // cached: side of the tile, which is the block
+constexpr int kOutTile = 32;  // tiled-out: side of the output tile, unless asked otherwise
+constexpr int kInTile = 32;   // tiled-in: side of the input tile, which is the block; its largest
+constexpr int kCachedTile = 32;            // cached: side of the tile, which is the block
+constexpr int kAskedTiles[] = {0, 16, 5};  // --tile; 0: not given
+
+Tuning tuning_of(int tile, int halo = kSweeps) {
+  Tuning tuning;
+  tuning[Setting::tile] = tile;
+  tuning[Setting::halo] = halo;
+  return tuning;
+}
 
 /// One axis of a problem: picture side, mask side, anchor. Counts of both axes multiply.
 struct Axis {
@@ -85,14 +93,16 @@ struct Axis {
   }
 };
 
-Counts counted(const char* name, const Problem& problem) {
+Counts counted(const char* name, const Problem& problem, const Tuning& tuning = {}) {
   const Strategy* strategy = find_strategy(name);
   REQUIRE(strategy);
   Picture in = Picture::of(problem), out = Picture::of(problem);
   in.fill(Fill::noise, 51);
-  const auto plan = strategy->prepare(problem, DeviceKind::emulator);
+  PlanOptions options;
+  options.tuning = tuning;
+  const auto plan = strategy->prepare(problem, DeviceKind::emulator, options);
   plan->run(in.view(), out.view());
-  count_run({strategy, DeviceKind::emulator});
+  count_run({strategy, DeviceKind::emulator, tuning});
   return plan->counts();
 }
 
@@ -106,9 +116,11 @@ Expected with_ghosts(const Problem& p, std::uint64_t cells, std::uint64_t inside
   return {cells, 0, 0, 0};
 }
 
-void check_counts(const char* name, const Problem& p, const Expected& e) {
-  INFO(name << ", " << to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
-  const Counts c = counted(name, p);
+void check_counts(const char* name, const Problem& p, const Expected& e,
+                  const Tuning& tuning = {}) {
+  INFO(name << ", " << to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y
+            << ", " << to_string(tuning));
+  const Counts c = counted(name, p, tuning);
   CHECK(c.global_reads == e.global_reads);
   CHECK(c.ghost_cells == e.ghost_cells);
   CHECK(c.shared_reads == e.shared_reads);
@@ -160,40 +172,85 @@ TEST_CASE("basic reads every tap from global memory") {
 TEST_CASE("tiled-out loads each output tile and its halo once") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
-    const std::uint64_t blocks = x.tiles(kOutTile) * y.tiles(kOutTile);
-    const std::uint64_t cells = blocks * (kOutTile + x.side - 1) * (kOutTile + y.side - 1);
-    Expected e = with_ghosts(p, cells, x.loads_inside(kOutTile) * y.loads_inside(kOutTile));
-    // A thread computes all its outputs together, also those of its tile that lie outside the
-    // image.
-    e.shared_reads = blocks * kOutTile * kOutTile * x.side * y.side;
-    e.blocks = blocks;
-    check_counts("tiled-out", p, e);
+    for (int asked : kAskedTiles) {
+      const int tile = asked ? asked : kOutTile;
+      const std::uint64_t blocks = x.tiles(tile) * y.tiles(tile);
+      const std::uint64_t cells = blocks * (tile + x.side - 1) * (tile + y.side - 1);
+      Expected e = with_ghosts(p, cells, x.loads_inside(tile) * y.loads_inside(tile));
+      // A thread computes all its outputs together, also those of its tile that lie outside the
+      // image.
+      e.shared_reads = blocks * tile * tile * x.side * y.side;
+      e.blocks = blocks;
+      for (int halo : {kSweeps, kRegions, kTwoStep}) {
+        check_counts("tiled-out", p, e, tuning_of(asked, halo));
+      }
+    }
   });
 }
 
 TEST_CASE("tiled-in loads one sample a thread") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
-    const int tile_x = kInTile + 1 - int(x.side), tile_y = kInTile + 1 - int(y.side);
-    const std::uint64_t blocks = x.tiles(tile_x) * y.tiles(tile_y);
-    Expected e =
-        with_ghosts(p, blocks * kInTile * kInTile, x.loads_inside(tile_x) * y.loads_inside(tile_y));
-    e.shared_reads = x.taps() * y.taps();
-    e.blocks = blocks;
-    check_counts("tiled-in", p, e);
+    for (int asked : kAskedTiles) {
+      const int largest_tile = kInTile + 1 - int(std::max(x.side, y.side));
+      if (asked > largest_tile) continue;
+      const int tile_x = asked ? asked : kInTile + 1 - int(x.side);
+      const int tile_y = asked ? asked : kInTile + 1 - int(y.side);
+      const std::uint64_t blocks = x.tiles(tile_x) * y.tiles(tile_y);
+      const std::uint64_t cells = blocks * (tile_x + x.side - 1) * (tile_y + y.side - 1);
+      Expected e = with_ghosts(p, cells, x.loads_inside(tile_x) * y.loads_inside(tile_y));
+      e.shared_reads = x.taps() * y.taps();
+      e.blocks = blocks;
+      check_counts("tiled-in", p, e, tuning_of(asked));
+    }
   });
 }
 
 TEST_CASE("cached reads what lies outside its tile from global memory") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
-    const std::uint64_t own = x.taps_in_own_tile(kCachedTile) * y.taps_in_own_tile(kCachedTile);
-    const std::uint64_t inside = x.taps_inside() * y.taps_inside();
-    Expected e = with_ghosts(p, x.taps() * y.taps() - own, inside - own);
-    e.global_reads += x.tile_cells(kCachedTile) * y.tile_cells(kCachedTile);  // the tiles
-    e.shared_reads = own;
-    e.blocks = x.tiles(kCachedTile) * y.tiles(kCachedTile);
-    check_counts("cached", p, e);
+    for (int asked : kAskedTiles) {
+      const int tile = asked ? asked : kCachedTile;
+      const std::uint64_t own = x.taps_in_own_tile(tile) * y.taps_in_own_tile(tile);
+      const std::uint64_t inside = x.taps_inside() * y.taps_inside();
+      Expected e = with_ghosts(p, x.taps() * y.taps() - own, inside - own);
+      e.global_reads += x.tile_cells(tile) * y.tile_cells(tile);  // the tiles
+      e.shared_reads = own;
+      e.blocks = x.tiles(tile) * y.tiles(tile);
+      check_counts("cached", p, e, tuning_of(asked));
+    }
+  });
+}
+
+TEST_CASE("scatter reads each sample once and adds it to every output that needs it") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    check_counts("scatter", p, with_ghosts(p, needed, x.n * y.n));
+    CHECK(counted("scatter", p).atomic_adds == x.taps() * y.taps());
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read each sample once in the frequency domain") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, needed, x.n * y.n));
+      CHECK(counted(name, p).atomic_adds == 0);
+    }
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read every tap once in the spatial domain") {
+  if (emulator_missing()) return;
+  Tuning tuning;
+  tuning[Setting::domain] = kSpatial;
+  for_each_problem([&](const Problem& p, const Axis& x, const Axis& y) {
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()),
+                   tuning);
+    }
   });
 }
 

@@ -13,6 +13,10 @@
 #define CONVFILT_DEVICE
 #endif
 
+/// Before a loop: how many turns of it are written out.
+#define CONVFILT_PRAGMA(text) _Pragma(#text)
+#define CONVFILT_UNROLL(turns) CONVFILT_PRAGMA(unroll turns)
+
 namespace convfilt::cuda {
 
 /// Goes behind __shared__.
@@ -24,9 +28,21 @@ CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
+/// Four samples from (x, y) on, whose address is a multiple of their size.
+template <class T>
+CONVFILT_DEVICE inline Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
+}
+
 CONVFILT_DEVICE inline void count_ghost_cell() {}
 
 #ifdef __CUDACC__
+/// cell += value, also where other threads add to it.
+template <class T>
+__device__ inline void atomic_add(T& cell, T value) {
+  atomicAdd(&cell, value);
+}
+
 template <class... Parameters, class... Arguments>
 void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
             const Arguments&... arguments) {

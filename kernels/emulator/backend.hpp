@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 
@@ -16,9 +17,11 @@
 #define CONVFILT_DEVICE
 #define __shared__ static thread_local
 #define __syncthreads() ::convfilt::emulator::synchronise_block()
+#define CONVFILT_UNROLL(turns)
 
 namespace convfilt::emulator {
 
+using std::max;
 using std::min;
 
 /// One cell of shared memory, with what is needed to find a missing load or a missing barrier.
@@ -78,8 +81,31 @@ T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
+/// Four samples from (x, y) on, whose address is a multiple of their size: counted as four.
+template <class T>
+Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  if (x < 0 || y < 0 || x + 4 > in.width || y >= in.height) {
+    fail("a kernel read four samples that leave its input");
+  }
+  const T* const from = in.row(y) + x;
+  if (std::uintptr_t(from) % sizeof(Four<T>) != 0) {
+    fail("a kernel read four samples at an address that is no multiple of their size");
+  }
+  running.counts.global_reads += 4;
+  Four<T> four;
+  std::memcpy(&four, from, sizeof four);
+  return four;
+}
+
 inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
+}
+
+/// cell += value, also where other threads add to it: blocks run on several CPU threads.
+template <class T>
+void atomic_add(T& cell, T value) {
+  ++running.counts.atomic_adds;
+  std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
 }
 
 /// The texture unit, point sampling: address mode, then the sample whose cell the coordinate lies

@@ -23,7 +23,7 @@ struct Index3 {
   int x = 0, y = 0, z = 0;
 };
 
-inline constinit thread_local Index3 threadIdx, blockIdx;
+inline constinit thread_local Index3 threadIdx, blockIdx, blockDim;
 
 enum cudaTextureAddressMode {
   cudaAddressModeWrap,

@@ -159,6 +159,7 @@ class BlockRunner {
   void run_phases(const dim3& block, const std::function<void()>& kernel) {
     running.first_phase = ++running.phase;
     ++running.counts.blocks;
+    blockDim = {int(block.x), int(block.y), int(block.z)};
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
     std::size_t waiting = 0;  // the fibers before this one wait at a barrier
     for (std::size_t linear = 0; linear < threads; ++linear) {
@@ -193,6 +194,7 @@ void add(Counts& total, const Counts& counts) {
   total.barriers += counts.barriers;
   total.ghost_cells += counts.ghost_cells;
   total.blocks += counts.blocks;
+  total.atomic_adds += counts.atomic_adds;
 }
 
 constexpr std::uint64_t kBlocksWorthAThread = 8;

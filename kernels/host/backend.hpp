@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "cpu/parallel.hpp"
@@ -13,6 +14,7 @@
 #include "emulator/owners.hpp"
 
 #define CONVFILT_DEVICE
+#define CONVFILT_UNROLL(turns)
 
 namespace convfilt::host {
 
@@ -28,6 +30,7 @@ using emulator::Stream;
 using emulator::Textures;
 using emulator::threadIdx;
 using emulator::upload_rows;
+using std::max;
 using std::min;
 
 /// Host memory is the pictures' own.
@@ -39,6 +42,12 @@ T load(const PlaneView<const T>& in, int x, int y) {
 }
 
 inline void count_ghost_cell() {}
+
+/// cell += value, also where other threads add to it: blocks run on several CPU threads.
+template <class T>
+void atomic_add(T& cell, T value) {
+  std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
+}
 
 template <class... Parameters, class... Arguments>
 void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),

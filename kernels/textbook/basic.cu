@@ -40,21 +40,33 @@ __global__ void basic_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<
   end_sum(mask, partial, out, x, y, sum);
 }
 
+Geometry geometry(const Problem& p, const Tuning&) {
+  const Sides mask = first_part(p.mask);
+  Geometry g;
+  g.block_columns = g.out_columns = kBlockColumns;
+  g.block_rows = g.out_rows = kBlockRows;
+  g.computing_threads = kBlockColumns * kBlockRows;
+  g.loads = double(g.computing_threads) * mask.width * mask.height;
+  g.loads_per_output = "w * h";
+  return g;
+}
+
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const dim3 block(kBlockColumns, kBlockRows);
-  const dim3 grid(ceil_div(pass.out.width, kBlockColumns), ceil_div(pass.out.height, kBlockRows));
+  const Geometry g = geometry(p, pass.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, basic_kernel<T, border()>, pass.input<T>(), pass.output<T>(),
-             pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
+      launch(grid_of(g, pass.out), block_of(g), stream, basic_kernel<T, border()>, pass.input<T>(),
+             pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
     });
   });
 }
 
 }  // namespace
 
-extern const Implementation basic{"basic", "one thread per output, all reads from global memory",
-                                  Family::direct, direct_refuses, direct_plan<run>};
+extern const Implementation basic{
+    "basic",          "one thread per output, all reads from global memory",
+    Family::direct,   direct_refuses,
+    direct_plan<run>, geometry};
 
 }  // namespace convfilt::CONVFILT_BACKEND

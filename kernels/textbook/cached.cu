@@ -4,14 +4,17 @@
 //   computes one output; what lies in the halo is read from global memory, where the
 //   neighbour blocks' loads have just brought it into the caches.
 //
-//           <-- kTile -->
+//           <-- tile --->
 //      . . +-------------+ . .
 //      . . |  the tile   | . .      inside: shared memory
 //      . . +-------------+ . .      outside: global memory, likely cached
 //
 //   Global reads per output: 1, plus the taps that leave the tile,
-//   1 - (1 - (w^2 - 1) / (4 * w * kTile))^2 of w * h for a centred odd mask, e.g. 1.8 of 25 at 5x5.
+//   1 - (1 - (w^2 - 1) / (4 * w * tile))^2 of w * w for odd w, e.g. 1.8 of 25 at 5x5, tile 32.
 //   Siblings: tiled-in and tiled-out load the halo too, and read nothing else later.
+
+#include <algorithm>
+#include <cstdlib>
 
 #include "device_plan.hpp"
 #include "dispatch.hpp"
@@ -19,26 +22,27 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kTile = 32;  // tile and block, columns and rows: 1,024 threads, CUDA's most
+constexpr int kTile = 32;  // largest tile and block, and the default: 1,024 threads, CUDA's most
 static_assert(kTile * kTile <= 1024, "a block holds at most 1,024 threads");
 
 template <class T, Border B>
 __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<SumOf<T>> partial,
                               T ghost, const MaskPart<T> __grid_constant__ mask) {
-  __shared__ SharedTile<T, kTile, kTile> tile;
+  __shared__ SharedTile<T, kTile, kTile> in_tile;
 
   const int row = threadIdx.y;
   const int col = threadIdx.x;
-  const int x = blockIdx.x * kTile + col;
-  const int y = blockIdx.y * kTile + row;
+  const int tile = blockDim.x;
+  const int x = blockIdx.x * tile + col;
+  const int y = blockIdx.y * tile + row;
   // The tile lies under the middle of the mask: under the outputs where the mask is centred, and
   // where it serves them best where it is anchored elsewhere or is a part of a larger one.
-  const int tile_x = blockIdx.x * kTile + mask.dx + mask.width / 2;
-  const int tile_y = blockIdx.y * kTile + mask.dy + mask.height / 2;
+  const int tile_x = blockIdx.x * tile + mask.dx + mask.width / 2;
+  const int tile_y = blockIdx.y * tile + mask.dy + mask.height / 2;
 
   // Load this thread's sample of the tile, if the image has it.
   if (contains(in, tile_x + col, tile_y + row)) {
-    tile[row][col] = load(in, tile_x + col, tile_y + row);
+    in_tile[row][col] = load(in, tile_x + col, tile_y + row);
   }
   __syncthreads();
 
@@ -51,9 +55,9 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
     for (int i = 0; i < mask.width; ++i) {
       const int tap_x = x + mask.dx + i;
       const int tap_col = tap_x - tile_x, tap_row = tap_y - tile_y;
-      const bool in_tile = tap_col >= 0 && tap_col < kTile && tap_row >= 0 && tap_row < kTile;
-      const T sample = in_tile && contains(in, tap_x, tap_y) ? T(tile[tap_row][tap_col])
-                                                             : load<B>(in, tap_x, tap_y, ghost);
+      const bool kept = tap_col >= 0 && tap_col < tile && tap_row >= 0 && tap_row < tile;
+      const T sample = kept && contains(in, tap_x, tap_y) ? T(in_tile[tap_row][tap_col])
+                                                          : load<B>(in, tap_x, tap_y, ghost);
       row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
     }
     sum += row_sum;
@@ -61,21 +65,53 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
   end_sum(mask, partial, out, x, y, sum);
 }
 
+/// Of one axis: how many of a tile's outputs' taps lie in the tile itself.
+int taps_kept(int tile, int side) {
+  int taps = 0;
+  for (int i = 0; i < side; ++i) taps += std::max(0, tile - std::abs(i - side / 2));
+  return taps;
+}
+
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  const Sides mask = first_part(p.mask);
+  const int tile = tuning[Setting::tile] ? tuning[Setting::tile] : kTile;
+  Geometry g;
+  g.block_columns = g.in_columns = g.out_columns = tile;
+  g.block_rows = g.in_rows = g.out_rows = tile;
+  g.loading_threads = g.computing_threads = tile * tile;
+  g.lead_x = p.lead_x() - mask.width / 2;
+  g.lead_y = p.lead_y() - mask.height / 2;
+  g.shared_bytes = kTile * kTile * size_of(p.depth);
+  const double taps = double(tile) * tile * mask.width * mask.height;
+  const double kept = double(taps_kept(tile, mask.width)) * taps_kept(tile, mask.height);
+  g.loads = double(tile) * tile + taps - kept;
+  g.loads_per_output =
+      "1 + w * h * (1 - kept(w) * kept(h)), kept(n) = 1 - (n^2 - 1) / (4 * n * tile)";
+  g.note =
+      "Taps that leave the tile are read from global memory, where the caches are likely to "
+      "hold them.";
+  return g;
+}
+
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const dim3 block(kTile, kTile);
-  const dim3 grid(ceil_div(pass.out.width, kTile), ceil_div(pass.out.height, kTile));
+  const Geometry g = geometry(p, pass.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, cached_kernel<T, border()>, pass.input<T>(), pass.output<T>(),
-             pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
+      launch(grid_of(g, pass.out), block_of(g), stream, cached_kernel<T, border()>, pass.input<T>(),
+             pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
     });
   });
 }
 
+constexpr Setting kCachedSettings[] = {Setting::tile};
+
 }  // namespace
 
-extern const Implementation cached{"cached", "tile without halo, halo cells from the caches",
-                                   Family::direct, direct_refuses, direct_plan<run>};
+extern const Implementation cached{
+    "cached",         "tile without halo, halo cells from the caches",
+    Family::direct,   direct_refuses,
+    direct_plan<run>, geometry,
+    kCachedSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -68,9 +68,19 @@ cudaTextureAddressMode address_mode(Border border) {
   }
 }
 
+Geometry geometry(const Problem& p, const Tuning&) {
+  const Sides mask = first_part(p.mask);
+  Geometry g;
+  g.block_columns = g.out_columns = kBlockColumns;
+  g.block_rows = g.out_rows = kBlockRows;
+  g.computing_threads = kBlockColumns * kBlockRows;
+  g.loads = double(g.computing_threads) * mask.width * mask.height;
+  g.loads_per_output = "w * h";
+  return g;
+}
+
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const dim3 block(kBlockColumns, kBlockRows);
-  const dim3 grid(ceil_div(pass.out.width, kBlockColumns), ceil_div(pass.out.height, kBlockRows));
+  const Geometry g = geometry(p, pass.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     const T ghost = pass.ghost_cell<T>();
@@ -86,8 +96,8 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
     with_border(p.border, [&](auto border) {
       const auto kernel =
           by_mode ? texture_kernel<T, border(), true> : texture_kernel<T, border(), false>;
-      launch(grid, block, stream, kernel, in, pass.output<T>(), pass.sums<T>(), ghost,
-             pass.mask_part<T>());
+      launch(grid_of(g, pass.out), block_of(g), stream, kernel, in, pass.output<T>(),
+             pass.sums<T>(), ghost, pass.mask_part<T>());
     });
   });
 }
@@ -95,7 +105,11 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 }  // namespace
 
 extern const Implementation texture{
-    "texture", "as basic, through the texture unit, borders by its address modes", Family::direct,
-    direct_refuses, direct_plan<run, kLimits>};
+    "texture",
+    "as basic, through the texture unit, borders by its address modes",
+    Family::direct,
+    direct_refuses,
+    direct_plan<run, kLimits>,
+    geometry};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -4,15 +4,19 @@
 //   sample; only the inner threads compute, since the outputs at the rim would need
 //   samples beyond the tile.
 //
-//       <-------- kBlock -------->
+//       <-------- block --------->
 //      +-------+----------+-------+
 //      | halo  |  output  | halo  |     every thread loads one sample,
 //      |       |   tile   |       |     threads over the output tile compute
 //      +-------+----------+-------+
 //
-//   Global reads per output: kBlock^2 / ((kBlock + 1 - w) * (kBlock + 1 - h)), e.g. 1.31 at 5x5.
+//   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 400 / 256 = 1.56 at 5x5
+//   and --tile 16; unasked the block is 32 x 32 and the output tile what the mask leaves of it,
+//   32^2 / ((33 - w) * (33 - h)), e.g. 1.31.
 //   Sibling: tiled-out sizes the block to the OUTPUT tile; there every thread computes,
 //   and loads more than once.
+
+#include <algorithm>
 
 #include "device_plan.hpp"
 #include "dispatch.hpp"
@@ -20,7 +24,8 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kBlock = 32;  // input tile and block, columns and rows: 1,024 threads, CUDA's most
+constexpr int kBlock =
+    32;  // largest input tile and block, and the default: 1,024 threads, CUDA's most
 static_assert(kBlock * kBlock <= 1024, "a block holds at most 1,024 threads");
 static_assert(kBlock > kMaxPartSide, "the output tile would be empty");
 
@@ -30,8 +35,8 @@ __global__ void tiled_in_kernel(PlaneView<const T> in, PlaneView<T> out,
                                 const MaskPart<T> __grid_constant__ mask) {
   __shared__ SharedTile<T, kBlock, kBlock> in_tile;
 
-  const int out_columns = kBlock + 1 - mask.width;
-  const int out_rows = kBlock + 1 - mask.height;
+  const int out_columns = int(blockDim.x) + 1 - mask.width;
+  const int out_rows = int(blockDim.y) + 1 - mask.height;
   const int row = threadIdx.y;
   const int col = threadIdx.x;
   const int x = blockIdx.x * out_columns + col;  // the output at this thread's place in the tile
@@ -54,24 +59,59 @@ __global__ void tiled_in_kernel(PlaneView<const T> in, PlaneView<T> out,
   end_sum(mask, partial, out, x, y, sum);
 }
 
+Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
+  const int tile = tuning[Setting::tile];
+  Geometry g;
+  g.block_columns = g.in_columns = tile ? tile + mask.width - 1 : kBlock;
+  g.block_rows = g.in_rows = tile ? tile + mask.height - 1 : kBlock;
+  g.out_columns = g.in_columns + 1 - mask.width;
+  g.out_rows = g.in_rows + 1 - mask.height;
+  g.loading_threads = g.block_columns * g.block_rows;
+  g.computing_threads = g.out_columns * g.out_rows;
+  g.lead_x = p.lead_x();
+  g.lead_y = p.lead_y();
+  g.shared_bytes = kBlock * kBlock * size_of(p.depth);
+  g.loads = g.loading_threads;
+  g.loads_per_output = tile ? "(tile + w - 1) * (tile + h - 1) / tile^2"
+                            : "block^2 / ((block + 1 - w) * (block + 1 - h))";
+  return g;
+}
+
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  return geometry_of(p, tuning, first_part(p.mask));
+}
+
+std::string refuses(const Problem& p, const Tuning& tuning) {
+  const Sides mask = largest_part(p.mask);
+  const int largest_tile = kBlock + 1 - std::max(mask.width, mask.height);
+  if (tuning[Setting::tile] > largest_tile) {
+    return "its block has a thread for each sample of the input tile, at most 32 x 32; with this "
+           "mask --tile must be at most " +
+           std::to_string(largest_tile);
+  }
+  return direct_refuses(p, tuning);
+}
+
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     const auto& mask = pass.mask_part<T>();
-    const dim3 block(kBlock, kBlock);
-    const dim3 grid(ceil_div(pass.out.width, kBlock + 1 - mask.width),
-                    ceil_div(pass.out.height, kBlock + 1 - mask.height));
+    const Geometry g = geometry_of(p, pass.tuning, {mask.width, mask.height});
     with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, tiled_in_kernel<T, border()>, pass.input<T>(), pass.output<T>(),
-             pass.sums<T>(), pass.ghost_cell<T>(), mask);
+      launch(grid_of(g, pass.out), block_of(g), stream, tiled_in_kernel<T, border()>,
+             pass.input<T>(), pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), mask);
     });
   });
 }
 
+constexpr Setting kTiledInSettings[] = {Setting::tile};
+
 }  // namespace
 
-extern const Implementation tiled_in{"tiled-in",
-                                     "one block per input tile, rim threads load but never compute",
-                                     Family::direct, direct_refuses, direct_plan<run>};
+extern const Implementation tiled_in{
+    "tiled-in",       "one block per input tile, rim threads load but never compute",
+    Family::direct,   refuses,
+    direct_plan<run>, geometry,
+    kTiledInSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND

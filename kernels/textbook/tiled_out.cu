@@ -2,46 +2,51 @@
 //
 //   The block has as many columns as its output tile, so every thread computes
 //   output. The input tile is larger by the halo, w - 1 columns and h - 1 rows, so
-//   loading it takes several sweeps of the block.
+//   threads load more than once: in sweeps, by regions or in two steps (halo_loads.hpp).
 //
-//            <-- kTile -->
+//            <-- tile --->
 //      +----+-------------+----+
 //      |halo| output tile |halo|     loaded once into shared memory,
 //      +----+-------------+----+     then read w * h times
 //
-//   Global reads per output: (kTile + w - 1) * (kTile + h - 1) / kTile^2, e.g. 1.27 at 5x5.
+//   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 1.27 at 5x5, tile 32.
 //   Sibling: tiled-in sizes the block to the INPUT tile instead; its rim threads
 //   load but never compute.
 
 #include "device_plan.hpp"
 #include "dispatch.hpp"
+#include "halo_loads.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kTile = 32;      // output tile, columns and rows: one warp per row of outputs
-constexpr int kBlockRows = 8;  // each thread computes kTile / kBlockRows outputs
-constexpr int kOutputs = kTile / kBlockRows;
+constexpr int kTile = 32;  // largest output tile, and the default: one warp per row of outputs
+constexpr int kFullTileRows = 8;  // there a block has so many rows of threads, for tile rows
 constexpr int kMaxInTile = kTile + kMaxPartSide - 1;
-static_assert(kTile % kBlockRows == 0, "every thread computes the same number of rows");
+static_assert(kTile % kFullTileRows == 0, "every thread computes the same number of rows");
 static_assert(kMaxInTile * kMaxInTile * sizeof(float) <= 48 * 1024,
               "the input tile exceeds static shared memory");
 
-template <class T, Border B>
+/// kOutputs: of one thread. 4 with the full tile, whose side is then known to the compiler, 1 with
+/// smaller ones.
+template <class T, Border B, int kOutputs, Halo kHalo>
 __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
                                  PlaneView<SumOf<T>> partial, T ghost,
                                  const MaskPart<T> __grid_constant__ mask) {
   __shared__ SharedTile<T, kMaxInTile, kMaxInTile> in_tile;
 
-  const int tile_x = blockIdx.x * kTile;  // the output tile's top-left sample
-  const int tile_y = blockIdx.y * kTile;
+  const int tile = kOutputs > 1 ? kTile : int(blockDim.x);
+  const int block_rows = tile / kOutputs;
+  const int tile_x = blockIdx.x * tile;  // the output tile's top-left sample
+  const int tile_y = blockIdx.y * tile;
 
-  // Load the input tile in sweeps; ghost cells take the border's value.
-  for (int row = threadIdx.y; row < kTile + mask.height - 1; row += kBlockRows) {
-    for (int col = threadIdx.x; col < kTile + mask.width - 1; col += kTile) {
-      in_tile[row][col] = load<B>(in, tile_x + mask.dx + col, tile_y + mask.dy + row, ghost);
-    }
-  }
+  // Load the input tile; ghost cells take the border's value.
+  const InTile at{
+      tile_x + mask.dx, tile_y + mask.dy, tile + mask.width - 1, tile + mask.height - 1, tile,
+      block_rows};
+  if constexpr (kHalo == kSweeps) load_in_sweeps<B>(in_tile, at, in, ghost);
+  if constexpr (kHalo == kRegions) load_in_regions<B>(in_tile, at, in, ghost);
+  if constexpr (kHalo == kTwoStep) load_in_two_steps<B>(in_tile, at, in, ghost);
   __syncthreads();
 
   // Compute this thread's outputs together: each weight is fetched from constant memory once for
@@ -50,7 +55,7 @@ __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
   const int x = tile_x + col;
   SumOf<T> sums[kOutputs] = {};
   for (int k = 0; k < kOutputs; ++k) {
-    const int y = tile_y + int(threadIdx.y) + k * kBlockRows;
+    const int y = tile_y + int(threadIdx.y) + k * block_rows;
     if (x < out.width && y < out.height) sums[k] = begin_sum(mask, partial, x, y);
   }
   for (int j = 0; j < mask.height; ++j) {
@@ -58,34 +63,88 @@ __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
     for (int i = 0; i < mask.width; ++i) {
       const SumOf<T> weight = mask.weight(i, j);
       for (int k = 0; k < kOutputs; ++k) {
-        const int row = threadIdx.y + k * kBlockRows;
+        const int row = threadIdx.y + k * block_rows;
         row_sums[k] = multiply_add(weight, in_tile[row + j][col + i], row_sums[k]);
       }
     }
     for (int k = 0; k < kOutputs; ++k) sums[k] += row_sums[k];
   }
   for (int k = 0; k < kOutputs; ++k) {
-    const int y = tile_y + int(threadIdx.y) + k * kBlockRows;
+    const int y = tile_y + int(threadIdx.y) + k * block_rows;
     if (x < out.width && y < out.height) end_sum(mask, partial, out, x, y, sums[k]);
   }
 }
 
+std::string note_of(const Geometry& g, int halo) {
+  const int across = ceil_div(g.in_columns, g.block_columns);
+  const int down = ceil_div(g.in_rows, g.block_rows);
+  const int threads = g.block_columns * g.block_rows, cells = g.in_columns * g.in_rows;
+  switch (halo) {
+    case kRegions:
+      return "Each thread loads from the middle region what lies at its place; the halo's regions "
+             "are loaded by the threads whose place they mirror.";
+    case kTwoStep:
+      return std::to_string(threads) + " threads load " + std::to_string(cells) + " samples in " +
+             std::to_string(ceil_div(cells, threads)) + " steps.";
+  }
+  return "The block sweeps over the input tile " + std::to_string(across) + " times across and " +
+         std::to_string(down) + " down.";
+}
+
+Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
+  const int tile = tuning[Setting::tile] ? tuning[Setting::tile] : kTile;
+  Geometry g;
+  g.block_columns = g.out_columns = g.out_rows = tile;
+  g.block_rows = tile == kTile ? kFullTileRows : tile;
+  g.loading_threads = g.computing_threads = g.block_columns * g.block_rows;
+  g.in_columns = tile + mask.width - 1;
+  g.in_rows = tile + mask.height - 1;
+  g.lead_x = p.lead_x();
+  g.lead_y = p.lead_y();
+  g.shared_bytes = kMaxInTile * kMaxInTile * size_of(p.depth);
+  g.loads = double(g.in_columns) * g.in_rows;
+  g.loads_per_output = "(tile + w - 1) * (tile + h - 1) / tile^2";
+  g.note = note_of(g, tuning[Setting::halo]);
+  return g;
+}
+
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  return geometry_of(p, tuning, first_part(p.mask));
+}
+
+template <class T, Border B, int kOutputs>
+auto kernel_for(int halo) {
+  if (halo == kRegions) return tiled_out_kernel<T, B, kOutputs, kRegions>;
+  if (halo == kTwoStep) return tiled_out_kernel<T, B, kOutputs, kTwoStep>;
+  return tiled_out_kernel<T, B, kOutputs, kSweeps>;
+}
+
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const dim3 block(kTile, kBlockRows);
-  const dim3 grid(ceil_div(pass.out.width, kTile), ceil_div(pass.out.height, kTile));
+  const Geometry g = geometry(p, pass.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, tiled_out_kernel<T, border()>, pass.input<T>(), pass.output<T>(),
+      const int halo = pass.tuning[Setting::halo];
+      const auto kernel = g.out_columns == kTile
+                              ? kernel_for<T, border(), kTile / kFullTileRows>(halo)
+                              : kernel_for<T, border(), 1>(halo);
+      launch(grid_of(g, pass.out), block_of(g), stream, kernel, pass.input<T>(), pass.output<T>(),
              pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
     });
   });
 }
 
+constexpr Setting kTiledOutSettings[] = {Setting::halo, Setting::tile};
+
 }  // namespace
 
-extern const Implementation tiled_out{"tiled-out",
-                                      "one block per output tile, halo loaded in sweeps",
-                                      Family::direct, direct_refuses, direct_plan<run>};
+extern const Implementation tiled_out{
+    "tiled-out",
+    "one block per output tile; the halo is loaded in sweeps, regions or two steps",
+    Family::direct,
+    direct_refuses,
+    direct_plan<run>,
+    geometry,
+    kTiledOutSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND

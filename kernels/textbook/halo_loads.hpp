@@ -1,0 +1,88 @@
+/// The published ways to load an input tile into shared memory when the block has a thread for each
+/// sample of the output tile, but the input tile is larger by the halo. All read each sample once.
+/// Loops are not unrolled: 32 registers a thread are all that fully occupied multiprocessors have.
+#pragma once
+
+#include "launch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// An input tile: where it lies in the image, its size, and the output tile's side and the block's
+/// rows. The block has as many columns as the output tile.
+struct InTile {
+  int x, y, columns, rows;
+  int tile, block_rows;
+};
+
+/// Sweeps: the block passes over the input tile in strides of its own size.
+///
+///     1 1 1 1 2 2
+///     1 1 1 1 2 2      a 4 x 2 block on a 6 x 4 input tile
+///     3 3 3 3 4 4
+///     3 3 3 3 4 4
+template <Border B, class Tile, class T>
+CONVFILT_DEVICE void load_in_sweeps(Tile& in_tile, const InTile& at, const PlaneView<const T>& in,
+                                    T ghost) {
+  CONVFILT_UNROLL(1)
+  for (int row = threadIdx.y; row < at.rows; row += at.block_rows) {
+    CONVFILT_UNROLL(1)
+    for (int col = threadIdx.x; col < at.columns; col += at.tile) {
+      in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
+    }
+  }
+}
+
+/// Regions: the tile in the middle, and the strips that the halo has of the eight neighbour tiles,
+/// each loaded by the threads with the same place in their own tile: the left halo by the threads
+/// at the right end, and so on.
+///
+///     9 7 7 7 7 8
+///     3 1 1 1 1 2      middle, right, left, ... of a 4 x 2 tile with a halo of 1
+///     3 1 1 1 1 2
+///     6 4 4 4 4 5
+///
+/// A halo wider than a tile reaches farther neighbours, which are regions alike.
+template <Border B, class Tile, class T>
+CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const PlaneView<const T>& in,
+                                     T ghost) {
+  // The middle region lies under the middle of the mask.
+  const int left = (at.columns - at.tile + 1) / 2, right = at.columns - at.tile - left;
+  const int top = (at.rows - at.tile + 1) / 2, bottom = at.rows - at.tile - top;
+  CONVFILT_UNROLL(1)
+  for (int down = -ceil_div(top, at.tile); down <= ceil_div(bottom, at.tile); ++down) {
+    CONVFILT_UNROLL(1)
+    for (int across = -ceil_div(left, at.tile); across <= ceil_div(right, at.tile); ++across) {
+      const int col = left + across * at.tile + int(threadIdx.x);
+      if (col < 0 || col >= at.columns) continue;
+      CONVFILT_UNROLL(1)
+      for (int place = threadIdx.y; place < at.tile; place += at.block_rows) {
+        const int row = top + down * at.tile + place;
+        if (row < 0 || row >= at.rows) continue;
+        in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
+      }
+    }
+  }
+}
+
+/// Two steps: threads and cells are numbered along the rows. First every thread loads the cell of
+/// its number, then the cells that are left, numbered on. Two steps suffice while the input tile
+/// holds at most twice as many cells as the block has threads; else there are more.
+///
+///     1 1 1 1 1 1
+///     1 1 1 1 1 1      a block of 4 x 4 threads on a 6 x 5 input tile
+///     1 1 1 1 2 2
+///     2 2 2 2 2 2
+///     2 2 2 2 2 2
+template <Border B, class Tile, class T>
+CONVFILT_DEVICE void load_in_two_steps(Tile& in_tile, const InTile& at,
+                                       const PlaneView<const T>& in, T ghost) {
+  const int threads = at.tile * at.block_rows;
+  const int first = int(threadIdx.y) * at.tile + int(threadIdx.x);
+  CONVFILT_UNROLL(1)
+  for (int cell = first; cell < at.rows * at.columns; cell += threads) {
+    const int row = cell / at.columns, col = cell % at.columns;
+    in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

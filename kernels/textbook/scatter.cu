@@ -1,0 +1,109 @@
+// scatter: one thread per INPUT sample (PMPP 4e, ch. 18.2, scatter versus gather; ch. 9.2,
+// atomics).
+//
+//   A thread reads its sample once and adds it, times every weight, to all the outputs
+//   that need it. Neighbours add to the same outputs, so every addition is atomic.
+//
+//        +-------------+
+//        |   w x h     |      each sample is added to w * h outputs;
+//        |      i      |      w * h samples meet in each output
+//        +-------------+
+//
+//   Per output: 1 global read, w * h atomic additions (each a read and a write), e.g. 25 at 5x5;
+//   and a plane of sums, zeroed before and finished behind.
+//   Sibling: basic gathers: w * h reads, which caches serve, and one plain write.
+
+#include "adding_plan.hpp"
+#include "dispatch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kBlockColumns = 32;  // one warp along a row: its additions fall into the same bursts
+constexpr int kBlockRows = 8;
+
+template <class T, Border B>
+__global__ void scatter_kernel(PlaneView<const T> in, PlaneView<SumOf<T>> sums, T ghost,
+                               int first_row, int end_row,
+                               const MaskPart<T> __grid_constant__ mask) {
+  // The sample that weight (0, 0) takes to output (x, y); there are such for w - 1 columns and
+  // h - 1 rows more than there are outputs.
+  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int y = first_row + int(blockIdx.y * kBlockRows + threadIdx.y);
+  if (x >= sums.width + mask.width - 1 || y >= end_row) return;
+
+  // Load it; ghost cells take the border's value.
+  const SumOf<T> sample = load<B>(in, x + mask.dx, y + mask.dy, ghost);
+
+  // Add it to every output that needs it.
+  for (int j = 0; j < mask.height; ++j) {
+    if (y - j < 0 || y - j >= sums.height) continue;
+    for (int i = 0; i < mask.width; ++i) {
+      if (x - i < 0 || x - i >= sums.width) continue;
+      atomic_add(sums.row(y - j)[x - i], mask.weight(i, j) * sample);
+    }
+  }
+}
+
+template <class T>
+class ScatterPlan : public AddingPlan<T, FinishOf<T>> {
+ public:
+  ScatterPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask)
+      : AddingPlan<T, FinishOf<T>>(problem, options, mask.finish),
+        parts_(mask.parts()),
+        ghost_(ghost_sample<T>(problem)) {}
+
+ protected:
+  void add_up(const DevicePlane& in, const PlaneView<SumOf<T>>& sums, Shift shift) override {
+    const dim3 block(kBlockColumns, kBlockRows);
+    for (MaskPart<T> part : parts_) {
+      part.dx += shift.x;
+      part.dy += shift.y;
+      const int columns = sums.width + part.width - 1, rows = sums.height + part.height - 1;
+      this->for_row_chunks(rows, [&](int first, int count) {
+        const dim3 grid(ceil_div(columns, kBlockColumns), ceil_div(count, kBlockRows));
+        with_border(this->problem_.border, [&](auto border) {
+          launch(grid, block, this->stream_, scatter_kernel<T, border()>, in.view<const T>(), sums,
+                 ghost_, first, first + count, part);
+        });
+      });
+    }
+  }
+
+ private:
+  const std::vector<MaskPart<T>> parts_;
+  const T ghost_;
+};
+
+std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
+  return with_depth(p.depth, [&](auto depth) -> std::unique_ptr<Plan> {
+    using T = typename decltype(depth)::type;
+    return std::make_unique<ScatterPlan<T>>(p, options, prepare_mask<T>(p.mask));
+  });
+}
+
+Geometry geometry(const Problem& p, const Tuning&) {
+  const int w = std::min(p.mask.width, kMaxPartSide), h = std::min(p.mask.height, kMaxPartSide);
+  Geometry g;
+  g.block_columns = kBlockColumns;
+  g.block_rows = kBlockRows;
+  g.computing_threads = kBlockColumns * kBlockRows;
+  g.out_columns = kBlockColumns + w - 1;
+  g.out_rows = kBlockRows + h - 1;
+  g.loads = kBlockColumns * kBlockRows;
+  g.loads_per_output = "1";
+  g.note =
+      "Each thread reads one sample and adds it to " + std::to_string(w * h) +
+      " outputs, atomically: w * h atomic additions per output. The output tile is shared with "
+      "the blocks around.";
+  return g;
+}
+
+}  // namespace
+
+extern const Implementation scatter{
+    "scatter",         "one thread per input sample, atomic additions: why not to",
+    Family::reordered, direct_refuses,
+    prepare,           geometry};
+
+}  // namespace convfilt::CONVFILT_BACKEND

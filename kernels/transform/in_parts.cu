@@ -1,0 +1,47 @@
+// in-parts: picture and mask both cut, for masks of any size (partitioned convolution; Wefers,
+// Partitioned Convolution Algorithms for Real-Time Auralization, 2015, ch. 5).
+//
+//   Blocks of S x S samples, parts of P x P weights. Block b under part m gives outputs of
+//   block b - m, so those of block k collect the pairs along a diagonal:
+//
+//               part 0   part 1   part 2
+//       k = 0   block 0  block 1  block 2      frequency: one transform a block and a part,
+//       k = 1   block 1  block 2  block 3      one inverse a row of this table:
+//       k = 2   block 2  block 3  block 4      Y[k] = sum over m of X[k + m] * conj(M[m])
+//
+//   A pair reaches S + P - 1 outputs, P - 1 of them shared with the next row. So rows are
+//   added in two steps an axis, even ones before odd ones. In the spatial domain a division is
+//   one part and one step, four a part: its pairs lie 2 * S apart, S + P - 1 <= 2 * S wide, and
+//   never write the same interval. No atomics, unless --accumulate=atomic.
+//   Per output in the frequency domain: 1 global read, 2 * F^2 / S^2 multiply-adds a part, e.g. 8.
+//   Sibling: overlap-add, whose one part is the mask. The kernels: transformed_blocks.cu,
+//   spatial_blocks.cu.
+
+#include "block_plans.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block};
+
+std::string refuses(const Problem& p, const Tuning& tuning) {
+  return tuning[Setting::domain] == kSpatial ? direct_refuses(p, tuning) : transform_refuses(p);
+}
+
+std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
+  return make_blocks_plan(p, options, in_parts_schedule(p, options.tuning));
+}
+
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  return geometry_of(p, tuning, in_parts_schedule(p, tuning), kBlockColumns, kBlockRows);
+}
+
+}  // namespace
+
+extern const Implementation in_parts{
+    "in-parts",        "picture and mask both in blocks, for masks of any size",
+    Family::transform, refuses,
+    prepare,           geometry,
+    kTunable,          Family::reordered};
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,49 @@
+// overlap-add: disjoint blocks of samples, overlapping blocks of outputs (Oppenheim and Schafer,
+// Discrete-Time Signal Processing 3e, ch. 8.7.3; in two dimensions alike).
+//
+//   Each block of S x S samples is convolved with the whole mask by itself, and reaches
+//   (S + w - 1) x (S + h - 1) outputs. Where blocks overlap, their outputs are added; in
+//   K steps an axis (K * K launches), since blocks K apart do not overlap:
+//
+//       samples  |  0  |  1  |  2  |  3  |      block b runs in step b mod K, here K = 2
+//       step 0   <------->   <------->          blocks 0 and 2
+//       step 1         <------->   <------->    blocks 1 and 3
+//
+//   So no two blocks of a launch write the same output, and plain additions do, if
+//   (K - 1) * S >= w - 1 and h - 1; --accumulate=atomic is one launch of atomic ones.
+//   Per output: 1 global read, and (1 + (w - 1) / S) * (1 + (h - 1) / S) additions to the plane
+//   of sums, e.g. 1.13 at 9x9 (S = 120).
+//   Siblings: overlap-save reads overlapping blocks and writes disjoint ones; in-parts cuts the
+//   mask as well. The kernels: transformed_blocks.cu, and spatial_blocks.cu for --domain=spatial.
+
+#include "block_plans.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block,
+                                Setting::steps};
+
+std::string refuses(const Problem& p, const Tuning& tuning) {
+  const std::string reason =
+      tuning[Setting::domain] == kSpatial ? direct_refuses(p, tuning) : transform_refuses(p);
+  return reason.empty() ? overlap_add_refuses(p, tuning) : reason;
+}
+
+std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
+  return make_blocks_plan(p, options, overlap_add_schedule(p, options.tuning));
+}
+
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  return geometry_of(p, tuning, overlap_add_schedule(p, tuning), kBlockColumns, kBlockRows);
+}
+
+}  // namespace
+
+extern const Implementation overlap_add{
+    "overlap-add",     "disjoint blocks, overlapping outputs added in steps",
+    Family::transform, refuses,
+    prepare,           geometry,
+    kTunable,          Family::reordered};
+
+}  // namespace convfilt::CONVFILT_BACKEND
