@@ -47,7 +47,7 @@ Comparison sample() {
   counted.contender = "slow";
   counted.location = {DeviceKind::emulator, 0};
   counted.width = counted.height = 160;
-  counted.reads = Reads{1.25, 9, 0.125, 7.2, 1};
+  counted.counted = Counted{1.25, 9, 0.125, 7.2, 1};
   counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, {}};
   c.rows.push_back(counted);
   Row refused;
