@@ -146,7 +146,8 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
   if (e.strategy->family_of(e.tuning) == Family::transform)
-    lines.line("of that", "kernels of our own only; what transforms read besides is not counted");
+    lines.line("of that",
+               "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
   lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
                                 std::to_string(bare.global + bare.made_up) + " samples asked for");
   if (!e.geometry || e.geometry->loads == 0) return;

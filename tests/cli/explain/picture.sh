@@ -2,7 +2,7 @@
 need_tool gnuplot
 convfilt explain tiled-in --mask 5x5 --tile 16 --picture tiles.svg | grep -q '400 / 256'
 grep -q 'tiled-in, mask 5x5: 256 outputs from 400 loads, reuse 256 · 25 / 400 = 16' tiles.svg || fail "no title"
-grep -q 'A, in the corner: 324 samples, 76 ghost cells' tiles.svg || fail "no corner block"
+grep -q 'A, corner: 324 samples, 76 ghost cells' tiles.svg || fail "no corner block"
 grep -q 'picture 200 x 120, 13 x 8 blocks' tiles.svg || fail "no picture"
 convfilt explain tiled-in --mask 5x5 --tile 16 --picture tiles.png >/dev/null
 [ "$(head -c 4 tiles.png | tail -c 3)" = PNG ] || fail "no PNG"
