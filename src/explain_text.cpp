@@ -57,7 +57,7 @@ void tell_strategy(const Explanation& e, Lines& lines) {
     lines.line("settings", tuning);
   if (e.parts > 1)
     lines.line("parts", "the mask is cut into " + std::to_string(e.parts) +
-                            ", each a launch of its own; what follows is of the first, " +
+                            "; what follows is of the first, " +
                             std::to_string(e.problem.mask.width) + "x" +
                             std::to_string(e.problem.mask.height));
 }
