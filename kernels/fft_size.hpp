@@ -16,4 +16,9 @@ inline int good_fft_size(int n) {
   }
 }
 
+/// The same for the rows of 2D transforms: a single one needs none along the columns.
+inline int good_fft_rows(int n) {
+  return n == 1 ? 1 : good_fft_size(n);
+}
+
 }  // namespace convfilt

@@ -19,7 +19,9 @@
   CUDA_STRATEGY(cached)                                                                    \
   CUDA_STRATEGY(texture)                                                                   \
   HOST_STRATEGY(scatter)                                                                   \
+  LIBRARY_STRATEGY(im2col)                                                                 \
   LIBRARY_STRATEGY(fft)                                                                    \
+  LIBRARY_STRATEGY(overlap_save)                                                           \
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
   BOTH_STRATEGY(separable, prepare_cpu_separable)

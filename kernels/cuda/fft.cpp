@@ -67,6 +67,7 @@ std::size_t Fft::workspace_bytes() const {
 }
 
 void Fft::use_workspace(std::byte* memory) {
+  if (workspace_bytes() == 0) return;
   CUFFT_CHECK(cufftSetWorkArea(forward_.get(), memory));
   CUFFT_CHECK(cufftSetWorkArea(inverse_.get(), memory));
 }

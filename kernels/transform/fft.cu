@@ -84,8 +84,8 @@ class FftPlan : public TransformPlan {
 
  private:
   Blocks size_for(int out_width, int out_height) const {
-    return {Fft::good_size(out_width + problem_.mask.width - 1),
-            Fft::good_size(out_height + problem_.mask.height - 1), 1};
+    return {good_fft_size(out_width + problem_.mask.width - 1),
+            good_fft_rows(out_height + problem_.mask.height - 1), 1};
   }
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kBlockColumns = 32;
 constexpr int kBlockRows = 8;
-constexpr InputLimits kLimits{1 << 18, 1 << 18};  // so that a grid's y stays in range
+constexpr InputLimits kLimits{1 << 17, 1 << 17};  // blocks and rows are counted in ints
 
 __global__ void clear_kernel(PlaneView<float> plane) {
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;

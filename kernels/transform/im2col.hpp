@@ -1,0 +1,31 @@
+/// What im2col's two ways to multiply share.
+#pragma once
+
+#include "device_plan_base.hpp"
+#include "transform_plan.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+constexpr std::size_t kPatchBytes = 64 << 20;  ///< of patches at a time
+
+/// --gemm=strassen (im2col_strassen.cu).
+std::unique_ptr<Plan> im2col_by_strassen(const Problem&, const PlanOptions&);
+
+/// A buffer as a matrix without gaps.
+inline PlaneView<float> view(const DeviceBuffer& buffer, int columns, int rows) {
+  return {reinterpret_cast<float*>(buffer.data()), columns, rows, columns};
+}
+
+/// Floats to the beginning of a buffer, in stream order.
+inline void upload_floats(const std::vector<float>& values, const DeviceBuffer& buffer,
+                          const Stream& stream) {
+  const std::size_t bytes = values.size() * sizeof(float);
+  upload_rows(buffer.data(), bytes, reinterpret_cast<const std::byte*>(values.data()), bytes, bytes,
+              1, stream);
+}
+
+inline PlaneView<const float> read(const PlaneView<float>& m) {
+  return {m.data, m.width, m.height, m.stride};
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

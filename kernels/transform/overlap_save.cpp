@@ -1,0 +1,122 @@
+#include "transform/overlap_save.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "arithmetic.hpp"
+#include "fft_size.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr int kLargestBlock = 8192;
+constexpr int kFewestColumns = 16;  // so that a row of a block is a burst of memory, even of bytes
+constexpr int kSpatialKept = 32;    // a warp's row, and few samples loaded for each
+
+struct Sides {
+  int columns, rows;
+};
+
+// The least power of two that holds all outputs and the mask less one: more gains nothing.
+int useful(int outputs, int side) {
+  return int(std::bit_ceil(unsigned(outputs + side - 1)));
+}
+
+Tiling tiling_of(const Sides& block, const Mask& mask, int out_width, int out_height) {
+  Tiling tiling{block.columns,
+                block.rows,
+                block.columns - mask.width + 1,
+                block.rows - mask.height + 1,
+                0,
+                0};
+  tiling.across = (out_width + tiling.kept_columns - 1) / tiling.kept_columns;
+  tiling.down = (out_height + tiling.kept_rows - 1) / tiling.kept_rows;
+  return tiling;
+}
+
+double transform_work(const Tiling& tiling) {
+  const double samples = double(tiling.columns) * tiling.rows;
+  return tiling.tiles() * samples * std::log2(samples);
+}
+
+Tiling least_work(const Mask& mask, int out_width, int out_height) {
+  const int most_columns = std::clamp(useful(out_width, mask.width), kFewestColumns, kLargestBlock);
+  const int most_rows = std::min(useful(out_height, mask.height), kLargestBlock);
+  Tiling best = tiling_of({most_columns, most_rows}, mask, out_width, out_height);
+  for (int rows = most_rows; rows >= mask.height; rows /= 2) {
+    for (int columns = most_columns; columns >= std::max(mask.width, kFewestColumns);
+         columns /= 2) {
+      const Tiling tiling = tiling_of({columns, rows}, mask, out_width, out_height);
+      if (transform_work(tiling) < transform_work(best)) best = tiling;
+    }
+  }
+  return best;
+}
+
+bool spatial(const Tuning& tuning) {
+  return tuning[Setting::domain] == kSpatial;
+}
+
+std::string text(int a, int b) {
+  return std::to_string(a) + "x" + std::to_string(b);
+}
+
+}  // namespace
+
+Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
+                           int out_height) {
+  const Mask& mask = problem.mask;
+  const int side = tuning[Setting::block];
+  if (side > 0) return tiling_of({side, side}, mask, out_width, out_height);
+  if (!spatial(tuning)) return least_work(mask, out_width, out_height);
+  const Sides block{mask.width + kSpatialKept - 1, mask.height + kSpatialKept - 1};
+  return tiling_of(block, mask, out_width, out_height);
+}
+
+std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
+  const int block = tuning[Setting::block];
+  const int needed = std::max(problem.mask.width, problem.mask.height);
+  if (block > 0 && block < needed) {
+    return "blocks of " + text(block, block) + " do not hold the mask of " +
+           text(problem.mask.width, problem.mask.height) +
+           "; use --block=" + std::to_string(needed) + " or more, or leave it out";
+  }
+  return spatial(tuning) ? arithmetic_refuses(problem) : transform_refuses(problem);
+}
+
+Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning) {
+  const int width = problem.out_width(), height = problem.out_height();
+  const Tiling tiling = overlap_save_tiling(problem, tuning, width, height);
+  Geometry g;
+  g.block_columns = kTilingColumns;
+  g.block_rows = kTilingRows;
+  g.loading_threads = g.computing_threads = kTilingColumns * kTilingRows;
+  g.in_columns = tiling.columns;
+  g.in_rows = tiling.rows;
+  g.out_columns = tiling.kept_columns;
+  g.out_rows = tiling.kept_rows;
+  g.lead_x = problem.lead_x();
+  g.lead_y = problem.lead_y();
+  const double kept = double(tiling.kept_columns) * tiling.kept_rows;
+  if (spatial(tuning)) {
+    g.loads = kept * problem.mask.width * problem.mask.height;
+    g.loads_per_output = "w * h";
+    g.note =
+        "The block's samples are read where they lie; caches hold them. Blocks by themselves "
+        "keep " +
+        text(kSpatialKept, kSpatialKept) + " outputs.";
+    return g;
+  }
+  g.loads = double(tiling.columns) * tiling.rows;
+  g.loads_per_output = "columns * rows / ((columns - w + 1) * (rows - h + 1))";
+  g.note =
+      std::to_string(tiling.tiles()) + " blocks of a plane, each transformed forward and back as " +
+      text(good_fft_size(tiling.columns), good_fft_rows(tiling.rows)) +
+      " samples; one more transform for the mask. Many blocks of threads load and keep one of "
+      "them. Unless --block says their side, they are powers of two with the least work for the "
+      "picture: blocks * columns * rows * log2(columns * rows).";
+  return g;
+}
+
+}  // namespace convfilt

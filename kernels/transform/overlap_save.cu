@@ -1,0 +1,130 @@
+// overlap-save: the picture in overlapping blocks, each through a Fourier transform (Oppenheim and
+// Schafer, "Discrete-Time Signal Processing", ch. 8.7; also called overlap-discard).
+//
+//   Blocks overlap by the mask less one. In each, the product of spectra is a cyclic
+//   correlation; outputs that the wrap reaches are dropped, the others are kept.
+//
+//      +--------------+------+      kept: (columns - w + 1) x (rows - h + 1)
+//      |     kept     | drop |      next block: as far on as was kept
+//      +--------------+------+
+//      |         drop        |
+//      +---------------------+
+//
+//   Global reads per output: columns * rows / kept, e.g. 1.54 at 101x101 in blocks of 512.
+//   Blocks by themselves are powers of two with the least transform work for the picture,
+//   blocks * columns * rows * log2(columns * rows): 1-D masks get thin ones, 1 row or 16 columns.
+//   --domain=spatial (overlap_save_spatial.cu) sums the taps of blocks that keep 32 x 32.
+//   A NaN or infinity spreads to all outputs of its blocks. Siblings: fft, overlap-add.
+
+#include "overlap_save.hpp"
+
+#include "dispatch.hpp"
+#include "transform_plan.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// --domain=spatial, in a file of its own.
+std::unique_ptr<Plan> overlap_save_spatially(const Problem&, const PlanOptions&);
+
+namespace {
+
+constexpr std::size_t kBatchBytes = 64 << 20;  // of samples and spectra transformed at a time
+constexpr int kMostBatch = 65535;              // of a grid's z
+
+/// Where the first block's first sample lies in the input.
+struct Origin {
+  int x, y;
+};
+
+template <class T, Border B>
+__global__ void load_kernel(PlaneView<const T> in, PlaneView<float> samples, Tiling tiling,
+                            int first, Origin origin, T ghost) {
+  const int col = blockIdx.x * kTilingColumns + threadIdx.x;
+  const int row = blockIdx.y * kTilingRows + threadIdx.y;
+  if (col >= samples.width || row >= samples.height) return;
+  const int tile = first + int(blockIdx.z);
+  const bool inside = col < tiling.columns && row < tiling.rows && tile < tiling.tiles();
+  const int x = origin.x + tiling.x(tile) + col;
+  const int y = origin.y + tiling.y(tile) + row;
+  samples.row(int(blockIdx.z) * samples.height + row)[col] =
+      inside ? float(load<B>(in, x, y, ghost)) : 0.0f;
+}
+
+template <class T>
+__global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, Tiling tiling, int first,
+                            FloatFinish end) {
+  const int col = blockIdx.x * kTilingColumns + threadIdx.x;
+  const int row = blockIdx.y * kTilingRows + threadIdx.y;
+  const int tile = first + int(blockIdx.z);
+  if (col >= tiling.kept_columns || row >= tiling.kept_rows || tile >= tiling.tiles()) return;
+  const int x = tiling.x(tile) + col;
+  const int y = tiling.y(tile) + row;
+  if (x >= out.width || y >= out.height) return;
+  finish(end, sums.row(int(blockIdx.z) * sums.height + row)[col], out.row(y)[x]);
+}
+
+class OverlapSavePlan : public TransformPlan {
+ public:
+  using TransformPlan::TransformPlan;
+
+ protected:
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    const Tiling tiling = tiling_for(out.width, out.height);
+    const Origin origin{shift.x - problem_.mask.anchor_x, shift.y - problem_.mask.anchor_y};
+    const dim3 block(kTilingColumns, kTilingRows);
+    const auto grid = [&](int columns, int rows) {
+      return dim3(ceil_div(columns, kTilingColumns), ceil_div(rows, kTilingRows), blocks().batch);
+    };
+    with_depth(problem_.depth, [&](auto depth) {
+      using T = typename decltype(depth)::type;
+      for (int first = 0; first < tiling.tiles(); first += blocks().batch) {
+        with_border(problem_.border, [&](auto border) {
+          launch(grid(blocks().columns, blocks().rows), block, stream_, load_kernel<T, border()>,
+                 in.view<const T>(), samples(), tiling, first, origin, ghost_sample<T>(problem_));
+        });
+        correlate();
+        launch(grid(tiling.kept_columns, tiling.kept_rows), block, stream_, keep_kernel<T>,
+               samples(), out.view<T>(), tiling, first, end());
+      }
+    });
+  }
+
+  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
+    return blocks_bytes(blocks_for(out_width, out_height));
+  }
+
+  void allocate_scratch(int, int out_width, int out_height) override {
+    allocate_blocks(blocks_for(out_width, out_height));
+  }
+
+ private:
+  Tiling tiling_for(int out_width, int out_height) const {
+    return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
+  }
+
+  // As many blocks at a time as kBatchBytes hold, in equal shares.
+  Blocks blocks_for(int out_width, int out_height) const {
+    const Tiling tiling = tiling_for(out_width, out_height);
+    const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
+    const std::size_t bytes = one.samples() * sizeof(float) + one.frequencies() * sizeof(Complex);
+    const int most = int(std::clamp<std::size_t>(kBatchBytes / bytes, 1, kMostBatch));
+    return {one.columns, one.rows, ceil_div(tiling.tiles(), ceil_div(tiling.tiles(), most))};
+  }
+};
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  if (options.tuning[Setting::domain] == kSpatial) return overlap_save_spatially(problem, options);
+  return std::make_unique<OverlapSavePlan>(problem, options);
+}
+
+constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};
+
+}  // namespace
+
+extern const Implementation overlap_save{
+    "overlap-save",    "overlapping blocks through Fourier transforms, wrapped edges dropped",
+    Family::transform, overlap_save_refuses,
+    prepare,           overlap_save_geometry,
+    kOwnSettings,      Family::direct};
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,36 @@
+/// How overlap-save cuts a picture into blocks; the same on every device.
+#pragma once
+
+#include <string>
+
+#include "geometry.hpp"
+#include "problem.hpp"
+#include "tuning.hpp"
+
+namespace convfilt {
+
+/// Overlapping blocks that keep disjoint rectangles of the outputs.
+struct Tiling {
+  int columns, rows;            ///< block, in samples
+  int kept_columns, kept_rows;  ///< outputs that a block keeps: less by the mask, and one more
+  int across, down;             ///< blocks
+
+  CONVFILT_HD int tiles() const { return across * down; }
+
+  /// The first output that a block keeps.
+  CONVFILT_HD int x(int tile) const { return tile % across * kept_columns; }
+  CONVFILT_HD int y(int tile) const { return tile / across * kept_rows; }
+};
+
+/// Blocks for that many outputs: of --block's side, or else by the rules of overlap_save.cu.
+Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
+                           int out_height);
+
+std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);
+
+Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning);
+
+/// Threads of one launch's blocks, in all of overlap-save's kernels.
+inline constexpr int kTilingColumns = 32, kTilingRows = 8;
+
+}  // namespace convfilt

@@ -1,0 +1,163 @@
+/// The strategies that compute by transforms and matrices: pictures in pieces, blocks, batches.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "compare.hpp"
+#include "oracle.hpp"
+#include "sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+/// The runners of the strategies in kernels/transform/, as their rules would have them.
+std::vector<Runner> transform_runners() {
+  std::vector<Runner> chosen;
+  for (const Runner& runner : runners()) {
+    if (runner.strategy->family == Family::transform && !runner.has_number())
+      chosen.push_back(runner);
+  }
+  return chosen;
+}
+
+/// The largest difference, and what is allowed.
+struct Distance {
+  double furthest = 0, allowed = 0;
+};
+
+Distance from_truth(const Runner& runner, const Problem& p, const Picture& in, const Picture& out) {
+  const std::vector<double> real = convolve(p, in);
+  const double highest = p.depth == Depth::f32 ? 1e300 : full_range(p.depth);
+  const double lowest = p.depth == Depth::f32 ? -1e300 : 0;
+  Distance d{0, allowed_error(p, runner.family(), full_range(p.depth)) + 1e-9};
+  std::size_t k = 0;
+  for (int y = 0; y < p.out_height(); ++y) {
+    for (int x = 0; x < p.out_width(); ++x) {
+      for (int c = 0; c < p.channels; ++c, ++k) {
+        const double should_be = std::clamp(real[k], lowest, highest);
+        d.furthest = std::max(d.furthest, std::abs(out.get(x, y, c) - should_be));
+      }
+    }
+  }
+  return d;
+}
+
+Picture noise(const Problem& p) {
+  Picture picture = Picture::of(p);
+  picture.fill(Fill::noise, 71);
+  return picture;
+}
+
+}  // namespace
+
+TEST_CASE("little memory: transforms of windows stay within the bound, in every mode") {
+  const Mask mask = anchored(gaussian_mask(9, 7, 2), 1, 6);
+  for (const Runner& runner : transform_runners()) {
+    for (Depth depth : kDepths) {
+      for (Mode mode : kModes) {
+        if (!full_size() && (depth != Depth::u8 || mode != Mode::full)) continue;
+        const Border border = kBorders[(int(depth) + int(mode)) % std::size(kBorders)];
+        const Problem p{101, 77, 2, depth, border, 0.5, mask, mode};
+        INFO(to_string(runner) << ", " << to_string(p));
+        PlanOptions options;
+        options.tuning = runner.tuning;
+        options.memory_limit = Picture::of(p).samples() * size_of(depth) + 40000;
+        const auto plan = runner.strategy->prepare(p, runner.device, options);
+        const Picture in = noise(p);
+        for (int round = 0; round < 2; ++round) {  // a plan's second run meets its memory taken
+          Picture out = Picture::result_of(p);
+          const Timing timing = plan->run(in.view(), out.view());
+          count_run(runner);
+          if (runner.family() == Family::transform) CHECK(timing.bands > 1);
+          const Distance d = from_truth(runner, p, in, out);
+          CHECK(d.furthest <= d.allowed);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("more than is transformed at a time: as the direct family, within a step") {
+  if (!full_size()) return;
+  const Mask mask = gaussian_mask(9, 5, 2);
+  const Problem p{3300, 2900, 1, Depth::u8, Border::reflect, 0, mask};
+  const Picture in = noise(p);
+  const Picture direct = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
+  for (const Runner& runner : transform_runners()) {
+    if (runner.device == DeviceKind::emulator) continue;  // it takes minutes
+    INFO(to_string(runner));
+    const Picture out = run(runner, p, in);
+    double furthest = 0;
+    for (int y = 0; y < p.height; ++y) {
+      for (int x = 0; x < p.width; ++x) {
+        furthest = std::max(furthest, std::abs(out.get(x, y, 0) - direct.get(x, y, 0)));
+      }
+    }
+    CHECK(furthest <= 1);
+  }
+}
+
+TEST_CASE("on the CPU a run is all work: nothing is uploaded") {
+  const Problem p{64, 48, 1, Depth::u8, Border::wrap, 0, box_mask(5, 5)};
+  const Picture in = noise(p);
+  Picture out = Picture::result_of(p);
+  for (const Runner& runner : transform_runners()) {
+    if (runner.device != DeviceKind::cpu) continue;
+    INFO(to_string(runner));
+    const auto plan = runner.strategy->prepare(p, runner.device, {.tuning = runner.tuning});
+    const Timing timing = plan->run(in.view(), out.view());
+    CHECK(timing.upload_ms == 0);
+    CHECK(timing.download_ms == 0);
+    CHECK(timing.kernel_ms > 0);
+    CHECK(plan->time_resident(in.view(), 2).empty());
+  }
+}
+
+TEST_CASE("overlap-save: blocks by the rule, thin for 1-D masks, none below the mask") {
+  const Strategy& strategy = *find_strategy("overlap-save");
+  Problem p{4000, 3000, 1, Depth::u8, Border::reflect, 0, box_mask(101, 101)};
+  const Geometry wide = strategy.geometry(p, {});
+  CHECK(wide.in_columns == 512);
+  CHECK(wide.in_rows == 512);
+  CHECK(wide.out_columns == 412);
+  p.mask = box_mask(101, 1);
+  CHECK(strategy.geometry(p, {}).in_rows == 1);
+  CHECK(strategy.geometry(p, {}).in_columns >= 256);
+  p.mask = box_mask(1, 101);
+  CHECK(strategy.geometry(p, {}).in_columns == 16);
+  CHECK(strategy.geometry(p, {}).in_rows >= 256);
+
+  Tuning tuning;
+  tuning[Setting::block] = 100;
+  CHECK(strategy.refusal(p, tuning).find("--block=101 or more") != std::string::npos);
+  tuning[Setting::block] = 101;
+  CHECK(strategy.refusal(p, tuning).empty());
+  CHECK(strategy.geometry(p, tuning).out_rows == 1);
+}
+
+TEST_CASE("overlap-save reads as many samples as its geometry tells") {
+  const Runner runner{find_strategy("overlap-save"), DeviceKind::emulator};
+  const Problem p{90, 70, 1, Depth::u8, Border::replicate, 0, box_mask(7, 5)};
+  for (int domain : {kFrequency, kSpatial}) {
+    for (int block : {0, 24}) {
+      Tuning tuning;
+      tuning[Setting::domain] = domain;
+      tuning[Setting::block] = block;
+      INFO(to_string(tuning));
+      const Picture in = noise(p);
+      Picture out = Picture::result_of(p);
+      const auto plan = runner.strategy->prepare(p, runner.device, {.tuning = tuning});
+      plan->run(in.view(), out.view());
+      const Geometry g = runner.strategy->geometry(p, tuning);
+      const double across = std::ceil(90.0 / g.out_columns), down = std::ceil(70.0 / g.out_rows);
+      // In the spatial domain only outputs inside the picture are summed.
+      const double blocks =
+          domain == kSpatial ? 90.0 * 70 / (g.out_columns * g.out_rows) : across * down;
+      CHECK(double(plan->counts().global_reads) == doctest::Approx(blocks * g.loads));
+    }
+  }
+}
+
+}  // namespace convfilt::test
