@@ -8,10 +8,23 @@
 
 #include "errors.hpp"
 #include "settings.hpp"
+#include "sides.hpp"
 #include "source_text.hpp"
 #include "suggest.hpp"
 
 namespace convfilt {
+namespace {
+
+/// Far more than any picture has; the numbers stay within what is exact.
+constexpr std::int64_t kMaxExplainedSide = 1'000'000;
+
+Words names_of_strategies() {
+  Words names;
+  for (const Strategy* strategy : this_machine().strategies) names.emplace_back(strategy->name);
+  return names;
+}
+
+}  // namespace
 
 template <class Number>
 Number number_in(const char* option, const std::string& word) {
@@ -59,6 +72,16 @@ void complete_border(ConvolverOptions& convolver, const Raw& raw) {
   }
 }
 
+void complete_pitch(ConvolverOptions& convolver, const Raw& raw) {
+  require_choice("pitch", raw.pitch, words_of(kPitches));
+  convolver.padded_pitch = raw.pitch == "padded";
+}
+
+Loudness loudness_of(const Raw& raw) {
+  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
+  return raw.verbose ? Loudness::verbose : raw.quiet ? Loudness::quiet : Loudness::normal;
+}
+
 void complete_request(Request& request, const Raw& raw) {
   if (raw.threads) {
     require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
@@ -72,21 +95,41 @@ void complete_request(Request& request, const Raw& raw) {
     if (raw.settings[std::size_t(setting)]) check_setting(request, setting, this_machine());
 }
 
+void complete(ExplainCommand& command, const Raw& raw) {
+  Request& request = command.convolver.request;
+  const Words names = names_of_strategies();
+  require(!request.strategy.empty() && request.strategy != Request().strategy,
+          "explain what? Name a strategy: " + listed(names, "or"));
+  require_choice("strategy", request.strategy, names);
+  complete_request(request, raw);
+  complete_border(command.convolver, raw);
+  require(!command.mask.empty(), "--mask is empty: give WxH, a file or a filter");
+  find_architecture(command.architecture);
+  if (raw.size) {
+    const auto size = parse_sides(*raw.size);
+    const auto fits = [](std::int64_t side) { return side >= 1 && side <= kMaxExplainedSide; };
+    require(size && fits(size->width) && fits(size->height),
+            "--size: WIDTHxHEIGHT, each 1 to " + std::to_string(kMaxExplainedSide));
+    command.width = int(size->width);
+    command.height = int(size->height);
+  }
+  if (!raw.depth) return;
+  require_choice("depth", *raw.depth, words_of(kDepths));
+  for (Depth depth : kDepths)
+    if (*raw.depth == name_of(depth)) command.depth = depth;
+}
+
 void complete(PictureOptions& picture, const Raw& raw) {
   require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
-  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
+  picture.loudness = loudness_of(raw);
   complete_request(picture.convolver.request, raw);
   complete_border(picture.convolver, raw);
-
-  require_choice("pitch", raw.pitch, words_of(kPitches));
-  picture.convolver.padded_pitch = raw.pitch == "padded";
+  complete_pitch(picture.convolver, raw);
   require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
   picture.read.refuse_damaged = raw.on_damage == "fail";
 
   require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");
-  if (raw.verbose) picture.loudness = Loudness::verbose;
-  if (raw.quiet) picture.loudness = Loudness::quiet;
 }
 
 }  // namespace convfilt

@@ -25,6 +25,7 @@ struct Raw {
   std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;
   std::optional<int> threads;
+  std::optional<std::string> size, depth;  ///< of a picture that is not read
   bool verbose = false, quiet = false;
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };
@@ -58,8 +59,17 @@ void require_choice(const std::string& kind, const std::string& word, const Word
 /// Fills in the border, its value, and the mode.
 void complete_border(ConvolverOptions& convolver, const Raw& raw);
 
+/// Fills in whether rows are padded.
+void complete_pitch(ConvolverOptions& convolver, const Raw& raw);
+
+/// How much is said.
+Loudness loudness_of(const Raw& raw);
+
 /// Fills in the threads and the strategy's settings, and checks the names of strategy and device.
 void complete_request(Request& request, const Raw& raw);
+
+/// As above, for a command that reads no picture.
+void complete(ExplainCommand& command, const Raw& raw);
 
 /// Fills in what Raw says, and checks all that can be checked without reading a file.
 void complete(PictureOptions& picture, const Raw& raw);

@@ -17,6 +17,10 @@ constexpr const char* kBorder = "Mask and border";
 constexpr const char* kSettingGroup = "Settings of a strategy";
 constexpr const char* kMessages = "Messages";
 
+// Of Grammar::output(): what the option means alone, in CLI11's words, and what may follow it.
+constexpr const char* kAlone = "{-}";
+constexpr const char* kFile = "[=FILE]";
+
 /// "--halo" and its likes.
 std::string option_name(Setting setting) {
   return "--" + std::string(info_of(setting).name);
@@ -45,6 +49,20 @@ CLI::Option* Grammar::flag(const char* group, const char* name, bool& value,
   return app_.add_flag(name, value, description)->option_text(" ")->group(group);
 }
 
+void Grammar::repeated(const char* group, const char* name, const char* letter,
+                       std::vector<std::string>& values, const std::string& description) {
+  app_.add_option(name, values, description)
+      ->allow_extra_args(false)
+      ->type_name("value")
+      ->option_text(letter)
+      ->group(group);
+}
+
+void Grammar::output(const char* group, const std::string& name, std::string& path,
+                     const std::string& description) {
+  app_.add_flag(name + kAlone, path, description)->option_text(kFile)->group(group);
+}
+
 void Grammar::picture_files(PictureOptions& picture) {
   positional("IN", picture.in, "Picture to read; - is standard input");
   positional("OUT", picture.out, "Picture to write; - is standard output, with --format");
@@ -54,10 +72,7 @@ void Grammar::picture_options(PictureOptions& picture) {
   Request& request = picture.convolver.request;
   choice(kHow, "--strategy", request.strategy, "Way to convolve (convfilt list strategies)",
          strategy_names(this_machine()));
-  choice(kHow, "--device", request.device, "Where to compute", device_names());
-  option(kHow, "--threads", "N", raw_.threads, "CPU threads, 1 to 1024 (default: all cores)");
-  choice(kHow, "--pitch", raw_.pitch, "Rows in GPU memory (default padded)", words_of(kPitches));
-
+  device_options(request);
   border_options();
   flag(kBorder, "--flip", picture.flip, "Turn the mask by 180 degrees: true convolution");
   flag(kBorder, "--normalize", picture.normalize,
@@ -76,6 +91,24 @@ void Grammar::picture_options(PictureOptions& picture) {
 
   setting_options();
   message_options();
+}
+
+void Grammar::device_options(Request& request) {
+  choice(kHow, "--device", request.device, "Where to compute", device_names());
+  option(kHow, "--threads", "N", raw_.threads, "CPU threads, 1 to 1024 (default: all cores)");
+  choice(kHow, "--pitch", raw_.pitch, "Rows in GPU memory (default padded)", words_of(kPitches));
+}
+
+void Grammar::explain_options(ExplainCommand& command) {
+  const char* what = "What is explained";
+  option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5)");
+  option(what, "--size", "WxH", raw_.size, "Of the picture (default 200x120)");
+  choice(what, "--depth", raw_.depth, "Of its samples (default u8)", words_of(kDepths));
+  choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
+         words_of(architectures()));
+  option(what, "--picture", "FILE", command.picture, "Draw it too, to an .svg or a .png");
+  border_options();
+  setting_options();
 }
 
 void Grammar::border_options() {
@@ -116,11 +149,14 @@ void Grammar::closing_options() {
   flag(kMessages, "--version", raw_.answered, "Print the version");
 }
 
-// CLI11 leaves two blank lines between groups and one at the end.
+// CLI11 leaves two blank lines between groups and one at the end, and shows a flag's default.
 std::string Grammar::help() const {
   std::string text = app_.help();
   for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
   while (text.ends_with("\n\n")) text.pop_back();
+  const std::string shown = std::string(kAlone) + " " + kFile, wanted = kFile;
+  for (std::size_t at; (at = text.find(shown)) != std::string::npos;)
+    text.replace(at, shown.size(), wanted + std::string(shown.size() - wanted.size(), ' '));
   return text;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "checks.hpp"
 #include "help.hpp"
@@ -39,8 +40,21 @@ class Grammar {
 
   CLI::Option* flag(const char* group, const char* name, bool& value, const char* description);
 
+  /// An option that may be given several times; `values` are replaced then.
+  void repeated(const char* group, const char* name, const char* letter,
+                std::vector<std::string>& values, const std::string& description);
+
+  /// An option that may stand alone, then meaning standard output ("-"), or be joined to a file's
+  /// name.
+  void output(const char* group, const std::string& name, std::string& path,
+              const std::string& description);
+
   void picture_files(PictureOptions& picture);
   void picture_options(PictureOptions& picture);
+  void explain_options(ExplainCommand& command);
+
+  /// --device, --threads and --pitch.
+  void device_options(Request& request);
 
   /// --border and what goes with it; --mode.
   void border_options();

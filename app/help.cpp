@@ -28,6 +28,22 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt apply emboss3 photo.jpg relief.png\n"
      "  convfilt apply my-mask.txt photo.jpg out.png     see filters/README.md for the grammar\n"
      "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"},
+    {"compare", "Every way to convolve, beside each other: speed, reads, exactness",
+     "Compare ways to convolve, on a picture or on noise: how fast, against what the device could\n"
+     "do, and how right. Without a GPU its kernels are counted in the emulator instead of "
+     "timed.\n\n"
+     "Examples:\n"
+     "  convfilt compare                                 every strategy, some masks, noise\n"
+     "  convfilt compare photo.jpg --mask 9x9 --mask emboss3\n"
+     "  convfilt compare --strategies basic,tiled-out:tile=16,auto --size 4096x4096 --depth f32\n"
+     "  convfilt compare --json=all.json --plot bars.svg  the table, too\n"
+     "  convfilt compare --markdown >table.md\n"},
+    {"explain", "What one block of a strategy does, in numbers and as a picture",
+     "Explain what one block of a strategy does, checked against the emulator's counts.\n\n"
+     "Examples:\n"
+     "  convfilt explain tiled-in --mask 5x5 --tile 16\n"
+     "  convfilt explain tiled-out --mask 9x9 --size 1920x1080 --arch sm_89\n"
+     "  convfilt explain tiled-in --mask 5x5 --size 64x44 --picture tiles.svg\n"},
     {"list", "Strategies, filters and devices to choose from",
      "List what there is to choose from.\n\n"
      "Examples:\n"

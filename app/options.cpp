@@ -4,6 +4,7 @@
 #include <string>
 
 #include "checks.hpp"
+#include "compare_options.hpp"
 #include "errors.hpp"
 #include "formats.hpp"
 #include "grammar.hpp"
@@ -46,6 +47,12 @@ void declare(Grammar& grammar, ApplyCommand& command) {
   grammar.picture_options(command.picture);
 }
 
+void declare(Grammar& grammar, ExplainCommand& command) {
+  grammar.positional("STRATEGY", command.convolver.request.strategy,
+                     "Way to convolve (convfilt list strategies)", false);
+  grammar.explain_options(command);
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)",
                      false);
@@ -66,6 +73,10 @@ void check(ApplyCommand& command, const Raw& raw) {
   complete(command.picture, raw);
 }
 
+void check(ExplainCommand& command, const Raw& raw) {
+  complete(command, raw);
+}
+
 void check(ListCommand& command, const Raw&) {
   if (!command.topic.empty()) require_choice("topic", command.topic, words_of(kListTopics));
 }
@@ -74,7 +85,8 @@ void check(ListCommand& command, const Raw&) {
 void refuse_dashed_names(const Words& words) {
   for (const std::string& word : words) {
     if (word == "--") return;
-    if (word.starts_with("-") && find_format(extension_of(word)))
+    const bool has_value = word.find('=') != word.npos;  // --plot=out.png is an option
+    if (word.starts_with("-") && !has_value && find_format(extension_of(word)))
       throw UsageError(convfilt::quoted(word) +
                        " begins with '-', as options do; if it is a picture, write " +
                        convfilt::quoted("./" + word));
@@ -114,6 +126,8 @@ Command parse(int argc, const char* const* argv) {
     if (name == "sharpen") return parse_as<SharpenCommand>(help, rest);
     if (name == "edge") return parse_as<EdgeCommand>(help, rest);
     if (name == "apply") return parse_as<ApplyCommand>(help, rest);
+    if (name == "compare") return parse_as<CompareCommand>(help, rest);
+    if (name == "explain") return parse_as<ExplainCommand>(help, rest);
     return parse_as<ListCommand>(help, rest);
   }
   if (name == "help" && rest.size() == 1) {

@@ -5,11 +5,14 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
+#include "architectures.hpp"
 #include "convolver.hpp"
 #include "edge.hpp"
 #include "image_io.hpp"
 #include "log.hpp"
+#include "measure.hpp"
 
 namespace convfilt {
 
@@ -48,8 +51,37 @@ struct ApplyCommand {
   std::string mask;  ///< a path, or a name in filters/
 };
 
+struct CompareCommand {
+  std::string in;  ///< a path; empty = noise
+  ReadOptions read;
+  int width = 2048, height = 2048, channels = 1;  ///< of the noise
+  Depth depth = Depth::u8;
+  std::vector<std::string> masks = {"3x3", "9x9", "31x31"};  ///< as mask_named() takes them
+  ConvolverOptions convolver;  ///< border, mode, pitch, threads and device
+  CompareOptions compare;
+  std::string json, csv, markdown;  ///< paths; "-" is standard output; empty = not wanted
+  std::optional<std::string> plot;  ///< path
+  std::string plot_kind = "bars";   ///< name of one of kPlotKinds
+  Loudness loudness = Loudness::normal;
+
+  /// Words as they arrive, until check() has read them.
+  struct {
+    std::optional<std::string> size, depth, strategies;
+    std::optional<int> channels, repeats;
+  } words;
+};
+
 struct ListCommand {
   std::string topic;  ///< one of kListTopics; empty = all
+};
+
+struct ExplainCommand {
+  ConvolverOptions convolver;  ///< the strategy and its settings, the border, the mode
+  std::string mask = "5x5";    ///< WxH, a path, or a name in filters/
+  std::string picture;         ///< a path to draw to; empty = none
+  std::string architecture{kDefaultArchitecture};
+  int width = 200, height = 120;  ///< of the picture: a few tiles, those at the edges cut
+  Depth depth = Depth::u8;
 };
 
 inline constexpr std::string_view kListTopics[] = {"strategies", "filters", "devices"};
@@ -59,8 +91,8 @@ struct Answer {
   std::string text;
 };
 
-using Command =
-    std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand, ListCommand>;
+using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
+                             CompareCommand, ExplainCommand, ListCommand>;
 
 /// Understands the command line; reads no file and asks no device. Throws UsageError.
 Command parse(int argc, const char* const* argv);

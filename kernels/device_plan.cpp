@@ -5,9 +5,6 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-// Rows start at whole L2 lines, two 64-byte DRAM bursts each, so that a warp's row of reads is
-// whole bursts.
-constexpr std::ptrdiff_t kPitchBytes = 128;
 constexpr int kWarmups = 3;
 
 }  // namespace

@@ -19,6 +19,7 @@ struct CudaDevice {
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
   std::size_t memory = 0;  ///< bytes
+  double clock_hz = 0;     ///< of the multiprocessors, at most
 };
 
 struct CudaDevices {
@@ -33,8 +34,12 @@ const CudaDevices& cuda_devices();
 /// False in a build without CUDA. Costs nothing.
 bool built_with_cuda();
 
-/// Milliseconds of copies of that many bytes inside device 0: what a kernel that reads and writes
+/// Single-precision operations a second, a fused multiply-add being two, with all units busy at the
+/// highest clock; 0 for a compute capability that is not known here.
+double fp32_peak(const CudaDevice& device);
+
+/// Milliseconds of copies of that many bytes inside a device: what a kernel that reads and writes
 /// them once is measured against. Empty in a build without CUDA.
-std::vector<double> time_device_copy(std::size_t bytes, int repeats);
+std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal = 0);
 
 }  // namespace convfilt

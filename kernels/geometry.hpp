@@ -19,6 +19,14 @@ struct Geometry {
   double loads = 0;              ///< samples a block reads from global memory
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
+
+  /// From block to block, in outputs: less than the output tile where output tiles overlap, since
+  /// blocks of the input add to all outputs around them.
+  int step_x() const { return step(in_columns, out_columns); }
+  int step_y() const { return step(in_rows, out_rows); }
+
+ private:
+  static int step(int in, int out) { return in > 0 && in < out ? in : out; }
 };
 
 }  // namespace convfilt

@@ -14,7 +14,7 @@ bool built_with_cuda() {
   return false;
 }
 
-std::vector<double> time_device_copy(std::size_t, int) {
+std::vector<double> time_device_copy(std::size_t, int, int) {
   return {};
 }
 

@@ -28,6 +28,12 @@ struct PlaneView {
   }
 };
 
+/// Four neighbouring samples, as one instruction of a GPU reads them.
+template <class T>
+struct alignas(4 * sizeof(T)) Four {
+  T samples[4];
+};
+
 /// A picture in host memory: channels interleaved, as image files and OpenCV have them. `Byte` is
 /// std::byte or const std::byte; the problem beside it says the depth.
 template <class Byte>

@@ -37,11 +37,15 @@ std::string_view name_of(Family family);
 /// The largest difference from the real-valued convolution, in words for `list`.
 std::string_view bound_of(Family family);
 
+/// Padded rows start at whole L2 lines, two 64-byte DRAM bursts each, so that a warp's row of reads
+/// is whole bursts.
+inline constexpr std::ptrdiff_t kPitchBytes = 128;
+
 /// How a plan shall run.
 struct PlanOptions {
   int device = 0;                ///< CUDA ordinal
   int threads = 0;               ///< CPU and emulator; 0 = all cores
-  bool padded_pitch = true;      ///< device rows padded to whole DRAM bursts
+  bool padded_pitch = true;      ///< device rows padded to kPitchBytes
   std::size_t memory_limit = 0;  ///< device bytes the plan may take; 0 = what is free
   Tuning tuning{};               ///< only of settings that the strategy has
 };

@@ -16,7 +16,7 @@ mkdir -p "$build" 2>/dev/null ||
   die "cannot write here; build elsewhere: cmake -S '$PWD' -B /tmp/convfilt && cmake --build /tmp/convfilt"
 
 packages=(g++ make cmake libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
-  libeigen3-dev libtiff-dev)
+  libeigen3-dev libtiff-dev nlohmann-json3-dev gnuplot-nox)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")

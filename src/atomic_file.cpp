@@ -211,6 +211,28 @@ void write_file(const std::string& path, std::span<const unsigned char> bytes,
   if (temporary == Temporary::named || !write_nameless(target, bytes)) write_named(target, bytes);
 }
 
+void check_writable(const std::string& path) {
+  const auto shown = [](const std::string& name) { return "'" + printable_name(name) + "'"; };
+  const OutputTarget target = resolve_output(path);
+  const std::string folder = folder_of(target.path);
+  struct stat info {};
+  if (::stat(folder.c_str(), &info) != 0) {
+    throw IoError("cannot write " + shown(path) + ": its folder " + shown(folder) +
+                  " is not there (" + std::strerror(errno) + "); make it first");
+  }
+  const auto writable = [](const std::string& name) {
+    return ::faccessat(AT_FDCWD, name.c_str(), W_OK, AT_EACCESS) == 0;
+  };
+  if (target.exists && !writable(target.path)) {
+    throw IoError("cannot write " + shown(path) + ": " + std::strerror(errno) +
+                  "; change its permissions or write elsewhere");
+  }
+  if (!target.direct && !writable(folder)) {
+    throw IoError("cannot write " + shown(path) + ": its folder " + shown(folder) +
+                  " is not writable (" + std::strerror(errno) + "); write elsewhere");
+  }
+}
+
 void write_stdout(std::span<const unsigned char> bytes) {
   const WriteSignalsBlocked blocked;
   if (!write_all(STDOUT_FILENO, bytes)) {

@@ -31,6 +31,10 @@ enum class Temporary { nameless, named };
 void write_file(const std::string& path, std::span<const unsigned char> bytes,
                 Temporary temporary = Temporary::nameless);
 
+/// To be called before any work: throws IoError where write_file(path) would fail for its place, a
+/// folder that is missing or not writable.
+void check_writable(const std::string& path);
+
 /// Writes to standard output. Throws IoError, for a closed pipe too.
 void write_stdout(std::span<const unsigned char> bytes);
 

@@ -21,12 +21,6 @@ constexpr double kWorthSaying = 10;  // seconds that somebody who waits wants to
 
 constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
 
-/// --device, taken apart.
-struct Wanted {
-  std::optional<DeviceKind> kind;  ///< none = auto
-  int ordinal = 0;
-};
-
 Wanted parse_device(std::string_view text) {
   if (text == "auto") return {};
   for (DeviceKind kind : kKinds)
@@ -99,10 +93,6 @@ void require_cuda(const Machine& machine, int ordinal, const std::string& asked)
                       (count > 1 ? " to cuda:" + std::to_string(count - 1) : ""));
 }
 
-bool has_cuda(const Machine& machine) {
-  return machine.built_with_cuda && !machine.cuda().devices.empty();
-}
-
 std::string in_words(double seconds) {
   const double ms = std::ceil(seconds * 1e3);
   return ms < 10'000 ? std::to_string(long(ms)) + " ms"
@@ -115,14 +105,9 @@ struct Verdict {
   std::string why;
 };
 
-// Threads beyond the cores make nothing faster.
-int useful_threads(const Request& request, const Machine& machine) {
-  return request.threads > 0 ? std::min(request.threads, machine.cores) : machine.cores;
-}
-
 Verdict weigh(const Problem& problem, Family family, int runs, const Request& request,
               const Machine& machine) {
-  const int threads = useful_threads(request, machine);
+  const int threads = useful_threads(request.threads, machine);
   const Work work = work_of(problem, family, runs);
   const std::string estimate = "estimated " + in_words(cpu_seconds(work, threads)) + " on " +
                                std::to_string(threads) +
@@ -193,8 +178,9 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   const std::string& missing = machine.cuda().missing;
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
-  const double seconds = emulator_seconds(
-      work_of(problem, strategy.family_of(request.tuning), runs), useful_threads(request, machine));
+  const double seconds =
+      emulator_seconds(work_of(problem, strategy.family_of(request.tuning), runs),
+                       useful_threads(request.threads, machine));
   return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is no CUDA device",
           "no CUDA device (" + missing + "); " + name +
               " runs in the emulator on the CPU: same bytes, not the speed" +
@@ -202,6 +188,20 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
 }
 
 }  // namespace
+
+bool has_cuda(const Machine& machine) {
+  return machine.built_with_cuda && !machine.cuda().devices.empty();
+}
+
+int useful_threads(int wanted, const Machine& machine) {
+  return wanted > 0 ? std::min(wanted, machine.cores) : machine.cores;
+}
+
+Wanted wanted_device(const std::string& device, const Machine& machine) {
+  const Wanted wanted = parse_device(device);
+  if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, device);
+  return wanted;
+}
 
 Machine this_machine() {
   return {strategies(), int(std::max(1u, std::thread::hardware_concurrency())), built_with_cuda(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,22 @@ void check_names(const Request& request, const Machine& machine);
 
 /// Throws UsageError where the strategy asked for has no such setting.
 void check_setting(const Request& request, Setting setting, const Machine& machine);
+
+/// What --device says.
+struct Wanted {
+  std::optional<DeviceKind> kind;  ///< none = auto
+  int ordinal = 0;                 ///< CUDA only
+};
+
+/// Takes --device apart. Throws UsageError where it is misspelt, DeviceError where it is a CUDA
+/// device that is not there.
+Wanted wanted_device(const std::string& device, const Machine& machine);
+
+/// Whether there is a CUDA device. Slow in a build with CUDA.
+bool has_cuda(const Machine& machine);
+
+/// CPU threads that a request makes use of: those beyond the cores make nothing faster.
+int useful_threads(int wanted, const Machine& machine);
 
 /// Chooses for `runs` pictures of this problem's shape. The family comes from the problem alone
 /// (with strategy auto), the device from estimate.hpp (with device auto). Throws UsageError where

@@ -1,9 +1,6 @@
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <new>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -154,26 +151,7 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
     throw UsageError("input and output are the same file, " + shown(out) +
                      "; --in-place replaces it");
   }
-  if (out == "-") return;
-
-  const OutputTarget target = resolve_output(out);
-  const std::string folder = folder_of(target.path);
-  struct stat info {};
-  if (::stat(folder.c_str(), &info) != 0) {
-    throw IoError("cannot write " + shown(out) + ": its folder " + shown(folder) +
-                  " is not there (" + std::strerror(errno) + "); make it first");
-  }
-  const auto writable = [](const std::string& path) {
-    return ::faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
-  };
-  if (target.exists && !writable(target.path)) {
-    throw IoError("cannot write " + shown(out) + ": " + std::strerror(errno) +
-                  "; change its permissions or write elsewhere");
-  }
-  if (!target.direct && !writable(folder)) {
-    throw IoError("cannot write " + shown(out) + ": its folder " + shown(folder) +
-                  " is not writable (" + std::strerror(errno) + "); write elsewhere");
-  }
+  if (out != "-") check_writable(out);
 }
 
 void write_image(const std::string& path, const Image& image, const WriteOptions& options,

@@ -28,13 +28,14 @@ int radius_for(double sigma) {
   return std::max(1, static_cast<int>(std::ceil(kSigmasKept * sigma)));
 }
 
-// exp(-x*x / (2 sigma*sigma)) for x = -radius..radius, over their sum. The quotient is squared, not
-// its parts, so that a sigma whose square is no double any more still gives 1 in the middle.
-std::vector<double> gaussian_samples(double sigma, int radius) {
+// exp(-x*x / (2 sigma*sigma)) for `side` x about 0, one apart, over their sum. The quotient is
+// squared, not its parts, so that a sigma whose square is no double any more still gives 1 in the
+// middle.
+std::vector<double> gaussian_samples(double sigma, int side) {
   std::vector<double> samples;
   double sum = 0;
-  for (int x = -radius; x <= radius; ++x) {
-    const double t = x / sigma;
+  for (int i = 0; i < side; ++i) {
+    const double t = (i - 0.5 * (side - 1)) / sigma;
     samples.push_back(std::exp(-0.5 * t * t));
     sum += samples.back();
   }
@@ -51,17 +52,32 @@ bool all_whole(const std::vector<double>& weights) {
                      [](double w) { return w == std::trunc(w) && std::abs(w) < 0x1p53; });
 }
 
+std::vector<double> outer_product(const std::vector<double>& column,
+                                  const std::vector<double>& row) {
+  std::vector<double> weights;
+  weights.reserve(column.size() * row.size());
+  for (double of_column : column) {
+    for (double of_row : row) weights.push_back(of_column * of_row);
+  }
+  return weights;
+}
+
 }  // namespace
 
 Mask gaussian_mask(double sigma) {
-  const int radius = radius_for(sigma), side = 2 * radius + 1;
-  const std::vector<double> line = gaussian_samples(sigma, radius);
-  std::vector<double> weights;
-  weights.reserve(std::size_t(side) * side);
-  for (double of_row : line) {
-    for (double of_column : line) weights.push_back(of_row * of_column);
+  const int side = 2 * radius_for(sigma) + 1;
+  const std::vector<double> line = gaussian_samples(sigma, side);
+  return make_mask(name_with("gaussian", sigma), side, side, outer_product(line, line));
+}
+
+Mask gaussian_mask_of(int width, int height) {
+  if (width < 1 || height < 1 || width > kMaxMaskSide || height > kMaxMaskSide) {
+    throw UsageError("a mask of " + std::to_string(width) + "x" + std::to_string(height) +
+                     " is impossible; give sides of 1 to " + std::to_string(kMaxMaskSide));
   }
-  return make_mask(name_with("gaussian", sigma), side, side, std::move(weights));
+  constexpr double kSidesPerSigma = 6;
+  const auto line = [](int side) { return gaussian_samples(side / kSidesPerSigma, side); };
+  return make_mask("gaussian", width, height, outer_product(line(height), line(width)));
 }
 
 Mask box_mask(int side) {
@@ -88,7 +104,7 @@ Mask sharpen_mask(double amount, double sigma) {
 
 Mask log_mask(double sigma) {
   const int radius = radius_for(sigma), side = 2 * radius + 1;
-  const std::vector<double> line = gaussian_samples(sigma, radius);
+  const std::vector<double> line = gaussian_samples(sigma, side);
   // (r*r - 2 sigma*sigma) * Gaussian, the Laplacian but for a factor, which the scaling below sets.
   // In units of sigma, since the square of a small sigma is no double.
   std::vector<double> weights;

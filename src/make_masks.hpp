@@ -12,6 +12,11 @@ namespace convfilt {
 /// a side would exceed kMaxMaskSide.
 Mask gaussian_mask(double sigma);
 
+/// A Gaussian of that many columns and rows, each of a sigma of a sixth of its side, about the
+/// middle of the mask, and normalised to a gain of 1. Throws UsageError unless both are 1 to
+/// kMaxMaskSide.
+Mask gaussian_mask_of(int width, int height);
+
 /// side x side ones over side * side. For an even side the anchor is right of and below the middle.
 /// Throws UsageError unless 1 <= side <= kMaxMaskSide.
 Mask box_mask(int side);

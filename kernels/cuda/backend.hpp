@@ -28,6 +28,12 @@ CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
+/// Four samples from (x, y) on, whose address is a multiple of their size.
+template <class T>
+CONVFILT_DEVICE inline Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
+}
+
 CONVFILT_DEVICE inline void count_ghost_cell() {}
 
 #ifdef __CUDACC__

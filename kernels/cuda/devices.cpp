@@ -29,8 +29,11 @@ CudaDevices ask_driver() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+    int kilohertz = 0;  // no longer among the properties in CUDA 13
+    CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, ordinal));
     found.devices.push_back({ordinal, properties.name, properties.major, properties.minor,
-                             properties.multiProcessorCount, properties.totalGlobalMem});
+                             properties.multiProcessorCount, properties.totalGlobalMem,
+                             1e3 * kilohertz});
   }
   return found;
 }
@@ -46,8 +49,8 @@ bool built_with_cuda() {
   return true;
 }
 
-std::vector<double> time_device_copy(std::size_t bytes, int repeats) {
-  const cuda::Stream stream(PlanOptions{});
+std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal) {
+  const cuda::Stream stream(PlanOptions{.device = ordinal});
   const cuda::DeviceBuffer from(bytes), to(bytes);
   CUDA_CHECK(cudaMemsetAsync(from.data(), 0x5a, bytes, stream.get()));
   std::vector<double> times;

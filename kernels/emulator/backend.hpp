@@ -81,6 +81,22 @@ T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
+/// Four samples from (x, y) on, whose address is a multiple of their size: counted as four.
+template <class T>
+Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  if (x < 0 || y < 0 || x + 4 > in.width || y >= in.height) {
+    fail("a kernel read four samples that leave its input");
+  }
+  const T* const from = in.row(y) + x;
+  if (std::uintptr_t(from) % sizeof(Four<T>) != 0) {
+    fail("a kernel read four samples at an address that is no multiple of their size");
+  }
+  running.counts.global_reads += 4;
+  Four<T> four;
+  std::memcpy(&four, from, sizeof four);
+  return four;
+}
+
 inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
 }

@@ -1,0 +1,94 @@
+#include <span>
+#include <string>
+#include <vector>
+
+#include "alpha.hpp"
+#include "atomic_file.hpp"
+#include "commands.hpp"
+#include "compare_plot.hpp"
+#include "convolver.hpp"
+#include "progress.hpp"
+#include "report.hpp"
+
+namespace convfilt {
+namespace {
+
+/// The picture, or noise; without alpha, of which a strategy knows nothing.
+Image picture_for(const CompareCommand& command) {
+  if (command.in.empty())
+    return noise_picture(command.width, command.height, command.channels, command.depth);
+  std::vector<std::string> warnings;
+  Image image = read_image(command.in, command.read, &warnings);
+  for (const std::string& warning : warnings) log_warning(warning);
+  if (!image.has_alpha()) return image;
+  log_note(command.in + ": only its colours are compared, not its alpha");
+  return without_alpha(image, command.compare.threads);
+}
+
+Problem problem_for(const CompareCommand& command, const Image& picture, Mask mask) {
+  Problem problem;
+  problem.width = picture.width();
+  problem.height = picture.height();
+  problem.channels = picture.channels();
+  problem.depth = picture.depth();
+  problem.border = command.convolver.border;
+  problem.border_value = command.convolver.border_value;
+  problem.mode = command.convolver.mode;
+  problem.mask = std::move(mask);
+  return problem;
+}
+
+/// Throws before hours of work what would be thrown after them.
+void check_outputs(const CompareCommand& command) {
+  for (const std::string& path : {command.json, command.csv, command.markdown})
+    if (!path.empty() && path != "-") check_writable(path);
+  if (command.plot) check_plot(*command.plot);
+}
+
+void write_results(const CompareCommand& command, std::span<const Comparison> comparisons) {
+  const ReportHead head{CONVFILT_VERSION, command.in.empty() ? "noise" : command.in};
+  bool printed = false;
+  const auto write = [&](const std::string& path, auto report) {
+    if (path.empty()) return;
+    const std::string text = report(comparisons, head);
+    printed = printed || path == "-";
+    if (path == "-")
+      print_result(text);
+    else
+      write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
+  };
+  write(command.json, json_report);
+  write(command.csv, csv_report);
+  write(command.markdown, markdown_report);
+  if (!printed) print_result(text_report(comparisons, head));
+  if (!command.plot) return;
+  for (const PlotKind kind : kPlotKinds)
+    if (command.plot_kind == name_of(kind))
+      plot_comparisons(*command.plot, comparisons, head, kind);
+}
+
+}  // namespace
+
+void run(const CompareCommand& command) {
+  set_loudness(command.loudness);
+  check_outputs(command);
+  std::vector<Mask> masks;
+  for (const std::string& name : command.masks) masks.push_back(mask_named(name));
+  const Image picture = picture_for(command);
+  Convolver(command.convolver).check_border_value(picture.depth());
+
+  Limits limits(command.compare.threads);
+  ProgressLine line(command.loudness != Loudness::quiet);
+  std::vector<Comparison> comparisons;
+  for (const Mask& mask : masks) {
+    const std::string part = "mask " + std::to_string(comparisons.size() + 1) + " of " +
+                             std::to_string(masks.size()) + ", " + mask.name + ": ";
+    comparisons.push_back(compare(problem_for(command, picture, mask), picture, command.compare,
+                                  this_machine(), limits,
+                                  [&](const std::string& what) { line.show(part + what); }));
+  }
+  line.clear();
+  write_results(command, comparisons);
+}
+
+}  // namespace convfilt

@@ -1,0 +1,16 @@
+/// The command line of compare.
+#pragma once
+
+#include "checks.hpp"
+#include "options.hpp"
+
+namespace convfilt {
+
+class Grammar;
+
+void declare(Grammar& grammar, CompareCommand& command);
+
+/// Reads the command's words, and checks all that can be checked without reading a picture.
+void check(CompareCommand& command, const Raw& raw);
+
+}  // namespace convfilt

@@ -1,0 +1,150 @@
+// unrolled: basic, with its loops unrolled and its loads four samples wide (CUDA C++ Best Practices
+// Guide, "Instruction Optimization"; Harris, "Increase Performance with Vectorized Memory Access").
+//
+//   A thread computes four neighbouring outputs from loads of four samples at aligned
+//   addresses. The mask's side is known to the compiler where it is 3, 5, 7 or 9 squared: no
+//   loop is left, and a weight is an operand, not a load. Masks of other sizes, 1 x N and
+//   N x 1 too, keep their loops, unrolled by four, with the same wide loads.
+//
+//       | s s s s | s s s s |       w + 3 samples a row in whole loads; where a load
+//         o o o o                   would leave the image, taps are read as in basic
+//
+//   Global reads per output: h * 4 * ceil((w + 3) / 4) / 4, e.g. 10 at 5x5.
+//   Sibling: basic reads w * h samples an output, one at a time.
+
+#include "device_plan.hpp"
+#include "dispatch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kBlockColumns = 32;  // threads: a warp reads whole bursts along a row
+constexpr int kBlockRows = 8;
+constexpr int kOutputs = 4;  // of one thread, as many as a load's samples: 16 bytes are CUDA's most
+
+/// Columns that a thread reads of every row: w + 3 in whole loads.
+CONVFILT_HD inline int columns_read(int mask_width) {
+  return (mask_width + 6) / 4 * 4;
+}
+
+/// Adds the taps of four outputs whose first sample is at (x, y). kSide: of a square mask; 0: only
+/// the mask knows.
+template <int kSide, class T>
+CONVFILT_DEVICE inline void add_wide(const PlaneView<const T>& in, const MaskPart<T>& mask, int x,
+                                     int y, SumOf<T> (&sums)[kOutputs]) {
+  const int width = kSide ? kSide : mask.width;
+  const int height = kSide ? kSide : mask.height;
+  CONVFILT_UNROLL((kSide ? kSide : 1))
+  for (int j = 0; j < height; ++j) {
+    SumOf<T> row_sums[kOutputs] = {};
+    Four<T> left = load4(in, x, y + j), right = left;
+    CONVFILT_UNROLL((kSide ? kSide : 1))
+    for (int i = 0; i < width; i += 4) {
+      // Output k meets weight i + t at sample t + k of these eight.
+      if (i + 1 < width) right = load4(in, x + i + 4, y + j);
+      CONVFILT_UNROLL(4)
+      for (int t = 0; t < 4; ++t) {
+        if (i + t >= width) continue;
+        const SumOf<T> weight = mask.weights[j * width + i + t];
+        for (int k = 0; k < kOutputs; ++k) {
+          const T sample = t + k < 4 ? left.samples[t + k] : right.samples[t + k - 4];
+          row_sums[k] = multiply_add(weight, sample, row_sums[k]);
+        }
+      }
+      left = right;
+    }
+    for (int k = 0; k < kOutputs; ++k) sums[k] += row_sums[k];
+  }
+}
+
+/// The taps of one output, read one by one.
+template <Border B, class T>
+CONVFILT_DEVICE inline SumOf<T> add_taps(const PlaneView<const T>& in, const MaskPart<T>& mask,
+                                         int x, int y, T ghost, SumOf<T> sum) {
+  for (int j = 0; j < mask.height; ++j) {
+    SumOf<T> row_sum = 0;
+    CONVFILT_UNROLL(1)
+    for (int i = 0; i < mask.width; ++i) {
+      row_sum = multiply_add(mask.weight(i, j), load<B>(in, x + i, y + j, ghost), row_sum);
+    }
+    sum += row_sum;
+  }
+  return sum;
+}
+
+template <class T, Border B, int kSide>
+__global__ void unrolled_kernel(PlaneView<const T> in, PlaneView<T> out,
+                                PlaneView<SumOf<T>> partial, T ghost,
+                                const MaskPart<T> __grid_constant__ mask) {
+  // The first output, moved to the left until its first sample is a multiple of four.
+  const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kOutputs - (mask.dx & 3);
+  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  if (x >= out.width || y >= out.height) return;
+
+  SumOf<T> sums[kOutputs] = {};
+  for (int k = 0; k < kOutputs; ++k) {
+    if (x + k >= 0 && x + k < out.width) sums[k] = begin_sum(mask, partial, x + k, y);
+  }
+  // Compute all four at once where every load lies in the image.
+  const int in_x = x + mask.dx, in_y = y + mask.dy;
+  const int end_x = in_x + columns_read(kSide ? kSide : mask.width);
+  if (in_x >= 0 && end_x <= in.width && in_y >= 0 && in_y + mask.height <= in.height &&
+      in.stride % 4 == 0) {
+    add_wide<kSide>(in, mask, in_x, in_y, sums);
+  } else {
+    for (int k = 0; k < kOutputs; ++k) {
+      sums[k] = add_taps<B>(in, mask, in_x + k, in_y, ghost, sums[k]);
+    }
+  }
+  for (int k = 0; k < kOutputs; ++k) {
+    if (x + k >= 0 && x + k < out.width) end_sum(mask, partial, out, x + k, y, sums[k]);
+  }
+}
+
+Geometry geometry(const Problem& p, const Tuning&) {
+  const Sides mask = first_part(p.mask);
+  Geometry g;
+  g.block_columns = kBlockColumns;
+  g.block_rows = g.out_rows = kBlockRows;
+  g.out_columns = kBlockColumns * kOutputs;
+  g.computing_threads = kBlockColumns * kBlockRows;
+  g.loads = double(g.computing_threads) * mask.height * columns_read(mask.width);
+  g.loads_per_output = "h * 4 * ceil((w + 3) / 4) / 4";
+  g.note = "Each thread computes 4 outputs, from loads of 4 samples.";
+  return g;
+}
+
+template <class T, Border B>
+auto kernel_for(const MaskPart<T>& mask) {
+  switch (mask.width == mask.height ? mask.width : 0) {
+    case 3: return unrolled_kernel<T, B, 3>;
+    case 5: return unrolled_kernel<T, B, 5>;
+    case 7: return unrolled_kernel<T, B, 7>;
+    case 9: return unrolled_kernel<T, B, 9>;
+  }
+  return unrolled_kernel<T, B, 0>;
+}
+
+void run(const Problem& p, const Pass& pass, const Stream& stream) {
+  const Geometry g = geometry(p, pass.tuning);
+  with_depth(p.depth, [&](auto depth) {
+    using T = typename decltype(depth)::type;
+    const auto& mask = pass.mask_part<T>();
+    // The kernel moves to the left: so many more outputs are to be covered.
+    const dim3 grid(ceil_div(pass.out.width + (mask.dx & 3), g.out_columns),
+                    ceil_div(pass.out.height, g.out_rows));
+    with_border(p.border, [&](auto border) {
+      launch(grid, block_of(g), stream, kernel_for<T, border()>(mask), pass.input<T>(),
+             pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), mask);
+    });
+  });
+}
+
+}  // namespace
+
+extern const Implementation unrolled{
+    "unrolled",       "as basic, four outputs a thread from wide loads; 3x3 to 9x9 without loops",
+    Family::direct,   direct_refuses,
+    direct_plan<run>, geometry};
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,147 @@
+// winograd: minimal filtering (Winograd 1980; Lavin and Gray 2015, F(2x2,3x3) and F(4x4,3x3)).
+//
+//   A tile of m x m outputs of a 3x3 mask is a product of polynomials. Taken at m + 2 points
+//   an axis, it is one multiplication a point; making the values at the points and going back
+//   are additions and multiplications by constants.
+//
+//      input tile            values          values            output tile
+//     (m+2) x (m+2)  --->  at the points  x  of the mask  --->    m x m
+//
+//   Multiplications per output: (m + 2)^2 / m^2, 4 at m = 2 and 2.25 at m = 4, against 9.
+//   Global reads per output: as many. m = 2 is the default: m = 4 errs ten times as much.
+//   Smaller masks are filled up with zeros; winograd_points.hpp has the algebra.
+//   Sibling: fft takes the values at so many points that any mask fits.
+
+#include "device_plan_base.hpp"
+#include "dispatch.hpp"
+#include "winograd_points.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kBlockColumns = 32, kBlockRows = 8;  // threads, each with a tile of its own
+constexpr InputLimits kLimits{1 << 19, 1 << 19};   // so that a grid's y stays in range
+
+template <class T, Border B, int kTile>
+__global__ void winograd_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost,
+                                const WinogradMask<kTile> __grid_constant__ mask) {
+  constexpr int kSide = WinogradMask<kTile>::kSide;
+  const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kTile;  // the output tile's first
+  const int y = (blockIdx.y * kBlockRows + threadIdx.y) * kTile;
+  if (x >= out.width || y >= out.height) return;
+
+  // Load the input tile, its columns as lines, and take it to the points along both axes.
+  float tile[kSide][kSide], turned[kSide][kSide];
+  CONVFILT_UNROLL(kSide)
+  for (int col = 0; col < kSide; ++col) {
+    for (int row = 0; row < kSide; ++row) {
+      tile[col][row] = load<B>(in, x + mask.dx + col, y + mask.dy + row, ghost);
+    }
+    to_points(tile[col]);
+  }
+  CONVFILT_UNROLL(kSide)
+  for (int row = 0; row < kSide; ++row) {
+    for (int col = 0; col < kSide; ++col) turned[row][col] = tile[col][row];
+    to_points(turned[row]);
+
+    // Multiply, and go back along the rows.
+    for (int col = 0; col < kSide; ++col) turned[row][col] *= mask.values[row][col];
+    from_points(turned[row]);
+  }
+
+  // Go back along the columns, and end the sums.
+  CONVFILT_UNROLL(kTile)
+  for (int col = 0; col < kTile; ++col) {
+    for (int row = 0; row < kSide; ++row) tile[col][row] = turned[row][col];
+    from_points(tile[col]);
+    for (int row = 0; row < kTile; ++row) {
+      if (x + col < out.width && y + row < out.height) {
+        finish(mask.finish, tile[col][row], out.row(y + row)[x + col]);
+      }
+    }
+  }
+}
+
+int tile_of(const Tuning& tuning) {
+  return tuning[Setting::tile] ? tuning[Setting::tile] : 2;
+}
+
+Geometry geometry(const Problem&, const Tuning& tuning) {
+  const int tile = tile_of(tuning), side = tile + kWinogradMaskSide - 1;
+  Geometry g;
+  g.block_columns = kBlockColumns;
+  g.block_rows = kBlockRows;
+  g.out_columns = kBlockColumns * tile;
+  g.out_rows = kBlockRows * tile;
+  g.computing_threads = kBlockColumns * kBlockRows;
+  g.loads = double(g.computing_threads) * side * side;
+  g.loads_per_output = "(tile + 2)^2 / tile^2";
+  g.note = "Each thread computes a tile of its own, with " + std::to_string(side * side) +
+           " multiplications of samples by weights instead of " + std::to_string(9 * tile * tile) +
+           ".";
+  return g;
+}
+
+class WinogradPlan : public DevicePlan {
+ public:
+  WinogradPlan(const Problem& problem, const PlanOptions& options)
+      : DevicePlan(problem, options, kLimits) {}
+
+ protected:
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    tile_of(options_.tuning) == 2 ? filter<2>(in, out, shift) : filter<4>(in, out, shift);
+  }
+
+  std::size_t scratch_bytes(int, int, int) const override { return 0; }
+  void allocate_scratch(int, int, int) override {}
+
+ private:
+  template <int kTile>
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) {
+    const Geometry g = geometry(problem_, options_.tuning);
+    WinogradMask<kTile> mask = winograd_mask<kTile>(problem_.mask);
+    mask.dx = shift.x - problem_.mask.anchor_x;
+    mask.dy = shift.y - problem_.mask.anchor_y;
+    with_depth(problem_.depth, [&](auto depth) {
+      using T = typename decltype(depth)::type;
+      with_border(problem_.border, [&](auto border) {
+        launch(grid_of(g, out), block_of(g), stream_, winograd_kernel<T, border(), kTile>,
+               in.view<const T>(), out.view<T>(), ghost_sample<T>(problem_), mask);
+      });
+    });
+  }
+};
+
+std::string refuses(const Problem& p, const Tuning& tuning) {
+  if (p.mask.width > kWinogradMaskSide || p.mask.height > kWinogradMaskSide) {
+    return "Winograd's tiles are made for 3x3 masks; larger ones would need more points, and lose "
+           "precision with each; use fft";
+  }
+  const int tile = tile_of(tuning);
+  if (tile != 2 && tile != 4) return "--tile must be 2 or 4";
+  if (std::string reason = transform_refuses(p); !reason.empty()) return reason;
+  // Tiles of 4 err by up to 2.5e-6 of the largest sum: here a third of a step.
+  constexpr double kLargestSum = 1 << 17;
+  const double largest = absolute_gain(p.mask) * full_range(p.depth);
+  if (tile == 4 && p.depth != Depth::f32 && largest > kLargestSum) {
+    return "with --tile=4 the mask's weights are so large that results may be whole steps wrong; "
+           "use --tile=2";
+  }
+  return "";
+}
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  return std::make_unique<WinogradPlan>(problem, options);
+}
+
+constexpr Setting kWinogradSettings[] = {Setting::tile};
+
+}  // namespace
+
+extern const Implementation winograd{
+    "winograd",        "3x3 masks with 4 or 2.25 multiplications an output, not 9",
+    Family::transform, refuses,
+    prepare,           geometry,
+    kWinogradSettings};
+
+}  // namespace convfilt::CONVFILT_BACKEND

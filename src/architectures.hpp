@@ -1,0 +1,42 @@
+/// What a multiprocessor (SM) of a GPU architecture holds, and how many blocks fit into it.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convfilt {
+
+/// Limits of one SM. From the table "Technical Specifications per Compute Capability" of the CUDA
+/// C++ Programming Guide 13; the granularity of shared memory from NVIDIA's cuda_occupancy.h.
+struct Architecture {
+  std::string_view name;     ///< as nvcc has it: sm_90
+  std::string_view example;  ///< a GPU that is one
+  int threads = 0;           ///< resident at a time
+  int blocks = 0;            ///< resident at a time
+  std::size_t shared_bytes;  ///< for all resident blocks together
+  std::size_t reserved;      ///< bytes of it that the system takes for each block
+  std::size_t shared_unit;   ///< a block's share is a multiple of this
+};
+
+inline constexpr std::string_view kDefaultArchitecture = "sm_90";
+
+std::span<const Architecture> architectures();
+
+/// Throws UsageError with the nearest name.
+const Architecture& find_architecture(const std::string& name);
+
+/// How many blocks an SM holds at a time, by all but its registers, which only the compiled kernel
+/// knows.
+struct Occupancy {
+  int blocks = 0;                            ///< 0: a block alone is too large
+  int threads = 0;                           ///< of those blocks
+  std::vector<std::string_view> limited_by;  ///< threads, blocks, shared memory: those that bind
+};
+
+/// For blocks of so many threads and so many bytes of shared memory each.
+Occupancy occupancy(const Architecture& architecture, int threads, std::size_t shared_bytes);
+
+}  // namespace convfilt

@@ -1,0 +1,78 @@
+/// A picture that strategies are compared on, or a piece of it, with what results are held against.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "choice.hpp"
+#include "image.hpp"
+#include "measure.hpp"
+#include "truth.hpp"
+
+namespace convfilt {
+
+/// Knows the truth about one problem; computes it when first asked.
+class Arena {
+ public:
+  Arena(Problem problem, Image picture, int threads, const Machine& machine)
+      : problem_(std::move(problem)),
+        picture_(std::move(picture)),
+        threads_(threads),
+        machine_(machine) {}
+
+  const Problem& problem() const { return problem_; }
+  PictureView<const std::byte> in() const { return picture_.view(); }
+
+  /// A result, not initialised.
+  Image blank_result() const;
+
+  double outputs() const;     ///< samples of the result
+  std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
+
+  /// How near a result is to the truth, and how much of it equals what `cpu` gives.
+  Accuracy judge(const Image& result);
+
+ private:
+  const Image* reference();
+
+  Problem problem_;
+  Image picture_;
+  int threads_;
+  const Machine& machine_;
+  std::vector<Place> places_;
+  std::vector<double> truth_;
+  double unit_ = 0;
+  bool has_truth_ = false, has_reference_ = false;
+  Image reference_;  ///< empty where there is none
+};
+
+/// How large a piece of the picture is.
+struct PieceSize {
+  int width = 0, height = 0;  ///< in pixels
+  double outputs = 0;         ///< samples of its result
+};
+
+/// The arenas of one comparison, by size: the whole picture and pieces from its middle.
+class Arenas {
+ public:
+  Arenas(const Problem& problem, const Image& picture, int threads, const Machine& machine)
+      : problem_(problem), picture_(picture), threads_(threads), machine_(machine) {}
+
+  const Problem& whole() const { return problem_; }
+
+  /// Pieces with results whose sides whole tiles fill, the smallest first; the whole last.
+  std::vector<PieceSize> sizes() const;
+
+  /// Of one of sizes().
+  Arena& of(const PieceSize& size);
+
+ private:
+  const Problem& problem_;
+  const Image& picture_;
+  int threads_;
+  const Machine& machine_;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+};
+
+}  // namespace convfilt

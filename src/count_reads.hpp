@@ -1,0 +1,25 @@
+/// What kernels read, counted by the emulator while it runs their source.
+#pragma once
+
+#include <optional>
+
+#include "problem.hpp"
+#include "strategy.hpp"
+
+namespace convfilt {
+
+/// Of one plane of such a picture. Empty where the strategy's kernels do not run in the emulator.
+std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
+                                  const Tuning& tuning);
+
+/// Of one block in the middle of a picture, far from the edges: what a column and a row of blocks
+/// more add to a picture of whole tiles, less what each adds alone. Empty too where the blocks are
+/// of another size in pictures that small.
+std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem& problem,
+                                         const Tuning& tuning);
+
+/// The same picture with fewer whole tiles, and the same cut ones at its edges, where the emulator
+/// would take longer than a moment; else as it is. `tile_x` and `tile_y`: outputs of a block.
+Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y);
+
+}  // namespace convfilt

@@ -1,0 +1,143 @@
+#include "explain.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "arithmetic.hpp"
+#include "count_reads.hpp"
+#include "errors.hpp"
+
+namespace convfilt {
+namespace {
+
+Geometry geometry_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+  Geometry geometry = strategy.geometry(problem, tuning);
+  Problem same = problem;
+  same.mode = Mode::same;
+  const Geometry over_samples = strategy.geometry(same, tuning);
+  geometry.lead_x = over_samples.lead_x;
+  geometry.lead_y = over_samples.lead_y;
+  return geometry;
+}
+
+Rows rows_of(const Problem& problem) {
+  Rows rows;
+  rows.bytes = std::int64_t(problem.width) * std::int64_t(size_of(problem.depth));
+  rows.pitch = (rows.bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  // Packed rows start at all multiples of the common divisor in turn.
+  const std::int64_t step = std::gcd(rows.bytes, std::int64_t(kPitchBytes));
+  rows.lost_if_packed = double(kPitchBytes - step) / 2 / double(kPitchBytes);
+  return rows;
+}
+
+/// The problem with a mask of ones, as large as the first of the parts that the mask is cut into.
+Problem with_first_part(const Problem& problem, int parts_x, int parts_y) {
+  Problem first = problem;
+  const int width = problem.mask.width / parts_x, height = problem.mask.height / parts_y;
+  first.mask = make_mask("first part of " + problem.mask.name, width, height,
+                         std::vector<double>(std::size_t(width) * height, 1), width * height);
+  return first;
+}
+
+/// Where the blocks for a large mask are those for its first part, that is what is explained.
+void cut_mask(Explanation& e) {
+  const auto parts_of = [](int side) { return (side + kMaxPartSide - 1) / kMaxPartSide; };
+  const int parts_x = parts_of(e.asked.mask.width), parts_y = parts_of(e.asked.mask.height);
+  if (parts_x * parts_y == 1 || !e.strategy->geometry) return;
+  const Problem first = with_first_part(e.asked, parts_x, parts_y);
+  if (!e.strategy->refusal(first, e.tuning).empty()) return;
+  const Geometry whole = e.strategy->geometry(e.asked, e.tuning);
+  const Geometry part = e.strategy->geometry(first, e.tuning);
+  if (whole.loads != part.loads || whole.in_columns != part.in_columns ||
+      whole.in_rows != part.in_rows)
+    return;
+  e.problem = first;
+  e.parts = parts_x * parts_y;
+}
+
+std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
+  if (!counts) return std::nullopt;
+  return Reads{std::int64_t(counts->global_reads), std::int64_t(counts->ghost_cells)};
+}
+
+/// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
+/// and read nothing else, or where threads read all their taps themselves.
+std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
+  const double in_tile = double(g.in_columns) * g.in_rows;
+  const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
+  const bool halo = g.in_columns > g.out_columns || g.in_rows > g.out_rows;
+  if (halo && g.loads == in_tile) {
+    const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
+  }
+  if (in_tile == 0 && g.loads == taps) {
+    const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    return Reads{inside, axes.taps() - inside};
+  }
+  return std::nullopt;
+}
+
+void explain_block(Explanation& e) {
+  const Geometry& g = *e.geometry;
+  e.occupancy = occupancy(*e.architecture, g.block_columns * g.block_rows, g.shared_bytes);
+  e.axes = tile_axes(e.problem, g);
+  e.middle_counts = count_middle_block(*e.strategy, e.problem, e.tuning);
+  e.middle.count = reads_of(e.middle_counts);
+  if (g.loads > 0) e.middle.formula = Reads{std::llround(g.loads), 0};
+}
+
+void explain_picture(Explanation& e) {
+  const int tile_x = e.geometry ? e.geometry->step_x() : 1;
+  const int tile_y = e.geometry ? e.geometry->step_y() : 1;
+  const Family family = e.strategy->family_of(e.tuning);
+  e.counted = quickly_counted(e.problem, family, tile_x, tile_y);
+  Problem constant = e.counted;
+  constant.border = Border::constant;
+  e.with_border.count = reads_of(count_reads(*e.strategy, e.counted, e.tuning));
+  e.ghosts_out.count = reads_of(count_reads(*e.strategy, constant, e.tuning));
+  if (!e.geometry) return;
+  e.counted_axes = tile_axes(e.counted, *e.geometry);
+  e.ghosts_out.formula = reads_by_formula(*e.geometry, e.counted_axes);
+  e.with_border.formula = e.ghosts_out.formula;
+  if (e.with_border.formula && e.counted.border != Border::constant)
+    e.with_border.formula = Reads{e.ghosts_out.formula->global + e.ghosts_out.formula->made_up, 0};
+}
+
+}  // namespace
+
+std::vector<std::string> Explanation::differences() const {
+  std::vector<std::string> sentences;
+  const auto check = [&](const Compared& reads, const std::string& what) {
+    if (!reads.differ()) return;
+    const auto text = [](const Reads& r) {
+      return std::to_string(r.global) + " reads and " + std::to_string(r.made_up) + " ghost cells";
+    };
+    sentences.push_back(std::string(strategy->name) + ", " + what + ": " + text(*reads.formula) +
+                        " by formula, " + text(*reads.count) + " by count");
+  };
+  check(middle, "a block in the middle");
+  check(with_border, "all blocks of " + to_string(counted));
+  check(ghosts_out, "all blocks of " + to_string(counted) + ", without ghost cells");
+  return sentences;
+}
+
+Explanation explain(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
+                    const Architecture& architecture) {
+  if (const std::string reason = strategy.refusal(problem, tuning); !reason.empty())
+    throw UsageError(std::string(strategy.name) + " refuses " + to_string(problem) + ": " + reason);
+  Explanation e;
+  e.strategy = &strategy;
+  e.tuning = tuning;
+  e.asked = e.problem = problem;
+  e.architecture = &architecture;
+  e.rows = rows_of(problem);
+  cut_mask(e);
+  if (strategy.geometry) {
+    e.geometry = geometry_of(strategy, e.problem, tuning);
+    explain_block(e);
+  }
+  explain_picture(e);
+  return e;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,139 @@
+#include "measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "arena.hpp"
+#include "devices.hpp"
+#include "errors.hpp"
+#include "measure_row.hpp"
+#include "suggest.hpp"
+
+namespace convfilt {
+namespace {
+
+/// What speeds are multiples of.
+constexpr std::string_view kBaseline = "basic";
+
+/// Where a strategy runs, unless it is said: on a GPU, and where it can on the CPU too; in the
+/// emulator only for want of those.
+std::vector<Location> locations_for(const Strategy& strategy, const Wanted& wanted,
+                                    const Machine& machine) {
+  if (wanted.kind) return {{*wanted.kind, wanted.ordinal}};
+  std::vector<Location> locations;
+  if (strategy.runs_on(DeviceKind::cuda) && has_cuda(machine))
+    locations.push_back({DeviceKind::cuda, 0});
+  if (strategy.runs_on(DeviceKind::cpu)) locations.push_back({DeviceKind::cpu, 0});
+  if (locations.empty()) locations.push_back({DeviceKind::emulator, 0});
+  return locations;
+}
+
+std::string why_not_there(const Strategy& strategy, const Location& location) {
+  return "does not run on " + std::string(name_of(location.kind)) + ", only on " +
+         listed(devices_of(strategy));
+}
+
+/// What `auto` takes; without a strategy where it refuses, with the reason.
+Choice choice_of_auto(const Problem& problem, const CompareOptions& options,
+                      const Machine& machine) {
+  Request request;
+  request.device = options.device;
+  request.threads = options.threads;
+  try {
+    return choose(problem, 1, request, machine);
+  } catch (const UsageError& error) {
+    Choice none;
+    none.why = error.what();
+    return none;
+  }
+}
+
+std::string told(const Choice& choice) {
+  if (!choice.strategy) return "nothing: " + choice.why;
+  return std::string(choice.strategy->name) + " on " +
+         name_of(Location{choice.device, choice.ordinal}) + " (" + choice.why + ")";
+}
+
+/// How much faster than the baseline each row is, by the time an output takes.
+void compare_with_baseline(std::vector<Row>& rows) {
+  for (Row& row : rows) {
+    if (!row.times) continue;
+    for (const Row& other : rows) {
+      if (other.contender == kBaseline && other.times && other.location == row.location)
+        row.times->basic = row.times->pixels_per_second / other.times->pixels_per_second;
+    }
+  }
+}
+
+std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t bytes, Limits& limits) {
+  std::vector<DeviceFacts> facts;
+  for (const Row& row : rows) {
+    const auto known = [&](const DeviceFacts& f) { return f.location == row.location; };
+    if (!row.refusal.empty() || std::any_of(facts.begin(), facts.end(), known)) continue;
+    DeviceFacts fact{row.location, limits.peak(row.location)};
+    if (row.location.kind != DeviceKind::emulator) {
+      fact.copy_ms = limits.copy_ms(row.location, bytes);
+      fact.bytes_per_second = 2e3 * double(bytes) / fact.copy_ms;
+    }
+    facts.push_back(std::move(fact));
+  }
+  std::stable_partition(facts.begin(), facts.end(), [](const DeviceFacts& f) {
+    return f.location.kind != DeviceKind::emulator;
+  });
+  return facts;
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const auto quantile = [&](double share) {
+    const double at = share * double(values.size() - 1);
+    const std::size_t below = std::size_t(at), above = std::min(below + 1, values.size() - 1);
+    return values[below] + (at - double(below)) * (values[above] - values[below]);
+  };
+  return {quantile(0.5), quantile(0.75) - quantile(0.25)};
+}
+
+int runs_within(double budget_ms, double ms, int least, int most) {
+  const double fitting = ms > 0 ? budget_ms / ms : double(most);
+  return int(std::clamp(fitting, double(std::min(least, most)), double(most)));
+}
+
+Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
+                   const Machine& machine, Limits& limits, const Progress& progress) {
+  const Wanted wanted = wanted_device(options.device, machine);
+  Comparison comparison;
+  comparison.problem = problem;
+  comparison.sample_unit = unit_of(problem, picture.view());
+  const Choice choice = choice_of_auto(problem, options, machine);
+  comparison.auto_choice = told(choice);
+
+  Arenas arenas(problem, picture, options.threads, machine);
+  const Bench bench{arenas, options, machine, limits};
+  std::vector<Contender> done;
+  for (Contender contender : options.contenders) {
+    if (!contender.strategy) contender.strategy = choice.strategy;
+    if (!contender.strategy || std::find(done.begin(), done.end(), contender) != done.end())
+      continue;
+    done.push_back(contender);
+    for (const Location& location : locations_for(*contender.strategy, wanted, machine)) {
+      progress(name_of(contender) + " on " + name_of(location));
+      Row row = measure_row(bench, contender, location);
+      if (!contender.strategy->runs_on(location.kind))
+        row.refusal = why_not_there(*contender.strategy, location);
+      row.by_auto = contender == Contender{choice.strategy, {}} &&
+                    location == Location{choice.device, choice.ordinal};
+      comparison.rows.push_back(std::move(row));
+    }
+  }
+  compare_with_baseline(comparison.rows);
+  progress("the copy");
+  if (mode_refuses(problem).empty())
+    comparison.devices =
+        facts_of(comparison.rows, arenas.of(arenas.sizes().back()).bytes(), limits);
+  return comparison;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,97 @@
+/// Strategies beside each other on one problem: times, what bounds them, what the emulator counts,
+/// and whether the results are right. Prints nothing.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "contenders.hpp"
+#include "limits.hpp"
+
+namespace convfilt {
+
+struct Spread {
+  double median = 0;
+  double iqr = 0;  ///< between the quartiles
+};
+
+/// By linear interpolation between the ordered values; of none, zeros.
+Spread spread_of(std::vector<double> values);
+
+/// How many runs of that many milliseconds fit the budget: least..most.
+int runs_within(double budget_ms, double ms, int least, int most);
+
+/// Of a device, never of the emulator.
+struct Times {
+  Spread ms;  ///< kernels alone, pixels on the device
+  int runs = 0;
+  double pixels_per_second = 0;  ///< of the result
+  double bytes_per_second = 0;   ///< picture read once, result written once
+  double copies = 0;             ///< time as a multiple of a copy of the same bytes
+  double intensity = 0;          ///< operations of the direct method, two a tap, per byte
+  double flops = 0;              ///< the same a second
+  double roofline = 0;           ///< time that the device needs at best, as a share of this one
+  bool memory_bound = true;      ///< which of the two the device's best time is
+  std::optional<double> basic;   ///< how many times as fast as `basic` on this device
+};
+
+/// What the emulator counted, a result's sample; nothing is counted in library calls.
+struct Reads {
+  double global_reads = 0, shared_reads = 0, ghost_cells = 0;
+  double reuse = 0;     ///< taps over global reads; 0 where there are none
+  double barriers = 0;  ///< a block
+};
+
+struct Accuracy {
+  double largest = 0;  ///< difference from the real-valued result, see unit_of() in truth.hpp
+  std::size_t samples = 0, of = 0;  ///< checked, and there
+  std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
+};
+
+/// One contender on one device.
+struct Row {
+  std::string contender;  ///< name and settings
+  Family family = Family::direct;
+  Location location;
+  bool by_auto = false;       ///< what `auto` takes
+  std::string refusal;        ///< why there are no figures
+  int width = 0, height = 0;  ///< of the picture it ran on: the whole, or a piece from its middle
+  std::optional<Times> times;
+  std::optional<Reads> reads;
+  std::optional<Accuracy> accuracy;
+};
+
+struct DeviceFacts {
+  Location location;
+  Peak peak;
+  double copy_ms = 0;           ///< of as many bytes as the picture and its result have
+  double bytes_per_second = 0;  ///< of that copy, read and written
+};
+
+struct Comparison {
+  Problem problem;
+  double sample_unit = 1;  ///< of Accuracy::largest, in samples
+  std::vector<DeviceFacts> devices;
+  std::string auto_choice;  ///< "separable on cpu (why)", or why there is none
+  std::vector<Row> rows;
+};
+
+struct CompareOptions {
+  std::vector<Contender> contenders;
+  std::string device = "auto";
+  int threads = 0;
+  int repeats = 21;  ///< at most; fewer, but 3, where a row would take more than a second
+  bool padded_pitch = true;
+};
+
+/// Called with what is being done, before it is done.
+using Progress = std::function<void(const std::string& what)>;
+
+/// Picture and problem must agree. Throws UsageError and DeviceError where nothing can be measured
+/// at all; what fails in one row is told in that row.
+Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
+                   const Machine& machine, Limits& limits, const Progress& progress);
+
+}  // namespace convfilt

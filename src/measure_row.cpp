@@ -1,0 +1,189 @@
+#include "measure_row.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include "estimate.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr double kRowBudgetMs = 1000;
+constexpr int kLeastRuns = 3;
+
+/// Milliseconds of the first, small run, from which the others are foretold.
+constexpr double kProbeMs = 20;
+
+/// Milliseconds of the smallest possible run above which nobody wants to wait for all.
+constexpr double kPatienceMs = 30'000;
+
+/// How many times as large the piece of the next run may be.
+constexpr double kLargestStep = 64;
+
+constexpr double kOperationsPerTap = 2;
+
+/// A strategy prepared for one arena, and what it gave.
+struct Trial {
+  Arena* arena;
+  std::unique_ptr<Plan> plan;
+  Image result;
+  double ms = 0;  ///< of the run
+};
+
+Trial try_on(const Bench& bench, const Contender& contender, const Location& location,
+             Arena& arena) {
+  PlanOptions how;
+  how.device = location.ordinal;
+  how.threads = bench.options.threads;
+  how.padded_pitch = bench.options.padded_pitch;
+  how.tuning = contender.tuning;
+  Trial trial{&arena, contender.strategy->prepare(arena.problem(), location.kind, how),
+              arena.blank_result()};
+  const auto start = std::chrono::steady_clock::now();
+  trial.plan->run(arena.in(), trial.result.view());
+  trial.ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return trial;
+}
+
+/// The largest of the sizes that stays within the budget by `cost_of`; at least the first.
+const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budget,
+                                const std::function<double(const PieceSize&)>& cost_of) {
+  const auto fits = [&](const PieceSize& size) { return cost_of(size) <= budget; };
+  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), fits);
+  return last == sizes.rend() ? sizes.front() : *last;
+}
+
+/// A run on the largest piece that takes no longer than a row may, found by runs on smaller ones:
+/// what a strategy costs is not known beforehand.
+Trial try_patiently(const Bench& bench, const Contender& contender, const Location& location) {
+  const std::vector<PieceSize> sizes = bench.arenas.sizes();
+  const int threads = useful_threads(bench.options.threads, bench.machine);
+  const Family family = contender.strategy->family_of(contender.tuning);
+  const Work work = work_of(bench.arenas.whole(), family);
+  const double whole_ms =
+      1e3 * (location.kind == DeviceKind::emulator ? emulator_seconds(work, threads)
+                                                   : cpu_seconds(work, threads));
+  const auto estimate = [&](const PieceSize& size) {
+    return whole_ms * size.outputs / sizes.back().outputs;
+  };
+  const PieceSize* size = &largest_within(sizes, kProbeMs, estimate);
+  if (const double ms = estimate(*size); ms > kPatienceMs)
+    throw std::runtime_error("too slow here: some " + std::to_string(int(ms / 1e3)) +
+                             " s for the smallest piece of the picture");
+  for (;;) {
+    Trial trial = try_on(bench, contender, location, bench.arenas.of(*size));
+    const PieceSize* larger = &largest_within(sizes, kRowBudgetMs, [&](const PieceSize& other) {
+      return trial.ms * other.outputs / size->outputs;
+    });
+    if (larger->outputs <= size->outputs) return trial;
+    // The rate of a small piece says little about one much larger.
+    const PieceSize* step = &largest_within(sizes, kLargestStep * size->outputs,
+                                            [](const PieceSize& other) { return other.outputs; });
+    size = step->outputs > size->outputs && step->outputs < larger->outputs ? step : larger;
+  }
+}
+
+std::vector<double> cpu_times(Trial& trial, int most_runs) {
+  std::vector<double> times;
+  double spent = 0;
+  while (int(times.size()) < most_runs &&
+         (int(times.size()) < kLeastRuns || spent < kRowBudgetMs)) {
+    times.push_back(trial.plan->run(trial.arena->in(), trial.result.view()).kernel_ms);
+    spent += times.back();
+  }
+  return times;
+}
+
+std::vector<double> cuda_times(Trial& trial, int most_runs) {
+  const auto in = trial.arena->in();
+  const std::vector<double> few = trial.plan->time_resident(in, std::min(kLeastRuns, most_runs));
+  if (few.empty())
+    throw std::runtime_error(
+        "too little device memory to keep the picture there; take a smaller one");
+  const int runs = runs_within(kRowBudgetMs, spread_of(few).median, kLeastRuns, most_runs);
+  return runs > int(few.size()) ? trial.plan->time_resident(in, runs) : few;
+}
+
+double taps_of(const Problem& problem) {
+  return double(problem.mask.width) * problem.mask.height;
+}
+
+Times judged(const std::vector<double>& ms, const Arena& arena, const Location& location,
+             Limits& limits) {
+  Times times;
+  times.ms = spread_of(ms);
+  times.runs = int(ms.size());
+  const double seconds = times.ms.median / 1e3;
+  const double bytes = 2.0 * double(arena.bytes());
+  const double operations = kOperationsPerTap * taps_of(arena.problem()) * arena.outputs();
+  const double copy = limits.copy_ms(location, arena.bytes()) / 1e3;
+  const double peak = limits.peak(location).fp32;
+  const double arithmetic = peak > 0 ? operations / peak : 0;
+  times.pixels_per_second = arena.outputs() / arena.problem().channels / seconds;
+  times.bytes_per_second = bytes / seconds;
+  times.copies = seconds / copy;
+  times.intensity = operations / bytes;
+  times.flops = operations / seconds;
+  times.memory_bound = copy >= arithmetic;
+  times.roofline = std::max(copy, arithmetic) / seconds;
+  return times;
+}
+
+Reads reads_of(const Counts& counts, const Arena& arena) {
+  const double outputs = arena.outputs();
+  Reads reads;
+  reads.global_reads = double(counts.global_reads) / outputs;
+  reads.shared_reads = double(counts.shared_reads) / outputs;
+  reads.ghost_cells = double(counts.ghost_cells) / outputs;
+  if (counts.global_reads > 0) reads.reuse = taps_of(arena.problem()) / reads.global_reads;
+  if (counts.blocks > 0) reads.barriers = double(counts.barriers) / double(counts.blocks);
+  return reads;
+}
+
+void measure(Row& row, const Bench& bench, const Contender& contender, const Location& location) {
+  const bool cuda = location.kind == DeviceKind::cuda;
+  Trial trial =
+      cuda ? try_on(bench, contender, location, bench.arenas.of(bench.arenas.sizes().back()))
+           : try_patiently(bench, contender, location);
+  row.width = trial.arena->problem().width;
+  row.height = trial.arena->problem().height;
+  row.accuracy = trial.arena->judge(trial.result);
+  if (location.kind == DeviceKind::emulator) {
+    row.reads = reads_of(trial.plan->counts(), *trial.arena);
+    return;
+  }
+  const std::vector<double> ms =
+      cuda ? cuda_times(trial, bench.options.repeats) : cpu_times(trial, bench.options.repeats);
+  row.times = judged(ms, *trial.arena, location, bench.limits);
+}
+
+}  // namespace
+
+Row measure_row(const Bench& bench, const Contender& contender, const Location& location) {
+  const Strategy& strategy = *contender.strategy;
+  Row row;
+  row.contender = name_of(contender);
+  row.family = strategy.family_of(contender.tuning);
+  row.location = location;
+  row.refusal = strategy.refusal(bench.arenas.whole(), contender.tuning);
+  if (!row.refusal.empty()) return row;
+  if (!strategy.runs_on(location.kind)) {
+    row.refusal = "does not run there";
+    return row;
+  }
+  try {
+    measure(row, bench, contender, location);
+  } catch (const std::bad_alloc&) {
+    row.refusal = "out of memory";
+  } catch (const std::exception& error) {
+    row.refusal = error.what();
+  }
+  return row;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,20 @@
+/// One row of a comparison.
+#pragma once
+
+#include "arena.hpp"
+
+namespace convfilt {
+
+/// What rows share.
+struct Bench {
+  Arenas& arenas;
+  const CompareOptions& options;
+  const Machine& machine;
+  Limits& limits;
+};
+
+/// Runs the contender there, on as large a piece of the picture as patience allows. A refusal or a
+/// failure is told in the row.
+Row measure_row(const Bench& bench, const Contender& contender, const Location& location);
+
+}  // namespace convfilt

@@ -1,0 +1,27 @@
+/// One line on a terminal that says what a long command is doing.
+#pragma once
+
+#include <string>
+
+namespace convfilt {
+
+/// Overwrites its line on standard error, and clears it at the end. Silent where that is no
+/// terminal, or unless `wanted`.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool wanted);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  /// Shows the text, cut to the terminal's width.
+  void show(const std::string& text);
+
+  /// Takes the line away.
+  void clear();
+
+ private:
+  bool shown_ = false, wanted_;
+};
+
+}  // namespace convfilt

@@ -1,0 +1,187 @@
+#include "report.hpp"
+
+#include <algorithm>
+
+#include "table.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr double kGiga = 1e9;
+
+/// Either text or Markdown.
+struct Style {
+  bool markdown;
+
+  std::string table(const Table& t) const { return markdown ? as_markdown(t) : as_text(t); }
+  std::string heading(const std::string& text) const {
+    return (markdown ? "## " : "") + text + "\n\n";
+  }
+  std::string line(const std::string& text) const { return (markdown ? "- " : "  ") + text + "\n"; }
+};
+
+bool is_piece(const Row& row, const Problem& whole) {
+  return row.width != whole.width || row.height != whole.height;
+}
+
+std::string percent(double share) {
+  return figure(100 * share) + " %";
+}
+
+std::string name_in(const Row& row) {
+  return row.contender + (row.by_auto ? " *" : "");
+}
+
+std::string piece_in(const Row& row, const Problem& whole) {
+  return is_piece(row, whole) ? std::to_string(row.width) + "x" + std::to_string(row.height)
+                              : "whole";
+}
+
+/// The three columns that say how right a result is.
+std::vector<std::string> judgement(const Row& row) {
+  const Accuracy& a = *row.accuracy;
+  return {figure(a.largest), a.samples == a.of ? "all" : grouped(a.samples),
+          !a.differing        ? ""
+          : *a.differing == 0 ? "yes"
+                              : percent(*a.differing) + " differ"};
+}
+
+const std::vector<std::string> kJudgement = {"difference", "checked", "bytes as cpu"};
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& more) {
+  to.insert(to.end(), more.begin(), more.end());
+}
+
+Table::Line refused(const Row& row) {
+  return {{name_in(row), std::string(name_of(row.family)), name_of(row.location)}, row.refusal};
+}
+
+/// Rows with times, and those that have neither times nor counts.
+Table timed_table(const Comparison& comparison) {
+  const auto& rows = comparison.rows;
+  const bool pieces = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+    return row.times && is_piece(row, comparison.problem);
+  });
+  Table table;
+  table.head = {"strategy", "family", "device",  "kernel ms", "spread", "GPixel/s",
+                "GB/s",     "x copy", "of roof", "bound",     "x basic"};
+  if (pieces) table.head.push_back("picture");
+  append(table.head, kJudgement);
+  table.words = 3;
+  for (const Row& row : rows) {
+    if (!row.times) {
+      if (!row.reads) table.lines.push_back(refused(row));
+      continue;
+    }
+    const Times& t = *row.times;
+    Table::Line line{{name_in(row), std::string(name_of(row.family)), name_of(row.location),
+                      figure(t.ms.median), figure(t.ms.iqr), figure(t.pixels_per_second / kGiga),
+                      figure(t.bytes_per_second / kGiga), figure(t.copies), percent(t.roofline),
+                      t.memory_bound ? "memory" : "fp32", t.basic ? figure(*t.basic) : ""},
+                     ""};
+    if (pieces) line.cells.push_back(piece_in(row, comparison.problem));
+    append(line.cells, judgement(row));
+    table.lines.push_back(std::move(line));
+  }
+  return table;
+}
+
+Table counted_table(const Comparison& comparison) {
+  Table table;
+  table.head = {"strategy", "family",         "device",      "global reads", "shared reads",
+                "reuse",    "barriers/block", "ghost cells", "picture"};
+  append(table.head, kJudgement);
+  table.words = 3;
+  for (const Row& row : comparison.rows) {
+    if (!row.reads) continue;
+    const Reads& r = *row.reads;
+    Table::Line line{
+        {name_in(row), std::string(name_of(row.family)), name_of(row.location),
+         figure(r.global_reads), figure(r.shared_reads), r.reuse > 0 ? figure(r.reuse) : "",
+         figure(r.barriers), figure(r.ghost_cells), piece_in(row, comparison.problem)},
+        ""};
+    append(line.cells, judgement(row));
+    table.lines.push_back(std::move(line));
+  }
+  return table;
+}
+
+std::string device_line(const DeviceFacts& facts) {
+  std::string text = name_of(facts.location) + ": " + facts.peak.name;
+  if (facts.peak.threads > 0)
+    text += ", " + std::to_string(facts.peak.threads) +
+            (facts.peak.threads == 1 ? " thread" : " threads");
+  if (facts.location.kind == DeviceKind::emulator) return text + "; counts reads, tells no time";
+  text += "; a copy of as many bytes takes " + figure(facts.copy_ms) + " ms, " +
+          figure(facts.bytes_per_second / kGiga) + " GB/s; fp32 peak ";
+  return text + (facts.peak.fp32 > 0 ? figure(facts.peak.fp32 / kGiga) + " GFLOP/s" : "not known");
+}
+
+bool any(std::span<const Comparison> comparisons, auto has) {
+  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& c) {
+    return std::any_of(c.rows.begin(), c.rows.end(), [&](const Row& row) { return has(row); });
+  });
+}
+
+std::string legend(std::span<const Comparison> comparisons, const Style& style) {
+  std::string text = style.line("* is what auto takes");
+  if (any(comparisons, [](const Row& row) { return row.times.has_value(); })) {
+    text += style.line(
+        "kernel ms: median of some runs, pixels where they are needed; spread: between the "
+        "quartiles");
+    text += style.line(
+        "GB/s: picture read once, result written once; x copy: the time, in copies of as many "
+        "bytes on "
+        "that device");
+    text += style.line(
+        "of roof: the least time for the direct method, by bandwidth of the copy or by fp32 peak "
+        "at 2 "
+        "operations a");
+    text += style.line(
+        "tap, whichever binds, as a share of the time; above 100 % what needs fewer or cheaper "
+        "operations");
+    text += style.line("x basic: times as fast as basic on that device");
+  }
+  if (any(comparisons, [](const Row& row) { return row.reads.has_value(); })) {
+    text += style.line(
+        "global and shared reads, ghost cells: counted, a sample of the result; reuse: taps over "
+        "global "
+        "reads, blank where a");
+    text +=
+        style.line("library does the work; picture: the piece from its middle that was counted on");
+  }
+  const Problem& problem = comparisons.front().problem;
+  text += style.line("difference: the largest from the convolution in double precision, in " +
+                     difference_unit(problem) + "; at that many samples");
+  return text;
+}
+
+std::string report(std::span<const Comparison> comparisons, const ReportHead& head,
+                   const Style& style) {
+  if (comparisons.empty()) return "";
+  std::string text;
+  for (const Comparison& comparison : comparisons) {
+    text += style.heading(head.input + ": " + to_string(comparison.problem));
+    for (const DeviceFacts& facts : comparison.devices) text += style.line(device_line(facts));
+    text += style.line("auto takes " + comparison.auto_choice) + "\n";
+    for (const Table& table : {timed_table(comparison), counted_table(comparison)})
+      if (!table.lines.empty()) text += style.table(table) + "\n";
+  }
+  return text + legend(comparisons, style);
+}
+
+}  // namespace
+
+std::string difference_unit(const Problem& problem) {
+  return problem.depth == Depth::f32 ? "1e-6 * sum|w| * max|in|" : "steps";
+}
+
+std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head) {
+  return report(comparisons, head, {false});
+}
+
+std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head) {
+  return report(comparisons, head, {true});
+}
+
+}  // namespace convfilt

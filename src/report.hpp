@@ -1,0 +1,31 @@
+/// Comparisons as people and programs read them.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "measure.hpp"
+
+namespace convfilt {
+
+/// What all comparisons of a report share.
+struct ReportHead {
+  std::string version;  ///< of convfilt
+  std::string input;    ///< what was filtered, e.g. "photo.jpg"
+};
+
+/// Aligned tables, with what the columns mean below.
+std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// One line a row, after one with the columns' names (RFC 4180). The figures of json_report().
+std::string csv_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// Every figure of the tables in full precision, its unit in its name; null where there is none.
+std::string json_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// What one unit of Accuracy::largest is: "steps", or of floats what unit_of() says.
+std::string difference_unit(const Problem& problem);
+
+}  // namespace convfilt

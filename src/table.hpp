@@ -1,0 +1,35 @@
+/// Tables for people: aligned text and Markdown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace convfilt {
+
+struct Table {
+  struct Line {
+    std::vector<std::string> cells;
+    std::string remark;  ///< instead of the cells that are left out
+  };
+
+  std::vector<std::string> head;  ///< may be empty
+  std::size_t words = 0;          ///< first columns, aligned left; numbers follow, aligned right
+  std::vector<Line> lines;
+};
+
+/// Columns as wide as their widest cell, two blanks before each; nothing behind the last.
+std::string as_text(const Table& table);
+
+std::string as_markdown(const Table& table);
+
+/// Characters of UTF-8, each one column wide.
+std::size_t width_of(std::string_view text);
+
+/// The number with about three digits that count, never with an exponent: 0.00123, 1.23, 1230.
+std::string figure(double value);
+
+/// 12345678 as "12 345 678".
+std::string grouped(std::size_t count);
+
+}  // namespace convfilt

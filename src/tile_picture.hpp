@@ -1,0 +1,19 @@
+/// The tiles of a strategy as lecture slides draw them.
+#pragma once
+
+#include <string>
+
+#include "explain.hpp"
+#include "plot.hpp"
+
+namespace convfilt {
+
+/// Of the page, in points.
+inline constexpr PlotSize kTilePage{1120, 500};
+
+/// A script for gnuplot: the image with its blocks, and one in the corner and one in the middle
+/// enlarged: output tile, halo, ghost cells, and the mask over one output. Throws UsageError where
+/// the strategy has no blocks to draw.
+std::string tile_picture(const Explanation& explanation);
+
+}  // namespace convfilt

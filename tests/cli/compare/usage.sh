@@ -1,0 +1,24 @@
+# What is wrong is said before anything is measured.
+try compare --strategies basci
+try compare --strategies tiled-out:hallo=regions
+try compare --strategies tiled-out:halo=region
+try compare --strategies texture:tile=3
+try compare --strategies basic,
+try compare --mask no-such-filter
+try compare --mask 9x0
+try compare --size 2048
+try compare --size 100000x100000
+try compare --depth u9
+try compare --channels 2
+try compare --repeats 1
+try compare samples/camera.png --size 10x10
+try compare samples/camera.png --depth u8
+try compare --json --csv
+try compare --json out.json
+try compare --json=nowhere/out.json
+try compare --plot-kind bar --plot x.svg
+try compare missing.png
+try compare --stategies basic
+try compare --border-value 3
+try compare -v -q
+only .

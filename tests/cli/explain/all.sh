@@ -1,0 +1,14 @@
+# Every strategy is explained, under every border and mode that it takes, and formula and count agree.
+for name in $(strategies); do
+  for way in "--border replicate" "--border constant --mode valid" "--mode full"; do
+    convfilt explain "$name" --mask 3x3 --size 70x50 $way >said
+    head -n 1 said | grep -q "^$name: " || fail "$name has no summary"
+    grep -q 'family  *[a-z]*, within .* of the exact result' said || fail "$name has no bound"
+    ! grep -i differ said || fail "$name: formula and count differ"
+  done
+done
+for name in basic tiled-in tiled-out cached texture; do
+  convfilt explain "$name" --mask 3x3 | grep -q 'formula and count agree' || fail "$name is not counted"
+done
+# A picture too large to be counted in a moment is counted on a smaller one.
+convfilt explain tiled-out --mask 15x15 --size 8191x8190 | grep '^Global reads'

@@ -1,0 +1,20 @@
+# What is wrong is said before anything is computed or written.
+convfilt explain 2>message && fail "explain alone succeeded"
+grep -q '^convfilt: explain what? Name a strategy: basic, tiled-in, .* or cpu$' message || fail "$(cat message)"
+rm message
+try explain tiled_in
+try explain auto --mask 4y4
+try explain basic --mask 4y4
+try explain basic --mask 0x3
+try explain basic --size 100
+try explain basic --size 0x9
+try explain basic --depth u9
+try explain basic --arch sm90
+try explain basic --tile 16
+try explain tiled-in --mask 31x31 --tile 16
+try explain basic --mask 5x5 --size 4x4 --mode valid
+try explain basic --picture tiles.gif
+try explain basic --picture nowhere/tiles.svg
+try explain cpu --picture tiles.svg
+try explain basic photo.jpg
+only .

@@ -1,0 +1,199 @@
+/// Tables, CSV, JSON and charts of comparisons made by hand.
+#include "report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "compare_plot.hpp"
+#include "errors.hpp"
+#include "table.hpp"
+
+namespace convfilt::test {
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+long lines_in(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+Row timed_row(const std::string& name, const Location& location, double ms) {
+  Row row;
+  row.contender = name;
+  row.location = location;
+  row.width = 640;
+  row.height = 480;
+  row.times = Times{{ms, 0.1}, 5, 1e9 / 3, 2e9 / 3, 2.5, 9, 6e9, 0.4, false, 1.0 / 7};
+  row.accuracy = Accuracy{0.5, 307200, 307200, 0.0};
+  return row;
+}
+
+/// One of each kind of row, with names that need quoting.
+Comparison sample() {
+  Comparison c;
+  c.problem = {640, 480, 1, Depth::u8, Border::replicate, 0, {}};
+  c.problem.mask = make_mask("a \"b\", c", 3, 3, std::vector<double>(9, 1), 9);
+  c.devices = {{{DeviceKind::cuda, 1}, {"Some GPU", 0, 6e13}, 0.125, 4e12},
+               {{DeviceKind::emulator, 0}, {"Some CPU", 8, 0}, 0, 0}};
+  c.auto_choice = "fast on cuda:1 (as it pays)";
+  c.rows.push_back(timed_row("fast:tile=16", {DeviceKind::cuda, 1}, 1.0 / 3));
+  c.rows.back().by_auto = true;
+  Row counted;
+  counted.contender = "slow";
+  counted.location = {DeviceKind::emulator, 0};
+  counted.width = counted.height = 160;
+  counted.reads = Reads{1.25, 9, 0.125, 7.2, 1};
+  counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, {}};
+  c.rows.push_back(counted);
+  Row refused;
+  refused.contender = "never";
+  refused.refusal = "only 1x1 | masks, \"here\"";
+  c.rows.push_back(refused);
+  return c;
+}
+
+const ReportHead kHead{"1.2.3", "photo.png"};
+
+/// RFC 4180, taken apart.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> lines(1);
+  lines.back().emplace_back();
+  bool quoted = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    std::string& cell = lines.back().back();
+    if (quoted && text[k] == '"' && k + 1 < text.size() && text[k + 1] == '"') {
+      cell += text[k++];
+    } else if (text[k] == '"') {
+      quoted = !quoted;
+    } else if (!quoted && text[k] == ',') {
+      lines.back().emplace_back();
+    } else if (!quoted && text[k] == '\n') {
+      lines.emplace_back(1);
+    } else {
+      cell += text[k];
+    }
+  }
+  lines.pop_back();
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("figures have three digits that count, and no exponent") {
+  CHECK(figure(0) == "0");
+  CHECK(figure(1) == "1.00");
+  CHECK(figure(12.345) == "12.3");
+  CHECK(figure(123456) == "123456");
+  CHECK(figure(0.00123456) == "0.00123");
+  CHECK(figure(-2.5) == "-2.50");
+  CHECK(figure(std::numeric_limits<double>::infinity()) == "infinite");
+  CHECK(grouped(7) == "7");
+  CHECK(grouped(1234567) == "1 234 567");
+  CHECK(grouped(100) == "100");
+}
+
+TEST_CASE("columns are as wide as their widest cell") {
+  const Table table{{"name", "ms"}, 1, {{{"\u00d7\u00d7", "1.5"}, ""}, {{"longer"}, "refused"}}};
+  CHECK(as_text(table) ==
+        "  name     ms\n"
+        "  \u00d7\u00d7      1.5\n"
+        "  longer  refused\n");
+  CHECK(as_markdown({{"a|b", "n"}, 1, {{{"x", "1"}, ""}}}) ==
+        "| a\\|b | n |\n|---|---:|\n| x | 1 |\n");
+}
+
+TEST_CASE("the table shows every row, marks auto's choice, and emulated times nowhere") {
+  const Comparison c = sample();
+  const std::string text = text_report({&c, 1}, kHead);
+  CHECK(contains(text, "photo.png: 640x480x1 u8"));
+  CHECK(contains(text, "fast:tile=16 *"));
+  CHECK(contains(text, "cuda:1: Some GPU; a copy of as many bytes takes 0.125 ms, 4000 GB/s"));
+  CHECK(contains(text, "only 1x1 | masks"));
+  CHECK(contains(text, "160x160"));
+  CHECK(contains(text, "7.20"));
+  CHECK(contains(text, "infinite"));
+  CHECK(contains(text, "in steps"));
+  Comparison counted = c;
+  counted.rows = {c.rows[1]};
+  counted.devices = {c.devices[1]};
+  const std::string emulated = text_report({&counted, 1}, kHead);
+  for (const char* word : {"kernel ms", "GB/s", "x copy", "of roof"})
+    CHECK_FALSE(contains(emulated, word));
+  CHECK(contains(markdown_report({&c, 1}, kHead), "only 1x1 \\| masks"));
+  CHECK(contains(markdown_report({&c, 1}, kHead), "|---|---|---|---:|"));
+}
+
+TEST_CASE("JSON comes back with every figure in full") {
+  const Comparison c = sample();
+  const auto json = nlohmann::json::parse(json_report({&c, 1}, kHead));
+  CHECK(json["convfilt_version"] == "1.2.3");
+  const auto& one = json["comparisons"][0];
+  CHECK(one["problem"]["mask"] == "a \"b\", c");
+  CHECK(one["devices"][0]["fp32_peak_flop_per_s"] == 6e13);
+  CHECK(one["devices"][1]["copy_ms"].is_null());
+  const auto& rows = one["rows"];
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["kernel_ms_median"].get<double>() == 1.0 / 3);
+  CHECK(rows[0]["pixels_per_s"].get<double>() == 1e9 / 3);
+  CHECK(rows[0]["speed_over_basic"].get<double>() == 1.0 / 7);
+  CHECK(rows[0]["roofline_bound"] == "fp32");
+  CHECK(rows[0]["by_auto"] == true);
+  CHECK(rows[0]["taps_per_global_read"].is_null());
+  CHECK(rows[1]["kernel_ms_median"].is_null());
+  CHECK(rows[1]["taps_per_global_read"].get<double>() == 7.2);
+  CHECK(rows[1]["largest_difference"] == "infinite");
+  CHECK(rows[1]["share_differing_from_cpu"].is_null());
+  CHECK(rows[2]["refusal"] == "only 1x1 | masks, \"here\"");
+  CHECK(rows[2]["measured_width_px"].is_null());
+}
+
+TEST_CASE("CSV has one line a row, the figures of JSON, and quotes what needs it") {
+  const Comparison both[] = {sample(), sample()};
+  const std::string csv = csv_report(both, kHead);
+  const auto lines = parse_csv(csv);
+  REQUIRE(lines.size() == 7);
+  CHECK(lines_in(csv) == 7);
+  for (const auto& line : lines) CHECK(line.size() == lines[0].size());
+  const auto cell = [&](std::size_t line, const std::string& name) {
+    const auto column = std::find(lines[0].begin(), lines[0].end(), name);
+    REQUIRE(column != lines[0].end());
+    return lines[line][std::size_t(column - lines[0].begin())];
+  };
+  CHECK(cell(1, "mask") == "a \"b\", c");
+  CHECK(std::stod(cell(1, "kernel_ms_median")) == 1.0 / 3);
+  CHECK(cell(2, "kernel_ms_median").empty());
+  CHECK(cell(3, "refusal") == "only 1x1 | masks, \"here\"");
+  CHECK(cell(6, "strategy") == "never");
+}
+
+TEST_CASE("a name that is no UTF-8 does not stop a report") {
+  Comparison c = sample();
+  c.problem.mask.name = "\xff";
+  CHECK(nlohmann::json::accept(json_report({&c, 1}, {"1", "\xfe.png"})));
+}
+
+TEST_CASE("charts are drawn of what there is") {
+  const Comparison comparisons[] = {sample(), sample(), sample(), sample(), sample()};
+  for (const auto count : {1, 5}) {
+    const std::span<const Comparison> some(comparisons, std::size_t(count));
+    for (const auto& draw : {draw_bars, draw_roofline}) {
+      const Drawing drawing = draw(some, kHead);
+      const auto svg = run_gnuplot(drawing.script, PlotFormat::svg, drawing.size);
+      const std::string text(svg.begin(), svg.end());
+      CHECK(contains(text, "fast:tile=16"));
+      CHECK(contains(text, "photo.png, 640x480x1 u8"));
+      CHECK(contains(text, "</svg>"));
+    }
+  }
+  Comparison nothing = sample();
+  nothing.rows = {nothing.rows[2]};
+  CHECK_THROWS_AS(draw_bars({&nothing, 1}, kHead), IoError);
+  CHECK_THROWS_AS(draw_roofline({&nothing, 1}, kHead), IoError);
+}
+
+}  // namespace convfilt::test
