@@ -92,9 +92,13 @@ Geometry geometry(const Problem& p, const Tuning&) {
   Geometry g;
   g.block_columns = kBlockColumns;
   g.block_rows = kBlockRows;
-  g.computing_threads = kBlockColumns * kBlockRows;
+  g.loading_threads = g.computing_threads = kBlockColumns * kBlockRows;
+  g.in_columns = kBlockColumns;
+  g.in_rows = kBlockRows;
   g.out_columns = kBlockColumns + w - 1;
   g.out_rows = kBlockRows + h - 1;
+  g.lead_x = p.lead_x() - (w - 1);  // negative: the output tile starts further left
+  g.lead_y = p.lead_y() - (h - 1);
   g.loads = kBlockColumns * kBlockRows;
   g.loads_per_output = "1";
   g.note =
