@@ -1,5 +1,9 @@
+#include <cerrno>
+#include <fstream>
+#include <iterator>
 #include <span>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "alpha.hpp"
@@ -7,6 +11,7 @@
 #include "commands.hpp"
 #include "compare_plot.hpp"
 #include "convolver.hpp"
+#include "errors.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 
@@ -45,8 +50,8 @@ void check_outputs(const CompareCommand& command) {
   if (command.plot) check_plot(*command.plot);
 }
 
-void write_results(const CompareCommand& command, std::span<const Comparison> comparisons) {
-  const ReportHead head{CONVFILT_VERSION, command.in.empty() ? "noise" : command.in};
+void write_results(const CompareCommand& command, std::span<const Comparison> comparisons,
+                   const ReportHead& head) {
   bool printed = false;
   const auto write = [&](const std::string& path, auto report) {
     if (path.empty()) return;
@@ -67,11 +72,7 @@ void write_results(const CompareCommand& command, std::span<const Comparison> co
       plot_comparisons(*command.plot, comparisons, head, kind);
 }
 
-}  // namespace
-
-void run(const CompareCommand& command) {
-  set_loudness(command.loudness);
-  check_outputs(command);
+std::vector<Comparison> measure(const CompareCommand& command) {
   std::vector<Mask> masks;
   for (const std::string& name : command.masks) masks.push_back(mask_named(name));
   const Image picture = picture_for(command);
@@ -88,7 +89,26 @@ void run(const CompareCommand& command) {
                                   [&](const std::string& what) { line.show(part + what); }));
   }
   line.clear();
-  write_results(command, comparisons);
+  return comparisons;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw IoError(path + ": cannot be read: " + std::generic_category().message(errno));
+  return text;
+}
+
+}  // namespace
+
+void run(const CompareCommand& command) {
+  set_loudness(command.loudness);
+  check_outputs(command);
+  ReportHead head{CONVFILT_VERSION, command.in.empty() ? "noise" : command.in};
+  const std::vector<Comparison> comparisons =
+      command.from.empty() ? measure(command)
+                           : read_json_report(text_of(command.from), command.from, head);
+  write_results(command, comparisons, head);
 }
 
 }  // namespace convfilt

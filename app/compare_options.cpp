@@ -82,6 +82,9 @@ void declare(Grammar& grammar, CompareCommand& command) {
   grammar.device_options(command.convolver.request);
 
   const char* outputs = "Results";
+  grammar.option(
+      outputs, "--from", "FILE", command.from,
+      "Measure nothing: take what an earlier run wrote\nwith --json=FILE, e.g. to draw it");
   for (const auto& [name, path, text] :
        {std::tuple{"--json", &command.json, "As JSON, instead of the table, or to FILE"},
         std::tuple{"--csv", &command.csv, "As CSV, a line a row, likewise"},
@@ -95,6 +98,13 @@ void declare(Grammar& grammar, CompareCommand& command) {
 
 void check(CompareCommand& command, const Raw& raw) {
   command.loudness = loudness_of(raw);
+  if (!command.from.empty()) {
+    const auto& words = command.words;
+    require(command.in.empty() && !words.size && !words.depth && !words.channels &&
+                !words.strategies && !words.repeats && command.masks == CompareCommand{}.masks,
+            "--from: nothing is measured; leave out IN and what says what to measure");
+    return check_outputs(command);
+  }
   complete_request(command.convolver.request, raw);
   complete_border(command.convolver, raw);
   complete_pitch(command.convolver, raw);

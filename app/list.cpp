@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -8,33 +7,22 @@
 #include "errors.hpp"
 #include "mask_file.hpp"
 #include "suggest.hpp"
+#include "table.hpp"
 
 namespace convfilt {
 namespace {
 
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 
-/// Columns as wide as their widest cell; the last is not padded.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      line += "  " + row[i];
-      if (i + 1 < row.size()) line.append(widths[i] - row[i].size(), ' ');
-    }
-    text += line + "\n";
-  }
-  return text;
+std::string table(const std::vector<Cells>& rows) {
+  Table table;
+  for (const Cells& cells : rows) table.lines.push_back({cells, ""});
+  table.words = table.lines.empty() ? 0 : table.lines[0].cells.size();
+  return as_text(table);
 }
 
 std::string strategies_table(const Machine& machine) {
-  std::vector<Row> rows;
+  std::vector<Cells> rows;
   for (const Strategy* s : machine.strategies) {
     std::vector<std::string> settings;
     for (Setting setting : s->settings)
@@ -48,7 +36,7 @@ std::string strategies_table(const Machine& machine) {
 }
 
 std::string filters_table() {
-  std::vector<Row> rows;
+  std::vector<Cells> rows;
   for (const auto& filter : list_filters())
     rows.push_back({filter.name, std::to_string(filter.width) + "x" + std::to_string(filter.height),
                     filter.description});
@@ -58,7 +46,7 @@ std::string filters_table() {
 std::string devices_table(const Machine& machine) {
   const std::string cores =
       std::to_string(machine.cores) + (machine.cores == 1 ? " core" : " cores");
-  std::vector<Row> rows = {
+  std::vector<Cells> rows = {
       {"cpu", cores}, {"emulator", "runs the source of CUDA kernels on the CPU, to learn from"}};
   const CudaDevices& found = machine.cuda();
   for (const CudaDevice& device : found.devices) {

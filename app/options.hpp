@@ -52,7 +52,8 @@ struct ApplyCommand {
 };
 
 struct CompareCommand {
-  std::string in;  ///< a path; empty = noise
+  std::string in;    ///< a path; empty = noise
+  std::string from;  ///< a report to be read instead of measuring; empty = none
   ReadOptions read;
   int width = 2048, height = 2048, channels = 1;  ///< of the noise
   Depth depth = Depth::u8;

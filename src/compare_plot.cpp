@@ -253,7 +253,7 @@ Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& hea
   chart.add({"time / time of a copy (log)",
              [](const Row& row) { return row.times ? row.times->copies : 0; }, true});
   chart.add({"taps / global read, emulated (log)",
-             [](const Row& row) { return row.reads ? row.reads->reuse : 0; }, false});
+             [](const Row& row) { return row.counted ? row.counted->reuse : 0; }, false});
   return chart.finish();
 }
 

@@ -38,7 +38,7 @@ struct Times {
 };
 
 /// What the emulator counted, a result's sample; nothing is counted in library calls.
-struct Reads {
+struct Counted {
   double global_reads = 0, shared_reads = 0, ghost_cells = 0;
   double reuse = 0;     ///< taps over global reads; 0 where there are none
   double barriers = 0;  ///< a block
@@ -59,7 +59,7 @@ struct Row {
   std::string refusal;        ///< why there are no figures
   int width = 0, height = 0;  ///< of the picture it ran on: the whole, or a piece from its middle
   std::optional<Times> times;
-  std::optional<Reads> reads;
+  std::optional<Counted> counted;
   std::optional<Accuracy> accuracy;
 };
 

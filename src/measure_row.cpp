@@ -134,9 +134,9 @@ Times judged(const std::vector<double>& ms, const Arena& arena, const Location& 
   return times;
 }
 
-Reads reads_of(const Counts& counts, const Arena& arena) {
+Counted counted_of(const Counts& counts, const Arena& arena) {
   const double outputs = arena.outputs();
-  Reads reads;
+  Counted reads;
   reads.global_reads = double(counts.global_reads) / outputs;
   reads.shared_reads = double(counts.shared_reads) / outputs;
   reads.ghost_cells = double(counts.ghost_cells) / outputs;
@@ -154,7 +154,7 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
   row.height = trial.arena->problem().height;
   row.accuracy = trial.arena->judge(trial.result);
   if (location.kind == DeviceKind::emulator) {
-    row.reads = reads_of(trial.plan->counts(), *trial.arena);
+    row.counted = counted_of(trial.plan->counts(), *trial.arena);
     return;
   }
   const std::vector<double> ms =

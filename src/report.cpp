@@ -70,7 +70,7 @@ Table timed_table(const Comparison& comparison) {
   table.words = 3;
   for (const Row& row : rows) {
     if (!row.times) {
-      if (!row.reads) table.lines.push_back(refused(row));
+      if (!row.counted) table.lines.push_back(refused(row));
       continue;
     }
     const Times& t = *row.times;
@@ -93,8 +93,8 @@ Table counted_table(const Comparison& comparison) {
   append(table.head, kJudgement);
   table.words = 3;
   for (const Row& row : comparison.rows) {
-    if (!row.reads) continue;
-    const Reads& r = *row.reads;
+    if (!row.counted) continue;
+    const Counted& r = *row.counted;
     Table::Line line{
         {name_in(row), std::string(name_of(row.family)), name_of(row.location),
          figure(r.global_reads), figure(r.shared_reads), r.reuse > 0 ? figure(r.reuse) : "",
@@ -142,7 +142,7 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
         "operations");
     text += style.line("x basic: times as fast as basic on that device");
   }
-  if (any(comparisons, [](const Row& row) { return row.reads.has_value(); })) {
+  if (any(comparisons, [](const Row& row) { return row.counted.has_value(); })) {
     text += style.line(
         "global and shared reads, ghost cells: counted, a sample of the result; reuse: taps over "
         "global "

@@ -25,6 +25,11 @@ std::string csv_report(std::span<const Comparison> comparisons, const ReportHead
 /// Every figure of the tables in full precision, its unit in its name; null where there is none.
 std::string json_report(std::span<const Comparison> comparisons, const ReportHead& head);
 
+/// Reads what json_report() wrote; all but the masks' weights comes back. Throws IoError, with
+/// `path` in the message, where it is something else.
+std::vector<Comparison> read_json_report(const std::string& text, const std::string& path,
+                                         ReportHead& head);
+
 /// What one unit of Accuracy::largest is: "steps", or of floats what unit_of() says.
 std::string difference_unit(const Problem& problem);
 

@@ -61,15 +61,16 @@ void add_times(Json& json, const std::optional<Times>& t) {
   set("speed_over_basic", [](const Times& t) { return or_null(t.basic); });
 }
 
-void add_reads(Json& json, const std::optional<Reads>& r) {
+void add_reads(Json& json, const std::optional<Counted>& r) {
   const auto set = [&](const char* key, auto value_of) {
     json[key] = r ? Json(value_of(*r)) : Json();
   };
-  set("global_reads_per_output", [](const Reads& r) { return Json(r.global_reads); });
-  set("shared_reads_per_output", [](const Reads& r) { return Json(r.shared_reads); });
-  set("ghost_cells_per_output", [](const Reads& r) { return Json(r.ghost_cells); });
-  set("taps_per_global_read", [](const Reads& r) { return r.reuse > 0 ? Json(r.reuse) : Json(); });
-  set("barriers_per_block", [](const Reads& r) { return Json(r.barriers); });
+  set("global_reads_per_output", [](const Counted& r) { return Json(r.global_reads); });
+  set("shared_reads_per_output", [](const Counted& r) { return Json(r.shared_reads); });
+  set("ghost_cells_per_output", [](const Counted& r) { return Json(r.ghost_cells); });
+  set("taps_per_global_read",
+      [](const Counted& r) { return r.reuse > 0 ? Json(r.reuse) : Json(); });
+  set("barriers_per_block", [](const Counted& r) { return Json(r.barriers); });
 }
 
 void add_accuracy(Json& json, const std::optional<Accuracy>& a, const Problem& problem) {
@@ -92,7 +93,7 @@ Json json_of(const Row& row, const Problem& problem) {
                {"measured_width_px", row.width > 0 ? Json(row.width) : Json()},
                {"measured_height_px", row.height > 0 ? Json(row.height) : Json()}};
   add_times(json, row.times);
-  add_reads(json, row.reads);
+  add_reads(json, row.counted);
   add_accuracy(json, row.accuracy, problem);
   return json;
 }

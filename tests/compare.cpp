@@ -208,6 +208,13 @@ bool check_refusal(const Case& c, const Runner& runner) {
   return true;
 }
 
+/// Emulated, a strategy of kernels/transform/ launches whole blocks of threads some five times a
+/// run, however small the picture: it takes every fourth of the smallest. On the CPU all are run.
+bool skipped(const Case& c, const Runner& runner) {
+  return runner.device == DeviceKind::emulator && runner.strategy->family == Family::transform &&
+         c.problem.width * c.problem.height <= 25 && c.seed % 4 != 0;
+}
+
 /// The runner's output; nothing when it has already been found wrong.
 std::optional<Picture> checked_output(const Case& c, const Runner& runner, const Picture& in,
                                       const Truth& truth) {
@@ -289,7 +296,7 @@ void check_case(const Case& c) {
   };
   std::map<Family, Reference> references;  // what the first runner of each family gave
   for (const Runner& runner : runners()) {
-    if (check_refusal(c, runner)) continue;
+    if (check_refusal(c, runner) || skipped(c, runner)) continue;
     if (runner.has_number() && !is_sampled(c)) continue;
     const auto out = checked_output(c, runner, in, truth);
     if (!same_samples(in, untouched)) {

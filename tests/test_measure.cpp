@@ -143,11 +143,11 @@ TEST_CASE("an emulated row has counts, and no times") {
   const Row& row = row_of(c, "basic");
   CHECK(row.location.kind == DeviceKind::emulator);
   CHECK_FALSE(row.times);
-  REQUIRE(row.reads);
-  CHECK(row.reads->global_reads == 15);  // one for each tap
-  CHECK(row.reads->shared_reads == 0);
-  CHECK(row.reads->reuse == 1);
-  CHECK(row.reads->ghost_cells == 0);  // replicate makes up none
+  REQUIRE(row.counted);
+  CHECK(row.counted->global_reads == 15);  // one for each tap
+  CHECK(row.counted->shared_reads == 0);
+  CHECK(row.counted->reuse == 1);
+  CHECK(row.counted->ghost_cells == 0);  // replicate makes up none
   CHECK(row.accuracy->differing == 0.0);
   CHECK(c.devices[1].copy_ms == 0);
 }
@@ -157,7 +157,7 @@ TEST_CASE("what takes too long is counted on a piece from the middle") {
   const Row& row = row_of(c, "basic");
   CHECK(row.width < 3000);
   CHECK(row.height < 2000);
-  CHECK(row.reads->global_reads == 961);
+  CHECK(row.counted->global_reads == 961);
   CHECK(row.accuracy->differing == 0.0);
   CHECK(row_of(c, "cpu").width == 3000);
 }

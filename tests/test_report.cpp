@@ -47,7 +47,7 @@ Comparison sample() {
   counted.contender = "slow";
   counted.location = {DeviceKind::emulator, 0};
   counted.width = counted.height = 160;
-  counted.reads = Reads{1.25, 9, 0.125, 7.2, 1};
+  counted.counted = Counted{1.25, 9, 0.125, 7.2, 1};
   counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, {}};
   c.rows.push_back(counted);
   Row refused;
@@ -83,6 +83,26 @@ std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
 }
 
 }  // namespace
+
+TEST_CASE("a JSON report is read as it was written") {
+  const std::vector<Comparison> written = {sample(), sample()};
+  const std::string text = json_report(written, kHead);
+  ReportHead head;
+  const std::vector<Comparison> read = read_json_report(text, "all.json", head);
+  CHECK(json_report(read, head) == text);
+  CHECK(text_report(read, head) == text_report(written, kHead));
+  CHECK(markdown_report(read, head) == markdown_report(written, kHead));
+  for (const char* wrong : {"", "{}", "[1, 2]", "{\"convfilt_version\": 1}", "not JSON"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH_AS(read_json_report(wrong, "all.json", head),
+                         doctest::Contains("all.json: not what convfilt compare --json writes"),
+                         IoError);
+  }
+  std::string misspelt = text;
+  misspelt.replace(misspelt.find("\"u8\""), 4, "\"u9\"");
+  CHECK_THROWS_WITH(read_json_report(misspelt, "all.json", head),
+                    doctest::Contains("unknown name 'u9'"));
+}
 
 TEST_CASE("figures have three digits that count, and no exponent") {
   CHECK(figure(0) == "0");

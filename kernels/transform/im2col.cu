@@ -40,8 +40,10 @@ __global__ void unfold_kernel(PlaneView<const T> in, PlaneView<float> patches, O
   const int k = blockIdx.x * kBlock + threadIdx.x;
   const int j = blockIdx.y;
   if (k >= outputs.count) return;
+  const int x = outputs.x(k) + dx;
+  const int y = outputs.y(k) + dy + j;
   for (int i = 0; i < mask_width; ++i) {
-    const T sample = load<B>(in, outputs.x(k) + dx + i, outputs.y(k) + dy + j, ghost);
+    const T sample = load<B>(in, x + i, y, ghost);
     patches.row(j * mask_width + i)[k] = float(sample);
   }
 }
