@@ -173,7 +173,7 @@ class BarChart {
                "):2:($1-0.36):($1+0.36):3 with boxxyerror fs solid noborder lc rgb variable, "
                "$bars using 2:1:4 with labels left offset 0.6,0 font ',9', "
                "$none using (" +
-               plain(from) + "):1:2 with labels left offset 0.6,0 font ',9' tc rgb '#707070'\n";
+               plain(from) + "):1:2 with labels left offset 4,0 font ',9' tc rgb '#707070'\n";
     script_ += "unset label\n";  // those of the whole drawing are drawn now
   }
 
