@@ -61,7 +61,7 @@ std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
 }
 
 /// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
-/// and read nothing else, or where threads read all their taps themselves.
+/// and read nothing else, or where each thread reads all taps of one output.
 std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   const double in_tile = double(g.in_columns) * g.in_rows;
   const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
@@ -70,7 +70,8 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
     const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
     return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
   }
-  if (in_tile == 0 && g.loads == taps) {
+  const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
+  if (in_tile == 0 && one_each && g.loads == taps) {
     const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
     return Reads{inside, axes.taps() - inside};
   }
