@@ -16,19 +16,22 @@ __global__ void zero_kernel(PlaneView<Sum> sums) {
   if (x < sums.width && y < sums.height) sums.row(y)[x] = 0;
 }
 
+/// What a finish takes.
+template <class Finish>
+using FinishedSum = std::conditional_t<std::is_same_v<Finish, IntegerFinish>, std::int32_t, float>;
+
 template <class T, class Sum, class Finish>
 __global__ void finish_kernel(PlaneView<const Sum> sums, PlaneView<T> out, Finish end) {
   const int x = blockIdx.x * kSumColumns + threadIdx.x;
   const int y = blockIdx.y * kSumRows + threadIdx.y;
-  if (x < out.width && y < out.height) finish(end, sums.row(y)[x], out.row(y)[x]);
+  if (x < out.width && y < out.height)
+    finish(end, FinishedSum<Finish>(sums.row(y)[x]), out.row(y)[x]);
 }
 
 /// Finish: how sums of pictures of T end, IntegerFinish or FloatFinish.
-template <class T, class Finish>
+template <class T, class Finish, class Sum = FinishedSum<Finish>>
 class AddingPlan : public DevicePlan {
  public:
-  using Sum = std::conditional_t<std::is_same_v<Finish, IntegerFinish>, std::int32_t, float>;
-
   AddingPlan(const Problem& problem, const PlanOptions& options, const Finish& end)
       : DevicePlan(problem, options, {}), end_(end) {}
 

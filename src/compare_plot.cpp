@@ -1,6 +1,7 @@
 #include "compare_plot.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -161,8 +162,7 @@ class BarChart {
     script_ += "set title " + in_gnuplot("mask " + mask_label(comparison)) + " offset 0,-0.6\n";
     script_ += "set xlabel " + in_gnuplot(group.quantity.axis) + " offset 0,0.3\n";
     script_ += "set xrange [" + plain(from) + ":" + plain(to) + "]\nset yrange [" +
-               std::to_string(bars) +
-               ":0]\nset logscale x\nset format x '%g'\n"
+               std::to_string(bars) + ":0]\nset logscale x\n" + decades(from, to) +
                "set grid xtics lc rgb '#d0d0d0' lt 1\nset tics nomirror scale 0.5\nunset key\n"
                "set border 3 lc rgb '#808080'\nset xtics textcolor rgb '#000000'\n";
     script_ += ytics(group, labelled) + data(group, comparison);
@@ -173,8 +173,22 @@ class BarChart {
                "):2:($1-0.36):($1+0.36):3 with boxxyerror fs solid noborder lc rgb variable, "
                "$bars using 2:1:4 with labels left offset 0.6,0 font ',9', "
                "$none using (" +
-               plain(from) + "):1:2 with labels left offset 0.6,0 font ',9' tc rgb '#707070'\n";
+               plain(from) + "):1:2 with labels left offset 4,0 font ',9' tc rgb '#707070'\n";
     script_ += "unset label\n";  // those of the whole drawing are drawn now
+  }
+
+  /// Powers of ten, named so shortly that they do not touch: 0.1, 1, 10, 100, 1k.
+  static std::string decades(double from, double to) {
+    static constexpr std::string_view kThousands[] = {"", "k", "M", "G"};
+    std::string tics;
+    for (int power = int(std::ceil(std::log10(from))); std::pow(10, power) <= to; ++power) {
+      const int thousands = std::clamp(power / 3, 0, 3);
+      tics += (tics.empty() ? "" : ", ") +
+              in_gnuplot(plain(std::pow(10, power - 3 * thousands)) +
+                         std::string(kThousands[thousands])) +
+              " " + plain(std::pow(10, power));
+    }
+    return "set xtics (" + tics + ")\n";
   }
 
   static std::string ytics(const Group& group, bool labelled) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -214,6 +215,25 @@ TEST_CASE("a mask larger than the picture and than constant memory, in parts") {
         for (const Runner& runner : runners_of("in-parts", tuned(domain, kInSteps, block))) {
           check_against_oracle(runner, p);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("sums of a constant picture, whose roundings all go one way") {
+  for (int side : {31, 101}) {
+    for (Depth depth : {Depth::u16, Depth::f32}) {
+      const Problem p{9, 7, 1, depth, Border::replicate, 0, box_mask(side, side)};
+      const double value = depth == Depth::f32 ? 0.3f : 65533;
+      Picture in = Picture::of(p);
+      for (int y = 0; y < p.height; ++y) {
+        for (int x = 0; x < p.width; ++x) in.set(x, y, 0, value);
+      }
+      for (const Runner& runner : runners()) {
+        if (runner.family() != Family::reordered || runner.has_number()) continue;
+        INFO(to_string(runner) << ", " << to_string(p));
+        const Picture out = run(runner, p, in);
+        CHECK(std::abs(out.get(4, 3, 0) - value) <= allowed_error(p, Family::reordered, value));
       }
     }
   }

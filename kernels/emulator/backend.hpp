@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 
 #include "cuda_words.hpp"
 #include "emulator.hpp"
@@ -49,7 +50,9 @@ class SharedCell {
   std::uint64_t phase_;
 };
 
-/// Goes behind __shared__. Rows and columns are checked.
+/// Goes behind __shared__. Rows and columns are checked. The cells lie on the heap, taken by each
+/// thread that runs the kernel: as thread-local arrays those of all kernels together were larger
+/// than the stacks that libraries give their threads, none of which then started.
 template <class T, int rows, int columns>
 class SharedTile {
  public:
@@ -66,11 +69,11 @@ class SharedTile {
   };
   Row operator[](int row) {
     if (row < 0 || row >= rows) fail("a kernel left its shared tile, rows");
-    return Row(cells_[row]);
+    return Row(cells_.get() + row * columns);
   }
 
  private:
-  SharedCell<T> cells_[rows][columns];
+  std::unique_ptr<SharedCell<T>[]> cells_ = std::make_unique<SharedCell<T>[]>(rows * columns);
 };
 
 /// A sample of the input in global memory: counted, and checked against the view.

@@ -22,8 +22,13 @@ namespace {
 constexpr int kBlockColumns = 32;  // one warp along a row: its additions fall into the same bursts
 constexpr int kBlockRows = 8;
 
+/// Floats are summed in double precision: added one by one in any order, roundings of a flat
+/// picture's samples all go one way, 2 steps of 16 bits at 101x101.
+template <class T>
+using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<T>>;
+
 template <class T, Border B>
-__global__ void scatter_kernel(PlaneView<const T> in, PlaneView<SumOf<T>> sums, T ghost,
+__global__ void scatter_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
                                int first_row, int end_row,
                                const MaskPart<T> __grid_constant__ mask) {
   // The sample that weight (0, 0) takes to output (x, y); there are such for w - 1 columns and
@@ -33,28 +38,28 @@ __global__ void scatter_kernel(PlaneView<const T> in, PlaneView<SumOf<T>> sums, 
   if (x >= sums.width + mask.width - 1 || y >= end_row) return;
 
   // Load it; ghost cells take the border's value.
-  const SumOf<T> sample = load<B>(in, x + mask.dx, y + mask.dy, ghost);
+  const Total<T> sample = load<B>(in, x + mask.dx, y + mask.dy, ghost);
 
   // Add it to every output that needs it.
   for (int j = 0; j < mask.height; ++j) {
     if (y - j < 0 || y - j >= sums.height) continue;
     for (int i = 0; i < mask.width; ++i) {
       if (x - i < 0 || x - i >= sums.width) continue;
-      atomic_add(sums.row(y - j)[x - i], mask.weight(i, j) * sample);
+      atomic_add(sums.row(y - j)[x - i], Total<T>(mask.weight(i, j)) * sample);
     }
   }
 }
 
 template <class T>
-class ScatterPlan : public AddingPlan<T, FinishOf<T>> {
+class ScatterPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
  public:
   ScatterPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask)
-      : AddingPlan<T, FinishOf<T>>(problem, options, mask.finish),
+      : AddingPlan<T, FinishOf<T>, Total<T>>(problem, options, mask.finish),
         parts_(mask.parts()),
         ghost_(ghost_sample<T>(problem)) {}
 
  protected:
-  void add_up(const DevicePlane& in, const PlaneView<SumOf<T>>& sums, Shift shift) override {
+  void add_up(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift) override {
     const dim3 block(kBlockColumns, kBlockRows);
     for (MaskPart<T> part : parts_) {
       part.dx += shift.x;
@@ -87,11 +92,13 @@ Geometry geometry(const Problem& p, const Tuning&) {
   Geometry g;
   g.block_columns = kBlockColumns;
   g.block_rows = kBlockRows;
-  g.computing_threads = kBlockColumns * kBlockRows;
+  g.loading_threads = g.computing_threads = kBlockColumns * kBlockRows;
+  g.in_columns = kBlockColumns;
+  g.in_rows = kBlockRows;
   g.out_columns = kBlockColumns + w - 1;
   g.out_rows = kBlockRows + h - 1;
-  g.step_columns = kBlockColumns;
-  g.step_rows = kBlockRows;
+  g.lead_x = p.lead_x() - (w - 1);  // negative: the output tile starts further left
+  g.lead_y = p.lead_y() - (h - 1);
   g.loads = kBlockColumns * kBlockRows;
   g.loads_per_output = "1";
   g.note =

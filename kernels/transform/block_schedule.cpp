@@ -136,7 +136,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   Geometry g;
   g.block_columns = block_columns;
   g.block_rows = block_rows;
-  g.loading_threads = spatial ? 0 : block_columns * block_rows;
+  g.loading_threads = block_columns * block_rows;
   g.computing_threads = block_columns * block_rows;
   g.in_columns = x.block;
   g.in_rows = y.block;
