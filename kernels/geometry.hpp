@@ -20,17 +20,13 @@ struct Geometry {
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
 
-  int step_columns = 0, step_rows = 0;  ///< see step_x(); 0 = the smaller of the two tiles
-
   /// From block to block, in outputs: less than the output tile where output tiles overlap, since
   /// blocks of the input add to all outputs around them.
-  int step_x() const { return step(step_columns, in_columns, out_columns); }
-  int step_y() const { return step(step_rows, in_rows, out_rows); }
+  int step_x() const { return step(in_columns, out_columns); }
+  int step_y() const { return step(in_rows, out_rows); }
 
  private:
-  static int step(int said, int in, int out) {
-    return said > 0 ? said : in > 0 && in < out ? in : out;
-  }
+  static int step(int in, int out) { return in > 0 && in < out ? in : out; }
 };
 
 }  // namespace convfilt

@@ -55,9 +55,7 @@ Span input_span(const TileAxis& axis, int t) {
 /// samples around it.
 Span touched_span(const TileAxis& axis, int t) {
   const Span output = output_span(axis, t);
-  if (axis.step < axis.tile && axis.in_tile > 0) return input_span(axis, t);
-  if (axis.step < axis.tile)
-    return {output.from + axis.side - 1 - axis.anchor, output.to - axis.anchor};
+  if (axis.step < axis.tile) return input_span(axis, t);
   return {output.from - axis.anchor, output.to + axis.side - 1 - axis.anchor};
 }
 

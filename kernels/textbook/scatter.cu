@@ -88,7 +88,7 @@ std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
 }
 
 Geometry geometry(const Problem& p, const Tuning&) {
-  const int w = std::min(p.mask.width, kMaxPartSide), h = std::min(p.mask.height, kMaxPartSide);
+  const auto [w, h] = first_part(p.mask);
   Geometry g;
   g.block_columns = kBlockColumns;
   g.block_rows = kBlockRows;
