@@ -103,7 +103,7 @@ void complete(ExplainCommand& command, const Raw& raw) {
   require_choice("strategy", request.strategy, names);
   complete_request(request, raw);
   complete_border(command.convolver, raw);
-  require(!command.mask.empty(), "--mask is empty: give WxH, a file or a filter");
+  require(command.mask != "", "--mask is empty: give WxH, a file or a filter");
   find_architecture(command.architecture);
   if (raw.size) {
     const auto size = parse_sides(*raw.size);

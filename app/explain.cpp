@@ -2,29 +2,26 @@
 
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 #include "commands.hpp"
-#include "errors.hpp"
+#include "contenders.hpp"
 #include "explain_text.hpp"
-#include "mask_file.hpp"
 #include "registry.hpp"
-#include "sides.hpp"
 #include "tile_picture.hpp"
 
 namespace convfilt {
 namespace {
 
-/// Ones of that many columns and rows, or a mask by name: only its size and place matter here.
-Mask mask_of(const std::string& word) {
-  const auto sides = parse_sides(word);
-  if (!sides) return load_mask(word);
-  const auto fits = [](std::int64_t side) { return side >= 1 && side <= kMaxMaskSide; };
-  if (!fits(sides->width) || !fits(sides->height))
-    throw UsageError("--mask: sides are 1 to " + std::to_string(kMaxMaskSide));
-  const int width = int(sides->width), height = int(sides->height);
-  return make_mask("ones", width, height, std::vector<double>(std::size_t(width) * height, 1),
-                   double(width) * height);
+constexpr const char* kDefaultMasks[] = {"5x5", "3x3"};
+
+/// The problem with the mask asked for; or with the first default that the strategy takes.
+Problem with_mask(Problem problem, const ExplainCommand& command, const Strategy& strategy) {
+  problem.mask = mask_named(command.mask.value_or(kDefaultMasks[0]));
+  if (command.mask || strategy.refusal(problem, command.convolver.request.tuning).empty())
+    return problem;
+  Problem other = problem;
+  other.mask = mask_named(kDefaultMasks[1]);
+  return strategy.refusal(other, command.convolver.request.tuning).empty() ? other : problem;
 }
 
 }  // namespace
@@ -38,11 +35,11 @@ void run(const ExplainCommand& command) {
   problem.border = options.border;
   problem.border_value = options.border_value;
   problem.mode = options.mode;
-  problem.mask = mask_of(command.mask);
+  const Strategy& strategy = *find_strategy(options.request.strategy);
+  problem = with_mask(problem, command, strategy);
   if (!command.picture.empty()) check_plot(command.picture);
   const Explanation explanation =
-      explain(*find_strategy(options.request.strategy), problem, options.request.tuning,
-              find_architecture(command.architecture));
+      explain(strategy, problem, options.request.tuning, find_architecture(command.architecture));
   if (!command.picture.empty()) plot_to_file(command.picture, tile_picture(explanation), kTilePage);
   print_result(to_text(explanation));
   if (!explanation.differences().empty())

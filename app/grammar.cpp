@@ -101,7 +101,7 @@ void Grammar::device_options(Request& request) {
 
 void Grammar::explain_options(ExplainCommand& command) {
   const char* what = "What is explained";
-  option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5)");
+  option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5, or 3x3)");
   option(what, "--size", "WxH", raw_.size, "Of the picture (default 200x120)");
   choice(what, "--depth", raw_.depth, "Of its samples (default u8)", words_of(kDepths));
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",

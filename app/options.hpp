@@ -77,9 +77,9 @@ struct ListCommand {
 };
 
 struct ExplainCommand {
-  ConvolverOptions convolver;  ///< the strategy and its settings, the border, the mode
-  std::string mask = "5x5";    ///< WxH, a path, or a name in filters/
-  std::string picture;         ///< a path to draw to; empty = none
+  ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
+  std::optional<std::string> mask;  ///< as mask_named() takes it; else 5x5, or 3x3
+  std::string picture;              ///< a path to draw to; empty = none
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< of the picture: a few tiles, those at the edges cut
   Depth depth = Depth::u8;

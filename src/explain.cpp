@@ -30,29 +30,53 @@ Rows rows_of(const Problem& problem) {
   return rows;
 }
 
-/// The problem with a mask of ones, as large as the first of the parts that the mask is cut into.
-Problem with_first_part(const Problem& problem, int parts_x, int parts_y) {
-  Problem first = problem;
-  const int width = problem.mask.width / parts_x, height = problem.mask.height / parts_y;
-  first.mask = make_mask("first part of " + problem.mask.name, width, height,
-                         std::vector<double>(std::size_t(width) * height, 1), width * height);
-  return first;
+/// Columns and rows of a mask's first part, and how many parts there are.
+struct Part {
+  int width = 0, height = 0, count = 1;
+};
+
+int ceil_div(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+/// The first part that the direct families cut a mask into: equal shares.
+Part first_share(const Mask& mask) {
+  const int columns = ceil_div(mask.width, kMaxPartSide);
+  const int rows = ceil_div(mask.height, kMaxPartSide);
+  return {mask.width / columns, mask.height / rows, columns * rows};
+}
+
+/// The part that blocks of the input spread over their outputs, tap by tap.
+Part spread_part(const Geometry& g, const Mask& mask) {
+  const bool by_tap = g.in_columns > 0 && g.loads > double(g.in_columns) * g.in_rows;
+  if (!by_tap || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
+    return {mask.width, mask.height};
+  const int width = g.out_columns - g.in_columns + 1, height = g.out_rows - g.in_rows + 1;
+  return {width, height, ceil_div(mask.width, width) * ceil_div(mask.height, height)};
+}
+
+bool same_blocks(const Geometry& a, const Geometry& b) {
+  return a.loads == b.loads && a.in_columns == b.in_columns && a.in_rows == b.in_rows &&
+         a.out_columns == b.out_columns && a.out_rows == b.out_rows;
 }
 
 /// Where the blocks for a large mask are those for its first part, that is what is explained.
 void cut_mask(Explanation& e) {
-  const auto parts_of = [](int side) { return (side + kMaxPartSide - 1) / kMaxPartSide; };
-  const int parts_x = parts_of(e.asked.mask.width), parts_y = parts_of(e.asked.mask.height);
-  if (parts_x * parts_y == 1 || !e.strategy->geometry) return;
-  const Problem first = with_first_part(e.asked, parts_x, parts_y);
-  if (!e.strategy->refusal(first, e.tuning).empty()) return;
+  if (!e.strategy->geometry) return;
+  const Mask& mask = e.asked.mask;
   const Geometry whole = e.strategy->geometry(e.asked, e.tuning);
-  const Geometry part = e.strategy->geometry(first, e.tuning);
-  if (whole.loads != part.loads || whole.in_columns != part.in_columns ||
-      whole.in_rows != part.in_rows)
+  for (const Part& part : {first_share(mask), spread_part(whole, mask)}) {
+    if (part.count == 1) continue;
+    Problem first = e.asked;
+    first.mask = make_mask("first part of " + mask.name, part.width, part.height,
+                           std::vector<double>(std::size_t(part.width) * part.height, 1),
+                           double(part.width) * part.height);
+    if (!e.strategy->refusal(first, e.tuning).empty()) continue;
+    if (!same_blocks(whole, e.strategy->geometry(first, e.tuning))) continue;
+    e.problem = first;
+    e.parts = part.count;
     return;
-  e.problem = first;
-  e.parts = parts_x * parts_y;
+  }
 }
 
 std::optional<Reads> reads_of(const std::optional<Counts>& counts) {

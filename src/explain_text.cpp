@@ -57,7 +57,7 @@ void tell_strategy(const Explanation& e, Lines& lines) {
     lines.line("settings", tuning);
   if (e.parts > 1)
     lines.line("parts", "the mask is cut into " + std::to_string(e.parts) +
-                            ", each a launch of its own; what follows is of the first, " +
+                            "; what follows is of the first, " +
                             std::to_string(e.problem.mask.width) + "x" +
                             std::to_string(e.problem.mask.height));
 }
@@ -146,7 +146,8 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
   if (e.strategy->family_of(e.tuning) == Family::transform)
-    lines.line("of that", "kernels of our own only; what transforms read besides is not counted");
+    lines.line("of that",
+               "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
   lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
                                 std::to_string(bare.global + bare.made_up) + " samples asked for");
   if (!e.geometry || e.geometry->loads == 0) return;

@@ -138,6 +138,7 @@ std::string legend(const Explanation& e, const BlockBoxes& corner) {
   legend.cells(kOutputCell, corner.overlap ? "outputs of this block alone" : "output tile");
   if (corner.overlap) {
     legend.cells(kSharedOutputCell, "outputs that neighbour blocks add to as well");
+    legend.cells(kIdleOutputCell, "not in the result");
   } else {
     if (g.in_columns > g.out_columns || g.in_rows > g.out_rows)
       legend.cells(kHaloCell, "halo: real neighbours, loaded too");
@@ -165,9 +166,9 @@ std::string tile_picture(const Explanation& e) {
   const std::string threads = threads_of(*e.geometry);
   return page_of(title.script() + image_panel(e, corner, middle) +
                  block_panel(e, corner, {0.43, 0.10, 0.71, 0.84}, Sample::first,
-                             block_words(e, "A, in the corner", 0, 0), threads) +
+                             block_words(e, "A, corner", 0, 0), threads) +
                  block_panel(e, middle, {0.715, 0.10, 0.995, 0.84}, Sample::middle,
-                             block_words(e, "B, in the middle", middle_x, middle_y), threads) +
+                             block_words(e, "B, middle", middle_x, middle_y), threads) +
                  legend(e, corner));
 }
 

@@ -2,4 +2,4 @@
 # each sample is used 256 * 25 / 400 = 16 times. 400 threads are 13 warps, 416 places: 4 blocks of 2,048 on sm_90.
 convfilt explain tiled-in --mask 5x5 --tile 16
 # A filter's name does as well, and gives the same numbers.
-convfilt explain tiled-in --mask gaussian5 --tile 16 | sed 's/gaussian5/ones/' | diff - <(convfilt explain tiled-in --tile 16)
+convfilt explain tiled-in --mask gaussian5 --tile 16 | sed 's/gaussian5/gaussian/' | diff - <(convfilt explain tiled-in --tile 16)
