@@ -94,7 +94,7 @@ std::vector<Contender> all_contenders(const Machine& machine) {
 }
 
 Mask mask_named(const std::string& word) {
-  const std::optional<Sides> sides = parse_sides(word);
+  const std::optional<Extent> sides = parse_sides(word);
   if (!sides) return load_mask(word);
   const auto clipped = [](std::int64_t side) { return int(std::min<std::int64_t>(side, INT_MAX)); };
   return gaussian_mask_of(clipped(sides->width), clipped(sides->height));

@@ -16,12 +16,12 @@ std::optional<std::int64_t> side_in(std::string_view word) {
 
 }  // namespace
 
-std::optional<Sides> parse_sides(std::string_view word) {
+std::optional<Extent> parse_sides(std::string_view word) {
   const std::size_t x = word.find_first_of("xX");
   if (x == word.npos) return std::nullopt;
   const auto width = side_in(word.substr(0, x)), height = side_in(word.substr(x + 1));
   if (!width || !height) return std::nullopt;
-  return Sides{*width, *height};
+  return Extent{*width, *height};
 }
 
 }  // namespace convfilt

@@ -7,12 +7,12 @@
 
 namespace convfilt {
 
-struct Sides {
+struct Extent {
   std::int64_t width = 0, height = 0;
 };
 
 /// Two whole numbers with an x between; nothing for other words. Their range is the caller's to
 /// check; what no int64 holds is the largest one.
-std::optional<Sides> parse_sides(std::string_view word);
+std::optional<Extent> parse_sides(std::string_view word);
 
 }  // namespace convfilt

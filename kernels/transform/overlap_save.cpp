@@ -14,7 +14,7 @@ constexpr int kLargestBlock = 8192;
 constexpr int kFewestColumns = 16;  // so that a row of a block is a burst of memory, even of bytes
 constexpr int kSpatialKept = 32;    // a warp's row, and few samples loaded for each
 
-struct Sides {
+struct BlockSize {
   int columns, rows;
 };
 
@@ -23,7 +23,7 @@ int useful(int outputs, int side) {
   return int(std::bit_ceil(unsigned(outputs + side - 1)));
 }
 
-Tiling tiling_of(const Sides& block, const Mask& mask, int out_width, int out_height) {
+Tiling tiling_of(const BlockSize& block, const Mask& mask, int out_width, int out_height) {
   Tiling tiling{block.columns,
                 block.rows,
                 block.columns - mask.width + 1,
@@ -70,7 +70,7 @@ Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out
   const int side = tuning[Setting::block];
   if (side > 0) return tiling_of({side, side}, mask, out_width, out_height);
   if (!spatial(tuning)) return least_work(mask, out_width, out_height);
-  const Sides block{mask.width + kSpatialKept - 1, mask.height + kSpatialKept - 1};
+  const BlockSize block{mask.width + kSpatialKept - 1, mask.height + kSpatialKept - 1};
   return tiling_of(block, mask, out_width, out_height);
 }
 

@@ -36,7 +36,12 @@ as_anyone() {
 }
 
 # Every strategy that is there, a word a line.
-strategies() { convfilt list strategies | while read -r name _; do echo "$name"; done; }
+# Names of all strategies, or of those of some families.
+strategies() {
+  convfilt list strategies | while read -r name family _; do
+    case " ${*:-$family} " in *" $family "*) echo "$name" ;; esac
+  done
+}
 
 # Grey picture FILE from rows of numbers on standard input, 8-bit unless the largest value is said.
 pgm() {  # FILE [LARGEST]
