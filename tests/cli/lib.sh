@@ -35,7 +35,6 @@ as_anyone() {
   if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi
 }
 
-# Every strategy that is there, a word a line.
 # Names of all strategies, or of those of some families.
 strategies() {
   convfilt list strategies | while read -r name family _; do
