@@ -62,7 +62,7 @@ struct Counts {
   std::uint64_t shared_reads = 0;  ///< samples read from shared memory
   std::uint64_t barriers = 0;      ///< __syncthreads passed, counted once a block
   std::uint64_t ghost_cells = 0;   ///< samples made up by the border instead of read
-  std::uint64_t blocks = 0;
+  std::uint64_t blocks = 0;        ///< of kernels that read the input
   std::uint64_t atomic_adds = 0;
 };
 

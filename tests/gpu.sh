@@ -33,7 +33,7 @@ for program in convfilt convfilt_tests convfilt_bench_gpu; do [ -x "$bin/$progra
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT_FILTERS=$PWD/filters
 
-step tests env CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda "$bin/convfilt_tests"
+step tests env CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,cuda "$bin/convfilt_tests"
 step cli env CONVFILT="$bin/convfilt" bash tests/cli/run.sh
 expected=()  # what a machine without a GPU made of the same pictures, where it was packed along
 [ -d "$bin/expected" ] && expected=(EXPECTED="$bin/expected")
@@ -55,13 +55,17 @@ if command -v nvcc >/dev/null && nvcc -O3 -std=c++17 -arch=native tests/peers/np
 else
   echo "skipped npp: NPP could not be built here ($out/npp.log)"
 fi
+# All strategies on one picture, CONVFILT_PHOTO or noise: drawn elsewhere with convfilt compare --from.
+photo=(); [ -n "${CONVFILT_PHOTO:-}" ] && photo=("$CONVFILT_PHOTO")
+step compare "$bin/convfilt" compare "${photo[@]}" --mask 3x3 --mask 9x9 --mask 31x31 --mask 101x101 --json="$out/compare.json"
 # Where the GPU pays: a whole process on a 12-megapixel picture, on the CPU and on the GPU.
 step end-to-end bash -c "set -e; head -c 36000000 /dev/urandom | { printf 'P6 4000 3000 255\n'; cat; } >'$out/in.ppm'
   for device in cpu cuda; do for what in 'blur --sigma 2' 'blur --sigma 40' 'apply motion9'; do
     '$bin/convfilt' \$what '$out/in.ppm' '$out/out.ppm' --device=\$device -v; done; done"
 grep -hE 'strategy|upload|filtered' "$out/end-to-end.log"; rm -f "$out"/in.ppm "$out"/out.ppm
 cat "$out/bench_gpu.md"
+tail -n 27 "$out/compare.log" | cut -c1-150
 grep -hE 'test cases:|assertions:' "$out/tests.log"
 tail -n 4 "$out/cli.log"
 if [ ${#failed[@]} -gt 0 ]; then echo "GPU: FAILED: ${failed[*]}"; exit 1; fi
-echo "GPU: all passed: tests, cli, same-bytes, memcheck, racecheck, initcheck, synccheck, benchmarks"
+echo "GPU: all passed: tests, cli, same-bytes, memcheck, racecheck, initcheck, synccheck, compare, benchmarks"

@@ -148,7 +148,9 @@ class BlockRunner {
  public:
   void run(const dim3& block, const std::function<void()>& kernel) {
     try {
+      const std::uint64_t before = cells_asked_for();
       run_phases(block, kernel);
+      if (cells_asked_for() != before) ++running.counts.blocks;
     } catch (...) {
       fibers_.clear();  // unwinds those that still wait
       throw;
@@ -156,9 +158,12 @@ class BlockRunner {
   }
 
  private:
+  static std::uint64_t cells_asked_for() {
+    return running.counts.global_reads + running.counts.ghost_cells;
+  }
+
   void run_phases(const dim3& block, const std::function<void()>& kernel) {
     running.first_phase = ++running.phase;
-    ++running.counts.blocks;
     blockDim = {int(block.x), int(block.y), int(block.z)};
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
     std::size_t waiting = 0;  // the fibers before this one wait at a barrier
