@@ -1,9 +1,8 @@
-#include <cerrno>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <span>
+#include <sstream>
 #include <string>
-#include <system_error>
 #include <vector>
 
 #include "alpha.hpp"
@@ -94,9 +93,10 @@ std::vector<Comparison> measure(const CompareCommand& command) {
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file) throw IoError(path + ": cannot be read: " + std::generic_category().message(errno));
-  return text;
+  std::ostringstream text;
+  if (!file || std::filesystem::is_directory(path) || !(text << file.rdbuf()))
+    throw IoError(path + ": cannot be read; is it a file that convfilt compare --json=FILE wrote?");
+  return text.str();
 }
 
 }  // namespace

@@ -101,7 +101,10 @@ void check(CompareCommand& command, const Raw& raw) {
   if (!command.from.empty()) {
     const auto& words = command.words;
     require(command.in.empty() && !words.size && !words.depth && !words.channels &&
-                !words.strategies && !words.repeats && command.masks == CompareCommand{}.masks,
+                !words.strategies && !words.repeats && !raw.threads && !raw.border &&
+                !raw.border_value && raw.mode == Raw{}.mode && raw.pitch == Raw{}.pitch &&
+                command.convolver.request.device == Request{}.device &&
+                command.masks == CompareCommand{}.masks,
             "--from: nothing is measured; leave out IN and what says what to measure");
     return check_outputs(command);
   }

@@ -37,7 +37,10 @@ void run(const ExplainCommand& command) {
   problem.mode = options.mode;
   const Strategy& strategy = *find_strategy(options.request.strategy);
   problem = with_mask(problem, command, strategy);
-  if (!command.picture.empty()) check_plot(command.picture);
+  if (!command.picture.empty()) {
+    check_drawable(strategy);
+    check_plot(command.picture);
+  }
   const Explanation explanation =
       explain(strategy, problem, options.request.tuning, find_architecture(command.architecture));
   if (!command.picture.empty()) plot_to_file(command.picture, tile_picture(explanation), kTilePage);

@@ -1,5 +1,6 @@
 // The two families' plans: what happens to one plane.
 
+#include <algorithm>
 #include <vector>
 
 #include "device_plan_base.hpp"
@@ -90,14 +91,18 @@ class SeparablePlan : public DevicePlan {
     }
   }
 
-  std::size_t scratch_bytes(int in_height, int out_width, int) const override {
+  // Both passes leave unfinished sums: of the picture's rows, then of the result's.
+  std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
+    const int sums = in_parts() ? std::max(in_height, out_height) : 0;
     return plane_bytes(out_width, in_height, sizeof(Mid)) +
-           (in_parts() ? plane_bytes(out_width, in_height, sizeof(SumOf<Mid>)) : 0);
+           plane_bytes(out_width, sums, sizeof(SumOf<Mid>));
   }
 
-  void allocate_scratch(int in_height, int out_width, int) override {
+  void allocate_scratch(int in_height, int out_width, int out_height) override {
     shape(mid_, out_width, in_height, sizeof(Mid));
-    if (in_parts()) shape(partial_, out_width, in_height, sizeof(SumOf<Mid>));
+    if (in_parts()) {
+      shape(partial_, out_width, std::max(in_height, out_height), sizeof(SumOf<Mid>));
+    }
   }
 
  private:

@@ -14,18 +14,18 @@
 // LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS.
 #define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY) \
   CUDA_STRATEGY(basic)                                                                     \
-  CUDA_STRATEGY(unrolled)                                                                \
+  CUDA_STRATEGY(unrolled)                                                                  \
   CUDA_STRATEGY(tiled_in)                                                                  \
   CUDA_STRATEGY(tiled_out)                                                                 \
   CUDA_STRATEGY(cached)                                                                    \
   CUDA_STRATEGY(texture)                                                                   \
-  HOST_STRATEGY(scatter)                                                                 \
-  LIBRARY_STRATEGY(im2col)                                                               \
-  HOST_STRATEGY(winograd)                                                                \
-  LIBRARY_STRATEGY(fft)                                                                  \
-  LIBRARY_STRATEGY(overlap_save)                                                         \
-  LIBRARY_STRATEGY(overlap_add)                                                          \
-  LIBRARY_STRATEGY(in_parts)                                                             \
+  HOST_STRATEGY(scatter)                                                                   \
+  LIBRARY_STRATEGY(im2col)                                                                 \
+  HOST_STRATEGY(winograd)                                                                  \
+  LIBRARY_STRATEGY(fft)                                                                    \
+  LIBRARY_STRATEGY(overlap_save)                                                           \
+  LIBRARY_STRATEGY(overlap_add)                                                            \
+  LIBRARY_STRATEGY(in_parts)                                                               \
   BOTH_STRATEGY(separable, prepare_cpu_separable)
 
 namespace convfilt {

@@ -120,7 +120,9 @@ void explain_picture(Explanation& e) {
   constant.border = Border::constant;
   e.with_border.count = reads_of(count_reads(*e.strategy, e.counted, e.tuning));
   e.ghosts_out.count = reads_of(count_reads(*e.strategy, constant, e.tuning));
-  if (!e.geometry) return;
+  // Blocks of a size that follows from the picture's are others on the one counted.
+  if (!e.geometry || !same_blocks(*e.geometry, geometry_of(*e.strategy, e.counted, e.tuning)))
+    return;
   e.counted_axes = tile_axes(e.counted, *e.geometry);
   e.ghosts_out.formula = reads_by_formula(*e.geometry, e.counted_axes);
   e.with_border.formula = e.ghosts_out.formula;

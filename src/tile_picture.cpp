@@ -154,10 +154,14 @@ std::string legend(const Explanation& e, const BlockBoxes& corner) {
 
 }  // namespace
 
-std::string tile_picture(const Explanation& e) {
-  if (!e.geometry)
-    throw UsageError("there are no blocks of " + std::string(e.strategy->name) +
+void check_drawable(const Strategy& strategy) {
+  if (!strategy.geometry)
+    throw UsageError("there are no blocks of " + std::string(strategy.name) +
                      " to draw; leave out --picture");
+}
+
+std::string tile_picture(const Explanation& e) {
+  check_drawable(*e.strategy);
   const int middle_x = middle_tile(e.axes.x), middle_y = middle_tile(e.axes.y);
   const BlockBoxes corner = boxes_of(e, 0, 0), middle = boxes_of(e, middle_x, middle_y);
   Panel title(kTilePage, {0, 0, 1, 0.09}, {0, 0, 1, 0.09 * kTilePage.height / kTilePage.width});

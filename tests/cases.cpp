@@ -211,6 +211,13 @@ std::vector<Case> mode_cases() {
       }
     }
   }
+  // Lines cut into parts, whose unfinished sums are of the result's size.
+  for (const Mask& line : {integer_rank_one_mask(random, 1, kMaxMaskSide, 4, 5000),
+                           integer_rank_one_mask(random, kMaxMaskSide, 1, 4, 5000)}) {
+    const std::size_t k = cases.size();
+    cases.push_back(make_case(9, 16, 1, cycled(kDepths, k), Border::constant, line, k));
+    cases.back().problem.mode = Mode::full;
+  }
   return selected(std::move(cases), 17);
 }
 

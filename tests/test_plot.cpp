@@ -8,6 +8,7 @@
 #include <string>
 
 #include "errors.hpp"
+#include "gnuplot.hpp"
 #include "picture_files.hpp"
 
 namespace convfilt::test {
@@ -41,6 +42,7 @@ class NoPrograms {
 }  // namespace
 
 TEST_CASE("a script becomes a picture of the size and format asked for") {
+  if (testing::gnuplot_missing()) return;
   const std::string script = "set title " + in_gnuplot("a_b's {\u00d7}") + "\nplot x\n";
   const auto svg = run_gnuplot(script, PlotFormat::svg, kSize);
   const std::string text(svg.begin(), svg.end());
@@ -56,12 +58,14 @@ TEST_CASE("a script becomes a picture of the size and format asked for") {
 }
 
 TEST_CASE("a script of many megabytes goes through") {
+  if (testing::gnuplot_missing()) return;
   std::string script = "$data << END\n";
   for (int k = 0; k < 300'000; ++k) script += "12345 67890\n";
   CHECK_FALSE(run_gnuplot(script + "END\nplot $data\n", PlotFormat::png, kSize).empty());
 }
 
 TEST_CASE("a file is written by the end of its name") {
+  if (testing::gnuplot_missing()) return;
   const testing::TemporaryFolder folder;
   plot_to_file(folder / "a.svg", "plot x\n", kSize);
   plot_to_file(folder / "a.PNG", "plot x\n", kSize);
@@ -75,6 +79,7 @@ TEST_CASE("a file is written by the end of its name") {
 }
 
 TEST_CASE("what gnuplot says is passed on, and nothing is written") {
+  if (testing::gnuplot_missing()) return;
   const testing::TemporaryFolder folder;
   const std::string message =
       message_of([&] { plot_to_file(folder / "a.svg", "plot no_such_thing\n", kSize); });

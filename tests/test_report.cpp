@@ -9,6 +9,7 @@
 
 #include "compare_plot.hpp"
 #include "errors.hpp"
+#include "gnuplot.hpp"
 #include "table.hpp"
 
 namespace convfilt::test {
@@ -198,6 +199,7 @@ TEST_CASE("a name that is no UTF-8 does not stop a report") {
 }
 
 TEST_CASE("charts are drawn of what there is") {
+  if (testing::gnuplot_missing()) return;
   const Comparison comparisons[] = {sample(), sample(), sample(), sample(), sample()};
   for (const auto count : {1, 5}) {
     const std::span<const Comparison> some(comparisons, std::size_t(count));

@@ -25,7 +25,15 @@ constexpr int kPiece = 256;
 
 }  // namespace
 
-void Gemm::multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c) const {
+void Gemm::multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
+                    bool add) const {
+  const auto store = [add](auto to, const auto& product) {
+    if (add) {
+      to.noalias() += product;
+    } else {
+      to.noalias() = product;
+    }
+  };
   const int threads = threads_for(std::int64_t(c.width) * c.height * a.width, threads_);
   const bool by_rows = c.height >= c.width;
   const int pieces = ((by_rows ? c.height : c.width) + kPiece - 1) / kPiece;
@@ -33,10 +41,10 @@ void Gemm::multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneVie
     const int first = piece * kPiece;
     if (by_rows) {
       const int rows = std::min(kPiece, c.height - first);
-      view(c.rows(first, rows)).noalias() = view(a.rows(first, rows)) * view(b);
+      store(view(c.rows(first, rows)), view(a.rows(first, rows)) * view(b));
     } else {
       const int columns = std::min(kPiece, c.width - first);
-      view(c).middleCols(first, columns).noalias() = view(a) * view(b).middleCols(first, columns);
+      store(view(c).middleCols(first, columns), view(a) * view(b).middleCols(first, columns));
     }
   });
 }

@@ -11,8 +11,9 @@ class Gemm {
  public:
   explicit Gemm(int threads) : threads_(threads) {}
 
-  /// c = a * b. No two of them overlap.
-  void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c) const;
+  /// c = a * b, or added to c. No two of them overlap.
+  void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
+                bool add = false) const;
 
  private:
   int threads_;

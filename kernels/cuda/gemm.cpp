@@ -50,10 +50,11 @@ Gemm::~Gemm() {
 }
 
 // cuBLAS's matrices are column-major: to it, ours are transposed, and c' = b' * a'.
-void Gemm::multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c) const {
-  const float one = 1, zero = 0;
+void Gemm::multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
+                    bool add) const {
+  const float one = 1, old = add ? 1 : 0;
   CUBLAS_CHECK(cublasSgemm_v2(handle_, CUBLAS_OP_N, CUBLAS_OP_N, c.width, c.height, a.width, &one,
-                              b.data, int(b.stride), a.data, int(a.stride), &zero, c.data,
+                              b.data, int(b.stride), a.data, int(a.stride), &old, c.data,
                               int(c.stride)));
 }
 

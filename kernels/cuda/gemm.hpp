@@ -17,8 +17,9 @@ class Gemm {
   Gemm& operator=(const Gemm&) = delete;
   ~Gemm();
 
-  /// c = a * b.
-  void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c) const;
+  /// c = a * b, or added to c.
+  void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
+                bool add = false) const;
 
  private:
   cublasHandle_t handle_ = nullptr;

@@ -105,7 +105,9 @@ std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
                        by(x.side, y.side) + "; use ";
   const int steps = 1 + std::max(ceil_div(x.side - 1, x.block), ceil_div(y.side - 1, y.block));
   if (steps <= info_of(Setting::steps).highest) reason += "--steps=" + std::to_string(steps);
-  if (x.steps == 1) return reason;
+  if (x.steps == 1) {
+    return steps <= info_of(Setting::steps).highest ? reason : reason + "a larger --block";
+  }
   const int block = ceil_div(std::max(x.side, y.side) - 1, x.steps - 1);
   if (steps <= info_of(Setting::steps).highest) reason += " or ";
   return reason + "--block=" + std::to_string(block);

@@ -24,6 +24,8 @@ namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kBlock = 256;  // outputs of a block of threads, neighbours mostly along a row
+constexpr int kTapsAtATime = 128;
+constexpr int kMostTaps = 128 * 128;  // shown to hold the bound on flat pictures of 16 bits
 
 /// Consecutive outputs, row after row of the plane.
 struct Outputs {
@@ -78,7 +80,7 @@ class Im2colPlan : public DevicePlan {
                  in.view<const T>(), patches, outputs, mask.width, shift.x - mask.anchor_x,
                  shift.y - mask.anchor_y, ghost_sample<T>(problem_));
         });
-        gemm_.multiply(read(row), read(patches), sums);
+        multiply(row, patches, sums);
         launch(dim3(blocks), dim3(kBlock), stream_, finish_kernel<T>, sums.data, out.view<T>(),
                outputs, FloatFinish{1, float(mask.offset)});
       }
@@ -100,6 +102,16 @@ class Im2colPlan : public DevicePlan {
   }
 
  private:
+  // A few taps at a time: one long sum in single precision loses steps of 16 bits.
+  void multiply(const PlaneView<float>& row, const PlaneView<float>& patches,
+                const PlaneView<float>& sums) const {
+    for (int tap = 0; tap < row.width; tap += kTapsAtATime) {
+      const int taps = std::min(kTapsAtATime, row.width - tap);
+      const PlaneView<float> some{row.data + tap, taps, 1, row.stride};
+      gemm_.multiply(read(some), read(patches.rows(tap, taps)), sums, tap > 0);
+    }
+  }
+
   int chunk_for(int out_width, int out_height) const {
     const std::size_t most = kPatchBytes / sizeof(float) / weights_.size();
     return int(std::clamp<std::size_t>(most, 1, std::size_t(out_width) * out_height));
@@ -111,7 +123,13 @@ class Im2colPlan : public DevicePlan {
 };
 
 std::string refuses(const Problem& problem, const Tuning&) {
-  return transform_refuses(problem);
+  const Mask& mask = problem.mask;
+  if (problem.depth == Depth::f32 || mask.width * mask.height <= kMostTaps) {
+    return transform_refuses(problem);
+  }
+  return "sums of more than " + std::to_string(kMostTaps) +
+         " taps in single precision may err by more than a step; use fft, or a strategy of the "
+         "direct family";
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {

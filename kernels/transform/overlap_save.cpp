@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <climits>
 #include <cmath>
+#include <cstdint>
 
 #include "arithmetic.hpp"
 #include "fft_size.hpp"
@@ -37,7 +39,7 @@ Tiling tiling_of(const BlockSize& block, const Mask& mask, int out_width, int ou
 
 double transform_work(const Tiling& tiling) {
   const double samples = double(tiling.columns) * tiling.rows;
-  return tiling.tiles() * samples * std::log2(samples);
+  return double(tiling.across) * tiling.down * samples * std::log2(samples);
 }
 
 Tiling least_work(const Mask& mask, int out_width, int out_height) {
@@ -81,6 +83,11 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
     return "blocks of " + text(block, block) + " do not hold the mask of " +
            text(problem.mask.width, problem.mask.height) +
            "; use --block=" + std::to_string(needed) + " or more, or leave it out";
+  }
+  const Tiling tiling =
+      overlap_save_tiling(problem, tuning, problem.out_width(), problem.out_height());
+  if (std::int64_t(tiling.across) * tiling.down > INT_MAX) {
+    return "there would be more than 2^31 blocks; use a larger --block, or leave it out";
   }
   return spatial(tuning) ? arithmetic_refuses(problem) : transform_refuses(problem);
 }

@@ -53,7 +53,7 @@ std::vector<float> float_weights(const Mask& mask) {
 }
 
 TransformPlan::TransformPlan(const Problem& problem, const PlanOptions& options)
-    : DevicePlan(problem, options, kLimits), weights_(float_weights(problem.mask)) {}
+    : DevicePlan(problem, options, kLimits) {}
 
 std::size_t TransformPlan::blocks_bytes(const Blocks& b) {
   return b.samples() * sizeof(float) + (b.frequencies() + b.one().frequencies()) * sizeof(Complex) +
@@ -75,15 +75,19 @@ void TransformPlan::allocate_blocks(const Blocks& blocks) {
 }
 
 void TransformPlan::transform_mask() {
-  const Mask& mask = problem_.mask;
+  // Undoes the transforms' scale here, where sums are not large yet.
+  Mask mask = problem_.mask;
+  mask.divisor *= double(blocks_.columns) * blocks_.rows;
+  const std::vector<float> weights = float_weights(mask);
   const PlaneView<float> block = samples();
   clear(block, stream_);
   upload_rows(samples_.data(), block.stride * sizeof(float),
-              reinterpret_cast<const std::byte*>(weights_.data()), mask.width * sizeof(float),
+              reinterpret_cast<const std::byte*>(weights.data()), mask.width * sizeof(float),
               mask.width * sizeof(float), mask.height, stream_);
   Fft& one = fft(blocks_.one());
   one.use_workspace(workspace_.data());
   one.forward(block.data, complex(mask_spectrum_));
+  stream_.synchronize();  // the weights have been read
 }
 
 void TransformPlan::correlate() {

@@ -22,7 +22,7 @@ struct Blocks {
   auto operator<=>(const Blocks&) const = default;
 };
 
-// spectra.cu, also for strategies that make other plans of them.
+// transform_plan.cu, also for strategies that make other plans of them.
 
 /// Fills a plane with zeros.
 void clear(PlaneView<float> plane, const Stream&);
@@ -46,8 +46,8 @@ class TransformPlan : public DevicePlan {
   /// must hold the mask.
   void allocate_blocks(const Blocks& blocks);
 
-  /// Correlates every block with the mask, cyclically: sample (x, y) becomes columns * rows times
-  /// the sum of weight(i, j) * sample(x + i, y + j).
+  /// Correlates every block with the mask, cyclically: sample (x, y) becomes the sum
+  /// of weight(i, j) * sample(x + i, y + j).
   void correlate();
 
   /// The blocks' samples: plane of the first, others follow.
@@ -57,16 +57,13 @@ class TransformPlan : public DevicePlan {
   }
   const Blocks& blocks() const { return blocks_; }
 
-  /// Undoes the transforms' scale, adds the mask's offset.
-  FloatFinish end() const {
-    return {float(1.0 / (double(blocks_.columns) * blocks_.rows)), float(problem_.mask.offset)};
-  }
+  /// Adds the mask's offset.
+  FloatFinish end() const { return {1, float(problem_.mask.offset)}; }
 
  private:
   Fft& fft(const Blocks& blocks);
   void transform_mask();
 
-  const std::vector<float> weights_;
   Blocks blocks_, mask_blocks_;
   DeviceBuffer samples_, spectra_, mask_spectrum_, workspace_;
   std::map<Blocks, Fft> ffts_;  ///< of all sizes met: windows at the picture's edge are smaller
