@@ -222,9 +222,9 @@ TEST_CASE("a mask larger than the picture and than constant memory, in parts") {
 
 TEST_CASE("sums of a constant picture, whose roundings all go one way") {
   for (int side : {31, 101, 128}) {
-    for (Depth depth : {Depth::u16, Depth::f32}) {
+    for (Depth depth : kDepths) {
       const Problem p{9, 7, 1, depth, Border::replicate, 0, box_mask(side, side)};
-      const double value = depth == Depth::f32 ? 0.3f : 65533;
+      const double value = depth == Depth::f32 ? 0.3f : full_range(depth) - 2;
       Picture in = Picture::of(p);
       for (int y = 0; y < p.height; ++y) {
         for (int x = 0; x < p.width; ++x) in.set(x, y, 0, value);

@@ -24,7 +24,7 @@ namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kBlock = 256;  // outputs of a block of threads, neighbours mostly along a row
-constexpr int kTapsAtATime = 128;
+constexpr int kTapsAtATime = 256;
 constexpr int kMostTaps = 128 * 128;  // shown to hold the bound on flat pictures of 16 bits
 
 /// Consecutive outputs, row after row of the plane.
@@ -102,11 +102,12 @@ class Im2colPlan : public DevicePlan {
   }
 
  private:
-  // A few taps at a time: one long sum in single precision loses steps of 16 bits.
+  // A few taps at a time: one long sum in single precision loses steps of 16 bits, none of 8.
   void multiply(const PlaneView<float>& row, const PlaneView<float>& patches,
                 const PlaneView<float>& sums) const {
-    for (int tap = 0; tap < row.width; tap += kTapsAtATime) {
-      const int taps = std::min(kTapsAtATime, row.width - tap);
+    const int most = problem_.depth == Depth::u8 ? row.width : kTapsAtATime;
+    for (int tap = 0; tap < row.width; tap += most) {
+      const int taps = std::min(most, row.width - tap);
       const PlaneView<float> some{row.data + tap, taps, 1, row.stride};
       gemm_.multiply(read(some), read(patches.rows(tap, taps)), sums, tap > 0);
     }
