@@ -13,6 +13,7 @@
 #include "errors.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "source_text.hpp"
 
 namespace convfilt {
 namespace {
@@ -42,11 +43,39 @@ Problem problem_for(const CompareCommand& command, const Image& picture, Mask ma
   return problem;
 }
 
+struct Output {
+  std::string option, path;
+};
+
+/// Where results go; "-" is standard output.
+std::vector<Output> outputs_of(const CompareCommand& command) {
+  std::vector<Output> outputs;
+  for (const auto& [option, path] :
+       {Output{"--json", command.json}, Output{"--csv", command.csv},
+        Output{"--markdown", command.markdown}, Output{"--plot", command.plot.value_or("")}})
+    if (!path.empty()) outputs.push_back({option, path});
+  return outputs;
+}
+
+/// Throws where a result would replace what is read, or another result.
+void check_apart(const CompareCommand& command, const std::vector<Output>& outputs) {
+  for (auto out = outputs.begin(); out != outputs.end(); ++out) {
+    const std::string where = out->option + ": '" + printable_name(out->path) + "' is the file ";
+    for (const auto& [name, in] : {Output{"IN", command.in}, Output{"--from", command.from}})
+      if (!in.empty() && same_file(in, out->path))
+        throw UsageError(where + "of " + name + ", which it would replace; write to another file");
+    for (auto other = outputs.begin(); other != out; ++other)
+      if (same_output(other->path, out->path))
+        throw UsageError(where + "of " + other->option + "; give each a file of its own");
+  }
+}
+
 /// Throws before hours of work what would be thrown after them.
 void check_outputs(const CompareCommand& command) {
   for (const std::string& path : {command.json, command.csv, command.markdown})
     if (!path.empty() && path != "-") check_writable(path);
   if (command.plot) check_plot(*command.plot);
+  check_apart(command, outputs_of(command));
 }
 
 void write_results(const CompareCommand& command, std::span<const Comparison> comparisons,
