@@ -111,13 +111,27 @@ std::vector<Comparison> measure(const CompareCommand& command) {
   std::vector<Comparison> comparisons;
   for (const Mask& mask : masks) {
     const std::string part = "mask " + std::to_string(comparisons.size() + 1) + " of " +
-                             std::to_string(masks.size()) + ", " + mask.name + ": ";
+                             std::to_string(masks.size()) + ", " + mask_label(mask) + ": ";
     comparisons.push_back(compare(problem_for(command, picture, mask), picture, command.compare,
                                   this_machine(), limits,
                                   [&](const std::string& what) { line.show(part + what); }));
   }
   line.clear();
   return comparisons;
+}
+
+/// Throws where there is no figure at all: a script must not take that for success.
+void check_measured(std::span<const Comparison> comparisons) {
+  std::size_t rows = 0;
+  for (const Comparison& comparison : comparisons) {
+    rows += comparison.rows.size();
+    for (const Row& row : comparison.rows)
+      if (row.refusal.empty()) return;
+  }
+  throw IoError("nothing was measured: " +
+                (rows > 0 ? "every row is refused or failed; the rows say why"
+                          : std::string("no strategy takes the problem")) +
+                "; choose other strategies, masks or devices");
 }
 
 std::string text_of(const std::string& path) {
@@ -138,6 +152,7 @@ void run(const CompareCommand& command) {
       command.from.empty() ? measure(command)
                            : read_json_report(text_of(command.from), command.from, head);
   write_results(command, comparisons, head);
+  check_measured(comparisons);
 }
 
 }  // namespace convfilt

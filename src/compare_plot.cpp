@@ -159,7 +159,8 @@ class BarChart {
     script_ += "set lmargin at screen " + across(left) + "\nset rmargin at screen " +
                across(left + panel_) + "\nset tmargin at screen " + up(upper) +
                "\nset bmargin at screen " + up(lower) + "\n";
-    script_ += "set title " + in_gnuplot("mask " + mask_label(comparison)) + " offset 0,-0.6\n";
+    script_ += "set title " + in_gnuplot("mask " + mask_label(comparison.problem.mask)) +
+               " offset 0,-0.6\n";
     script_ += "set xlabel " + in_gnuplot(group.quantity.axis) + " offset 0,0.3\n";
     script_ += "set xrange [" + plain(from) + ":" + plain(to) + "]\nset yrange [" +
                std::to_string(bars) + ":0]\nset logscale x\n" + decades(from, to) +
@@ -232,8 +233,7 @@ std::string plain(double value) {
   return text;
 }
 
-std::string mask_label(const Comparison& comparison) {
-  const Mask& mask = comparison.problem.mask;
+std::string mask_label(const Mask& mask) {
   return mask.name + " " + std::to_string(mask.width) + "x" + std::to_string(mask.height);
 }
 
