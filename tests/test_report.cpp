@@ -149,6 +149,20 @@ TEST_CASE("the table shows every row, marks auto's choice, and emulated times no
   CHECK(contains(markdown_report({&c, 1}, kHead), "|---|---|---|---:|"));
 }
 
+TEST_CASE("a note of Markdown is one bullet, and shows what Markdown would take as its own") {
+  Comparison c = sample();
+  const std::string text = markdown_report({&c, 1}, {"1.2.3", "my_*`<b>|photo.png"});
+  CHECK(contains(text, "## my\\_\\*\\`\\<b>\\|photo.png"));
+  CHECK(contains(text, "\n- \\* is what auto takes\n"));
+  CHECK(contains(text, "| fast:tile=16 \\* |"));
+  CHECK(contains(text, "of up to 5 runs, with the pixels already on the device"));
+  CHECK(contains(text, "whichever binds, as a share of the time; above"));
+  CHECK_FALSE(contains(text, "\n- tap"));
+  c.rows[0].by_auto = false;
+  CHECK_FALSE(contains(markdown_report({&c, 1}, kHead), "is what auto takes"));
+  CHECK_FALSE(contains(text_report({&c, 1}, kHead), "is what auto takes"));
+}
+
 TEST_CASE("JSON comes back with every figure in full") {
   const Comparison c = sample();
   const auto json = nlohmann::json::parse(json_report({&c, 1}, kHead));
