@@ -98,6 +98,13 @@ TEST_CASE("a JSON report is read as it was written") {
     CHECK_THROWS_WITH_AS(read_json_report(wrong, "all.json", head),
                          doctest::Contains("all.json: not what convfilt compare --json writes"),
                          IoError);
+    CHECK_THROWS_WITH(read_json_report(wrong, "all.json", head),
+                      doctest::Contains("; run compare --json again with this version"));
+    try {
+      read_json_report(wrong, "all.json", head);
+    } catch (const IoError& error) {
+      CHECK_FALSE(contains(error.what(), "json.exception"));
+    }
   }
   std::string misspelt = text;
   misspelt.replace(misspelt.find("\"u8\""), 4, "\"u9\"");
