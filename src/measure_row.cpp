@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "count_reads.hpp"
 #include "estimate.hpp"
 
 namespace convfilt {
@@ -134,13 +135,14 @@ Times judged(const std::vector<double>& ms, const Arena& arena, const Location& 
   return times;
 }
 
-Counted counted_of(const Counts& counts, const Arena& arena) {
+Counted counted_of(const Counts& counts, const Arena& arena, bool by_library) {
   const double outputs = arena.outputs();
   Counted reads;
   reads.global_reads = double(counts.global_reads) / outputs;
   reads.shared_reads = double(counts.shared_reads) / outputs;
   reads.ghost_cells = double(counts.ghost_cells) / outputs;
-  if (counts.global_reads > 0) reads.reuse = taps_of(arena.problem()) / reads.global_reads;
+  if (counts.global_reads > 0 && !by_library)
+    reads.reuse = taps_of(arena.problem()) / reads.global_reads;
   if (counts.blocks > 0) reads.barriers = double(counts.barriers) / double(counts.blocks);
   return reads;
 }
@@ -154,7 +156,8 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
   row.height = trial.arena->problem().height;
   row.accuracy = trial.arena->judge(trial.result);
   if (location.kind == DeviceKind::emulator) {
-    row.counted = counted_of(trial.plan->counts(), *trial.arena);
+    row.counted = counted_of(trial.plan->counts(), *trial.arena,
+                             sums_by_library(*contender.strategy, contender.tuning));
     return;
   }
   const std::vector<double> ms =
