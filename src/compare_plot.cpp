@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <utility>
@@ -240,7 +241,9 @@ std::string mask_label(const Mask& mask) {
 std::string title_script(std::span<const Comparison> comparisons, const ReportHead& head,
                          PlotSize size) {
   Problem problem = comparisons.front().problem;
-  std::string what = head.input + ", " + std::to_string(problem.width) + "x" +
+  // A folder would push the rest out of the drawing.
+  const std::string name = std::filesystem::path(head.input).filename().string();
+  std::string what = name + ", " + std::to_string(problem.width) + "x" +
                      std::to_string(problem.height) + "x" + std::to_string(problem.channels) + " " +
                      std::string(name_of(problem.depth));
   std::string devices;

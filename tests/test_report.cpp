@@ -233,6 +233,12 @@ TEST_CASE("charts are drawn of what there is") {
       CHECK(contains(text, "</svg>"));
     }
   }
+  const std::string folder(200, 'f');
+  Comparison longest = sample();
+  longest.rows[0].contender = std::string(80, 'n');
+  const Drawing wide = draw_roofline({&longest, 1}, {"1.2.3", folder + "/photo.png"});
+  CHECK_FALSE(contains(wide.script, folder));
+  CHECK(wide.size.width > draw_roofline(comparisons, kHead).size.width + 300);
   Comparison nothing = sample();
   nothing.rows = {nothing.rows[2]};
   CHECK_THROWS_AS(draw_bars({&nothing, 1}, kHead), IoError);
