@@ -147,11 +147,13 @@ Counted counted_of(const Counts& counts, const Arena& arena, bool by_library) {
   return reads;
 }
 
-void measure(Row& row, const Bench& bench, const Contender& contender, const Location& location) {
+void measure(Row& row, const Bench& bench, const Contender& contender, const Location& location,
+             const PieceSize* piece) {
   const bool cuda = location.kind == DeviceKind::cuda;
-  Trial trial =
-      cuda ? try_on(bench, contender, location, bench.arenas.of(bench.arenas.sizes().back()))
-           : try_patiently(bench, contender, location);
+  Trial trial = piece || cuda
+                    ? try_on(bench, contender, location,
+                             bench.arenas.of(piece ? *piece : bench.arenas.sizes().back()))
+                    : try_patiently(bench, contender, location);
   row.width = trial.arena->problem().width;
   row.height = trial.arena->problem().height;
   row.accuracy = trial.arena->judge(trial.result);
@@ -167,7 +169,8 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
 
 }  // namespace
 
-Row measure_row(const Bench& bench, const Contender& contender, const Location& location) {
+Row measure_row(const Bench& bench, const Contender& contender, const Location& location,
+                const PieceSize* piece) {
   const Strategy& strategy = *contender.strategy;
   Row row;
   row.contender = name_of(contender);
@@ -180,7 +183,7 @@ Row measure_row(const Bench& bench, const Contender& contender, const Location& 
     return row;
   }
   try {
-    measure(row, bench, contender, location);
+    measure(row, bench, contender, location, piece);
   } catch (const std::bad_alloc&) {
     row.refusal = "out of memory";
   } catch (const std::exception& error) {
