@@ -13,6 +13,7 @@
 #include "errors.hpp"
 #include "progress.hpp"
 #include "report.hpp"
+#include "source_text.hpp"
 
 namespace convfilt {
 namespace {
@@ -42,11 +43,39 @@ Problem problem_for(const CompareCommand& command, const Image& picture, Mask ma
   return problem;
 }
 
+struct Output {
+  std::string option, path;
+};
+
+/// Where results go; "-" is standard output.
+std::vector<Output> outputs_of(const CompareCommand& command) {
+  std::vector<Output> outputs;
+  for (const auto& [option, path] :
+       {Output{"--json", command.json}, Output{"--csv", command.csv},
+        Output{"--markdown", command.markdown}, Output{"--plot", command.plot.value_or("")}})
+    if (!path.empty()) outputs.push_back({option, path});
+  return outputs;
+}
+
+/// Throws where a result would replace what is read, or another result.
+void check_apart(const CompareCommand& command, const std::vector<Output>& outputs) {
+  for (auto out = outputs.begin(); out != outputs.end(); ++out) {
+    const std::string where = out->option + ": '" + printable_name(out->path) + "' is the file ";
+    for (const auto& [name, in] : {Output{"IN", command.in}, Output{"--from", command.from}})
+      if (!in.empty() && same_file(in, out->path))
+        throw UsageError(where + "of " + name + ", which it would replace; write to another file");
+    for (auto other = outputs.begin(); other != out; ++other)
+      if (same_output(other->path, out->path))
+        throw UsageError(where + "of " + other->option + "; give each a file of its own");
+  }
+}
+
 /// Throws before hours of work what would be thrown after them.
 void check_outputs(const CompareCommand& command) {
   for (const std::string& path : {command.json, command.csv, command.markdown})
     if (!path.empty() && path != "-") check_writable(path);
   if (command.plot) check_plot(*command.plot);
+  check_apart(command, outputs_of(command));
 }
 
 void write_results(const CompareCommand& command, std::span<const Comparison> comparisons,
@@ -82,13 +111,27 @@ std::vector<Comparison> measure(const CompareCommand& command) {
   std::vector<Comparison> comparisons;
   for (const Mask& mask : masks) {
     const std::string part = "mask " + std::to_string(comparisons.size() + 1) + " of " +
-                             std::to_string(masks.size()) + ", " + mask.name + ": ";
+                             std::to_string(masks.size()) + ", " + mask_label(mask) + ": ";
     comparisons.push_back(compare(problem_for(command, picture, mask), picture, command.compare,
                                   this_machine(), limits,
                                   [&](const std::string& what) { line.show(part + what); }));
   }
   line.clear();
   return comparisons;
+}
+
+/// Throws where there is no figure at all: a script must not take that for success.
+void check_measured(std::span<const Comparison> comparisons) {
+  std::size_t rows = 0;
+  for (const Comparison& comparison : comparisons) {
+    rows += comparison.rows.size();
+    for (const Row& row : comparison.rows)
+      if (row.refusal.empty()) return;
+  }
+  throw IoError("nothing was measured: " +
+                (rows > 0 ? "every row is refused or failed; the rows say why"
+                          : std::string("no strategy takes the problem")) +
+                "; choose other strategies, masks or devices");
 }
 
 std::string text_of(const std::string& path) {
@@ -109,6 +152,7 @@ void run(const CompareCommand& command) {
       command.from.empty() ? measure(command)
                            : read_json_report(text_of(command.from), command.from, head);
   write_results(command, comparisons, head);
+  check_measured(comparisons);
 }
 
 }  // namespace convfilt

@@ -14,14 +14,14 @@ namespace {
 
 constexpr const char* kDefaultMasks[] = {"5x5", "3x3"};
 
-/// The problem with the mask asked for; or with the first default that the strategy takes.
+/// The problem with the mask asked for; or with the first default that the strategy takes, whatever
+/// its settings are.
 Problem with_mask(Problem problem, const ExplainCommand& command, const Strategy& strategy) {
   problem.mask = mask_named(command.mask.value_or(kDefaultMasks[0]));
-  if (command.mask || strategy.refusal(problem, command.convolver.request.tuning).empty())
-    return problem;
+  if (command.mask || strategy.refusal(problem).empty()) return problem;
   Problem other = problem;
   other.mask = mask_named(kDefaultMasks[1]);
-  return strategy.refusal(other, command.convolver.request.tuning).empty() ? other : problem;
+  return strategy.refusal(other).empty() ? other : problem;
 }
 
 }  // namespace

@@ -233,6 +233,23 @@ void check_writable(const std::string& path) {
   }
 }
 
+bool same_file(const std::string& in, const std::string& out) {
+  struct stat from {
+  }, to{};
+  if ((in == "-" ? ::fstat(STDIN_FILENO, &from) : ::stat(in.c_str(), &from)) != 0) return false;
+  if ((out == "-" ? ::fstat(STDOUT_FILENO, &to) : ::stat(out.c_str(), &to)) != 0) return false;
+  return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
+}
+
+bool same_output(const std::string& one, const std::string& other) {
+  if (one == "-" ? same_file(other, one) : same_file(one, other)) return true;
+  if (one == "-" || other == "-") return one == other;
+  const auto place = [](const std::string& path) {
+    return std::filesystem::weakly_canonical(std::filesystem::absolute(resolve_output(path).path));
+  };
+  return place(one) == place(other);
+}
+
 void write_stdout(std::span<const unsigned char> bytes) {
   const WriteSignalsBlocked blocked;
   if (!write_all(STDOUT_FILENO, bytes)) {

@@ -35,6 +35,13 @@ void write_file(const std::string& path, std::span<const unsigned char> bytes,
 /// folder that is missing or not writable.
 void check_writable(const std::string& path);
 
+/// Is `out` the regular file that `in` is? Links of all kinds are followed; "-" is standard input,
+/// or standard output.
+bool same_file(const std::string& in, const std::string& out);
+
+/// Would both outputs be one file, whether it is there yet or not? "-" is standard output.
+bool same_output(const std::string& one, const std::string& other);
+
 /// Writes to standard output. Throws IoError, for a closed pipe too.
 void write_stdout(std::span<const unsigned char> bytes);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <utility>
@@ -159,7 +160,8 @@ class BarChart {
     script_ += "set lmargin at screen " + across(left) + "\nset rmargin at screen " +
                across(left + panel_) + "\nset tmargin at screen " + up(upper) +
                "\nset bmargin at screen " + up(lower) + "\n";
-    script_ += "set title " + in_gnuplot("mask " + mask_label(comparison)) + " offset 0,-0.6\n";
+    script_ += "set title " + in_gnuplot("mask " + mask_label(comparison.problem.mask)) +
+               " offset 0,-0.6\n";
     script_ += "set xlabel " + in_gnuplot(group.quantity.axis) + " offset 0,0.3\n";
     script_ += "set xrange [" + plain(from) + ":" + plain(to) + "]\nset yrange [" +
                std::to_string(bars) + ":0]\nset logscale x\n" + decades(from, to) +
@@ -232,15 +234,16 @@ std::string plain(double value) {
   return text;
 }
 
-std::string mask_label(const Comparison& comparison) {
-  const Mask& mask = comparison.problem.mask;
+std::string mask_label(const Mask& mask) {
   return mask.name + " " + std::to_string(mask.width) + "x" + std::to_string(mask.height);
 }
 
 std::string title_script(std::span<const Comparison> comparisons, const ReportHead& head,
                          PlotSize size) {
   Problem problem = comparisons.front().problem;
-  std::string what = head.input + ", " + std::to_string(problem.width) + "x" +
+  // A folder would push the rest out of the drawing.
+  const std::string name = std::filesystem::path(head.input).filename().string();
+  std::string what = name + ", " + std::to_string(problem.width) + "x" +
                      std::to_string(problem.height) + "x" + std::to_string(problem.channels) + " " +
                      std::string(name_of(problem.depth));
   std::string devices;

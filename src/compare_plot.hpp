@@ -32,8 +32,8 @@ struct Drawing {
 Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& head);
 Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead& head);
 
-/// "3x3" or "emboss3 3x3": how charts name a problem's mask.
-std::string mask_label(const Comparison& comparison);
+/// "3x3" or "emboss3 3x3": how charts and messages name a mask.
+std::string mask_label(const Mask& mask);
 
 /// What the comparisons have in common, and the devices: two lines above a chart of that size.
 std::string title_script(std::span<const Comparison> comparisons, const ReportHead& head,

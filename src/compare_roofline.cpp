@@ -14,11 +14,14 @@
 namespace convfilt {
 namespace {
 
-constexpr int kWidth = 960, kPanelHeight = 430, kTitle = 56;
+constexpr int kPanelWidth = 620, kPanelHeight = 430, kTitle = 56;
 /// Logarithm of how far apart labels must be.
 constexpr double kTooClose = 0.7;
 
-constexpr int kLeft = 90, kRight = 250, kAbovePanel = 60, kBelowPanel = 60;
+constexpr int kLeft = 90, kAbovePanel = 60, kBelowPanel = 60;
+
+/// Room for the key: its sample of a line, and letters of its names.
+constexpr int kLeastRight = 250, kSample = 70, kLetter = 7;
 
 /// A strategy on a device, a point a mask.
 struct Series {
@@ -147,7 +150,11 @@ Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead&
   if (locations.empty())
     throw IoError(
         "there are no times for a roofline: nothing ran on a CPU or GPU; draw --plot-kind=bars");
-  PlotSize size{kWidth, kTitle + int(locations.size()) * kPanelHeight};
+  int right = kLeastRight;
+  for (const Location& location : locations)
+    for (const Series& series : series_on(location, comparisons))
+      right = std::max(right, kSample + kLetter * int(series.contender.size()));
+  PlotSize size{kLeft + kPanelWidth + right, kTitle + int(locations.size()) * kPanelHeight};
   const auto across = [&](int x) { return plain(double(x) / size.width); };
   const auto up = [&](int y) { return plain(1 - double(y) / size.height); };
   std::string script = "set multiplot\n" + title_script(comparisons, head, size) +
@@ -158,12 +165,12 @@ Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead&
                        "set xtics nomirror textcolor rgb '#000000'\n"
                        "set ytics nomirror textcolor rgb '#000000'\n";
   script += "set lmargin at screen " + across(kLeft) + "\nset rmargin at screen " +
-            across(kWidth - kRight) + "\n";
+            across(kLeft + kPanelWidth) + "\n";
   for (std::size_t k = 0; k < locations.size(); ++k) {
     const int top = kTitle + int(k) * kPanelHeight;
     const int upper = top + kAbovePanel, lower = top + kPanelHeight - kBelowPanel;
     script += "set tmargin at screen " + up(upper) + "\nset bmargin at screen " + up(lower) +
-              "\nset key at screen " + across(kWidth - kRight + 16) + "," + up(upper) +
+              "\nset key at screen " + across(kLeft + kPanelWidth + 16) + "," + up(upper) +
               " left top Left reverse samplen 2 font ',10'\n" + panel(locations[k], comparisons) +
               "unset label\n";
   }

@@ -18,6 +18,8 @@
 namespace convfilt {
 namespace {
 
+constexpr int kProbeSide = 256;  // of a picture that every strategy takes
+
 /// Takes what comes before the next `separator` from the front of `rest`.
 std::string_view take_word(std::string_view& rest, char separator) {
   const std::size_t end = std::min(rest.find(separator), rest.size());
@@ -46,6 +48,21 @@ void apply_setting(Contender& contender, std::string_view text) {
   throw UsageError("--strategies: " + unknown_name("setting" + of, name, own));
 }
 
+/// Why the strategy takes no problem at all with these settings; empty where it takes some small
+/// one.
+std::string never_takes(const Contender& contender) {
+  std::string reason;
+  for (const int side : {3, 1, 5}) {
+    Problem problem;
+    problem.width = problem.height = kProbeSide;
+    problem.mask = gaussian_mask_of(side, side);
+    const std::string refusal = contender.strategy->refusal(problem, contender.tuning);
+    if (refusal.empty()) return "";
+    if (reason.empty()) reason = refusal;
+  }
+  return reason;
+}
+
 Contender parse_contender(std::string_view text, const Machine& machine) {
   std::string_view rest = text;
   const std::string_view name = take_word(rest, ':');
@@ -61,7 +78,10 @@ Contender parse_contender(std::string_view text, const Machine& machine) {
     if (strategy->name == name) contender.strategy = strategy;
   if (!contender.strategy)
     throw UsageError("--strategies: " + unknown_name("strategy", name, strategy_names(machine)));
+  if (rest.empty()) return contender;
   while (!rest.empty()) apply_setting(contender, take_word(rest, ':'));
+  if (const std::string reason = never_takes(contender); !reason.empty())
+    throw UsageError("--strategies: " + convfilt::quoted(text) + ": " + reason);
   return contender;
 }
 

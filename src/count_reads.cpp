@@ -87,4 +87,10 @@ Problem quickly_counted(const Problem& problem, Family family, int tile_x, int t
   return small;
 }
 
+bool sums_by_library(const Strategy& strategy, const Tuning& tuning) {
+  // Of the family, only winograd has blocks of its own in every domain.
+  return strategy.family_of(tuning) == Family::transform &&
+         (!strategy.geometry || strategy.has(Setting::domain));
+}
+
 }  // namespace convfilt

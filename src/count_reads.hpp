@@ -22,4 +22,8 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
 /// would take longer than a moment; else as it is. `tile_x` and `tile_y`: outputs of a block.
 Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y);
 
+/// Does a library compute the sums, by Fourier transforms or matrices? Its reads are not counted,
+/// so taps over counted reads say nothing.
+bool sums_by_library(const Strategy& strategy, const Tuning& tuning);
+
 }  // namespace convfilt

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "count_reads.hpp"
 #include "suggest.hpp"
 
 namespace convfilt {
@@ -124,9 +125,10 @@ void tell_reads(const Explanation& e, Lines& lines) {
                                               "   in the emulator; " + verdict(e.middle)
                                         : "the emulator has no such block to count");
   const std::int64_t reads = e.middle.value().global;
-  lines.line("reuse", std::to_string(outputs) + " * " +
-                          std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
-                          std::to_string(reads) + " = " + short_number(double(taps) / reads));
+  if (!sums_by_library(*e.strategy, e.tuning))
+    lines.line("reuse", std::to_string(outputs) + " * " +
+                            std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
+                            std::to_string(reads) + " = " + short_number(double(taps) / reads));
   if (e.middle_counts && e.middle_counts->shared_reads > 0)
     lines.line("shared reads",
                quotient(std::int64_t(e.middle_counts->shared_reads), outputs) + "   by count");
@@ -145,13 +147,15 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
   lines.line("border " + std::string(name_of(e.counted.border)),
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
-  if (e.strategy->family_of(e.tuning) == Family::transform)
+  const bool by_library = sums_by_library(*e.strategy, e.tuning);
+  if (by_library)
     lines.line("of that",
                "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
   lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
                                 std::to_string(bare.global + bare.made_up) + " samples asked for");
-  if (!e.geometry || e.geometry->loads == 0) return;
+  if (by_library || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
+  if (taps == 0) return;  // the blocks of the counted picture are others
   lines.line("reuse", quotient(taps, bare.global) +
                           "   taps on samples of the image / their reads, ghost cells out");
 }

@@ -1,6 +1,3 @@
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <new>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
@@ -36,14 +33,6 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
             : "unknown extension " + convfilt::quoted("." + extension) + " of " + shown(path)) +
       (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
       " known: " + known_extensions());
-}
-
-bool same_file(const std::string& in, const std::string& out) {
-  struct stat from {
-  }, to{};
-  if ((in == "-" ? ::fstat(STDIN_FILENO, &from) : ::stat(in.c_str(), &from)) != 0) return false;
-  if ((out == "-" ? ::fstat(STDOUT_FILENO, &to) : ::stat(out.c_str(), &to)) != 0) return false;
-  return S_ISREG(from.st_mode) && from.st_dev == to.st_dev && from.st_ino == to.st_ino;
 }
 
 Depth nearest_depth(const Format& format, Depth depth) {

@@ -68,6 +68,30 @@ void compare_with_baseline(std::vector<Row>& rows) {
   }
 }
 
+/// Counts on pieces of different size cannot be compared, as their edges weigh differently: all are
+/// taken on the smallest piece that a row needs.
+void count_on_one_piece(const Bench& bench, const std::vector<Contender>& contenders,
+                        std::vector<Row>& rows, const Progress& progress) {
+  const std::vector<PieceSize> sizes = bench.arenas.sizes();
+  const auto smallest = std::find_if(sizes.begin(), sizes.end(), [&](const PieceSize& size) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+      return row.counted && row.width == size.width && row.height == size.height;
+    });
+  });
+  if (smallest == sizes.end()) return;
+  for (Row& row : rows) {
+    if (!row.counted || (row.width == smallest->width && row.height == smallest->height)) continue;
+    for (const Contender& contender : contenders) {
+      if (name_of(contender) != row.contender) continue;
+      progress(row.contender + " on " + name_of(row.location) + ", on the piece of the others");
+      const bool by_auto = row.by_auto;
+      row = measure_row(bench, contender, row.location, &*smallest);
+      row.by_auto = by_auto;
+      break;
+    }
+  }
+}
+
 std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t bytes, Limits& limits) {
   std::vector<DeviceFacts> facts;
   for (const Row& row : rows) {
@@ -131,6 +155,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
       comparison.rows.push_back(std::move(row));
     }
   }
+  count_on_one_piece(bench, done, comparison.rows, progress);
   compare_with_baseline(comparison.rows);
   progress("the copy");
   if (mode_refuses(problem).empty())

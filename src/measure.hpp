@@ -40,7 +40,7 @@ struct Times {
 /// What the emulator counted, a result's sample; nothing is counted in library calls.
 struct Counted {
   double global_reads = 0, shared_reads = 0, ghost_cells = 0;
-  double reuse = 0;     ///< taps over global reads; 0 where there are none
+  double reuse = 0;     ///< taps over global reads; 0 where it says nothing
   double barriers = 0;  ///< a block
 };
 

@@ -7,6 +7,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "count_reads.hpp"
 #include "estimate.hpp"
 
 namespace convfilt {
@@ -134,27 +135,31 @@ Times judged(const std::vector<double>& ms, const Arena& arena, const Location& 
   return times;
 }
 
-Counted counted_of(const Counts& counts, const Arena& arena) {
+Counted counted_of(const Counts& counts, const Arena& arena, bool by_library) {
   const double outputs = arena.outputs();
   Counted reads;
   reads.global_reads = double(counts.global_reads) / outputs;
   reads.shared_reads = double(counts.shared_reads) / outputs;
   reads.ghost_cells = double(counts.ghost_cells) / outputs;
-  if (counts.global_reads > 0) reads.reuse = taps_of(arena.problem()) / reads.global_reads;
+  if (counts.global_reads > 0 && !by_library)
+    reads.reuse = taps_of(arena.problem()) / reads.global_reads;
   if (counts.blocks > 0) reads.barriers = double(counts.barriers) / double(counts.blocks);
   return reads;
 }
 
-void measure(Row& row, const Bench& bench, const Contender& contender, const Location& location) {
+void measure(Row& row, const Bench& bench, const Contender& contender, const Location& location,
+             const PieceSize* piece) {
   const bool cuda = location.kind == DeviceKind::cuda;
-  Trial trial =
-      cuda ? try_on(bench, contender, location, bench.arenas.of(bench.arenas.sizes().back()))
-           : try_patiently(bench, contender, location);
+  Trial trial = piece || cuda
+                    ? try_on(bench, contender, location,
+                             bench.arenas.of(piece ? *piece : bench.arenas.sizes().back()))
+                    : try_patiently(bench, contender, location);
   row.width = trial.arena->problem().width;
   row.height = trial.arena->problem().height;
   row.accuracy = trial.arena->judge(trial.result);
   if (location.kind == DeviceKind::emulator) {
-    row.counted = counted_of(trial.plan->counts(), *trial.arena);
+    row.counted = counted_of(trial.plan->counts(), *trial.arena,
+                             sums_by_library(*contender.strategy, contender.tuning));
     return;
   }
   const std::vector<double> ms =
@@ -164,7 +169,8 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
 
 }  // namespace
 
-Row measure_row(const Bench& bench, const Contender& contender, const Location& location) {
+Row measure_row(const Bench& bench, const Contender& contender, const Location& location,
+                const PieceSize* piece) {
   const Strategy& strategy = *contender.strategy;
   Row row;
   row.contender = name_of(contender);
@@ -177,7 +183,7 @@ Row measure_row(const Bench& bench, const Contender& contender, const Location& 
     return row;
   }
   try {
-    measure(row, bench, contender, location);
+    measure(row, bench, contender, location, piece);
   } catch (const std::bad_alloc&) {
     row.refusal = "out of memory";
   } catch (const std::exception& error) {

@@ -8,6 +8,7 @@ namespace convfilt {
 namespace {
 
 constexpr double kGiga = 1e9;
+constexpr std::size_t kNoteWidth = 116;  // of a line of notes under a table
 
 /// Either text or Markdown.
 struct Style {
@@ -15,9 +16,29 @@ struct Style {
 
   std::string table(const Table& t) const { return markdown ? as_markdown(t) : as_text(t); }
   std::string heading(const std::string& text) const {
-    return (markdown ? "## " : "") + text + "\n\n";
+    return (markdown ? "## " : "") + shown(text) + "\n\n";
   }
-  std::string line(const std::string& text) const { return (markdown ? "- " : "  ") + text + "\n"; }
+  /// A bullet of Markdown; of text a line, or more where it is long.
+  std::string note(const std::string& text) const {
+    if (markdown) return "- " + shown(text) + "\n";
+    std::string lines = "  ";
+    std::size_t width = 0;
+    for (std::size_t from = 0; from < text.size();) {
+      const std::size_t end = std::min(text.find(' ', from), text.size());
+      const std::size_t word = width_of(text.substr(from, end - from));
+      if (width > 0) lines += width + 1 + word > kNoteWidth ? "\n  " : " ";
+      width = width == 0 || width + 1 + word > kNoteWidth ? word : width + 1 + word;
+      lines += text.substr(from, end - from);
+      from = end + 1;
+    }
+    return lines + "\n";
+  }
+  std::string line(const std::string& text) const {
+    return markdown ? note(text) : "  " + text + "\n";
+  }
+  std::string shown(const std::string& text) const {
+    return markdown ? escaped_markdown(text) : text;
+  }
 };
 
 bool is_piece(const Row& row, const Problem& whole) {
@@ -124,34 +145,40 @@ bool any(std::span<const Comparison> comparisons, auto has) {
 }
 
 std::string legend(std::span<const Comparison> comparisons, const Style& style) {
-  std::string text = style.line("* is what auto takes");
-  if (any(comparisons, [](const Row& row) { return row.times.has_value(); })) {
-    text += style.line(
-        "kernel ms: median of some runs, pixels where they are needed; spread: between the "
-        "quartiles");
-    text += style.line(
+  std::string text;
+  if (any(comparisons, [](const Row& row) { return row.by_auto; }))
+    text += style.note("* is what auto takes");
+  int runs = 0;
+  bool pieces = false;
+  for (const Comparison& comparison : comparisons)
+    for (const Row& row : comparison.rows)
+      if (row.times) {
+        runs = std::max(runs, row.times->runs);
+        pieces = pieces || is_piece(row, comparison.problem);
+      }
+  if (runs > 0) {
+    text += style.note("kernel ms: median of up to " + std::to_string(runs) +
+                       " runs, with the pixels already on the device; spread: between the "
+                       "quartiles");
+    text += style.note(
         "GB/s: picture read once, result written once; x copy: the time, in copies of as many "
-        "bytes on "
-        "that device");
-    text += style.line(
+        "bytes on that device");
+    text += style.note(
         "of roof: the least time for the direct method, by bandwidth of the copy or by fp32 peak "
-        "at 2 "
-        "operations a");
-    text += style.line(
-        "tap, whichever binds, as a share of the time; above 100 % what needs fewer or cheaper "
-        "operations");
-    text += style.line("x basic: times as fast as basic on that device");
+        "at 2 operations a tap, whichever binds, as a share of the time; above 100 % what needs "
+        "fewer or cheaper operations");
+    text += style.note("x basic: times as fast as basic on that device");
   }
-  if (any(comparisons, [](const Row& row) { return row.counted.has_value(); })) {
-    text += style.line(
-        "global and shared reads, ghost cells: counted, a sample of the result; reuse: taps over "
-        "global "
-        "reads, blank where a");
+  const bool counted = any(comparisons, [](const Row& row) { return row.counted.has_value(); });
+  if (counted)
+    text += style.note(
+        "global and shared reads, ghost cells: counted in the emulator, per sample of the result; "
+        "reuse: taps over global reads, blank where a library does the work");
+  if (counted || pieces)
     text +=
-        style.line("library does the work; picture: the piece from its middle that was counted on");
-  }
+        style.note("picture: what the row was measured on, the whole or a piece from its middle");
   const Problem& problem = comparisons.front().problem;
-  text += style.line("difference: the largest from the convolution in double precision, in " +
+  text += style.note("difference: the largest from the convolution in double precision, in " +
                      difference_unit(problem) + "; at that many samples");
   return text;
 }

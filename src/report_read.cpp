@@ -120,6 +120,13 @@ Comparison comparison_of(const Json& json) {
   return c;
 }
 
+/// What the library says, without its "[json.exception.type_error.302] ".
+std::string without_prefix(const std::string& message) {
+  const std::size_t end =
+      message.starts_with("[json.exception") ? message.find("] ") : message.npos;
+  return end == message.npos ? message : message.substr(end + 2);
+}
+
 }  // namespace
 
 std::vector<Comparison> read_json_report(const std::string& text, const std::string& path,
@@ -134,7 +141,8 @@ std::vector<Comparison> read_json_report(const std::string& text, const std::str
     if (comparisons.empty()) throw std::out_of_range("there is no comparison in it");
     return comparisons;
   } catch (const std::exception& error) {
-    throw IoError(path + ": not what convfilt compare --json writes: " + error.what());
+    throw IoError(path + ": not what convfilt compare --json writes: " +
+                  without_prefix(error.what()) + "; run compare --json again with this version");
   }
 }
 

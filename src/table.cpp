@@ -17,12 +17,6 @@ std::string padded(const std::string& cell, std::size_t width, bool left) {
   return left ? cell + blanks : blanks + cell;
 }
 
-/// A cell of Markdown may hold no bar.
-std::string escaped(std::string cell) {
-  for (std::size_t at = 0; (at = cell.find('|', at)) != cell.npos; at += 2) cell.insert(at, "\\");
-  return cell;
-}
-
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
@@ -52,17 +46,23 @@ std::string as_text(const Table& table) {
   return text;
 }
 
+std::string escaped_markdown(std::string text) {
+  for (std::size_t at = 0; (at = text.find_first_of("\\|_*`<", at)) != text.npos; at += 2)
+    text.insert(at, "\\");
+  return text;
+}
+
 std::string as_markdown(const Table& table) {
   std::string text = "|", rule = "|";
   for (std::size_t i = 0; i < table.head.size(); ++i) {
-    text += " " + escaped(table.head[i]) + " |";
+    text += " " + escaped_markdown(table.head[i]) + " |";
     rule += i < table.words ? "---|" : "---:|";
   }
   text += "\n" + rule + "\n";
   for (const Table::Line& line : table.lines) {
     text += "|";
-    for (const std::string& cell : line.cells) text += " " + escaped(cell) + " |";
-    if (!line.remark.empty()) text += " " + escaped(line.remark) + " |";
+    for (const std::string& cell : line.cells) text += " " + escaped_markdown(cell) + " |";
+    if (!line.remark.empty()) text += " " + escaped_markdown(line.remark) + " |";
     text += "\n";
   }
   return text;

@@ -23,6 +23,9 @@ std::string as_text(const Table& table);
 
 std::string as_markdown(const Table& table);
 
+/// The text with a backslash before what Markdown would take as its own.
+std::string escaped_markdown(std::string text);
+
 /// Characters of UTF-8, each one column wide.
 std::size_t width_of(std::string_view text);
 

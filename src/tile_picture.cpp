@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "block_panel.hpp"
+#include "count_reads.hpp"
 #include "errors.hpp"
 #include "explain_text.hpp"
 #include "panel.hpp"
@@ -29,8 +30,9 @@ std::string title_of(const Explanation& e) {
   if (!e.middle.known()) return title;
   const std::int64_t reads = e.middle.value().global, outputs = outputs_of(g);
   const std::int64_t taps = taps_of(g, e.problem.mask);
-  return title + ": " + plural(outputs, "output") + " from " + plural(reads, "load") + ", reuse " +
-         std::to_string(outputs) + " · " +
+  title += ": " + plural(outputs, "output") + " from " + plural(reads, "load");
+  if (sums_by_library(*e.strategy, e.tuning)) return title;
+  return title + ", reuse " + std::to_string(outputs) + " · " +
          std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
          std::to_string(reads) + " = " + short_number(double(taps) / double(reads));
 }

@@ -165,6 +165,23 @@ TEST_CASE("what takes too long is counted on a piece from the middle") {
   CHECK(row_of(c, "cpu").width == 3000);
 }
 
+TEST_CASE("all that is counted is counted on the same piece") {
+  CompareOptions options;
+  options.threads = 1;
+  options.device = "emulator";
+  for (const char* name : {"basic", "tiled-in"})
+    options.contenders.push_back({find_strategy(name), {}});
+  Problem problem = problem_of(3000, 2000, mask_named("31x31"));
+  problem.mode = Mode::full;
+  const Comparison c = comparison(problem, options);
+  const Row &basic = row_of(c, "basic"), &tiled = row_of(c, "tiled-in");
+  REQUIRE(basic.counted);
+  REQUIRE(tiled.counted);
+  CHECK(basic.width < 3000);
+  CHECK(basic.width == tiled.width);
+  CHECK(basic.height == tiled.height);
+}
+
 TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
   const Comparison c = comparison(problem_of(100, 50, mask_named("3x3")), {});
   const Row& wrong = row_of(c, "wrong");

@@ -98,6 +98,13 @@ TEST_CASE("a JSON report is read as it was written") {
     CHECK_THROWS_WITH_AS(read_json_report(wrong, "all.json", head),
                          doctest::Contains("all.json: not what convfilt compare --json writes"),
                          IoError);
+    CHECK_THROWS_WITH(read_json_report(wrong, "all.json", head),
+                      doctest::Contains("; run compare --json again with this version"));
+    try {
+      read_json_report(wrong, "all.json", head);
+    } catch (const IoError& error) {
+      CHECK_FALSE(contains(error.what(), "json.exception"));
+    }
   }
   std::string misspelt = text;
   misspelt.replace(misspelt.find("\"u8\""), 4, "\"u9\"");
@@ -147,6 +154,20 @@ TEST_CASE("the table shows every row, marks auto's choice, and emulated times no
     CHECK_FALSE(contains(emulated, word));
   CHECK(contains(markdown_report({&c, 1}, kHead), "only 1x1 \\| masks"));
   CHECK(contains(markdown_report({&c, 1}, kHead), "|---|---|---|---:|"));
+}
+
+TEST_CASE("a note of Markdown is one bullet, and shows what Markdown would take as its own") {
+  Comparison c = sample();
+  const std::string text = markdown_report({&c, 1}, {"1.2.3", "my_*`<b>|photo.png"});
+  CHECK(contains(text, "## my\\_\\*\\`\\<b>\\|photo.png"));
+  CHECK(contains(text, "\n- \\* is what auto takes\n"));
+  CHECK(contains(text, "| fast:tile=16 \\* |"));
+  CHECK(contains(text, "of up to 5 runs, with the pixels already on the device"));
+  CHECK(contains(text, "whichever binds, as a share of the time; above"));
+  CHECK_FALSE(contains(text, "\n- tap"));
+  c.rows[0].by_auto = false;
+  CHECK_FALSE(contains(markdown_report({&c, 1}, kHead), "is what auto takes"));
+  CHECK_FALSE(contains(text_report({&c, 1}, kHead), "is what auto takes"));
 }
 
 TEST_CASE("JSON comes back with every figure in full") {
@@ -212,6 +233,12 @@ TEST_CASE("charts are drawn of what there is") {
       CHECK(contains(text, "</svg>"));
     }
   }
+  const std::string folder(200, 'f');
+  Comparison longest = sample();
+  longest.rows[0].contender = std::string(80, 'n');
+  const Drawing wide = draw_roofline({&longest, 1}, {"1.2.3", folder + "/photo.png"});
+  CHECK_FALSE(contains(wide.script, folder));
+  CHECK(wide.size.width > draw_roofline(comparisons, kHead).size.width + 300);
   Comparison nothing = sample();
   nothing.rows = {nothing.rows[2]};
   CHECK_THROWS_AS(draw_bars({&nothing, 1}, kHead), IoError);

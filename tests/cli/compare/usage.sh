@@ -3,6 +3,7 @@ try compare --strategies basci
 try compare --strategies tiled-out:hallo=regions
 try compare --strategies tiled-out:halo=region
 try compare --strategies texture:tile=3
+try compare --strategies winograd:tile=3
 try compare --strategies basic,
 try compare --mask no-such-filter
 try compare --mask 9x0

@@ -17,4 +17,6 @@ try explain basic --picture tiles.gif
 try explain basic --picture nowhere/tiles.svg
 try explain cpu --picture tiles.svg
 try explain basic photo.jpg
+try explain winograd --tile 3
+try explain overlap-save --block 3
 only .
