@@ -18,12 +18,6 @@ namespace {
 /// Far more than any picture has; the numbers stay within what is exact.
 constexpr std::int64_t kMaxExplainedSide = 1'000'000;
 
-Words names_of_strategies() {
-  Words names;
-  for (const Strategy* strategy : this_machine().strategies) names.emplace_back(strategy->name);
-  return names;
-}
-
 }  // namespace
 
 template <class Number>
@@ -97,7 +91,8 @@ void complete_request(Request& request, const Raw& raw) {
 
 void complete(ExplainCommand& command, const Raw& raw) {
   Request& request = command.convolver.request;
-  const Words names = names_of_strategies();
+  Words names = strategy_names(this_machine());
+  std::erase(names, Request().strategy);  // auto has no blocks of its own
   require(!request.strategy.empty() && request.strategy != Request().strategy,
           "explain what? Name a strategy: " + listed(names, "or"));
   require_choice("strategy", request.strategy, names);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arithmetic.hpp"
+#include "ceil_div.hpp"
 #include "strategy.hpp"
 
 namespace convfilt {
@@ -22,20 +23,29 @@ struct Sides {
 
 /// Of the parts that a mask is cut into (PreparedMask::parts): the first, and the largest.
 inline Sides first_part(const Mask& mask) {
-  const auto share = [](int side) { return side / ((side + kMaxPartSide - 1) / kMaxPartSide); };
+  const auto share = [](int side) { return side / ceil_div(side, kMaxPartSide); };
   return {share(mask.width), share(mask.height)};
 }
 inline Sides largest_part(const Mask& mask) {
-  const auto share = [](int side) {
-    const int parts = (side + kMaxPartSide - 1) / kMaxPartSide;
-    return (side + parts - 1) / parts;
-  };
+  const auto share = [](int side) { return ceil_div(side, ceil_div(side, kMaxPartSide)); };
   return {share(mask.width), share(mask.height)};
 }
 
 /// Implementation::refuses of the direct and the reordered family.
 inline std::string direct_refuses(const Problem& problem, const Tuning&) {
   return arithmetic_refuses(problem);
+}
+
+/// Blocks of columns x rows threads that each read all taps of one output.
+inline Geometry one_output_a_thread(const Problem& problem, int columns, int rows) {
+  const Sides mask = first_part(problem.mask);
+  Geometry g;
+  g.block_columns = g.out_columns = columns;
+  g.block_rows = g.out_rows = rows;
+  g.computing_threads = columns * rows;
+  g.loads = double(g.computing_threads) * mask.width * mask.height;
+  g.loads_per_output = "w * h";
+  return g;
 }
 
 }  // namespace convfilt

@@ -3,8 +3,8 @@
 /// file is compiled once for each, in the namespace CONVFILT_BACKEND.
 ///
 /// All give: dim3, launch(grid, block, stream, kernel, args...), load(in, x, y), atomic_add(cell,
-/// value), and the owners DeviceBuffer, Stream, Event, Texture; all but the host SharedTile<T, rows,
-/// columns>, load4(in, x, y) and tex2D.
+/// value), and the owners DeviceBuffer, Stream, Event, Texture; all but the host SharedTile<T,
+/// rows, columns>, load4(in, x, y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE
@@ -20,12 +20,9 @@
 
 #include "accumulate.hpp"
 #include "border.hpp"
+#include "ceil_div.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
-
-constexpr int ceil_div(int a, int b) {
-  return (a + b - 1) / b;
-}
 
 // CUDA 12.0 and its drivers take 4,096 bytes of kernel arguments; views and ghost cell go beside a
 // part.

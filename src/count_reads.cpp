@@ -20,12 +20,12 @@ int edge_blocks(int mask_side, int tile) {
   return (mask_side - 1 + tile - 1) / tile + 1;
 }
 
+}  // namespace
+
 bool same_blocks(const Geometry& a, const Geometry& b) {
   return a.out_columns == b.out_columns && a.out_rows == b.out_rows &&
          a.in_columns == b.in_columns && a.in_rows == b.in_rows && a.loads == b.loads;
 }
-
-}  // namespace
 
 std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
                                   const Tuning& tuning) {

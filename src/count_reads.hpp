@@ -8,6 +8,9 @@
 
 namespace convfilt {
 
+/// Whether the blocks of two problems are of one size and read as much.
+bool same_blocks(const Geometry& a, const Geometry& b);
+
 /// Of one plane of such a picture. Empty where the strategy's kernels do not run in the emulator.
 std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
                                   const Tuning& tuning);

@@ -6,6 +6,7 @@
 #include "arithmetic.hpp"
 #include "count_reads.hpp"
 #include "errors.hpp"
+#include "implementation.hpp"
 
 namespace convfilt {
 namespace {
@@ -35,15 +36,11 @@ struct Part {
   int width = 0, height = 0, count = 1;
 };
 
-int ceil_div(int a, int b) {
-  return (a + b - 1) / b;
-}
-
-/// The first part that the direct families cut a mask into: equal shares.
+/// The first part that the direct families cut a mask into.
 Part first_share(const Mask& mask) {
-  const int columns = ceil_div(mask.width, kMaxPartSide);
-  const int rows = ceil_div(mask.height, kMaxPartSide);
-  return {mask.width / columns, mask.height / rows, columns * rows};
+  const Sides first = first_part(mask);
+  return {first.width, first.height,
+          ceil_div(mask.width, kMaxPartSide) * ceil_div(mask.height, kMaxPartSide)};
 }
 
 /// The part that blocks of the input spread over their outputs, tap by tap.
@@ -53,11 +50,6 @@ Part spread_part(const Geometry& g, const Mask& mask) {
     return {mask.width, mask.height};
   const int width = g.out_columns - g.in_columns + 1, height = g.out_rows - g.in_rows + 1;
   return {width, height, ceil_div(mask.width, width) * ceil_div(mask.height, height)};
-}
-
-bool same_blocks(const Geometry& a, const Geometry& b) {
-  return a.loads == b.loads && a.in_columns == b.in_columns && a.in_rows == b.in_rows &&
-         a.out_columns == b.out_columns && a.out_rows == b.out_rows;
 }
 
 /// Where the blocks for a large mask are those for its first part, that is what is explained.

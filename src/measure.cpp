@@ -7,7 +7,6 @@
 #include "devices.hpp"
 #include "errors.hpp"
 #include "measure_row.hpp"
-#include "suggest.hpp"
 
 namespace convfilt {
 namespace {
@@ -29,11 +28,6 @@ std::vector<Location> locations_for(const Strategy& strategy, const Wanted& want
     locations.push_back({DeviceKind::cpu, 0});
   if (locations.empty()) locations.push_back({DeviceKind::emulator, 0});
   return locations;
-}
-
-std::string why_not_there(const Strategy& strategy, const Location& location) {
-  return "does not run on " + std::string(name_of(location.kind)) + ", only on " +
-         listed(devices_of(strategy));
 }
 
 /// What `auto` takes; without a strategy where it refuses, with the reason.
@@ -148,8 +142,6 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
     for (const Location& location : locations_for(*contender.strategy, wanted, machine)) {
       progress(name_of(contender) + " on " + name_of(location));
       Row row = measure_row(bench, contender, location);
-      if (!contender.strategy->runs_on(location.kind))
-        row.refusal = why_not_there(*contender.strategy, location);
       row.by_auto = contender == Contender{choice.strategy, {}} &&
                     location == Location{choice.device, choice.ordinal};
       comparison.rows.push_back(std::move(row));

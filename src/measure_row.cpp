@@ -9,6 +9,7 @@
 
 #include "count_reads.hpp"
 #include "estimate.hpp"
+#include "suggest.hpp"
 
 namespace convfilt {
 namespace {
@@ -167,6 +168,11 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
   row.times = judged(ms, *trial.arena, location, bench.limits);
 }
 
+std::string why_not_there(const Strategy& strategy, const Location& location) {
+  return "does not run on " + std::string(name_of(location.kind)) + ", only on " +
+         listed(devices_of(strategy));
+}
+
 }  // namespace
 
 Row measure_row(const Bench& bench, const Contender& contender, const Location& location,
@@ -176,12 +182,10 @@ Row measure_row(const Bench& bench, const Contender& contender, const Location& 
   row.contender = name_of(contender);
   row.family = strategy.family_of(contender.tuning);
   row.location = location;
-  row.refusal = strategy.refusal(bench.arenas.whole(), contender.tuning);
+  row.refusal = strategy.runs_on(location.kind)
+                    ? strategy.refusal(bench.arenas.whole(), contender.tuning)
+                    : why_not_there(strategy, location);
   if (!row.refusal.empty()) return row;
-  if (!strategy.runs_on(location.kind)) {
-    row.refusal = "does not run there";
-    return row;
-  }
   try {
     measure(row, bench, contender, location, piece);
   } catch (const std::bad_alloc&) {

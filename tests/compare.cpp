@@ -18,8 +18,7 @@
 namespace convfilt::test {
 namespace {
 
-constexpr double kSlack = 1e-9;                     // the oracle's own rounding
-constexpr double kHalfUlp = 5.9604644775390625e-8;  // of a float near 1: 2^-24
+constexpr double kSlack = 1e-9;  // the oracle's own rounding
 
 // Cases up to this many taps are run twice, which also shows that a plan can be run again.
 constexpr double kCheapTaps = 50000;
@@ -50,69 +49,6 @@ double largest_sample(const Problem& p, const Picture& in) {
     }
   }
   return largest;
-}
-
-// Operations that may each round once, in the order of arithmetic.hpp, bound the error of float
-// sums: the rows of a part are chains, a column of rows is added up, one more ends it.
-double float_sum_error(const Mask& mask, double largest) {
-  const int parts = (mask.width + kMaxPartSide - 1) / kMaxPartSide;
-  const int roundings = std::min(mask.width, kMaxPartSide) + mask.height * parts + 3;
-  return roundings * kHalfUlp * absolute_gain(mask) * largest;
-}
-
-double direct_error(const Problem& p, double largest) {
-  const Mask& mask = p.mask;
-  const double amplification = std::max(1.0, absolute_gain(mask));
-  const double end =
-      kHalfUlp * (std::abs(mask.offset) + 65536);  // offset and final value as floats
-  const bool up_to_15 = mask.width <= 15 && mask.height <= 15;
-  const bool up_to_31 = mask.width <= 31 && mask.height <= 31;
-  switch (p.depth) {
-    case Depth::u8: {
-      const double error = prepare_mask<std::uint8_t>(mask).error;
-      const bool normalised = std::abs(gain(mask) - 1) < 1e-6;
-      // A sharpening mask's sum of |weights| takes bits from the fixed point, so its part grows
-      // alike.
-      return 0.5 + (normalised && up_to_15 ? std::min(error, 0.02 * amplification) : error);
-    }
-    case Depth::u16: {
-      const double error = float_sum_error(mask, largest);
-      return 0.5 + end + (up_to_31 ? std::min(error, 0.05 * amplification) : error);
-    }
-    case Depth::f32: break;
-  }
-  return 1e-6 * absolute_gain(mask) * largest + 2 * kHalfUlp * std::abs(mask.offset);
-}
-
-double separable_error(const Problem& p, double largest) {
-  const Mask& mask = p.mask;
-  switch (p.depth) {
-    case Depth::u8: return 0.5 + prepare_separable<std::uint8_t>(mask).error;
-    case Depth::u16: {
-      const double roundings = (mask.width + mask.height + 4) * kHalfUlp + rank_tolerance(p.depth);
-      const double error =
-          roundings * absolute_gain(mask) * largest + kHalfUlp * (std::abs(mask.offset) + 65536);
-      return std::min(0.5 + error, std::max(1.0, absolute_gain(mask)));
-    }
-    case Depth::f32: break;
-  }
-  return 1e-5 * absolute_gain(mask) * largest + 2 * kHalfUlp * std::abs(mask.offset);
-}
-
-// Sums in any order: every one of the roundings may fall otherwise.
-double reordered_error(const Problem& p, double largest) {
-  if (p.depth == Depth::u8) return direct_error(p, largest);
-  const Mask& mask = p.mask;
-  const double roundings = double(mask.width) * mask.height + 3;
-  const double error = std::min(roundings * kHalfUlp, 1e-5) * absolute_gain(mask) * largest;
-  return p.depth == Depth::f32
-             ? error + 2 * kHalfUlp * std::abs(mask.offset)
-             : std::min(1.0, 0.5 + error + kHalfUlp * (std::abs(mask.offset) + 65536));
-}
-
-double transform_error(const Problem& p, double largest) {
-  if (p.depth != Depth::f32) return 1;
-  return 1e-5 * absolute_gain(p.mask) * largest + 2 * kHalfUlp * std::abs(p.mask.offset);
 }
 
 double saturated(double value, Depth depth) {
@@ -246,32 +182,6 @@ std::optional<Picture> checked_output(const Case& c, const Runner& runner, const
 }
 
 }  // namespace
-
-double allowed_error(const Problem& problem, Family family, double largest) {
-  switch (family) {
-    case Family::direct: return direct_error(problem, largest);
-    case Family::separable: return separable_error(problem, largest);
-    case Family::reordered: return reordered_error(problem, largest);
-    case Family::transform: break;
-  }
-  return transform_error(problem, largest);
-}
-
-std::string expected_refusal(const Problem& problem, const Runner& runner) {
-  if (const std::string reason = mode_refuses(problem); !reason.empty()) return reason;
-  if (runner.strategy->name == "winograd" && (problem.mask.width > 3 || problem.mask.height > 3)) {
-    return "Winograd's tiles are made for 3x3";
-  }
-  if (runner.strategy->name == "im2col" && problem.depth != Depth::f32 &&
-      problem.mask.width * problem.mask.height > 128 * 128) {
-    return "so many single-precision sums lose a step";
-  }
-  switch (runner.family()) {
-    case Family::separable: return separable_refuses(problem);
-    case Family::transform: return transform_refuses(problem);
-    default: return arithmetic_refuses(problem);
-  }
-}
 
 Picture run(const Runner& runner, const Problem& problem, const Picture& in,
             const PlanOptions& options, Timing* timing) {

@@ -40,11 +40,9 @@ expected=()  # what a machine without a GPU made of the same pictures, where it 
 step same-bytes env CONVFILT="$bin/convfilt" "${expected[@]}" bash tests/same_bytes.sh
 tail -n 1 "$out/same-bytes.log"
 
-# The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower. Of the libraries' own
-# kernels (cuFFT's and cuBLAS's) racecheck took longer than all the rest, so it looks at ours.
+# The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower.
 for tool in memcheck racecheck initcheck synccheck; do
-  ours=(); [ "$tool" = racecheck ] && ours=(--kernel-name kns=convfilt)
-  step "$tool" env CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda compute-sanitizer --tool "$tool" "${ours[@]}" \
+  step "$tool" env CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda compute-sanitizer --tool "$tool" \
     --error-exitcode 9 "$bin/convfilt_tests" --source-file='*test_strategies*,*test_properties*'
   grep -hE '^\(strategy, device, case\)|ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | sed 's/^/        /'
 done

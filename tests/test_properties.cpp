@@ -171,7 +171,7 @@ TEST_CASE("bands: little device memory, the same bytes") {
     if (runner.device != DeviceKind::cpu) CHECK(bands > 1);
   };
   for (const Mask& mask : masks) {
-    for_each_problem(70, full_size() ? 150 : 50, mask.width > 31 ? 1 : 2, mask, check);
+    for_each_problem(70, full_size() ? 150 : 80, mask.width > 31 ? 1 : 2, mask, check);
   }
 }
 

@@ -101,17 +101,17 @@ HWY_INLINE void in_blocks(int n, T* const* out, Block&& block) {
 
 template <int kWide>
 HWY_INLINE void clear(Vector (&sum)[2][kWide]) {
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int v = 0; v < kWide; ++v) sum[0][v] = sum[1][v] = hn::Zero(df);
 }
 
 template <int kWide, class T>
 HWY_INLINE void store_rows(const FloatFinish& finish, const Vector (&sum)[2][kWide],
                            T* const* out) {
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int r = 0; r < 2; ++r) {
     if (!out[r]) continue;
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kWide; ++v) store(finish, sum[r][v], out[r] + v * lanes());
   }
 }
@@ -125,14 +125,14 @@ HWY_INLINE void add_chain(const FloatTaps& taps, const Chain& chain, const float
   for (int t = chain.begin; t < chain.end; ++t) {
     const Vector upper = hn::Set(df, taps.weights[2 * std::size_t(t)]);
     const Vector lower = hn::Set(df, taps.weights[2 * std::size_t(t) + 1]);
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kWide; ++v) {
       const Vector sample = hn::LoadU(df, sources[t] + x + v * lanes());
       if constexpr (kUpper) part[0][v] = fused(upper, sample, part[0][v]);
       if constexpr (kLower) part[1][v] = fused(lower, sample, part[1][v]);
     }
   }
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int v = 0; v < kWide; ++v) {
     if constexpr (kUpper) sum[0][v] = hn::Add(sum[0][v], part[0][v]);
     if constexpr (kLower) sum[1][v] = hn::Add(sum[1][v], part[1][v]);
@@ -181,18 +181,18 @@ void pass_row(const std::vector<float>& weights, const float* row, int step, int
               const FloatFinish& finish, float* out) {
   for (int x = 0; x < n; x += kRowVectors * lanes()) {
     Vector sum[kRowVectors];
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kRowVectors; ++v) sum[v] = hn::Zero(df);
     const float* source = row + x;
     for (const float weight : weights) {
       const Vector w = hn::Set(df, weight);
-      CONVFILT_UNROLL
+      CONVFILT_UNROLL_ALL
       for (int v = 0; v < kRowVectors; ++v) {
         sum[v] = fused(w, hn::LoadU(df, source + v * lanes()), sum[v]);
       }
       source += step;
     }
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kRowVectors; ++v) store(finish, sum[v], out + x + v * lanes());
   }
 }
@@ -205,7 +205,7 @@ void pass_columns_of(const std::vector<float>& weights, const float* const* rows
     constexpr int kWide = decltype(wide)::value;
     Vector sum[2][kWide];
     clear(sum);
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kWide; ++v) {
       sum[0][v] =
           fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
@@ -213,7 +213,7 @@ void pass_columns_of(const std::vector<float>& weights, const float* const* rows
     for (int j = 1; j < height; ++j) {
       const Vector upper = hn::Set(df, weights[std::size_t(j)]);
       const Vector lower = hn::Set(df, weights[std::size_t(j) - 1]);
-      CONVFILT_UNROLL
+      CONVFILT_UNROLL_ALL
       for (int v = 0; v < kWide; ++v) {
         const Vector sample = hn::LoadU(df, rows[j] + x + v * lanes());
         sum[0][v] = fused(upper, sample, sum[0][v]);
@@ -221,7 +221,7 @@ void pass_columns_of(const std::vector<float>& weights, const float* const* rows
       }
     }
     const Vector last = hn::Set(df, weights[std::size_t(height) - 1]);
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kWide; ++v) {
       sum[1][v] = fused(last, hn::LoadU(df, rows[height] + x + v * lanes()), sum[1][v]);
     }

@@ -26,13 +26,13 @@ constexpr int kVectorsOf = kManyRegisters ? kVectors : 8 / kRows;
 
 template <int kRows, int kWide>
 HWY_INLINE void set_zero(Vector (&sum)[kRows][kWide]) {
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int k = 0; k < kRows * kWide; ++k) sum[k / kWide][k % kWide] = hn::Zero(d32);
 }
 
 template <int kRows, int kWide>
 HWY_INLINE void shift_left_15(Vector (&sum)[kRows][kWide]) {
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int k = 0; k < kRows * kWide; ++k) {
     sum[k / kWide][k % kWide] = hn::ShiftLeft<15>(sum[k / kWide][k % kWide]);
   }
@@ -45,12 +45,12 @@ HWY_INLINE void add_taps(const IntegerTaps& taps, int begin, int end,
   for (int t = begin; t < end; ++t, weights += kRows) {
     const std::int32_t* source = sources[t] + x;
     Vector pairs[kWide];
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kWide; ++v) pairs[v] = hn::LoadU(d32, source + v * lanes());
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int r = 0; r < kRows; ++r) {
       const Vector weight = hn::Set(d32, weights[r]);
-      CONVFILT_UNROLL
+      CONVFILT_UNROLL_ALL
       for (int v = 0; v < kWide; ++v) sum[r][v] = add_products(pairs[v], weight, sum[r][v]);
     }
   }
@@ -66,9 +66,9 @@ HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const*
     shift_left_15(sum);
   }
   add_taps(taps, taps.high, taps.count(), sources, x, sum);
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int r = 0; r < kRows; ++r) {
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kWide; ++v) sum[r][v] = finish(sum[r][v]);
     if (!out[r]) continue;
     store_bytes(sum[r], out[r] + out_x);
@@ -130,7 +130,7 @@ HWY_INLINE void add_row_taps(const IntegerTaps& taps, int begin, int end,
                              Vector (&sum)[2][kVectors]) {
   for (int t = begin; t < end; ++t) {
     const Vector weight = hn::Set(d32, taps.weights[std::size_t(t)]);
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kVectors; ++v) {
       const int at = x + v * lanes();
       sum[0][v] = add_products(hn::LoadU(d32, even[t] + at), weight, sum[0][v]);
@@ -152,7 +152,7 @@ void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
       shift_left_15(sum);
     }
     add_row_taps(taps, taps.high, taps.count(), even, odd, x, sum);
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int v = 0; v < kVectors; ++v) {
       const Vector first = hn::Min(hn::Max(shifted(sum[0][v]), lowest), highest);
       const Vector second = hn::Min(hn::Max(shifted(sum[1][v]), lowest), highest);

@@ -126,7 +126,7 @@ HWY_INLINE void store_bytes(const Vector (&values)[kWide], std::uint8_t* out) {
     return;
   }
 #endif
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int v = 0; v < kWide; ++v) store_bytes(values[v], out + v * lanes());
 }
 

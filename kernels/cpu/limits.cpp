@@ -30,14 +30,14 @@ double multiply_adds(std::int64_t rounds, float* sink) {
   using Vector = hn::Vec<decltype(df)>;
   const Vector factor = hn::Set(df, 0.999f), addend = hn::Set(df, 0.001f);
   Vector sums[kChains];
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int k = 0; k < kChains; ++k) sums[k] = hn::Set(df, float(k));
   for (std::int64_t round = 0; round < rounds; ++round) {
-    CONVFILT_UNROLL
+    CONVFILT_UNROLL_ALL
     for (int k = 0; k < kChains; ++k) sums[k] = hn::MulAdd(sums[k], factor, addend);
   }
   Vector sum = sums[0];
-  CONVFILT_UNROLL
+  CONVFILT_UNROLL_ALL
   for (int k = 1; k < kChains; ++k) sum = hn::Add(sum, sums[k]);
   *sink = hn::GetLane(hn::SumOfLanes(df, sum));
   return 2.0 * double(rounds) * kChains * double(hn::Lanes(df));

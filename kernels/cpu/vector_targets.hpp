@@ -14,10 +14,10 @@
 
 // Before a loop over vectors in registers: arrays of them must not go to memory, which they do in a
 // loop that is not unrolled.
-#ifndef CONVFILT_UNROLL
+#ifndef CONVFILT_UNROLL_ALL
 #ifdef __clang__
-#define CONVFILT_UNROLL _Pragma("clang loop unroll(full)")
+#define CONVFILT_UNROLL_ALL _Pragma("clang loop unroll(full)")
 #else
-#define CONVFILT_UNROLL _Pragma("GCC unroll 16")
+#define CONVFILT_UNROLL_ALL _Pragma("GCC unroll 16")
 #endif
 #endif

@@ -41,14 +41,7 @@ __global__ void basic_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<
 }
 
 Geometry geometry(const Problem& p, const Tuning&) {
-  const Sides mask = first_part(p.mask);
-  Geometry g;
-  g.block_columns = g.out_columns = kBlockColumns;
-  g.block_rows = g.out_rows = kBlockRows;
-  g.computing_threads = kBlockColumns * kBlockRows;
-  g.loads = double(g.computing_threads) * mask.width * mask.height;
-  g.loads_per_output = "w * h";
-  return g;
+  return one_output_a_thread(p, kBlockColumns, kBlockRows);
 }
 
 void run(const Problem& p, const Pass& pass, const Stream& stream) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arithmetic.hpp"
+#include "ceil_div.hpp"
 
 namespace convfilt {
 namespace {
@@ -13,10 +14,6 @@ constexpr int kSteps = 2;               // the least that keeps blocks apart, ho
 constexpr int kLeastTransform = 16;     // shorter transforms are all overhead
 constexpr int kLargestTransform = 512;  // 1 MB of spectrum a block: some 50 stay in an L2 cache
 constexpr int kLargestPartTransform = 256;  // larger masks get more parts, not larger transforms
-
-int ceil_div(int a, int b) {
-  return (a + b - 1) / b;
-}
 
 /// The block side for which the transforms' work per output is least, S + side - 1 a power of two
 /// up to `largest` and S >= least_block; 0 when there is none.

@@ -19,6 +19,7 @@
 //   Siblings: overlap-save and overlap-add transform blocks, which stay in caches.
 
 #include "dispatch.hpp"
+#include "sums.hpp"
 #include "transform_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -42,13 +43,6 @@ __global__ void load_kernel(PlaneView<const T> in, PlaneView<float> samples, Loa
   samples.row(row)[col] = inside ? float(load<B>(in, loaded.x + col, loaded.y + row, ghost)) : 0.0f;
 }
 
-template <class T>
-__global__ void finish_kernel(PlaneView<const float> sums, PlaneView<T> out, FloatFinish end) {
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int y = blockIdx.y * kBlockRows + threadIdx.y;
-  if (x < out.width && y < out.height) finish(end, sums.row(y)[x], out.row(y)[x]);
-}
-
 class FftPlan : public TransformPlan {
  public:
   using TransformPlan::TransformPlan;
@@ -68,9 +62,8 @@ class FftPlan : public TransformPlan {
       });
       correlate();
       const PlaneView<float> sums = samples();
-      launch(grid, block, stream_, finish_kernel<T>,
-             PlaneView<const float>{sums.data, sums.width, sums.height, sums.stride}, out.view<T>(),
-             end());
+      finish_sums(PlaneView<const float>{sums.data, sums.width, sums.height, sums.stride},
+                  out.view<T>(), end(), stream_);
     });
   }
 

@@ -2,18 +2,14 @@
 
 #include "transform_plan.hpp"
 
+#include "sums.hpp"
+
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kBlockColumns = 32;
 constexpr int kBlockRows = 8;
 constexpr InputLimits kLimits{1 << 17, 1 << 17};  // blocks and rows are counted in ints
-
-__global__ void clear_kernel(PlaneView<float> plane) {
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
-  const int y = blockIdx.y * kBlockRows + threadIdx.y;
-  if (x < plane.width && y < plane.height) plane.row(y)[x] = 0;
-}
 
 __global__ void multiply_kernel(Complex* spectra, PlaneView<const Complex> mask) {
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
@@ -33,11 +29,6 @@ Complex* complex(const DeviceBuffer& buffer) {
 }
 
 }  // namespace
-
-void clear(PlaneView<float> plane, const Stream& stream) {
-  launch(grid_over(plane.width, plane.height, 1), dim3(kBlockColumns, kBlockRows), stream,
-         clear_kernel, plane);
-}
 
 void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks& blocks,
                         const Stream& stream) {
@@ -80,7 +71,7 @@ void TransformPlan::transform_mask() {
   mask.divisor *= double(blocks_.columns) * blocks_.rows;
   const std::vector<float> weights = float_weights(mask);
   const PlaneView<float> block = samples();
-  clear(block, stream_);
+  zero(block, stream_);
   upload_rows(samples_.data(), block.stride * sizeof(float),
               reinterpret_cast<const std::byte*>(weights.data()), mask.width * sizeof(float),
               mask.width * sizeof(float), mask.height, stream_);

@@ -24,9 +24,6 @@ struct Blocks {
 
 // transform_plan.cu, also for strategies that make other plans of them.
 
-/// Fills a plane with zeros.
-void clear(PlaneView<float> plane, const Stream&);
-
 /// Every block's spectrum becomes its product with the conjugate of the mask's, which makes their
 /// correlation.
 void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks&, const Stream&);

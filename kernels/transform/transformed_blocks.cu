@@ -87,13 +87,14 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
   void allocate_scratch(int in_height, int out_width, int out_height) override {
     Base::allocate_scratch(in_height, out_width, out_height);
     if (const int batch = batch_for(out_width, out_height); batch > batch_) {
-      batch_ = batch;
+      batch_ = 0;  // until all is there: memory may be short
       fft_.reset();
-      fft_.emplace(frame_.columns, frame_.rows, batch_, this->stream_);
-      this->hold(frames_, batch_of(batch_).samples() * sizeof(float));
-      this->hold(spectra_, batch_of(batch_).frequencies() * sizeof(Complex));
+      fft_.emplace(frame_.columns, frame_.rows, batch, this->stream_);
+      this->hold(frames_, batch_of(batch).samples() * sizeof(float));
+      this->hold(spectra_, batch_of(batch).frequencies() * sizeof(Complex));
       this->hold(workspace_, fft_->workspace_bytes());
       fft_->use_workspace(workspace_.data());
+      batch_ = batch;
     }
     this->hold(blocks_, kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex));
     if (mask_.size() == 0) transform_mask();

@@ -1,0 +1,11 @@
+/// Division of counts, rounded up.
+#pragma once
+
+namespace convfilt {
+
+/// For a >= 0, b >= 1, a + b - 1 within int.
+constexpr int ceil_div(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+}  // namespace convfilt
