@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <string>
 
 #include "compare.hpp"
+#include "devices.hpp"
 #include "oracle.hpp"
 #include "sample_masks.hpp"
 
@@ -25,26 +27,47 @@ std::vector<Runner> transform_runners(const Mask& mask) {
   return chosen;
 }
 
-/// The largest difference, and what is allowed.
-struct Distance {
-  double furthest = 0, allowed = 0;
-};
-
-Distance from_truth(const Runner& runner, const Problem& p, const Picture& in, const Picture& out) {
+/// Whether the output is within its family's bound of the truth.
+bool is_within_bound(const Runner& runner, const Problem& p, const Picture& in,
+                     const Picture& out) {
   const std::vector<double> real = convolve(p, in);
   const double highest = p.depth == Depth::f32 ? 1e300 : full_range(p.depth);
   const double lowest = p.depth == Depth::f32 ? -1e300 : 0;
-  Distance d{0, allowed_error(p, runner.family(), full_range(p.depth)) + 1e-9};
+  const double allowed = allowed_error(p, runner.family(), full_range(p.depth)) + 1e-9;
+  double furthest = 0;
   std::size_t k = 0;
   for (int y = 0; y < p.out_height(); ++y) {
     for (int x = 0; x < p.out_width(); ++x) {
       for (int c = 0; c < p.channels; ++c, ++k) {
         const double should_be = std::clamp(real[k], lowest, highest);
-        d.furthest = std::max(d.furthest, std::abs(out.get(x, y, c) - should_be));
+        furthest = std::max(furthest, std::abs(out.get(x, y, c) - should_be));
       }
     }
   }
-  return d;
+  return furthest <= allowed;
+}
+
+struct FirstRun {
+  std::unique_ptr<Plan> plan;
+  int bands = 0;
+};
+
+/// The run with the least memory, in steps of a quarter, that its device does not refuse:
+/// transforms need another amount with each library.
+FirstRun run_in_least_memory(const Runner& runner, const Problem& p, const Picture& in,
+                             Picture& out) {
+  PlanOptions options;
+  options.tuning = runner.tuning;
+  options.memory_limit = Picture::of(p).samples() * size_of(p.depth) / 2;
+  for (;; options.memory_limit += options.memory_limit / 4) {
+    try {
+      auto plan = runner.strategy->prepare(p, runner.device, options);
+      const Timing timing = plan->run(in.view(), out.view());
+      return {std::move(plan), timing.bands};
+    } catch (const DeviceError&) {
+      REQUIRE(options.memory_limit < (std::size_t{1} << 30));
+    }
+  }
 }
 
 Picture noise(const Problem& p) {
@@ -64,21 +87,15 @@ TEST_CASE("little memory: transforms of windows stay within the bound, in every 
         const Border border = kBorders[(int(depth) + int(mode)) % std::size(kBorders)];
         const Problem p{101, 77, 2, depth, border, 0.5, mask, mode};
         INFO(to_string(runner) << ", " << to_string(p));
-        PlanOptions options;
-        options.tuning = runner.tuning;
-        const bool cuda = runner.device == DeviceKind::cuda;
-        // cuFFT's work areas come to the blocks and spectra.
-        options.memory_limit = Picture::of(p).samples() * size_of(depth) + (cuda ? 400000 : 40000);
-        const auto plan = runner.strategy->prepare(p, runner.device, options);
         const Picture in = noise(p);
-        for (int round = 0; round < 2; ++round) {  // a plan's second run meets its memory taken
-          Picture out = Picture::result_of(p);
-          const Timing timing = plan->run(in.view(), out.view());
-          count_run(runner);
-          if (runner.family() == Family::transform && !cuda) CHECK(timing.bands > 1);
-          const Distance d = from_truth(runner, p, in, out);
-          CHECK(d.furthest <= d.allowed);
-        }
+        Picture out = Picture::result_of(p);
+        const FirstRun first = run_in_least_memory(runner, p, in, out);
+        CHECK(first.bands > 1);
+        CHECK(is_within_bound(runner, p, in, out));
+        out = Picture::result_of(p);
+        first.plan->run(in.view(), out.view());  // a second run meets its memory taken
+        CHECK(is_within_bound(runner, p, in, out));
+        count_run(runner);
       }
     }
   }
