@@ -117,8 +117,8 @@ void Grammar::border_options() {
   option(kBorder, "--border-value", "V", raw_.border_value,
          "Sample value outside, with --border=constant (default 0)");
   choice(kBorder, "--mode", raw_.mode,
-         "Size of the result: of the picture (default),\nonly where the mask lies inside, or "
-         "wherever it\ntouches, with 0 outside",
+         "Which outputs (default same): the picture's; only\nthose whose mask lies inside; all that "
+         "the mask\ntouches, with 0 outside",
          words_of(kModes));
 }
 

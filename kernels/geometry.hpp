@@ -1,7 +1,9 @@
 /// What one block of a strategy does, in numbers: what its launch uses, and what `explain` tells.
 #pragma once
 
+#include <climits>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace convfilt {
@@ -28,5 +30,12 @@ struct Geometry {
  private:
   static int step(int in, int out) { return in > 0 && in < out ? in : out; }
 };
+
+/// Why so many blocks, which are counted in ints, are refused; empty when they are few enough.
+inline std::string blocks_refuse(std::int64_t across, std::int64_t down) {
+  return across * down <= INT_MAX
+             ? ""
+             : "there would be more than 2^31 blocks; use a larger --block, or leave it out";
+}
 
 }  // namespace convfilt

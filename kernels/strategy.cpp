@@ -38,9 +38,9 @@ std::string_view name_of(Family family) {
 
 std::string_view bound_of(Family family) {
   switch (family) {
-    case Family::direct: return "0.52 step u8, 0.55 u16";
+    case Family::direct: return "0.52 step u8 to 15x15, 0.55 u16 to 31x31";
     case Family::separable: return "1 step";
-    case Family::reordered: return "0.52 step u8, 1 u16";
+    case Family::reordered: return "0.52 step u8 to 15x15, 1 u16";
     case Family::transform: return "1 step";
   }
   return "?";

@@ -11,12 +11,12 @@ constexpr std::string_view kAccumulateWords[] = {"steps", "atomic"};
 // In the order of the enum.
 constexpr SettingInfo kInfos[] = {
     {"halo", "How the halo is loaded", kHaloWords},
-    {"tile", "Side of the output tile", {}, 1, 32},
+    {"tile", "Side of the output tile (winograd: 2 or 4)", {}, 1, 32},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},
     {"accumulate", "How overlapping outputs are added", kAccumulateWords},
     {"block", "Side of a block of the picture", {}, 1, 8192},
-    {"steps", "Launches an axis, so that none overlaps itself", {}, 1, 64},
+    {"steps", "Launches along each axis, so that no two blocks\nof one add to the same output", {}, 1, 64},
 };
 static_assert(std::size(kInfos) == std::size(kSettings), "one line for each setting");
 

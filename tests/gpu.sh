@@ -40,12 +40,40 @@ expected=()  # what a machine without a GPU made of the same pictures, where it 
 step same-bytes env CONVFILT="$bin/convfilt" "${expected[@]}" bash tests/same_bytes.sh
 tail -n 1 "$out/same-bytes.log"
 
-# The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower.
+# The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower. Nothing is timed here,
+# so every test case is a process of its own, and many run at a time.
+checked="--source-file=*test_strategies*,*test_properties*"
+cases=$("$bin/convfilt_tests" "$checked" --count | sed -n 's/.*filters: *//p')
+sanitize() {  # TOOL CASE
+  local log="$out/$1.$2"
+  CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda compute-sanitizer --tool "$1" --error-exitcode 9 \
+    "$bin/convfilt_tests" "$checked" --first="$2" --last="$2" --duration=true >"$log" 2>&1
+  local rc=$?
+  [ $rc = 0 ] && [ "$(grep -cE '^[0-9.]+ s: ' "$log")" != 1 ] && rc="0, but not one test case was run"
+  echo "test case $2 under $1: exit status $rc" >>"$log"
+}
+sanitized() {  # TOOL: what its processes wrote, with their sums below
+  local k sums
+  for ((k = 1; k <= cases; ++k)); do cat "$out/$1.$k"; rm "$out/$1.$k"; done >"$out/$1.cases"
+  sums=$(awk '/^\(strategy, device, case\)/ { runs += $4; refusals += $6 }
+    /ERROR SUMMARY:/ { errors += $4 } /RACECHECK SUMMARY:/ { errors += $4 } /: exit status 0$/ { ++passed }
+    END { print passed + 0, runs + 0, refusals + 0, errors + 0 }' "$out/$1.cases")
+  cat "$out/$1.cases"; rm "$out/$1.cases"
+  read -r passed runs refusals errors <<<"$sums"
+  echo "$passed of $cases test cases passed: $runs runs, $refusals expected refusals, $errors errors or hazards"
+  [ "$cases" -gt 0 ] && [ "$passed" = "$cases" ] && [ "$errors" = 0 ] && [ "$runs" -gt 0 ]
+}
+export -f sanitize
+export bin out checked
+start=$SECONDS
+for tool in racecheck initcheck memcheck synccheck; do  # the slowest tool first, and its slowest cases
+  for ((k = cases; k > 0; --k)); do echo "$tool $k"; done
+done | xargs -P "$(nproc)" -L 1 bash -c 'sanitize "$1" "$2"' sanitize
 for tool in memcheck racecheck initcheck synccheck; do
-  step "$tool" env CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda compute-sanitizer --tool "$tool" \
-    --error-exitcode 9 "$bin/convfilt_tests" --source-file='*test_strategies*,*test_properties*'
-  grep -hE '^\(strategy, device, case\)|ERROR SUMMARY|RACECHECK SUMMARY' "$out/$tool.log" | sed 's/^/        /'
+  step "$tool" sanitized "$tool"
+  echo "        $(tail -n 1 "$out/$tool.log")"
 done
+echo "        the four together: $((SECONDS - start)) s"
 
 step bench_gpu bash -c "'$bin/convfilt_bench_gpu' >'$out/bench_gpu.md'"
 if command -v nvcc >/dev/null && nvcc -O3 -std=c++17 -arch=native tests/peers/npp.cu -lnppif -lnppc -o "$out/npp" 2>"$out/npp.log"; then

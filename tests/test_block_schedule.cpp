@@ -260,4 +260,20 @@ TEST_CASE("blocks in windows: little device memory") {
   }
 }
 
+TEST_CASE("more blocks than an int counts are refused") {
+  const Problem p{60000, 60000, 1, Depth::u8, Border::wrap, 0, box_mask(1, 1)};
+  for (const char* name : {"overlap-save", "overlap-add", "in-parts"}) {
+    for (Domain domain : {kFrequency, kSpatial}) {
+      INFO(name << ", domain " << domain);
+      Tuning tuning;
+      tuning[Setting::domain] = domain;
+      tuning[Setting::block] = 1;
+      CHECK(find_strategy(name)->refusal(p, tuning).find("more than 2^31 blocks") !=
+            std::string::npos);
+      tuning[Setting::block] = 2;
+      CHECK(find_strategy(name)->refusal(p, tuning).empty());
+    }
+  }
+}
+
 }  // namespace convfilt::test

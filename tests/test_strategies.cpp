@@ -14,6 +14,11 @@ void check_all(const std::vector<Case>& cases) {
   for (const Case& c : cases) check_case(c);
 }
 
+std::vector<Case> with_depth(std::vector<Case> cases, Depth depth) {
+  std::erase_if(cases, [depth](const Case& c) { return c.problem.depth != depth; });
+  return cases;
+}
+
 }  // namespace
 
 TEST_CASE("the registry can be looked up and every strategy runs somewhere") {
@@ -41,8 +46,17 @@ TEST_CASE("a strategy is not prepared for a device that it does not run on") {
   }
 }
 
-TEST_CASE("all pictures 1x1 to 5x5") {
-  check_all(tiny_cases());
+// In three, which tests/gpu.sh runs side by side.
+TEST_CASE("all pictures 1x1 to 5x5, u8") {
+  check_all(with_depth(tiny_cases(), Depth::u8));
+}
+
+TEST_CASE("all pictures 1x1 to 5x5, u16") {
+  check_all(with_depth(tiny_cases(), Depth::u16));
+}
+
+TEST_CASE("all pictures 1x1 to 5x5, f32") {
+  check_all(with_depth(tiny_cases(), Depth::f32));
 }
 
 TEST_CASE("sizes around tile edges") {

@@ -75,6 +75,10 @@ BlockSchedule both_axes(const Problem& p, const Tuning& tuning, Axis axis) {
           tuning[Setting::accumulate] == kAtomic};
 }
 
+std::string too_many(const Problem& p, const BlockAxis& x, const BlockAxis& y) {
+  return blocks_refuse(x.blocks(p.out_width()), y.blocks(p.out_height()));
+}
+
 std::string by(int columns, int rows) {
   return std::to_string(columns) + "x" + std::to_string(rows);
 }
@@ -91,6 +95,7 @@ BlockSchedule in_parts_schedule(const Problem& p, const Tuning& tuning) {
 
 std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
   const auto [x, y, atomic] = overlap_add_schedule(p, tuning);
+  if (const std::string many = too_many(p, x, y); !many.empty()) return many;
   if (atomic) {
     return tuning[Setting::steps] == 0 ? ""
                                        : "atomic additions take one launch; leave out --steps, or "
@@ -108,6 +113,11 @@ std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
   const int block = ceil_div(std::max(x.side, y.side) - 1, x.steps - 1);
   if (steps <= info_of(Setting::steps).highest) reason += " or ";
   return reason + "--block=" + std::to_string(block);
+}
+
+std::string in_parts_refuses(const Problem& p, const Tuning& tuning) {
+  const auto [x, y, atomic] = in_parts_schedule(p, tuning);
+  return too_many(p, x, y);
 }
 
 std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule, int begin,

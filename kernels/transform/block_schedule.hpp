@@ -66,6 +66,9 @@ BlockSchedule overlap_add_schedule(const Problem& problem, const Tuning& tuning)
 /// Why the blocks of a step would meet, or a setting has no use; empty when all is well.
 std::string overlap_add_refuses(const Problem& problem, const Tuning& tuning);
 
+/// Why there would be too many blocks; empty when all is well.
+std::string in_parts_refuses(const Problem& problem, const Tuning& tuning);
+
 /// in-parts: the mask is cut too, into parts of the block's side (in the spatial domain at most
 /// kMaxPartSide, by constant memory), in 2 steps. The block, unless set: in the spatial domain 32;
 /// else by overlap-add's rule with F up to 256, where S >= w can be had; else 128.

@@ -25,7 +25,9 @@ namespace {
 constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block};
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
-  return tuning[Setting::domain] == kSpatial ? direct_refuses(p, tuning) : transform_refuses(p);
+  const std::string reason =
+      tuning[Setting::domain] == kSpatial ? direct_refuses(p, tuning) : transform_refuses(p);
+  return reason.empty() ? in_parts_refuses(p, tuning) : reason;
 }
 
 std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
@@ -39,7 +41,7 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 }  // namespace
 
 extern const Implementation in_parts{
-    "in-parts",        "picture and mask both in blocks, for masks of any size",
+    "in-parts",        "picture and mask both in blocks, for the largest masks",
     Family::transform, refuses,
     prepare,           geometry,
     kTunable,          Family::reordered};

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <climits>
 #include <cmath>
-#include <cstdint>
 
 #include "arithmetic.hpp"
 #include "fft_size.hpp"
@@ -86,8 +84,8 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   }
   const Tiling tiling =
       overlap_save_tiling(problem, tuning, problem.out_width(), problem.out_height());
-  if (std::int64_t(tiling.across) * tiling.down > INT_MAX) {
-    return "there would be more than 2^31 blocks; use a larger --block, or leave it out";
+  if (const std::string reason = blocks_refuse(tiling.across, tiling.down); !reason.empty()) {
+    return reason;
   }
   return spatial(tuning) ? arithmetic_refuses(problem) : transform_refuses(problem);
 }

@@ -94,6 +94,9 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
       this->hold(spectra_, batch_of(batch).frequencies() * sizeof(Complex));
       this->hold(workspace_, fft_->workspace_bytes());
       fft_->use_workspace(workspace_.data());
+      // Whole batches are transformed, also where fewer blocks than that are left.
+      zero_rows(as<float>(frames_), frame_.columns, frame_.rows * batch);
+      zero_rows(as<float>(spectra_), 2 * frame_.half(), frame_.rows * batch);
       batch_ = batch;
     }
     this->hold(blocks_, kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex));
@@ -103,6 +106,10 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
  private:
   std::size_t length() const { return frame_.frequencies(); }
   Blocks batch_of(int n) const { return {frame_.columns, frame_.rows, n}; }
+  void zero_rows(float* data, int columns, int rows) const {
+    const PlaneView<float> all{data, columns, rows, columns};
+    this->for_row_chunks(rows, [&](int first, int n) { zero(all.rows(first, n), this->stream_); });
+  }
   Frames frames() const { return {as<float>(frames_), frame_.columns, frame_.rows}; }
 
   /// How many blocks at a time: those of a step, or all of an in-parts picture, in equal batches.
