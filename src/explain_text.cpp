@@ -51,8 +51,7 @@ void tell_strategy(const Explanation& e, Lines& lines) {
   const Strategy& s = *e.strategy;
   const Family family = s.family_of(e.tuning);
   lines.heading(std::string(s.name) + ": " + std::string(s.summary));
-  lines.line("family", std::string(name_of(family)) + ", within " + std::string(bound_of(family)) +
-                           " of the exact result");
+  lines.line("family", std::string(name_of(family)) + ", within " + std::string(bound_of(family)));
   lines.line("problem", to_string(e.asked));
   if (const std::string tuning = to_string(e.tuning); !tuning.empty())
     lines.line("settings", tuning);

@@ -100,7 +100,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
   g.lead_x = p.lead_x() - (w - 1);  // negative: the output tile starts further left
   g.lead_y = p.lead_y() - (h - 1);
   g.loads = kBlockColumns * kBlockRows;
-  g.loads_per_output = "1";
+  g.loads_per_output = '1';
   g.note =
       "Each thread reads one sample and adds it to " + std::to_string(w * h) +
       " outputs, atomically: w * h atomic additions per output. The output tile is shared with "

@@ -45,8 +45,7 @@ __global__ void unfold_kernel(PlaneView<const T> in, PlaneView<float> patches, O
   const int x = outputs.x(k) + dx;
   const int y = outputs.y(k) + dy + j;
   for (int i = 0; i < mask_width; ++i) {
-    const T sample = load<B>(in, x + i, y, ghost);
-    patches.row(j * mask_width + i)[k] = float(sample);
+    patches.row(j * mask_width + i)[k] = float(load<B>(in, x + i, y, ghost));
   }
 }
 

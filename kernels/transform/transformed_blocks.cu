@@ -11,40 +11,24 @@
 //   Per output: 1 global read, 5 log2(F^2) * F^2 / S^2 operations for transforms there and back,
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
 
-#include <optional>
-
-#include "adding_plan.hpp"
 #include "block_kernels.hpp"
+#include "block_spectra.hpp"
 #include "dispatch.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kBatchSamples = 1 << 22;  // 16 MB: a batch and its spectra fit in an L2 cache
-constexpr int kMaxBatch = 65535;        // a grid's y and z
-
-template <class U>
-U* as(const DeviceBuffer& buffer) {
-  return reinterpret_cast<U*>(buffer.data());
-}
-
-std::size_t round_up(int count, int batch) {
-  return std::size_t(ceil_div(count, batch)) * batch;
-}
-
 template <class T>
-class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
-  using Base = AddingPlan<T, FloatFinish>;
+class TransformedBlocksPlan : public BlockSpectraPlan<T> {
+  using Base = BlockSpectraPlan<T>;
+  using Base::batch_, Base::batch_of, Base::blocks_, Base::fft_, Base::frame_, Base::frames_,
+      Base::length, Base::mask_, Base::parts_, Base::schedule_, Base::spectra_;
 
  public:
   TransformedBlocksPlan(const Problem& problem, const PlanOptions& options,
                         const BlockSchedule& schedule)
-      : Base(problem, options, {1, float(problem.mask.offset)}),
-        schedule_(schedule),
+      : Base(problem, options, schedule),
         block_{schedule.x.block, schedule.y.block},
-        frame_{Fft::good_size(schedule.x.block + schedule.x.part - 1),
-               Fft::good_size(schedule.y.block + schedule.y.part - 1), 1},
-        parts_(schedule.x.parts() * schedule.y.parts()),
         ghost_(ghost_sample<T>(problem)) {}
 
  protected:
@@ -75,58 +59,8 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
     }
   }
 
-  std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
-    const int batch = batch_for(out_width, out_height);
-    const std::size_t spectra =
-        batch + kept_spectra(out_width, out_height, batch) + round_up(parts_, batch);
-    return Base::scratch_bytes(in_height, out_width, out_height) +
-           batch_of(batch).samples() * sizeof(float) + spectra * length() * sizeof(Complex) +
-           Fft::estimated_workspace(frame_.columns, frame_.rows, batch);
-  }
-
-  void allocate_scratch(int in_height, int out_width, int out_height) override {
-    Base::allocate_scratch(in_height, out_width, out_height);
-    if (const int batch = batch_for(out_width, out_height); batch > batch_) {
-      batch_ = 0;  // until all is there: memory may be short
-      fft_.reset();
-      fft_.emplace(frame_.columns, frame_.rows, batch, this->stream_);
-      this->hold(frames_, batch_of(batch).samples() * sizeof(float));
-      this->hold(spectra_, batch_of(batch).frequencies() * sizeof(Complex));
-      this->hold(workspace_, fft_->workspace_bytes());
-      fft_->use_workspace(workspace_.data());
-      // Whole batches are transformed, also where fewer blocks than that are left.
-      zero_rows(as<float>(frames_), frame_.columns, frame_.rows * batch);
-      zero_rows(as<float>(spectra_), 2 * frame_.half(), frame_.rows * batch);
-      batch_ = batch;
-    }
-    this->hold(blocks_, kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex));
-    if (mask_.size() == 0) transform_mask();
-  }
-
  private:
-  std::size_t length() const { return frame_.frequencies(); }
-  Blocks batch_of(int n) const { return {frame_.columns, frame_.rows, n}; }
-  void zero_rows(float* data, int columns, int rows) const {
-    const PlaneView<float> all{data, columns, rows, columns};
-    this->for_row_chunks(rows, [&](int first, int n) { zero(all.rows(first, n), this->stream_); });
-  }
   Frames frames() const { return {as<float>(frames_), frame_.columns, frame_.rows}; }
-
-  /// How many blocks at a time: those of a step, or all of an in-parts picture, in equal batches.
-  int batch_for(int out_width, int out_height) const {
-    const auto& [x, y, atomic] = schedule_;
-    const int apart_x = parts_ > 1 ? 1 : x.steps, apart_y = parts_ > 1 ? 1 : y.steps;
-    const int blocks =
-        ceil_div(x.blocks(out_width), apart_x) * ceil_div(y.blocks(out_height), apart_y);
-    const int most = std::clamp(int(kBatchSamples / frame_.samples()), 1, kMaxBatch);
-    return ceil_div(blocks, ceil_div(blocks, most));
-  }
-
-  /// Under a mask in parts every block's spectrum is kept, since several outputs need it.
-  std::size_t kept_spectra(int out_width, int out_height, int batch) const {
-    const auto& [x, y, atomic] = schedule_;
-    return parts_ > 1 ? round_up(x.blocks(out_width) * y.blocks(out_height), batch) : 0;
-  }
 
   /// Calls f(batch, n) for batches of n <= batch_ blocks.
   template <class F>
@@ -167,29 +101,8 @@ class TransformedBlocksPlan : public AddingPlan<T, FloatFinish> {
            batch, block_, part);
   }
 
-  /// Once a plan: all parts of the mask, a batch at a time.
-  void transform_mask() {
-    this->hold(mask_, round_up(parts_, batch_) * length() * sizeof(Complex));
-    for (int begin = 0; begin < parts_; begin += batch_) {
-      const std::vector<float> padded =
-          framed_parts(this->problem_.mask, schedule_, begin, batch_, frame_.columns, frame_.rows);
-      const std::size_t bytes = padded.size() * sizeof(float);
-      upload_rows(frames_.data(), bytes, reinterpret_cast<const std::byte*>(padded.data()), bytes,
-                  bytes, 1, this->stream_);
-      fft_->forward(as<float>(frames_), as<Complex>(mask_) + begin * length());
-      this->stream_.synchronize();  // before `padded` goes
-    }
-  }
-
-  const BlockSchedule schedule_;
   const Extent block_;
-  const Blocks frame_;  ///< one
-  const int parts_;
   const T ghost_;
-  int batch_ = 0;
-  std::optional<Fft> fft_;
-  DeviceBuffer frames_, spectra_, workspace_;
-  DeviceBuffer blocks_, mask_;  ///< spectra of the picture's blocks, and of the mask's parts
 };
 
 }  // namespace
