@@ -26,7 +26,8 @@
   LIBRARY_STRATEGY(overlap_save)                                                           \
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
-  BOTH_STRATEGY(separable, prepare_cpu_separable)
+  BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
+  CUDA_STRATEGY(tensor)
 
 namespace convfilt {
 

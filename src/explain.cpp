@@ -13,11 +13,8 @@ namespace {
 
 Geometry geometry_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
   Geometry geometry = strategy.geometry(problem, tuning);
-  Problem same = problem;
-  same.mode = Mode::same;
-  const Geometry over_samples = strategy.geometry(same, tuning);
-  geometry.lead_x = over_samples.lead_x;
-  geometry.lead_y = over_samples.lead_y;
+  geometry.lead_x += problem.mask.anchor_x - problem.lead_x();
+  geometry.lead_y += problem.mask.anchor_y - problem.lead_y();
   return geometry;
 }
 

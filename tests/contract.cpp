@@ -95,6 +95,9 @@ std::string expected_refusal(const Problem& problem, const Runner& runner) {
       problem.mask.width * problem.mask.height > 128 * 128) {
     return "so many single-precision sums lose a step";
   }
+  if (runner.strategy->name == "tensor" && problem.depth != Depth::u8) {
+    return "tensor cores multiply bytes";
+  }
   switch (runner.family()) {
     case Family::separable: return separable_refuses(problem);
     case Family::transform: return transform_refuses(problem);

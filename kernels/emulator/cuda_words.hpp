@@ -8,6 +8,7 @@
 #include "strategy.hpp"
 
 #define __global__
+#define __launch_bounds__(...)
 #define __grid_constant__ &  // behind the type: a kernel takes its mask by reference
 
 namespace convfilt::emulator {

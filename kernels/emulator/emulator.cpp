@@ -65,15 +65,18 @@ class Fiber {
     kernel_ = &kernel;
     index_ = index;
     linear_ = linear;
+    meetings_ = 0;
+    meets_warp_ = false;
     error_ = nullptr;
     ended_ = false;
     resume();
   }
 
-  /// Goes on behind the barrier.
+  /// Goes on behind the barrier, or where it met its warp.
   void resume() {
     threadIdx = index_;
     running.thread = linear_;
+    running.meetings = meetings_;
     current = this;
     void* fake_stack = nullptr;
     start_switch(&fake_stack, bottom_, size_);
@@ -84,10 +87,21 @@ class Fiber {
 
   bool ended() const { return ended_; }
 
+  /// Whether it waits for its warp alone.
+  bool meets_warp() const { return meets_warp_; }
+
   /// From inside: lets the block's other threads run.
   void wait() {
     switch_back();
     if (stop_) throw Abandoned();
+  }
+
+  /// From inside: lets the warp's other threads come here.
+  void meet_warp() {
+    ++meetings_;
+    meets_warp_ = true;
+    wait();
+    meets_warp_ = false;
   }
 
   static inline constinit thread_local Fiber* current = nullptr;
@@ -134,8 +148,8 @@ class Fiber {
   const std::function<void()>* kernel_ = nullptr;
   context::fiber fiber_, scheduler_;
   Index3 index_;
-  std::uint32_t linear_ = 0;
-  bool ended_ = true, stop_ = false;
+  std::uint32_t linear_ = 0, meetings_ = 0;
+  bool ended_ = true, stop_ = false, meets_warp_ = false;
   std::exception_ptr error_;
   char* bottom_ = nullptr;
   std::size_t size_ = 0;
@@ -166,29 +180,53 @@ class BlockRunner {
     running.first_phase = ++running.phase;
     blockDim = {int(block.x), int(block.y), int(block.z)};
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
-    std::size_t waiting = 0;  // the fibers before this one wait at a barrier
+    std::size_t first = 0;    // fiber of the warp
+    std::size_t waiting = 0;  // the fibers before this one wait
     for (std::size_t linear = 0; linear < threads; ++linear) {
       if (waiting == fibers_.size()) fibers_.push_back(std::make_unique<Fiber>());
       const Index3 index{int(linear % block.x), int(linear / block.x % block.y),
                          int(linear / block.x / block.y)};
       fibers_[waiting]->start(kernel, index, std::uint32_t(linear));
       if (!fibers_[waiting]->ended()) ++waiting;
+      if (linear % kWarp == kWarp - 1 || linear + 1 == threads) {
+        first = waiting = run_to_barrier(first, waiting);
+      }
     }
     std::size_t expected = threads;
     while (waiting > 0) {
-      if (waiting != expected) {
-        fail("some threads of a block ended before a barrier where others wait");
-      }
+      if (waiting != expected) fail(kEndedEarly);
       expected = waiting;
       ++running.phase;
       ++running.counts.barriers;
       waiting = 0;
-      for (std::size_t k = 0; k < expected; ++k) {
-        fibers_[k]->resume();
-        if (!fibers_[k]->ended()) ++waiting;
+      for (first = 0; first < expected; first += kWarp) {
+        const std::size_t last = std::min(first + kWarp, expected);
+        for (std::size_t k = first; k < last; ++k) fibers_[k]->resume();
+        waiting += run_to_barrier(first, last) - first;
       }
     }
   }
+
+  /// Lets a warp's threads, fibers first..last-1, meet until all wait at a barrier or have ended.
+  /// Returns the end of those that wait at a barrier.
+  std::size_t run_to_barrier(std::size_t first, std::size_t last) {
+    const auto count = [&](bool (Fiber::*what)() const) {
+      std::size_t n = 0;
+      for (std::size_t k = first; k < last; ++k) n += (*fibers_[k].*what)();
+      return n;
+    };
+    while (const std::size_t meeting = count(&Fiber::meets_warp)) {
+      if (meeting != kWarp) fail("some threads of a warp are missing where the others meet");
+      for (std::size_t k = first; k < last; ++k) fibers_[k]->resume();
+    }
+    const std::size_t ended = count(&Fiber::ended);
+    if (ended > 0 && first + ended != last) fail(kEndedEarly);
+    return last - ended;
+  }
+
+  static constexpr std::size_t kWarp = 32;
+  static constexpr const char* kEndedEarly =
+      "some threads of a block ended before a barrier where others wait";
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
 };
@@ -216,6 +254,10 @@ void fail(const char* what) {
 
 void synchronise_block() {
   Fiber::current->wait();
+}
+
+void meet_warp() {
+  Fiber::current->meet_warp();
 }
 
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,

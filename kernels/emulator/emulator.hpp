@@ -20,6 +20,7 @@ struct Running {
   std::uint64_t phase = 0;        ///< grows at every barrier and every new block
   std::uint64_t first_phase = 0;  ///< of this block
   std::uint32_t thread = 0;       ///< linear index in the block
+  std::uint32_t meetings = 0;     ///< how often it has met its warp
 };
 
 inline constinit thread_local Running running;
@@ -29,6 +30,9 @@ inline constinit thread_local Running running;
 
 /// __syncthreads(): waits until every thread of the block has come here.
 void synchronise_block();
+
+/// Waits until all 32 threads of the warp have come here. No barrier: it orders no memory.
+void meet_warp();
 
 /// Calls `kernel` once for each thread of each block, on that many CPU threads (0 = all cores), and
 /// adds what was counted to `total`. Throws what a kernel throws.

@@ -1,0 +1,101 @@
+/// CUDA's side of tensor_core.hpp: PTX.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "backend.hpp"
+#include "devices.hpp"
+
+namespace convfilt::cuda {
+
+/// Bytes are multiplied so from this compute capability on.
+inline constexpr int kTensorCoreMajor = 8;
+
+/// Throws DeviceError where the plan's device has no tensor cores of that kind.
+inline void require_tensor_cores(const PlanOptions& options) {
+  for (const CudaDevice& device : cuda_devices().devices) {
+    if (device.ordinal != options.device || device.major >= kTensorCoreMajor) continue;
+    throw DeviceError("CUDA device " + std::to_string(device.ordinal) + " (" + device.name +
+                      ", sm_" + std::to_string(device.major) + std::to_string(device.minor) +
+                      ") cannot multiply bytes on tensor cores in this layout; use a device of "
+                      "sm_80 or later, or --strategy=auto");
+  }
+}
+
+#ifdef __CUDACC__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define CONVFILT_NO_MMA 1
+#else
+#define CONVFILT_NO_MMA 0
+#endif
+
+/// sums += a * b, 16 x 16 bytes times 16 x 8 digits.
+template <class Digit>
+__device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2],
+                           const std::uint32_t (&b)[1]) {
+#if CONVFILT_NO_MMA
+  __trap();  // require_tensor_cores() has refused such a device
+#else
+  if constexpr (std::is_signed_v<Digit>) {
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+  } else {
+    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+  }
+#endif
+}
+
+/// sums += a * b, 16 x 32 bytes times 32 x 8 digits.
+template <class Digit>
+__device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[4],
+                           const std::uint32_t (&b)[2]) {
+#if CONVFILT_NO_MMA
+  __trap();
+#else
+  if constexpr (std::is_signed_v<Digit>) {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  } else {
+    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+        "{%0,%1,%2,%3};"
+        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
+        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+  }
+#endif
+}
+
+/// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
+template <int rows, int columns>
+__device__ inline void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
+                              std::uint32_t (&tile)[rows][columns], int row, int word) {
+  const std::uint8_t* const from = in.row(y) + x;
+  std::uint32_t* const to = &tile[row][word];
+#if CONVFILT_NO_MMA
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+#else
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
+      "l"(__cvta_generic_to_global(from))
+      : "memory");
+#endif
+}
+
+/// Waits until this thread's copies are there.
+__device__ inline void finish_copies() {
+#if !CONVFILT_NO_MMA
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+#undef CONVFILT_NO_MMA
+#endif
+
+}  // namespace convfilt::cuda

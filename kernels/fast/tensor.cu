@@ -1,0 +1,301 @@
+// tensor: 8-bit pictures on tensor cores, which multiply matrices of bytes. (The Toeplitz form of
+// a convolution as in im2col_strassen, but with nothing unfolded: rows of A overlap in memory.)
+//
+//   A row of A is a segment: the samples that 8 neighbouring outputs need, as they lie in
+//   memory. B is one row of the mask as a band, one column an output. A product of 16
+//   segments adds one mask row to 128 outputs; a warp walks down the mask, 256 columns wide.
+//
+//       segment g:   s s s s s s s s s s s s s s s s    (16 a step; segment g + 1: 8 later)
+//       column 0 :   w w w . . . . . . . . . . . . .
+//       column 1 :   . w w w . . . . . . . . . . . .    ... to column 7
+//
+//   Weights are written in base 256, the top digit signed: 1 to 3 digits, each with a
+//   product of its own. Products per 128 outputs: h * digits * ceil((7 + w) / 16), e.g. 10
+//   at 5x5 with 16-bit weights.
+//   Sibling: tiled-out has the same tile, and a multiply-add a tap.
+//   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
+//   so no order changes a byte.
+
+#include "shift_finish.hpp"
+#include "tensor_tile.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+using std::uint32_t;
+using std::uint8_t;
+
+constexpr int kBlocksAnSm = 4;  // so that one block's loads hide behind others' products
+constexpr int kProducts = 2;    // side by side, 128 columns each
+
+/// Rows of outputs that a warp computes together: so many that their sums fit into registers.
+constexpr int rows_together(int digits) {
+  return digits < 3 ? 4 : 2;
+}
+
+/// Sums of a lane, by digit, row, product, and place in its fragment.
+template <int kDigits>
+using Sums = std::int32_t[kDigits][rows_together(kDigits)][kProducts][4];
+
+/// The lowest digit's sums start with the offset, so that it costs no addition at the end.
+template <int kDigits>
+CONVFILT_DEVICE inline void start(Sums<kDigits>& sums, std::int32_t offset) {
+  constexpr int kRows = rows_together(kDigits);
+  CONVFILT_UNROLL(kDigits)
+  for (int digit = 0; digit < kDigits; ++digit) {
+    CONVFILT_UNROLL(kRows * kProducts * 4)
+    for (int k = 0; k < kRows * kProducts * 4; ++k) {
+      sums[digit][k / (kProducts * 4)][k / 4 % kProducts][k % 4] = digit == 0 ? offset : 0;
+    }
+  }
+}
+
+/// All digits of one sum.
+template <int kDigits>
+CONVFILT_DEVICE inline std::int32_t total(const Sums<kDigits>& sums, int rho, int product, int k) {
+  std::int32_t sum = sums[kDigits - 1][rho][product][k];
+  for (int digit = kDigits - 2; digit >= 0; --digit) {
+    sum = sum * 256 + sums[digit][rho][product][k];
+  }
+  return sum;
+}
+
+/// The words of one digit's band for a lane, of one step or two.
+template <int kWide, int kStep, class Bands>
+CONVFILT_DEVICE inline void band_words(Bands& bands, int band, int at, uint32_t (&b)[kWide]) {
+  for (int k = 0; k < kWide; ++k) b[k] = bands[band][at + (kStep + k) * kStepBytes];
+}
+
+/// Adds all rows of the mask, kWide steps of 16 samples from kStep on.
+template <int kDigits, int kHeight, int kStep, int kWide, class Tile, class Bands>
+CONVFILT_DEVICE inline void add_rows(Tile& in_tile, Bands& bands, int row, int word, int band_at,
+                                     int mask_height, Sums<kDigits>& sums) {
+  constexpr int kRows = rows_together(kDigits);
+  const int height = kHeight ? kHeight : mask_height;
+  uint32_t a[kRows][kProducts][2 * kWide];  // rows of segments, taken round
+  const auto load_row = [&](int r, uint32_t(&to)[kProducts][2 * kWide]) {
+    for (int product = 0; product < kProducts; ++product) {
+      for (int k = 0; k < 2 * kWide; ++k) {
+        to[product][k] = in_tile[r][word + product * 32 + k % 2 * 16 + (kStep + k / 2) * 4];
+      }
+    }
+  };
+  for (int k = 0; k < kRows - 1; ++k) load_row(row + k, a[k]);
+  CONVFILT_UNROLL((kHeight ? kHeight : 1))
+  for (int j0 = 0; j0 < height; j0 += kRows) {
+    CONVFILT_UNROLL(kRows)
+    for (int k = 0; k < kRows; ++k) {
+      const int j = j0 + k;
+      if (j >= height) break;
+      load_row(row + j + kRows - 1, a[(k + kRows - 1) % kRows]);
+      for (int digit = 0; digit < kDigits; ++digit) {
+        uint32_t b[kWide];
+        band_words<kWide, kStep>(bands, j * kDigits + digit, band_at, b);
+        for (int rho = 0; rho < kRows; ++rho) {
+          for (int product = 0; product < kProducts; ++product) {
+            auto& c = sums[digit][rho][product];
+            const auto& segments = a[(k + rho) % kRows][product];
+            if (digit == kDigits - 1) {
+              mma<std::int8_t>(c, segments, b);
+            } else {
+              mma<uint8_t>(c, segments, b);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Ends two neighbouring sums. `pairs`: whether two samples may be stored at once.
+CONVFILT_DEVICE inline void end_pair(const MaskPart<uint8_t>& mask, const ShiftFinish& shift,
+                                     const PlaneView<std::int32_t>& partial,
+                                     const PlaneView<uint8_t>& out, int x, int y, bool pairs,
+                                     std::int32_t first, std::int32_t second) {
+  if (shift.usable) {
+    const std::uint16_t pair = saturated_pair(shift(first), shift(second));
+    uint8_t* const to = out.row(y) + x;
+    if (pairs && x + 1 < out.width) {
+      *reinterpret_cast<std::uint16_t*>(to) = pair;
+    } else {
+      if (x < out.width) to[0] = uint8_t(pair);
+      if (x + 1 < out.width) to[1] = uint8_t(pair >> 8);
+    }
+    return;
+  }
+  if (x < out.width) end_sum(mask, partial, out, x, y, first + begin_sum(mask, partial, x, y));
+  if (x + 1 >= out.width) return;
+  end_sum(mask, partial, out, x + 1, y, second + begin_sum(mask, partial, x + 1, y));
+}
+
+/// kHeight: of the mask; 0: only the mask knows.
+template <int kDigits, int kSteps, int kHeight>
+__global__ void __launch_bounds__(kWarps* kLaneCount, kBlocksAnSm)
+    tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
+                  PlaneView<std::int32_t> partial, uint8_t ghost, Border border, ShiftFinish shift,
+                  const MaskPart<uint8_t> __grid_constant__ mask) {
+  constexpr int kTileRows = tile_rows_of(kSteps), kRows = rows_together(kDigits);
+  constexpr int kMostRows = kHeight ? kHeight : kMaxPartSide;
+  constexpr int kWords = in_words_of(kSteps);
+  static_assert(shared_bytes_of(kDigits, kSteps, kMostRows) <= 48 * 1024,
+                "the tile and the bands exceed static shared memory");
+  static_assert(kTileRows % (kWarps * kRows) == 0, "all warps compute the same number of rows");
+  __shared__ SharedTile<uint32_t, kTileRows + kMostRows - 1, kWords> in_tile alignas(kChunk);
+  __shared__ SharedTile<uint32_t, kMostRows * kDigits, band_words_of(kSteps)> bands;
+  __shared__ SharedTile<std::int32_t, 1, kMostRows * kMaxPartSide> weights;
+
+  const int tile_x = blockIdx.x * kTileColumns;
+  const int tile_y = blockIdx.y * kTileRows;
+
+  // Load the input tile, from a whole chunk on, and the mask.
+  load_chunks<kWords>(in_tile, in, border, ghost, (tile_x + mask.dx) & -kChunk, tile_y + mask.dy,
+                      kTileRows + (kHeight ? kHeight : mask.height) - 1);
+  load_bands<kDigits, kSteps>(bands, weights, mask);
+  finish_copies();
+  __syncthreads();
+
+  // Compute a few rows of outputs at a time. Lane 4 * g + t multiplies segments g and g + 8.
+  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  const int word = 2 * g + t + (mask.dx & (kChunk - 1)) / 4;
+  const int band_at = 4 * t - g + kSegment - 1;
+  const bool pairs = out.stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % 2 == 0;
+  CONVFILT_UNROLL(1)
+  for (int row = threadIdx.y * kRows; row < kTileRows; row += kWarps * kRows) {
+    if (tile_y + row >= out.height) break;
+    Sums<kDigits> sums;
+    start<kDigits>(sums, shift.offset);
+    if constexpr (kSteps == 1) {
+      add_rows<kDigits, kHeight, 0, 1>(in_tile, bands, row, word, band_at, mask.height, sums);
+    } else {
+      add_rows<kDigits, kHeight, 0, 2>(in_tile, bands, row, word, band_at, mask.height, sums);
+    }
+    if constexpr (kSteps == 3) {
+      add_rows<kDigits, kHeight, 2, 1>(in_tile, bands, row, word, band_at, mask.height, sums);
+    }
+    CONVFILT_UNROLL(kRows)
+    for (int rho = 0; rho < kRows; ++rho) {
+      const int y = tile_y + row + rho;
+      CONVFILT_UNROLL(kProducts)
+      for (int product = 0; product < kProducts; ++product) {
+        CONVFILT_UNROLL(2)
+        for (int half = 0; half < 2; ++half) {
+          const int x = tile_x + (16 * product + 8 * half + g) * kSegment + 2 * t;
+          const std::int32_t first = total<kDigits>(sums, rho, product, 2 * half);
+          const std::int32_t second = total<kDigits>(sums, rho, product, 2 * half + 1);
+          if (y < out.height) end_pair(mask, shift, partial, out, x, y, pairs, first, second);
+        }
+      }
+    }
+  }
+}
+
+/// Digits of base 256 that hold all weights. Three always do: their sum stays below 2^30 / 255.
+int digits_of(const MaskPart<uint8_t>& mask) {
+  int digits = 1;
+  for (int k = 0; k < mask.width * mask.height; ++k) {
+    for (; digits < 3; ++digits) {
+      const int limit = 1 << (8 * digits - 1);
+      if (mask.weights[k] >= -limit && mask.weights[k] < limit) break;
+    }
+  }
+  return digits;
+}
+
+/// The mask's height where the compiler shall know it: no loop is left then. Else 0.
+constexpr int known_height(int digits, int steps, int height) {
+  const bool known = height == 3 || height == 5 || height == 7 || height == 9;
+  return steps == 1 && digits < 3 && known ? height : 0;
+}
+
+template <int kDigits, int kSteps>
+auto kernel_of(int height) {
+  if constexpr (kSteps == 1 && kDigits < 3) {
+    switch (known_height(kDigits, kSteps, height)) {
+      case 3: return tensor_kernel<kDigits, kSteps, 3>;
+      case 5: return tensor_kernel<kDigits, kSteps, 5>;
+      case 7: return tensor_kernel<kDigits, kSteps, 7>;
+      case 9: return tensor_kernel<kDigits, kSteps, 9>;
+    }
+  }
+  return tensor_kernel<kDigits, kSteps, 0>;
+}
+
+template <int kDigits>
+auto kernel_of(int steps, int height) {
+  static_assert(kMaxSteps == 3);
+  if (steps == 1) return kernel_of<kDigits, 1>(height);
+  if (steps == 2) return kernel_of<kDigits, 2>(height);
+  return kernel_of<kDigits, 3>(height);
+}
+
+auto kernel_for(const MaskPart<uint8_t>& mask) {
+  const int digits = digits_of(mask), steps = steps_of(mask.dx, mask.width);
+  if (digits == 1) return kernel_of<1>(steps, mask.height);
+  if (digits == 2) return kernel_of<2>(steps, mask.height);
+  return kernel_of<3>(steps, mask.height);
+}
+
+/// Of a mask in parts: of the first, as if it were a mask of its own.
+Geometry geometry(const Problem& p, const Tuning&) {
+  const auto part = prepare_mask<uint8_t>(p.mask).parts().front();
+  Problem first = p;
+  if (!part.last) first.mask = make_mask("first part", part.width, part.height, {});
+  const int dx = -first.lead_x();
+  const int digits = digits_of(part), steps = steps_of(dx, part.width);
+  const int height = known_height(digits, steps, part.height);
+  Geometry g;
+  g.block_columns = kLaneCount;
+  g.block_rows = kWarps;
+  g.loading_threads = g.computing_threads = kWarps * kLaneCount;
+  g.out_columns = kTileColumns;
+  g.out_rows = tile_rows_of(steps);
+  g.in_columns = in_words_of(steps) * 4;
+  g.in_rows = g.out_rows + part.height - 1;
+  g.lead_x = -(dx & -kChunk);
+  g.lead_y = first.lead_y();
+  g.shared_bytes = shared_bytes_of(digits, steps, height ? height : kMaxPartSide);
+  g.loads = double(g.in_columns) * g.in_rows;
+  g.loads_per_output = std::to_string(g.in_columns) + " * (" + std::to_string(g.out_rows) +
+                       " + h - 1) / (256 * " + std::to_string(g.out_rows) + ")";
+  g.note =
+      "Samples are loaded and read four and more at a time, in whole chunks of 16. A weight "
+      "has " +
+      std::to_string(digits) + (digits == 1 ? " digit" : " digits") +
+      " of base 256, a row of the mask " + std::to_string(steps) +
+      (steps == 1 ? " step" : " steps") + " of 16 samples: so many products.";
+  return g;
+}
+
+void run(const Problem& p, const Pass& pass, const Stream& stream) {
+  const auto& mask = pass.mask_part<uint8_t>();
+  ShiftFinish shift;  // unusable where sums are carried on
+  if (mask.first && mask.last) shift = shift_finish(mask.finish);
+  if (!shift.usable) shift = {};
+  const int rows = tile_rows_of(steps_of(mask.dx, mask.width));
+  const dim3 block(kLaneCount, kWarps);
+  const dim3 grid(ceil_div(pass.out.width, kTileColumns), ceil_div(pass.out.height, rows));
+  launch(grid, block, stream, kernel_for(mask), pass.input<uint8_t>(), pass.output<uint8_t>(),
+         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, shift, mask);
+}
+
+std::string refuses(const Problem& problem, const Tuning& tuning) {
+  if (problem.depth != Depth::u8) {
+    return "tensor cores multiply bytes, and the picture is " +
+           std::string(name_of(problem.depth)) + "; use --strategy=auto, or a picture of 8 bits";
+  }
+  return direct_refuses(problem, tuning);
+}
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  require_tensor_cores(options);
+  return make_direct_plan(problem, options, run, {});
+}
+
+}  // namespace
+
+extern const Implementation tensor{
+    "tensor",       "8-bit pictures on tensor cores: mask rows as banded matrices of bytes",
+    Family::direct, refuses,
+    prepare,        geometry};
+
+}  // namespace convfilt::CONVFILT_BACKEND

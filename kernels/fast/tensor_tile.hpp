@@ -1,0 +1,125 @@
+/// What a block of tensor.cu keeps in shared memory: the samples it needs, and its mask's digits as
+/// bands.
+#pragma once
+
+#include "device_plan.hpp"
+#include "tensor_core.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+constexpr int kWarps = 4;          // of a block
+constexpr int kLaneCount = 32;     // threads of a warp: a row of the block
+constexpr int kSegment = 8;        // neighbouring outputs that one row of a product gives
+constexpr int kStepBytes = 16;     // samples of a segment that one k step multiplies
+constexpr int kTileColumns = 256;  // outputs: two products of 16 segments
+constexpr int kChunk = 16;         // samples that are copied at once, at addresses of whole chunks
+
+/// A segment's samples lie from a multiple of four on, so that lanes read words: this many before
+/// the first one that counts.
+CONVFILT_HD constexpr int slack_of(int dx) {
+  return dx & 3;
+}
+
+/// Steps of 16 samples that cover the taps of a segment's outputs.
+CONVFILT_HD constexpr int steps_of(int dx, int mask_width) {
+  return (slack_of(dx) + kSegment - 1 + mask_width + kStepBytes - 1) / kStepBytes;
+}
+constexpr int kMaxSteps = steps_of(3, kMaxPartSide);
+
+/// Rows of outputs of a block: fewer where the bands take much of the 48 KiB of shared memory.
+constexpr int tile_rows_of(int steps) {
+  return steps < kMaxSteps ? 64 : 48;
+}
+
+/// Words of a row of the input tile: from a whole chunk on, to the last segment's last step.
+constexpr int in_words_of(int steps) {
+  const int last = kTileColumns - kSegment + kChunk - 4 + steps * kStepBytes;
+  return (last + kChunk - 1) / kChunk * (kChunk / 4);
+}
+
+/// Words of a band: of all places in a segment's samples less a column's place, see load_bands().
+constexpr int band_words_of(int steps) {
+  return steps * kStepBytes + 4;
+}
+
+constexpr std::size_t shared_bytes_of(int digits, int steps, int height) {
+  const int words = (tile_rows_of(steps) + height - 1) * in_words_of(steps) +
+                    height * digits * band_words_of(steps) + height * kMaxPartSide;
+  return words * sizeof(std::uint32_t);
+}
+
+/// One sample, wherever it lies. The border is no template argument here: it costs time at the
+/// picture's edges alone, and there would be five times as many kernels.
+CONVFILT_DEVICE inline std::uint32_t load_any(const PlaneView<const std::uint8_t>& in,
+                                              Border border, int x, int y, std::uint8_t ghost) {
+  switch (border) {
+    case Border::constant: return load<Border::constant>(in, x, y, ghost);
+    case Border::reflect: return load<Border::reflect>(in, x, y, ghost);
+    case Border::reflect101: return load<Border::reflect101>(in, x, y, ghost);
+    case Border::wrap: return load<Border::wrap>(in, x, y, ghost);
+    case Border::replicate: break;
+  }
+  return load<Border::replicate>(in, x, y, ghost);
+}
+
+/// Loads rows of whole chunks whose first sample is (first_x, first_y): as they lie in memory where
+/// a chunk lies in the image, sample by sample elsewhere.
+template <int kWords, class Tile>
+CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, const PlaneView<const std::uint8_t>& in,
+                                        Border border, std::uint8_t ghost, int first_x, int first_y,
+                                        int rows) {
+  constexpr int kChunks = kWords / (kChunk / 4);
+  const bool aligned =
+      in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
+  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+  CONVFILT_UNROLL(1)
+  for (int n = thread; n < rows * kChunks; n += kWarps * kLaneCount) {
+    const int row = n / kChunks, chunk = n % kChunks;
+    const int x = first_x + chunk * kChunk, y = first_y + row;
+    if (aligned && x >= 0 && x + kChunk <= in.width && y >= 0 && y < in.height) {
+      copy16(in, x, y, in_tile, row, chunk * 4);
+      continue;
+    }
+    CONVFILT_UNROLL(1)
+    for (int word = 0; word < 4; ++word) {
+      std::uint32_t samples = 0;
+      CONVFILT_UNROLL(1)
+      for (int k = 0; k < 4; ++k) {
+        samples |= load_any(in, border, x + 4 * word + k, y, ghost) << (8 * k);
+      }
+      in_tile[row][chunk * 4 + word] = samples;
+    }
+  }
+}
+
+/// Writes the mask's digits as bands. A row of the mask is a band of the matrix that segments are
+/// multiplied with: column n, output n of a segment, holds weight i at place slack + n + i. The
+/// word of places k..k+3 depends on k - n alone; it stands at k - n + 7 of bands[row * kDigits +
+/// digit], digits of base 256 from the lowest on.
+template <int kDigits, int kSteps, class Bands, class Weights>
+CONVFILT_DEVICE inline void load_bands(Bands& bands, Weights& weights,
+                                       const MaskPart<std::uint8_t>& mask) {
+  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+  // First to shared memory: lanes read constant memory one after another where they read apart.
+  for (int k = thread; k < mask.width * mask.height; k += kWarps * kLaneCount) {
+    weights[0][k] = mask.weights[k];
+  }
+  __syncthreads();
+  const int before = slack_of(mask.dx) + kSegment - 1;
+  for (int j = threadIdx.y; j < mask.height; j += kWarps) {
+    for (int at = threadIdx.x; at < band_words_of(kSteps); at += kLaneCount) {
+      std::uint32_t words[kDigits] = {};
+      for (int k = 0; k < 4; ++k) {
+        const int i = at - before + k;
+        const std::uint32_t weight =
+            i >= 0 && i < mask.width ? std::uint32_t(weights[0][j * mask.width + i]) : 0;
+        for (int digit = 0; digit < kDigits; ++digit) {
+          words[digit] |= (weight >> (8 * digit) & 255) << (8 * k);
+        }
+      }
+      for (int digit = 0; digit < kDigits; ++digit) bands[j * kDigits + digit][at] = words[digit];
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,19 @@
+/// Tensor cores, by backend, with one interface:
+///
+///   mma<Digit>(sums, a, b)   sums += a * b, all 32 lanes of a warp together: 16 x K bytes times
+///                            K x 8 digits, K = 16 with one word of b, 32 with two; Digit is the
+///                            sign of b's bytes, a's are unsigned
+///   copy16(in, x, y, tile, row, word)   16 samples of 8 bits into words of a shared tile; there
+///   finish_copies()          when this and a barrier have passed
+///   require_tensor_cores(options)       throws DeviceError where the device has none
+///
+/// Lane 4 * g + t holds (PTX ISA, "Matrix Fragments for mma.m16n8k16", integers): of a the bytes
+/// 4t..4t+3 of rows g and g + 8, of b the same bytes of column g, and of the sums the columns 2t
+/// and 2t + 1 of rows g and g + 8. The second 16 bytes follow in the second half of a and b.
+#pragma once
+
+#ifdef CONVFILT_EMULATE
+#include "emulator/tensor_core.hpp"
+#else
+#include "cuda/tensor_core.hpp"
+#endif
