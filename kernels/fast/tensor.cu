@@ -25,12 +25,16 @@ namespace {
 using std::uint32_t;
 using std::uint8_t;
 
-constexpr int kBlocksAnSm = 4;  // so that one block's loads hide behind others' products
-constexpr int kProducts = 2;    // side by side, 128 columns each
+constexpr int kProducts = 2;  // side by side, 128 columns each
 
 /// Rows of outputs that a warp computes together: so many that their sums fit into registers.
 constexpr int rows_together(int digits) {
   return digits < 3 ? 4 : 2;
+}
+
+/// So many blocks shall fit an SM's registers: one's loads hide behind others' products.
+constexpr int blocks_an_sm(int digits) {
+  return digits == 2 ? 4 : 6;
 }
 
 /// Sums of a lane, by digit, row, product, and place in its fragment.
@@ -107,30 +111,67 @@ CONVFILT_DEVICE inline void add_rows(Tile& in_tile, Bands& bands, int row, int w
   }
 }
 
-/// Ends two neighbouring sums. `pairs`: whether two samples may be stored at once.
-CONVFILT_DEVICE inline void end_pair(const MaskPart<uint8_t>& mask, const ShiftFinish& shift,
-                                     const PlaneView<std::int32_t>& partial,
-                                     const PlaneView<uint8_t>& out, int x, int y, bool pairs,
-                                     std::int32_t first, std::int32_t second) {
-  if (shift.usable) {
-    const std::uint16_t pair = saturated_pair(shift(first), shift(second));
-    uint8_t* const to = out.row(y) + x;
-    if (pairs && x + 1 < out.width) {
-      *reinterpret_cast<std::uint16_t*>(to) = pair;
-    } else {
-      if (x < out.width) to[0] = uint8_t(pair);
-      if (x + 1 < out.width) to[1] = uint8_t(pair >> 8);
+/// Where two neighbouring samples of a lane go.
+struct Pair {
+  int x, y;
+  int rho, product, half;  ///< which sums they are
+};
+
+/// Calls f(Pair) for all of a lane's outputs, whose first is (x, y).
+template <int kRows, class F>
+CONVFILT_DEVICE inline void for_each_pair(int x, int y, F f) {
+  CONVFILT_UNROLL(kRows)
+  for (int rho = 0; rho < kRows; ++rho) {
+    CONVFILT_UNROLL(kProducts)
+    for (int product = 0; product < kProducts; ++product) {
+      CONVFILT_UNROLL(2)
+      for (int half = 0; half < 2; ++half) {
+        f(Pair{x + (16 * product + 8 * half) * kSegment, y + rho, rho, product, half});
+      }
     }
-    return;
   }
-  if (x < out.width) end_sum(mask, partial, out, x, y, first + begin_sum(mask, partial, x, y));
-  if (x + 1 >= out.width) return;
-  end_sum(mask, partial, out, x + 1, y, second + begin_sum(mask, partial, x + 1, y));
+}
+
+/// Ends a lane's sums, whose first output is (x, y). `whole`: whether all of the warp's outputs
+/// exist, and pairs of them may be stored at once.
+template <int kDigits>
+CONVFILT_DEVICE inline void end_sums(const MaskPart<uint8_t>& mask, const ShiftFinish& shift,
+                                     const PlaneView<std::int32_t>& partial,
+                                     const PlaneView<uint8_t>& out, int x, int y, bool whole,
+                                     const Sums<kDigits>& sums) {
+  constexpr int kRows = rows_together(kDigits);
+  const auto first = [&](const Pair& p) {
+    return total<kDigits>(sums, p.rho, p.product, 2 * p.half);
+  };
+  const auto second = [&](const Pair& p) {
+    return total<kDigits>(sums, p.rho, p.product, 2 * p.half + 1);
+  };
+  const auto store = [&](const Pair& p, std::uint16_t pair) {
+    *reinterpret_cast<std::uint16_t*>(out.row(p.y) + p.x) = pair;
+  };
+  if (whole && shift.usable) {
+    for_each_pair<kRows>(
+        x, y, [&](const Pair& p) { store(p, saturated_pair(shift(first(p)), shift(second(p)))); });
+  } else if (whole && mask.first && mask.last) {
+    for_each_pair<kRows>(x, y, [&](const Pair& p) {
+      store(p, std::uint16_t(mask.finish(first(p)) | mask.finish(second(p)) << 8));
+    });
+  } else {
+    for_each_pair<kRows>(x, y, [&](const Pair& p) {
+      if (p.y >= out.height) return;
+      for (int k = 0; k < 2; ++k) {
+        const int at = p.x + k;
+        const std::int32_t sum = (k ? second(p) : first(p)) - shift.offset;
+        if (at >= out.width) continue;
+        end_sum(mask, partial, out, at, p.y, sum + begin_sum(mask, partial, at, p.y));
+      }
+    });
+  }
 }
 
 /// kHeight: of the mask; 0: only the mask knows.
 template <int kDigits, int kSteps, int kHeight>
-__global__ void __launch_bounds__(kWarps* kLaneCount, kBlocksAnSm)
+__global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
                   PlaneView<std::int32_t> partial, uint8_t ghost, Border border, ShiftFinish shift,
                   const MaskPart<uint8_t> __grid_constant__ mask) {
@@ -172,22 +213,16 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, kBlocksAnSm)
     if constexpr (kSteps == 3) {
       add_rows<kDigits, kHeight, 2, 1>(in_tile, bands, row, word, band_at, mask.height, sums);
     }
-    CONVFILT_UNROLL(kRows)
-    for (int rho = 0; rho < kRows; ++rho) {
-      const int y = tile_y + row + rho;
-      CONVFILT_UNROLL(kProducts)
-      for (int product = 0; product < kProducts; ++product) {
-        CONVFILT_UNROLL(2)
-        for (int half = 0; half < 2; ++half) {
-          const int x = tile_x + (16 * product + 8 * half + g) * kSegment + 2 * t;
-          const std::int32_t first = total<kDigits>(sums, rho, product, 2 * half);
-          const std::int32_t second = total<kDigits>(sums, rho, product, 2 * half + 1);
-          if (y < out.height) end_pair(mask, shift, partial, out, x, y, pairs, first, second);
-        }
-      }
-    }
+    const bool whole =
+        pairs && tile_x + kTileColumns <= out.width && tile_y + row + kRows <= out.height;
+    end_sums<kDigits>(mask, shift, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row, whole,
+                      sums);
   }
 }
+
+static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(ShiftFinish) <=
+                  4096,
+              "the kernel's arguments do not fit; make kMaxPartSide smaller");
 
 /// Digits of base 256 that hold all weights. Three always do: their sum stays below 2^30 / 255.
 int digits_of(const MaskPart<uint8_t>& mask) {

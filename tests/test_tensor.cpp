@@ -1,0 +1,151 @@
+/// What strategy tensor stands on: the emulator's matrix products against plain ones, the short end
+/// of sums against IntegerFinish, and what is refused.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+
+#include "arithmetic.hpp"
+#include "emulator/tensor_core.hpp"
+#include "environment.hpp"
+#include "fast/shift_finish.hpp"
+#include "registry.hpp"
+#include "sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr int kRows = 16, kColumns = 8;  // of a product's result
+
+template <int k>
+struct Matrices {
+  std::array<std::array<std::uint8_t, k>, kRows> a;
+  std::array<std::array<std::uint8_t, kColumns>, k> b;
+  std::array<std::array<std::int32_t, kColumns>, kRows> c;
+};
+
+template <int k>
+Matrices<k> random_matrices(Random& random) {
+  Matrices<k> m;
+  for (auto& row : m.a)
+    for (auto& byte : row) byte = std::uint8_t(random.integer(0, 255));
+  for (auto& row : m.b)
+    for (auto& byte : row) byte = std::uint8_t(random.integer(0, 255));
+  for (auto& row : m.c)
+    for (auto& sum : row) sum = random.integer(-1000, 1000);
+  return m;
+}
+
+/// The same product by one warp, laid out as the PTX ISA's figures of mma.m16n8k16 and m16n8k32 for
+/// .u8/.s8 say it, byte i of a fragment at a time.
+template <class Digit, int words>
+void multiply_by_warp(Matrices<16 * words>& m) {
+  Counts counts;
+  emulator::run_grid(1, 32, 1, counts, [&m] {
+    const int lane = emulator::threadIdx.x, group = lane >> 2, in_group = lane % 4;
+    std::uint32_t a[2 * words] = {}, b[words] = {};
+    std::int32_t c[4];
+    for (int i = 0; i < 8 * words; ++i) {
+      const int row = i < 4 || (i >= 8 && i < 12) ? group : group + 8;
+      const int col = in_group * 4 + (i & 3) + (i < 8 ? 0 : 16);
+      a[i / 4] |= std::uint32_t(m.a[row][col]) << (i % 4 * 8);
+    }
+    for (int i = 0; i < 4 * words; ++i) {
+      const int row = in_group * 4 + (i & 3) + (i < 4 ? 0 : 16);
+      b[i / 4] |= std::uint32_t(m.b[row][group]) << (i % 4 * 8);
+    }
+    for (int i = 0; i < 4; ++i) c[i] = m.c[i < 2 ? group : group + 8][in_group * 2 + (i & 1)];
+    emulator::mma<Digit>(c, a, b);
+    emulator::mma<Digit>(c, a, b);
+    for (int i = 0; i < 4; ++i) m.c[i < 2 ? group : group + 8][in_group * 2 + (i & 1)] = c[i];
+  });
+  CHECK(counts.barriers == 0);
+}
+
+template <class Digit, int words>
+void check_product(Random& random) {
+  constexpr int k = 16 * words;
+  Matrices<k> m = random_matrices<k>(random);
+  auto expected = m.c;
+  for (int row = 0; row < kRows; ++row)
+    for (int col = 0; col < kColumns; ++col)
+      for (int n = 0; n < k; ++n) expected[row][col] += 2 * m.a[row][n] * Digit(m.b[n][col]);
+  multiply_by_warp<Digit, words>(m);
+  CHECK(m.c == expected);
+}
+
+}  // namespace
+
+TEST_CASE("mma in the emulator: two products, in the PTX ISA's fragments") {
+  Random random(81);
+  for (int n = 0; n < 10; ++n) {
+    check_product<std::int8_t, 1>(random);
+    check_product<std::uint8_t, 1>(random);
+    check_product<std::int8_t, 2>(random);
+    check_product<std::uint8_t, 2>(random);
+  }
+}
+
+TEST_CASE("a warp whose threads do not all come is found out") {
+  Counts counts;
+  const auto meet = [](int threads) {
+    return [threads] {
+      if (emulator::threadIdx.x < threads) emulator::meet_warp();
+    };
+  };
+  CHECK_THROWS_AS(emulator::run_grid(1, 32, 1, counts, meet(31)), emulator::EmulatorError);
+  CHECK_THROWS_AS(emulator::run_grid(1, 31, 1, counts, meet(31)), emulator::EmulatorError);
+  CHECK_NOTHROW(emulator::run_grid(2, 96, 1, counts, meet(64)));
+}
+
+TEST_CASE("the short end of sums gives what IntegerFinish gives") {
+  Random random(82);
+  for (int log2 = 0; log2 <= 22; ++log2) {
+    const std::int32_t divisor = 1 << log2, room = (1 << 30) - 256 * divisor;
+    for (const std::int32_t offset :
+         {0, 1, -divisor / 2, 128 * divisor > room ? room : 128 * divisor, -room,
+          random.integer(-room, room)}) {
+      const IntegerFinish finish = integer_finish(offset, std::uint32_t(divisor), 0, 255);
+      const ShiftFinish shift = shift_finish(finish);
+      REQUIRE(shift.usable);
+      CHECK(shift.offset == offset);
+      long wrong = 0;
+      const auto check = [&](std::int64_t sum) {
+        constexpr std::int64_t kLimit = 1 << 30;
+        if (sum <= -kLimit || sum >= kLimit) return;
+        const int expected = finish(std::int32_t(sum));
+        const int is = shift(std::int32_t(sum) + shift.offset);
+        wrong += saturated_pair(is, 7) != (expected | 7 << 8);
+        wrong += saturated_pair(300, is) != (255 | expected << 8);
+      };
+      for (std::int64_t quotient = -3; quotient <= 258; ++quotient) {
+        for (int near = -2; near <= 2; ++near) {
+          const std::int64_t whole = quotient * divisor - offset + near;
+          check(whole);
+          check(whole + divisor / 2);
+        }
+      }
+      for (int n = 0; n < 2000; ++n) check(random.integer(-(1 << 30) + 1, (1 << 30) - 1));
+      check((1 << 30) - 1);
+      check(-(1 << 30) + 1);
+      INFO("divisor " << divisor << ", offset " << offset);
+      CHECK(wrong == 0);
+    }
+  }
+  CHECK(shift_finish(integer_finish(0, 9, 0, 255)).usable == 0);
+}
+
+TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
+  const Strategy* strategy = find_strategy("tensor");
+  REQUIRE(strategy);
+  Problem p{64, 48, 1, Depth::u8, Border::replicate, 0, box_mask(3, 3)};
+  CHECK(strategy->refusal(p) == "");
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    p.depth = depth;
+    CHECK(strategy->refusal(p) == "tensor cores multiply bytes, and the picture is " +
+                                      std::string(name_of(depth)) +
+                                      "; use --strategy=auto, or a picture of 8 bits");
+  }
+}
+
+}  // namespace convfilt::test
