@@ -2,10 +2,14 @@
 /// of sums against IntegerFinish, and what is refused.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "arithmetic.hpp"
+#include "compare.hpp"
 #include "emulator/tensor_core.hpp"
 #include "environment.hpp"
 #include "fast/shift_finish.hpp"
@@ -145,6 +149,56 @@ TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
     CHECK(strategy->refusal(p) == "tensor cores multiply bytes, and the picture is " +
                                       std::string(name_of(depth)) +
                                       "; use --strategy=auto, or a picture of 8 bits");
+  }
+}
+
+// More than a tile wide and high, so that tiles without edges are among them; the other tests'
+// pictures are smaller.
+TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends") {
+  const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
+  REQUIRE((tensor && cpu));
+  Random random(83);
+  std::vector<Mask> masks;
+  for (const int largest : {100, 30000, 3000000}) {  // one digit, two, three
+    for (auto [w, h] : {std::pair{3, 3},
+                        {5, 5},
+                        {7, 7},
+                        {9, 9},
+                        {4, 3},
+                        {9, 2},
+                        {15, 15},
+                        {31, 31},
+                        {30, 5},
+                        {1, 9}}) {
+      if (!full_size() && w > 9) continue;
+      const int limit = std::min(largest, 4000000 / (w * h));
+      // So large that most results lie within 0..255; a power of two, and not.
+      const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+      for (const unsigned divisor : {scale, scale + 1}) {
+        const Mask mask = integer_mask(random, w, h, limit, divisor, 100);
+        masks.push_back(mask);
+        masks.push_back(anchored(mask, w - 1, 0));
+      }
+    }
+  }
+  masks.push_back(gaussian_mask(40, 3, 6));  // in parts
+  for (const Mask& mask : masks) {
+    for (const Mode mode : kModes) {
+      if (!full_size() && mode != Mode::same) continue;
+      const Border border = mode == Mode::full ? Border::constant : Border::reflect101;
+      const Problem p{521, 101, 1, Depth::u8, border, 9, mask, mode};
+      if (!tensor->refusal(p).empty()) continue;
+      INFO(to_string(p) << ", anchor " << mask.anchor_x << ", divisor " << mask.divisor);
+      Picture in = Picture::of(p);
+      in.fill(Fill::noise, 84);
+      const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
+      for (const Runner& runner : runners()) {
+        if (runner.strategy != tensor) continue;
+        const Picture out = run(runner, p, in);
+        const Place at = first_difference(out, expected);
+        CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+      }
+    }
   }
 }
 

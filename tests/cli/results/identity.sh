@@ -8,6 +8,7 @@ convfilt apply identity samples/coffee.png photo.ppm
 for name in $(strategies direct separable reordered); do
   [ "$name" = separable ] && how="blur --box 1" || how="apply identity"
   for in in u8.pam f32.pfm photo.ppm; do
+    [ "$name $in" = "tensor f32.pfm" ] && continue  # it takes 8 bits alone
     convfilt $how $in "out.${in#*.}" --strategy "$name" -q
     cmp $in "out.${in#*.}" || fail "$name, $in"
   done
