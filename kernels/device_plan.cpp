@@ -33,18 +33,11 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
   if (!fits(whole, problem_.width, problem_.height)) return {};
   allocate(whole, problem_.width, problem_.height);
   if (in.data) upload(in);
-  // Every channel is timed on the first one's samples: a plan has one plane for all.
-  if (interleaved()) {
-    extract_channel(problem_.depth, picture_in_.plane, problem_.channels, 0, plane_in_.plane,
-                    stream_);
-  }
   std::vector<double> times;
   for (int k = 0; k < repeats + kWarmups; ++k) {
     Event start, stop;
     start.record(stream_);
-    for (int channel = 0; channel < problem_.channels; ++channel) {
-      filter(plane_in_.plane, plane_out_.plane, whole_shift());
-    }
+    filter_channels(whole_shift());
     stop.record(stream_);
     const double ms = stop.ms_since(start);
     if (k >= kWarmups) times.push_back(ms);
@@ -143,6 +136,20 @@ void DevicePlan::upload(PictureView<const std::byte> in) {
               in.width * size_of(problem_.depth) * problem_.channels, in.height, stream_);
 }
 
+void DevicePlan::filter_channels(Shift shift) {
+  for (int channel = 0; channel < problem_.channels; ++channel) {
+    if (interleaved()) {
+      extract_channel(problem_.depth, picture_in_.plane, problem_.channels, channel,
+                      plane_in_.plane, stream_);
+    }
+    filter(plane_in_.plane, plane_out_.plane, shift);
+    if (interleaved()) {
+      insert_channel(problem_.depth, plane_out_.plane, picture_out_.plane, problem_.channels,
+                     channel, stream_);
+    }
+  }
+}
+
 void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::byte> out,
                             const Window& window, Timing& timing) {
   const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
@@ -154,24 +161,13 @@ void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::by
     shift = {problem_.mask.anchor_x, problem_.mask.anchor_y};
   }
   allocate(window, in.width, in.height);
-  const DevicePlane& picture_in = picture_in_.plane;
   const DevicePlane& picture_out = interleaved() ? picture_out_.plane : plane_out_.plane;
 
   Event start, uploaded, filtered, downloaded;
   start.record(stream_);
   upload(in);
   uploaded.record(stream_);
-  for (int channel = 0; channel < problem_.channels; ++channel) {
-    if (interleaved()) {
-      extract_channel(problem_.depth, picture_in, problem_.channels, channel, plane_in_.plane,
-                      stream_);
-    }
-    filter(plane_in_.plane, plane_out_.plane, shift);
-    if (interleaved()) {
-      insert_channel(problem_.depth, plane_out_.plane, picture_out, problem_.channels, channel,
-                     stream_);
-    }
-  }
+  filter_channels(shift);
   filtered.record(stream_);
   download_rows(out.row(window.y) + window.x * pixel, std::size_t(out.pitch), picture_out.data,
                 std::size_t(picture_out.pitch), window.width * pixel, window.height, stream_);

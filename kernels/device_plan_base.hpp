@@ -72,6 +72,7 @@ class DevicePlan : public Plan {
   void run_window(PictureView<const std::byte> in, PictureView<std::byte> out, const Window& window,
                   Timing& timing);
   void upload(PictureView<const std::byte> in);
+  void filter_channels(Shift shift);
 
   OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;
   std::size_t held_ = 0;  ///< device bytes in the planes and the scratch

@@ -38,10 +38,10 @@ std::string_view name_of(Family family) {
 
 std::string_view bound_of(Family family) {
   switch (family) {
-    case Family::direct: return "0.52 step u8 to 15x15, 0.55 u16 to 31x31";
-    case Family::separable: return "1 step";
-    case Family::reordered: return "0.52 step u8 to 15x15, 1 u16";
-    case Family::transform: return "1 step";
+    case Family::direct: return "0.52 step u8 to 15x15, 0.55 u16 to 31x31, 1e-6 f32 to 101x101";
+    case Family::separable: return "1 step, 1e-5 f32";
+    case Family::reordered: return "0.52 step u8 to 15x15, 0.55 u16 to 31x31, 1e-6 f32 to 101x101";
+    case Family::transform: return "1 step, 1e-5 f32";
   }
   return "?";
 }

@@ -9,6 +9,11 @@ namespace convfilt::CONVFILT_BACKEND {
 inline constexpr int kSumColumns = 32;  // threads of a block: one warp along a row
 inline constexpr int kSumRows = 8;
 
+/// What outputs of T are added up in, part by part in any order. Floats in double precision:
+/// roundings of a flat picture's samples all go one way, 2 steps of 16 bits at 101x101.
+template <class T>
+using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<T>>;
+
 template <class Sum>
 __global__ void zero_kernel(PlaneView<Sum> sums) {
   const int x = blockIdx.x * kSumColumns + threadIdx.x;

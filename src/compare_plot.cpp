@@ -211,7 +211,7 @@ class BarChart {
         bars +=
             at + " " + plain(value) + " " + colour_number(row->family) + " " + figure(value) + "\n";
       else
-        none += at + " refused\n";
+        none += at + (row && row->refused ? " refused\n" : " \"no figure\"\n");
     }
     // gnuplot wants a line of each; these lie outside every range.
     return bars + "-9 1 0 .\nEND\n" + none + "-9 .\nEND\n";

@@ -50,7 +50,9 @@ std::string verdict(const Compared& reads) {
 void tell_strategy(const Explanation& e, Lines& lines) {
   const Strategy& s = *e.strategy;
   const Family family = s.family_of(e.tuning);
-  lines.heading(std::string(s.name) + ": " + std::string(s.summary));
+  const bool spatial = s.has(Setting::domain) && e.tuning[Setting::domain] == kSpatial;
+  lines.heading(std::string(s.name) + ": " + std::string(s.summary) +
+                (spatial ? "; here without transforms" : ""));
   lines.line("family", std::string(name_of(family)) + ", within " + std::string(bound_of(family)));
   lines.line("problem", to_string(e.asked));
   if (const std::string tuning = to_string(e.tuning); !tuning.empty())
@@ -59,7 +61,8 @@ void tell_strategy(const Explanation& e, Lines& lines) {
     lines.line("parts", "the mask is cut into " + std::to_string(e.parts) +
                             "; what follows is of the first, " +
                             std::to_string(e.problem.mask.width) + "x" +
-                            std::to_string(e.problem.mask.height));
+                            std::to_string(e.problem.mask.height) +
+                            ", as if it were a mask of its own, anchored in its middle");
 }
 
 std::string idle(int threads, int busy, const std::string& meanwhile) {
@@ -142,7 +145,8 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                                      ", which has the same edges and can be counted in a moment";
   const std::int64_t outputs = std::int64_t(e.counted.out_width()) * e.counted.out_height();
   const Reads &bordered = e.with_border.value(), &bare = e.ghosts_out.value();
-  lines.heading("Global reads of " + of + ", per output");
+  lines.heading("Global reads of " + of + ", per output" +
+                (e.parts > 1 ? ", under one part" : ""));
   lines.line("border " + std::string(name_of(e.counted.border)),
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
@@ -159,8 +163,20 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                           "   taps on samples of the image / their reads, ghost cells out");
 }
 
+void tell_rows(const Rows& r, Lines& lines) {
+  lines.line("rows", plural(r.bytes, "byte") +
+                         (r.pitch == r.bytes ? ", whole lines of " + std::to_string(kPitchBytes) +
+                                                   " bytes: no padding is needed"
+                                             : ", padded to " + std::to_string(r.pitch) +
+                                                   ": each starts at a line of " +
+                                                   std::to_string(kPitchBytes) + " bytes"));
+  if (r.pitch != r.bytes)
+    lines.line("if packed", percent(r.lost_if_packed) +
+                                " of a row's first line would be the row before, on average");
+}
+
 void tell_picture(const Explanation& e, Lines& lines) {
-  const Rows& r = e.rows;
+  if (!e.geometry && !e.strategy->runs_on(DeviceKind::cuda)) return;
   lines.heading("The whole picture");
   if (e.geometry) {
     const TileAxes& axes = e.axes;
@@ -173,15 +189,7 @@ void tell_picture(const Explanation& e, Lines& lines) {
                                    (cut_x && cut_y ? ", " : "") +
                                    (cut_y ? plural(cut_y, "row") + " in the last row" : ""));
   }
-  lines.line("rows", plural(r.bytes, "byte") +
-                         (r.pitch == r.bytes ? ", whole lines of " + std::to_string(kPitchBytes) +
-                                                   " bytes: no padding is needed"
-                                             : ", padded to " + std::to_string(r.pitch) +
-                                                   ": each starts at a line of " +
-                                                   std::to_string(kPitchBytes) + " bytes"));
-  if (r.pitch != r.bytes)
-    lines.line("if packed", percent(r.lost_if_packed) +
-                                " of a row's first line would be the row before, on average");
+  if (e.strategy->runs_on(DeviceKind::cuda)) tell_rows(e.rows, lines);
 }
 
 }  // namespace

@@ -40,7 +40,9 @@ struct Times {
 /// What the emulator counted, a result's sample; nothing is counted in library calls.
 struct Counted {
   double global_reads = 0, shared_reads = 0, ghost_cells = 0;
-  double reuse = 0;     ///< taps over global reads; 0 where it says nothing
+  double atomic_adds = 0;
+  double reuse = 0;     ///< taps in the image over global reads and atomic additions; 0 where it
+                        ///< says nothing
   double barriers = 0;  ///< a block
 };
 
@@ -56,7 +58,8 @@ struct Row {
   Family family = Family::direct;
   Location location;
   bool by_auto = false;       ///< what `auto` takes
-  std::string refusal;        ///< why there are no figures
+  bool refused = false;       ///< by the strategy
+  std::string refusal;        ///< why there are no figures: why it refuses, or what failed
   int width = 0, height = 0;  ///< of the picture it ran on: the whole, or a piece from its middle
   std::optional<Times> times;
   std::optional<Counted> counted;

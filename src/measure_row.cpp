@@ -10,6 +10,7 @@
 #include "count_reads.hpp"
 #include "estimate.hpp"
 #include "suggest.hpp"
+#include "tile_axis.hpp"
 
 namespace convfilt {
 namespace {
@@ -136,14 +137,26 @@ Times judged(const std::vector<double>& ms, const Arena& arena, const Location& 
   return times;
 }
 
+/// Taps of all outputs, without those on ghost cells, which nobody reads.
+std::int64_t taps_read(const Problem& problem) {
+  Geometry one_output;
+  one_output.out_columns = one_output.out_rows = 1;
+  const TileAxes axes = tile_axes(problem, one_output);
+  const bool ghosts = problem.border == Border::constant || problem.mode == Mode::full;
+  return problem.channels *
+         (ghosts ? axes.x.all_taps_inside() * axes.y.all_taps_inside() : axes.taps());
+}
+
 Counted counted_of(const Counts& counts, const Arena& arena, bool by_library) {
   const double outputs = arena.outputs();
   Counted reads;
   reads.global_reads = double(counts.global_reads) / outputs;
   reads.shared_reads = double(counts.shared_reads) / outputs;
   reads.ghost_cells = double(counts.ghost_cells) / outputs;
+  reads.atomic_adds = double(counts.atomic_adds) / outputs;
   if (counts.global_reads > 0 && !by_library)
-    reads.reuse = taps_of(arena.problem()) / reads.global_reads;
+    reads.reuse =
+        double(taps_read(arena.problem())) / double(counts.global_reads + counts.atomic_adds);
   if (counts.blocks > 0) reads.barriers = double(counts.barriers) / double(counts.blocks);
   return reads;
 }
@@ -185,7 +198,8 @@ Row measure_row(const Bench& bench, const Contender& contender, const Location& 
   row.refusal = strategy.runs_on(location.kind)
                     ? strategy.refusal(bench.arenas.whole(), contender.tuning)
                     : why_not_there(strategy, location);
-  if (!row.refusal.empty()) return row;
+  row.refused = !row.refusal.empty();
+  if (row.refused) return row;
   try {
     measure(row, bench, contender, location, piece);
   } catch (const std::bad_alloc&) {

@@ -77,15 +77,22 @@ Table::Line refused(const Row& row) {
   return {{name_in(row), std::string(name_of(row.family)), name_of(row.location)}, row.refusal};
 }
 
+bool has_baseline(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.times && row.times->basic; });
+}
+
 /// Rows with times, and those that have neither times nor counts.
 Table timed_table(const Comparison& comparison) {
   const auto& rows = comparison.rows;
   const bool pieces = std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
     return row.times && is_piece(row, comparison.problem);
   });
+  const bool baseline = has_baseline(rows);
   Table table;
-  table.head = {"strategy", "family", "device",  "kernel ms", "spread", "GPixel/s",
-                "GB/s",     "x copy", "of roof", "bound",     "x basic"};
+  table.head = {"strategy", "family", "device", "kernel ms", "spread",
+                "GPixel/s", "GB/s",   "x copy", "of roof",   "bound"};
+  if (baseline) table.head.push_back("x basic");
   if (pieces) table.head.push_back("picture");
   append(table.head, kJudgement);
   table.words = 3;
@@ -95,11 +102,12 @@ Table timed_table(const Comparison& comparison) {
       continue;
     }
     const Times& t = *row.times;
-    Table::Line line{{name_in(row), std::string(name_of(row.family)), name_of(row.location),
-                      figure(t.ms.median), figure(t.ms.iqr), figure(t.pixels_per_second / kGiga),
-                      figure(t.bytes_per_second / kGiga), figure(t.copies), percent(t.roofline),
-                      t.memory_bound ? "memory" : "fp32", t.basic ? figure(*t.basic) : ""},
-                     ""};
+    Table::Line line{
+        {name_in(row), std::string(name_of(row.family)), name_of(row.location), figure(t.ms.median),
+         figure(t.ms.iqr), figure(t.pixels_per_second / kGiga), figure(t.bytes_per_second / kGiga),
+         figure(t.copies), percent(t.roofline), t.memory_bound ? "memory" : "fp32"},
+        ""};
+    if (baseline) line.cells.push_back(t.basic ? figure(*t.basic) : "");
     if (pieces) line.cells.push_back(piece_in(row, comparison.problem));
     append(line.cells, judgement(row));
     table.lines.push_back(std::move(line));
@@ -109,18 +117,18 @@ Table timed_table(const Comparison& comparison) {
 
 Table counted_table(const Comparison& comparison) {
   Table table;
-  table.head = {"strategy", "family",         "device",      "global reads", "shared reads",
-                "reuse",    "barriers/block", "ghost cells", "picture"};
+  table.head = {"strategy",    "family", "device",         "global reads", "shared reads",
+                "atomic adds", "reuse",  "barriers/block", "ghost cells",  "picture"};
   append(table.head, kJudgement);
   table.words = 3;
   for (const Row& row : comparison.rows) {
     if (!row.counted) continue;
     const Counted& r = *row.counted;
-    Table::Line line{
-        {name_in(row), std::string(name_of(row.family)), name_of(row.location),
-         figure(r.global_reads), figure(r.shared_reads), r.reuse > 0 ? figure(r.reuse) : "",
-         figure(r.barriers), figure(r.ghost_cells), piece_in(row, comparison.problem)},
-        ""};
+    Table::Line line{{name_in(row), std::string(name_of(row.family)), name_of(row.location),
+                      figure(r.global_reads), figure(r.shared_reads), figure(r.atomic_adds),
+                      r.reuse > 0 ? figure(r.reuse) : "", figure(r.barriers), figure(r.ghost_cells),
+                      piece_in(row, comparison.problem)},
+                     ""};
     append(line.cells, judgement(row));
     table.lines.push_back(std::move(line));
   }
@@ -158,7 +166,8 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
       }
   if (runs > 0) {
     text += style.note("kernel ms: median of up to " + std::to_string(runs) +
-                       " runs, with the pixels already on the device; spread: between the "
+                       " runs, with the pixels already on the device, in its caches where they "
+                       "fit, and colour planes taken apart and put together; spread: between the "
                        "quartiles");
     text += style.note(
         "GB/s: picture read once, result written once; x copy: the time, in copies of as many "
@@ -167,13 +176,15 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
         "of roof: the least time for the direct method, by bandwidth of the copy or by fp32 peak "
         "at 2 operations a tap, whichever binds, as a share of the time; above 100 % what needs "
         "fewer or cheaper operations");
-    text += style.note("x basic: times as fast as basic on that device");
+    if (any(comparisons, [](const Row& row) { return row.times && row.times->basic; }))
+      text += style.note("x basic: times as fast as basic on that device");
   }
   const bool counted = any(comparisons, [](const Row& row) { return row.counted.has_value(); });
   if (counted)
     text += style.note(
-        "global and shared reads, ghost cells: counted in the emulator, per sample of the result; "
-        "reuse: taps over global reads, blank where a library does the work");
+        "reads, additions, ghost cells: counted in the emulator, per sample of the result; reuse: "
+        "taps in the image over global reads and atomic additions, blank where a library does the "
+        "work");
   if (counted || pieces)
     text +=
         style.note("picture: what the row was measured on, the whole or a piece from its middle");

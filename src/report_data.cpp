@@ -68,8 +68,8 @@ void add_reads(Json& json, const std::optional<Counted>& r) {
   set("global_reads_per_output", [](const Counted& r) { return Json(r.global_reads); });
   set("shared_reads_per_output", [](const Counted& r) { return Json(r.shared_reads); });
   set("ghost_cells_per_output", [](const Counted& r) { return Json(r.ghost_cells); });
-  set("taps_per_global_read",
-      [](const Counted& r) { return r.reuse > 0 ? Json(r.reuse) : Json(); });
+  set("atomic_adds_per_output", [](const Counted& r) { return Json(r.atomic_adds); });
+  set("taps_per_access", [](const Counted& r) { return r.reuse > 0 ? Json(r.reuse) : Json(); });
   set("barriers_per_block", [](const Counted& r) { return Json(r.barriers); });
 }
 
@@ -89,6 +89,7 @@ Json json_of(const Row& row, const Problem& problem) {
                {"family", name_of(row.family)},
                {"device", name_of(row.location)},
                {"by_auto", row.by_auto},
+               {"refused", row.refused},
                {"refusal", row.refusal.empty() ? Json() : Json(row.refusal)},
                {"measured_width_px", row.width > 0 ? Json(row.width) : Json()},
                {"measured_height_px", row.height > 0 ? Json(row.height) : Json()}};

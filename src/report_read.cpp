@@ -81,9 +81,9 @@ std::optional<Times> times_of(const Json& json) {
 
 std::optional<Counted> counted_of(const Json& json) {
   if (json.at("global_reads_per_output").is_null()) return {};
-  return Counted{json.at("global_reads_per_output"), json.at("shared_reads_per_output"),
-                 json.at("ghost_cells_per_output"), number_or_zero(json, "taps_per_global_read"),
-                 json.at("barriers_per_block")};
+  return Counted{json.at("global_reads_per_output"),      json.at("shared_reads_per_output"),
+                 json.at("ghost_cells_per_output"),       json.at("atomic_adds_per_output"),
+                 number_or_zero(json, "taps_per_access"), json.at("barriers_per_block")};
 }
 
 std::optional<Accuracy> accuracy_of(const Json& json) {
@@ -101,6 +101,7 @@ Row row_of(const Json& json) {
   row.family = named(kFamilies, json.at("family"));
   row.location = location_of(json.at("device"));
   row.by_auto = json.at("by_auto");
+  row.refused = json.at("refused");
   row.refusal = optional_at<std::string>(json, "refusal").value_or("");
   row.width = optional_at<int>(json, "measured_width_px").value_or(0);
   row.height = optional_at<int>(json, "measured_height_px").value_or(0);

@@ -151,6 +151,24 @@ std::vector<Case> large_mask_cases() {
   return selected(std::move(cases), 17);
 }
 
+std::vector<Case> cancelling_cases() {
+  std::vector<Case> cases;
+  for (int side : {9, 31, 45}) {
+    Mask mask = box_mask(side, side);
+    for (double& weight : mask.weights) weight = -1;
+    mask.weights[mask.weights.size() / 2] += side * side + 1;
+    mask.divisor = 1;
+    for (Depth depth : kDepths) {
+      for (Fill fill : {Fill::large, Fill::noise}) {
+        const std::size_t k = cases.size();
+        cases.push_back(make_case(47, 33, 1, depth, cycled(kBorders, k), mask, k));
+        cases.back().fill = fill;
+      }
+    }
+  }
+  return selected(std::move(cases), 5);
+}
+
 std::vector<Case> layout_cases() {
   Random random(6);
   const std::vector<Mask> masks = {integer_mask(random, 3, 3, 9, 20, 60), gaussian_mask(5, 3, 1)};

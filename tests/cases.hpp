@@ -37,6 +37,9 @@ std::vector<Case> mask_cases();
 /// Masks cut into parts, once up to the largest side.
 std::vector<Case> large_mask_cases();
 
+/// Masks of -1s with one large weight, which sum to 1: large sums that cancel.
+std::vector<Case> cancelling_cases();
+
 /// Gaps between rows, rows that are not aligned, 1 to 5 channels.
 std::vector<Case> layout_cases();
 

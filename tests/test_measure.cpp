@@ -162,7 +162,7 @@ TEST_CASE("what takes too long is counted on a piece from the middle") {
   CHECK(row.height < 2000);
   CHECK(row.counted->global_reads == 961);
   CHECK(row.accuracy->differing == 0.0);
-  CHECK(row_of(c, "cpu").width == 3000);
+  CHECK(row_of(c, "cpu").width > row.width);  // much faster, however slow the machine
 }
 
 TEST_CASE("all that is counted is counted on the same piece") {

@@ -48,11 +48,12 @@ Comparison sample() {
   counted.contender = "slow";
   counted.location = {DeviceKind::emulator, 0};
   counted.width = counted.height = 160;
-  counted.counted = Counted{1.25, 9, 0.125, 7.2, 1};
+  counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1};
   counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, {}};
   c.rows.push_back(counted);
   Row refused;
   refused.contender = "never";
+  refused.refused = true;
   refused.refusal = "only 1x1 | masks, \"here\"";
   c.rows.push_back(refused);
   return c;
@@ -185,9 +186,9 @@ TEST_CASE("JSON comes back with every figure in full") {
   CHECK(rows[0]["speed_over_basic"].get<double>() == 1.0 / 7);
   CHECK(rows[0]["roofline_bound"] == "fp32");
   CHECK(rows[0]["by_auto"] == true);
-  CHECK(rows[0]["taps_per_global_read"].is_null());
+  CHECK(rows[0]["taps_per_access"].is_null());
   CHECK(rows[1]["kernel_ms_median"].is_null());
-  CHECK(rows[1]["taps_per_global_read"].get<double>() == 7.2);
+  CHECK(rows[1]["taps_per_access"].get<double>() == 7.2);
   CHECK(rows[1]["largest_difference"] == "infinite");
   CHECK(rows[1]["share_differing_from_cpu"].is_null());
   CHECK(rows[2]["refusal"] == "only 1x1 | masks, \"here\"");

@@ -71,6 +71,10 @@ TEST_CASE("masks cut into parts") {
   check_all(large_mask_cases());
 }
 
+TEST_CASE("large weights that cancel") {
+  check_all(cancelling_cases());
+}
+
 TEST_CASE("gaps between rows, rows not aligned, channels") {
   check_all(layout_cases());
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "launch.hpp"
+#include "tuning.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -83,6 +84,20 @@ CONVFILT_DEVICE void load_in_two_steps(Tile& in_tile, const InTile& at,
     const int row = cell / at.columns, col = cell % at.columns;
     in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
   }
+}
+
+/// How often each warp comes to a load, whether its threads find a cell then or none.
+inline int turns_of(Halo halo, const InTile& at) {
+  const auto regions = [&](int side) {  // before the middle one, itself, behind it
+    const int around = side - at.tile;
+    return ceil_div((around + 1) / 2, at.tile) + 1 + ceil_div(around / 2, at.tile);
+  };
+  switch (halo) {
+    case kSweeps: return ceil_div(at.columns, at.tile) * ceil_div(at.rows, at.block_rows);
+    case kRegions: return regions(at.columns) * regions(at.rows) * ceil_div(at.tile, at.block_rows);
+    case kTwoStep: return ceil_div(at.columns * at.rows, at.tile * at.block_rows);
+  }
+  return 0;
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -22,11 +22,6 @@ namespace {
 constexpr int kBlockColumns = 32;  // one warp along a row: its additions fall into the same bursts
 constexpr int kBlockRows = 8;
 
-/// Floats are summed in double precision: added one by one in any order, roundings of a flat
-/// picture's samples all go one way, 2 steps of 16 bits at 101x101.
-template <class T>
-using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<T>>;
-
 template <class T, Border B>
 __global__ void scatter_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
                                int first_row, int end_row,

@@ -75,20 +75,12 @@ __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
   }
 }
 
-std::string note_of(const Geometry& g, int halo) {
-  const int across = ceil_div(g.in_columns, g.block_columns);
-  const int down = ceil_div(g.in_rows, g.block_rows);
+std::string note_of(const Geometry& g, Halo halo) {
   const int threads = g.block_columns * g.block_rows, cells = g.in_columns * g.in_rows;
-  switch (halo) {
-    case kRegions:
-      return "Each thread loads from the middle region what lies at its place; the halo's regions "
-             "are loaded by the threads whose place they mirror.";
-    case kTwoStep:
-      return std::to_string(threads) + " threads load " + std::to_string(cells) + " samples in " +
-             std::to_string(ceil_div(cells, threads)) + " steps.";
-  }
-  return "The block sweeps over the input tile " + std::to_string(across) + " times across and " +
-         std::to_string(down) + " down.";
+  const int turns = turns_of(halo, {0, 0, g.in_columns, g.in_rows, g.out_columns, g.block_rows});
+  return "Loaded in " + std::to_string(turns) + (turns == 1 ? " turn" : " turns") + " of " +
+         std::to_string(threads) + " threads, " + std::to_string(cells * 100 / (turns * threads)) +
+         " % of which load then.";
 }
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
@@ -104,7 +96,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
   g.shared_bytes = kMaxInTile * kMaxInTile * size_of(p.depth);
   g.loads = double(g.in_columns) * g.in_rows;
   g.loads_per_output = "(tile + w - 1) * (tile + h - 1) / tile^2";
-  g.note = note_of(g, tuning[Setting::halo]);
+  g.note = note_of(g, Halo(tuning[Setting::halo]));
   return g;
 }
 

@@ -6,8 +6,8 @@
 //   loop is left, and a weight is an operand, not a load. Masks of other sizes, 1 x N and
 //   N x 1 too, keep their loops, unrolled by four, with the same wide loads.
 //
-//       | s s s s | s s s s |       w + 3 samples a row in whole loads; where a load
-//         o o o o                   would leave the image, taps are read as in basic
+//       | s s s s | s s s s |       w + 3 samples a row in whole loads; taps are read
+//         o o o o                   as in basic at the image's edges and in packed rows
 //
 //   Global reads per output: h * 4 * ceil((w + 3) / 4) / 4, e.g. 10 at 5x5.
 //   Sibling: basic reads w * h samples an output, one at a time.

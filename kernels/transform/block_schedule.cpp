@@ -5,6 +5,7 @@
 
 #include "arithmetic.hpp"
 #include "ceil_div.hpp"
+#include "fft_size.hpp"
 
 namespace convfilt {
 namespace {
@@ -165,6 +166,14 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
              " launches. Those of one launch lie " + by(x.steps * x.block, y.steps * y.block) +
              " apart and write " + by(g.out_columns, g.out_rows) + " each, so none meet.";
   }
+  const int tile_x = spatial ? g.out_columns : good_fft_size(g.out_columns);
+  const int tile_y = spatial ? g.out_rows : good_fft_size(g.out_rows);
+  g.note +=
+      " A block of the picture takes " +
+      by(ceil_div(tile_x, block_columns), ceil_div(tile_y, block_rows)) +
+      " blocks of threads. Its side, unless set: " +
+      (spatial ? "32, or what the steps need."
+               : "that for which transforms of a power of two take the least work an output.");
   return g;
 }
 

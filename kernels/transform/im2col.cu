@@ -124,12 +124,9 @@ class Im2colPlan : public DevicePlan {
 
 std::string refuses(const Problem& problem, const Tuning&) {
   const Mask& mask = problem.mask;
-  if (problem.depth == Depth::f32 || mask.width * mask.height <= kMostTaps) {
-    return transform_refuses(problem);
-  }
-  return "sums of more than " + std::to_string(kMostTaps) +
-         " taps in single precision may err by more than a step; use fft, or a strategy of the "
-         "direct family";
+  if (mask.width * mask.height <= kMostTaps) return transform_refuses(problem);
+  return "single-precision sums of more than " + std::to_string(kMostTaps) +
+         " taps may err by more than the family's bound; use fft, or a direct strategy";
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {

@@ -31,7 +31,7 @@ struct TileAxis {
 };
 
 template <class T, Border B, bool kAtomically>
-__global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<SumOf<T>> sums, T ghost,
+__global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
                                       TileAxis columns, TileAxis rows,
                                       const MaskPart<T> __grid_constant__ mask) {
   // This thread's output: its place in the tile, and in the picture.
@@ -59,25 +59,25 @@ __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<SumOf<T>>
 
   // Add it: no other block of the launch adds to this output, unless atomically.
   if constexpr (kAtomically) {
-    atomic_add(sums.row(y)[x], sum);
+    atomic_add(sums.row(y)[x], Total<T>(sum));
   } else {
     sums.row(y)[x] += sum;
   }
 }
 
 template <class T>
-class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>> {
+class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
  public:
   SpatialBlocksPlan(const Problem& problem, const PlanOptions& options, const PreparedMask<T>& mask,
                     const BlockSchedule& schedule)
-      : AddingPlan<T, FinishOf<T>>(problem, options, mask.finish),
+      : AddingPlan<T, FinishOf<T>, Total<T>>(problem, options, mask.finish),
         schedule_(schedule),
         parts_(mask.parts(std::min(kMaxPartSide, schedule.x.part),
                           std::min(kMaxPartSide, schedule.y.part))),
         ghost_(ghost_sample<T>(problem)) {}
 
  protected:
-  void add_up(const DevicePlane& in, const PlaneView<SumOf<T>>& sums, Shift shift) override {
+  void add_up(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift) override {
     const auto& [x, y, atomic] = schedule_;
     for (const MaskPart<T>& part : parts_) {
       const Interval columns{part.dx + this->problem_.mask.anchor_x, part.width};
@@ -98,7 +98,7 @@ class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>> {
     return {outputs.first, axis.steps * axis.block, axis.block, ceil_div(outputs.count, side)};
   }
 
-  void add_blocks(const DevicePlane& in, const PlaneView<SumOf<T>>& sums, Shift shift,
+  void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift,
                   MaskPart<T> part, Interval columns, Interval rows, Interval blocks_x,
                   Interval blocks_y) {
     part.dx += shift.x;
