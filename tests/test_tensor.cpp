@@ -186,7 +186,7 @@ TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends")
     for (const Mode mode : kModes) {
       if (!full_size() && mode != Mode::same) continue;
       const Border border = mode == Mode::full ? Border::constant : Border::reflect101;
-      const Problem p{521, 101, 1, Depth::u8, border, 9, mask, mode};
+      const Problem p{601, 101, 1, Depth::u8, border, 9, mask, mode};
       if (!tensor->refusal(p).empty()) continue;
       INFO(to_string(p) << ", anchor " << mask.anchor_x << ", divisor " << mask.divisor);
       Picture in = Picture::of(p);

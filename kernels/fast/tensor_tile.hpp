@@ -69,8 +69,21 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, const PlaneView<const std
                                         Border border, std::uint8_t ghost, int first_x, int first_y,
                                         int rows) {
   constexpr int kChunks = kWords / (kChunk / 4);
+  static_assert(kChunks <= kLaneCount, "a lane copies one chunk of a row");
   const bool aligned =
       in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
+  if (aligned && first_x >= 0 && first_x + kChunks * kChunk <= in.width && first_y >= 0 &&
+      first_y + rows <= in.height) {
+    // Most tiles: a row a warp, with nothing to decide.
+    CONVFILT_UNROLL(4)
+    for (int row = threadIdx.y; row < rows; row += kWarps) {
+      const int chunk = threadIdx.x;
+      if (chunk < kChunks) {
+        copy16(in, first_x + chunk * kChunk, first_y + row, in_tile, row, chunk * 4);
+      }
+    }
+    return;
+  }
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
   CONVFILT_UNROLL(1)
   for (int n = thread; n < rows * kChunks; n += kWarps * kLaneCount) {
