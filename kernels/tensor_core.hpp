@@ -4,7 +4,9 @@
 ///                            K x 8 digits, K = 16 with one word of b, 32 with two; Digit is the
 ///                            sign of b's bytes, a's are unsigned
 ///   copy16(in, x, y, tile, row, word)   16 samples of 8 bits into words of a shared tile; there
-///   finish_copies()          when this and a barrier have passed
+///   commit_copies()          when these, finish_copies<n>() and a barrier have passed, but for
+///   finish_copies<n>()       those between the last n commits
+///   blocks_at_once(kernel, block)       how many blocks the current device runs at a time
 ///   require_tensor_cores(options)       throws DeviceError where the device has none
 ///
 /// Lane 4 * g + t holds (PTX ISA, "Matrix Fragments for mma.m16n8k16", integers): of a the bytes

@@ -62,6 +62,15 @@ void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
   }
 }
 
-inline void finish_copies() {}
+inline void commit_copies() {}
+
+template <int>
+void finish_copies() {}
+
+/// Few, so that blocks have more than one tile to go through.
+template <class Kernel>
+int blocks_at_once(Kernel, dim3) {
+  return 8;
+}
 
 }  // namespace convfilt::emulator

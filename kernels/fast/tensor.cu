@@ -169,58 +169,84 @@ CONVFILT_DEVICE inline void end_sums(const MaskPart<uint8_t>& mask, const ShiftF
   }
 }
 
-/// kHeight: of the mask; 0: only the mask knows.
-template <int kDigits, int kSteps, int kHeight>
+/// kHeight: of the mask, at most, or exactly where it is kKnown. Of `blocks`, each takes every
+/// blocks-th tile, and loads the next one while it multiplies.
+template <int kDigits, int kSteps, int kHeight, bool kKnown>
 __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
                   PlaneView<std::int32_t> partial, uint8_t ghost, Border border, ShiftFinish shift,
+                  int tiles_across, int tiles, int blocks,
                   const MaskPart<uint8_t> __grid_constant__ mask) {
-  constexpr int kTileRows = tile_rows_of(kSteps), kRows = rows_together(kDigits);
-  constexpr int kMostRows = kHeight ? kHeight : kMaxPartSide;
-  constexpr int kWords = in_words_of(kSteps);
-  static_assert(shared_bytes_of(kDigits, kSteps, kMostRows) <= 48 * 1024,
+  constexpr int kRows = rows_together(kDigits), kWords = in_words_of(kSteps);
+  constexpr int kTiles = tiles_kept(kDigits, kSteps, kHeight), kInRows = kTileRows + kHeight - 1;
+  static_assert(shared_bytes_of(kDigits, kSteps, kHeight, kTiles) <= kMostShared,
                 "the tile and the bands exceed static shared memory");
   static_assert(kTileRows % (kWarps * kRows) == 0, "all warps compute the same number of rows");
-  __shared__ SharedTile<uint32_t, kTileRows + kMostRows - 1, kWords> in_tile alignas(kChunk);
-  __shared__ SharedTile<uint32_t, kMostRows * kDigits, band_words_of(kSteps)> bands;
-  __shared__ SharedTile<std::int32_t, 1, kMostRows * kMaxPartSide> weights;
+  __shared__ SharedTile<uint32_t, kTiles * kInRows, kWords> in_tiles alignas(kChunk);
+  __shared__ SharedTile<uint32_t, kHeight * kDigits, band_words_of(kSteps)> bands;
+  __shared__ SharedTile<std::int32_t, 1, kHeight * kMaxPartSide> weights;
 
-  const int tile_x = blockIdx.x * kTileColumns;
-  const int tile_y = blockIdx.y * kTileRows;
-
-  // Load the input tile, from a whole chunk on, and the mask.
-  load_chunks<kWords>(in_tile, in, border, ghost, (tile_x + mask.dx) & -kChunk, tile_y + mask.dy,
-                      kTileRows + (kHeight ? kHeight : mask.height) - 1);
-  load_bands<kDigits, kSteps>(bands, weights, mask);
-  finish_copies();
-  __syncthreads();
-
-  // Compute a few rows of outputs at a time. Lane 4 * g + t multiplies segments g and g + 8.
+  const int height = kKnown ? kHeight : mask.height;
+  // Lane 4 * g + t multiplies segments g and g + 8.
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
   const int word = 2 * g + t + (mask.dx & (kChunk - 1)) / 4;
   const int band_at = 4 * t - g + kSegment - 1;
   const bool pairs = out.stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % 2 == 0;
-  CONVFILT_UNROLL(1)
-  for (int row = threadIdx.y * kRows; row < kTileRows; row += kWarps * kRows) {
-    if (tile_y + row >= out.height) break;
-    Sums<kDigits> sums;
-    start<kDigits>(sums, shift.offset);
-    if constexpr (kSteps == 1) {
-      add_rows<kDigits, kHeight, 0, 1>(in_tile, bands, row, word, band_at, mask.height, sums);
-    } else {
-      add_rows<kDigits, kHeight, 0, 2>(in_tile, bands, row, word, band_at, mask.height, sums);
+  const auto load_tile = [&](int tile, int first_row) {
+    const int x = tile % tiles_across * kTileColumns, y = tile / tiles_across * kTileRows;
+    load_chunks<kWords>(in_tiles, first_row, in, border, ghost, (x + mask.dx) & -kChunk,
+                        y + mask.dy, kTileRows + height - 1);
+  };
+
+  // Load the first tile, from a whole chunk on, and the mask.
+  int first_row = 0;
+  load_tile(blockIdx.x, first_row);
+  commit_copies();
+  load_bands<kDigits, kSteps>(bands, weights, mask);
+  for (int tile = blockIdx.x; tile < tiles; tile += blocks) {
+    const int next = tile + blocks, next_row = kInRows - first_row;
+    if (kTiles == 2 && next < tiles) load_tile(next, next_row);
+    commit_copies();
+    finish_copies<kTiles - 1>();  // the next tile's may go on
+    __syncthreads();
+
+    // Compute a few rows of outputs at a time.
+    const int tile_x = tile % tiles_across * kTileColumns, tile_y = tile / tiles_across * kTileRows;
+    CONVFILT_UNROLL(1)
+    for (int row = threadIdx.y * kRows; row < kTileRows; row += kWarps * kRows) {
+      if (tile_y + row >= out.height) break;
+      Sums<kDigits> sums;
+      start<kDigits>(sums, shift.offset);
+      const int from = first_row + row;
+      if constexpr (kSteps == 1) {
+        add_rows<kDigits, kKnown ? kHeight : 0, 0, 1>(in_tiles, bands, from, word, band_at, height,
+                                                      sums);
+      } else {
+        add_rows<kDigits, kKnown ? kHeight : 0, 0, 2>(in_tiles, bands, from, word, band_at, height,
+                                                      sums);
+      }
+      if constexpr (kSteps == 3) {
+        add_rows<kDigits, kKnown ? kHeight : 0, 2, 1>(in_tiles, bands, from, word, band_at, height,
+                                                      sums);
+      }
+      const bool whole =
+          pairs && tile_x + kTileColumns <= out.width && tile_y + row + kRows <= out.height;
+      end_sums<kDigits>(mask, shift, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row,
+                        whole, sums);
     }
-    if constexpr (kSteps == 3) {
-      add_rows<kDigits, kHeight, 2, 1>(in_tile, bands, row, word, band_at, mask.height, sums);
+
+    // The tile may be loaded over when all warps are through with it.
+    if (next < tiles) __syncthreads();
+    if constexpr (kTiles == 2) {
+      first_row = next_row;
+    } else if (next < tiles) {
+      load_tile(next, 0);
     }
-    const bool whole =
-        pairs && tile_x + kTileColumns <= out.width && tile_y + row + kRows <= out.height;
-    end_sums<kDigits>(mask, shift, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row, whole,
-                      sums);
   }
 }
 
-static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(ShiftFinish) <=
+static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(ShiftFinish) +
+                      3 * sizeof(int) <=
                   4096,
               "the kernel's arguments do not fit; make kMaxPartSide smaller");
 
@@ -236,38 +262,46 @@ int digits_of(const MaskPart<uint8_t>& mask) {
   return digits;
 }
 
-/// The mask's height where the compiler shall know it: no loop is left then. Else 0.
-constexpr int known_height(int digits, int steps, int height) {
+/// What the kernel for a mask is compiled for.
+struct Compiled {
+  int digits, steps, height;
+  bool known;  ///< the height, so that no loop is left; else it is the most
+};
+
+constexpr int kFewRows = 15;  // up to which two tiles fit mostly
+
+Compiled compiled_for(int digits, int steps, int height) {
   const bool known = height == 3 || height == 5 || height == 7 || height == 9;
-  return steps == 1 && digits < 3 && known ? height : 0;
+  if (steps == 1 && digits < 3 && known) return {digits, steps, height, true};
+  return {digits, steps, steps < 3 && height <= kFewRows ? kFewRows : kMaxPartSide, false};
 }
 
 template <int kDigits, int kSteps>
-auto kernel_of(int height) {
+auto kernel_of(const Compiled& c) {
   if constexpr (kSteps == 1 && kDigits < 3) {
-    switch (known_height(kDigits, kSteps, height)) {
-      case 3: return tensor_kernel<kDigits, kSteps, 3>;
-      case 5: return tensor_kernel<kDigits, kSteps, 5>;
-      case 7: return tensor_kernel<kDigits, kSteps, 7>;
-      case 9: return tensor_kernel<kDigits, kSteps, 9>;
-    }
+    if (c.known && c.height == 3) return tensor_kernel<kDigits, kSteps, 3, true>;
+    if (c.known && c.height == 5) return tensor_kernel<kDigits, kSteps, 5, true>;
+    if (c.known && c.height == 7) return tensor_kernel<kDigits, kSteps, 7, true>;
+    if (c.known && c.height == 9) return tensor_kernel<kDigits, kSteps, 9, true>;
   }
-  return tensor_kernel<kDigits, kSteps, 0>;
+  if constexpr (kSteps < 3) {
+    if (c.height == kFewRows) return tensor_kernel<kDigits, kSteps, kFewRows, false>;
+  }
+  return tensor_kernel<kDigits, kSteps, kMaxPartSide, false>;
 }
 
 template <int kDigits>
-auto kernel_of(int steps, int height) {
+auto kernel_of(const Compiled& c) {
   static_assert(kMaxSteps == 3);
-  if (steps == 1) return kernel_of<kDigits, 1>(height);
-  if (steps == 2) return kernel_of<kDigits, 2>(height);
-  return kernel_of<kDigits, 3>(height);
+  if (c.steps == 1) return kernel_of<kDigits, 1>(c);
+  if (c.steps == 2) return kernel_of<kDigits, 2>(c);
+  return kernel_of<kDigits, 3>(c);
 }
 
-auto kernel_for(const MaskPart<uint8_t>& mask) {
-  const int digits = digits_of(mask), steps = steps_of(mask.dx, mask.width);
-  if (digits == 1) return kernel_of<1>(steps, mask.height);
-  if (digits == 2) return kernel_of<2>(steps, mask.height);
-  return kernel_of<3>(steps, mask.height);
+auto kernel_for(const Compiled& c) {
+  if (c.digits == 1) return kernel_of<1>(c);
+  if (c.digits == 2) return kernel_of<2>(c);
+  return kernel_of<3>(c);
 }
 
 /// Of a mask in parts: of the first, as if it were a mask of its own.
@@ -277,18 +311,19 @@ Geometry geometry(const Problem& p, const Tuning&) {
   if (!part.last) first.mask = make_mask("first part", part.width, part.height, {});
   const int dx = -first.lead_x();
   const int digits = digits_of(part), steps = steps_of(dx, part.width);
-  const int height = known_height(digits, steps, part.height);
+  const Compiled kernel = compiled_for(digits, steps, part.height);
   Geometry g;
   g.block_columns = kLaneCount;
   g.block_rows = kWarps;
   g.loading_threads = g.computing_threads = kWarps * kLaneCount;
   g.out_columns = kTileColumns;
-  g.out_rows = tile_rows_of(steps);
+  g.out_rows = kTileRows;
   g.in_columns = in_words_of(steps) * 4;
   g.in_rows = g.out_rows + part.height - 1;
   g.lead_x = -(dx & -kChunk);
   g.lead_y = first.lead_y();
-  g.shared_bytes = shared_bytes_of(digits, steps, height ? height : kMaxPartSide);
+  g.shared_bytes =
+      shared_bytes_of(digits, steps, kernel.height, tiles_kept(digits, steps, kernel.height));
   g.loads = double(g.in_columns) * g.in_rows;
   g.loads_per_output = std::to_string(g.in_columns) + " * (" + std::to_string(g.out_rows) +
                        " + h - 1) / (256 * " + std::to_string(g.out_rows) + ")";
@@ -306,11 +341,15 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
   ShiftFinish shift;  // unusable where sums are carried on
   if (mask.first && mask.last) shift = shift_finish(mask.finish);
   if (!shift.usable) shift = {};
-  const int rows = tile_rows_of(steps_of(mask.dx, mask.width));
+  const auto kernel =
+      kernel_for(compiled_for(digits_of(mask), steps_of(mask.dx, mask.width), mask.height));
   const dim3 block(kLaneCount, kWarps);
-  const dim3 grid(ceil_div(pass.out.width, kTileColumns), ceil_div(pass.out.height, rows));
-  launch(grid, block, stream, kernel_for(mask), pass.input<uint8_t>(), pass.output<uint8_t>(),
-         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, shift, mask);
+  const int across = ceil_div(pass.out.width, kTileColumns);
+  const int tiles = across * ceil_div(pass.out.height, kTileRows);
+  const int blocks = std::min(tiles, blocks_at_once(kernel, block));
+  launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),
+         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, shift, across, tiles, blocks,
+         mask);
 }
 
 std::string refuses(const Problem& problem, const Tuning& tuning) {

@@ -26,10 +26,7 @@ CONVFILT_HD constexpr int steps_of(int dx, int mask_width) {
 }
 constexpr int kMaxSteps = steps_of(3, kMaxPartSide);
 
-/// Rows of outputs of a block: fewer where the bands take much of the 48 KiB of shared memory.
-constexpr int tile_rows_of(int steps) {
-  return steps < kMaxSteps ? 64 : 48;
-}
+constexpr int kTileRows = 32;  // outputs
 
 /// Words of a row of the input tile: from a whole chunk on, to the last segment's last step.
 constexpr int in_words_of(int steps) {
@@ -42,10 +39,18 @@ constexpr int band_words_of(int steps) {
   return steps * kStepBytes + 4;
 }
 
-constexpr std::size_t shared_bytes_of(int digits, int steps, int height) {
-  const int words = (tile_rows_of(steps) + height - 1) * in_words_of(steps) +
+/// With that many input tiles.
+constexpr std::size_t shared_bytes_of(int digits, int steps, int height, int tiles) {
+  const int words = tiles * (kTileRows + height - 1) * in_words_of(steps) +
                     height * digits * band_words_of(steps) + height * kMaxPartSide;
   return words * sizeof(std::uint32_t);
+}
+constexpr std::size_t kMostShared = 48 * 1024;  // that a block has without being asked
+
+/// Input tiles that a block keeps: a second one is loaded while the first is multiplied, where it
+/// fits.
+constexpr int tiles_kept(int digits, int steps, int height) {
+  return shared_bytes_of(digits, steps, height, 2) <= kMostShared ? 2 : 1;
 }
 
 /// One sample, wherever it lies. The border is no template argument here: it costs time at the
@@ -62,12 +67,12 @@ CONVFILT_DEVICE inline std::uint32_t load_any(const PlaneView<const std::uint8_t
   return load<Border::replicate>(in, x, y, ghost);
 }
 
-/// Loads rows of whole chunks whose first sample is (first_x, first_y): as they lie in memory where
-/// a chunk lies in the image, sample by sample elsewhere.
+/// Loads rows of whole chunks, from first_row of the tile on, whose first sample is (first_x,
+/// first_y): as they lie in memory where a chunk lies in the image, sample by sample elsewhere.
 template <int kWords, class Tile>
-CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, const PlaneView<const std::uint8_t>& in,
-                                        Border border, std::uint8_t ghost, int first_x, int first_y,
-                                        int rows) {
+CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
+                                        const PlaneView<const std::uint8_t>& in, Border border,
+                                        std::uint8_t ghost, int first_x, int first_y, int rows) {
   constexpr int kChunks = kWords / (kChunk / 4);
   static_assert(kChunks <= kLaneCount, "a lane copies one chunk of a row");
   const bool aligned =
@@ -79,7 +84,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, const PlaneView<const std
     for (int row = threadIdx.y; row < rows; row += kWarps) {
       const int chunk = threadIdx.x;
       if (chunk < kChunks) {
-        copy16(in, first_x + chunk * kChunk, first_y + row, in_tile, row, chunk * 4);
+        copy16(in, first_x + chunk * kChunk, first_y + row, in_tile, first_row + row, chunk * 4);
       }
     }
     return;
@@ -90,7 +95,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, const PlaneView<const std
     const int row = n / kChunks, chunk = n % kChunks;
     const int x = first_x + chunk * kChunk, y = first_y + row;
     if (aligned && x >= 0 && x + kChunk <= in.width && y >= 0 && y < in.height) {
-      copy16(in, x, y, in_tile, row, chunk * 4);
+      copy16(in, x, y, in_tile, first_row + row, chunk * 4);
       continue;
     }
     CONVFILT_UNROLL(1)
@@ -100,7 +105,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, const PlaneView<const std
       for (int k = 0; k < 4; ++k) {
         samples |= load_any(in, border, x + 4 * word + k, y, ghost) << (8 * k);
       }
-      in_tile[row][chunk * 4 + word] = samples;
+      in_tile[first_row + row][chunk * 4 + word] = samples;
     }
   }
 }
