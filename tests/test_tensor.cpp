@@ -194,9 +194,13 @@ TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends")
       const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
       for (const Runner& runner : runners()) {
         if (runner.strategy != tensor) continue;
-        const Picture out = run(runner, p, in);
-        const Place at = first_difference(out, expected);
-        CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+        for (const int blocks : {1 << 30, 5}) {  // a tile each, and several
+          emulator::most_blocks = blocks;
+          const Picture out = run(runner, p, in);
+          const Place at = first_difference(out, expected);
+          CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+        }
+        emulator::most_blocks = 1 << 30;
       }
     }
   }

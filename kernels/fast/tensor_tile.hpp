@@ -67,8 +67,22 @@ CONVFILT_DEVICE inline std::uint32_t load_any(const PlaneView<const std::uint8_t
   return load<Border::replicate>(in, x, y, ghost);
 }
 
+/// border_index() likewise.
+CONVFILT_DEVICE inline int any_index(Border border, int i, int n) {
+  if (i >= 0 && i < n) return i;  // nearly always
+  switch (border) {
+    case Border::constant: return border_index<Border::constant>(i, n);
+    case Border::reflect: return border_index<Border::reflect>(i, n);
+    case Border::reflect101: return border_index<Border::reflect101>(i, n);
+    case Border::wrap: return border_index<Border::wrap>(i, n);
+    case Border::replicate: break;
+  }
+  return border_index<Border::replicate>(i, n);
+}
+
 /// Loads rows of whole chunks, from first_row of the tile on, whose first sample is (first_x,
-/// first_y): as they lie in memory where a chunk lies in the image, sample by sample elsewhere.
+/// first_y): as they lie in memory where a chunk lies in the image, or its row is one of the image
+/// again beyond the border; sample by sample elsewhere.
 template <int kWords, class Tile>
 CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
                                         const PlaneView<const std::uint8_t>& in, Border border,
@@ -77,36 +91,37 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
   static_assert(kChunks <= kLaneCount, "a lane copies one chunk of a row");
   const bool aligned =
       in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
-  if (aligned && first_x >= 0 && first_x + kChunks * kChunk <= in.width && first_y >= 0 &&
-      first_y + rows <= in.height) {
-    // Most tiles: a row a warp, with nothing to decide.
-    CONVFILT_UNROLL(4)
-    for (int row = threadIdx.y; row < rows; row += kWarps) {
-      const int chunk = threadIdx.x;
-      if (chunk < kChunks) {
-        copy16(in, first_x + chunk * kChunk, first_y + row, in_tile, first_row + row, chunk * 4);
-      }
-    }
-    return;
-  }
-  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
-  CONVFILT_UNROLL(1)
-  for (int n = thread; n < rows * kChunks; n += kWarps * kLaneCount) {
-    const int row = n / kChunks, chunk = n % kChunks;
-    const int x = first_x + chunk * kChunk, y = first_y + row;
-    if (aligned && x >= 0 && x + kChunk <= in.width && y >= 0 && y < in.height) {
-      copy16(in, x, y, in_tile, first_row + row, chunk * 4);
+  // Chunks begin..end-1 of a row lie in the image.
+  const int begin = aligned ? min(kChunks, max(0, -first_x) / kChunk) : kChunks;
+  const int end = aligned ? max(begin, min(kChunks, (in.width - first_x) / kChunk)) : kChunks;
+  CONVFILT_UNROLL(4)
+  for (int row = threadIdx.y; row < rows; row += kWarps) {
+    const int chunk = threadIdx.x;
+    const int y = any_index(border, first_y + row, in.height);
+    if (chunk < begin || chunk >= end) continue;
+    if (y >= 0) {
+      copy16(in, first_x + chunk * kChunk, y, in_tile, first_row + row, chunk * 4);
       continue;
     }
-    CONVFILT_UNROLL(1)
     for (int word = 0; word < 4; ++word) {
-      std::uint32_t samples = 0;
-      CONVFILT_UNROLL(1)
-      for (int k = 0; k < 4; ++k) {
-        samples |= load_any(in, border, x + 4 * word + k, y, ghost) << (8 * k);
-      }
-      in_tile[first_row + row][chunk * 4 + word] = samples;
+      in_tile[first_row + row][chunk * 4 + word] = ghost * 0x01010101u;
     }
+    for (int k = 0; k < kChunk; ++k) count_ghost_cell();
+  }
+  // The words beside them, a word a thread.
+  const int before = begin * 4, beside = before + (kChunks - end) * 4;
+  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+  CONVFILT_UNROLL(1)
+  for (int n = thread; n < rows * beside; n += kWarps * kLaneCount) {
+    const int row = n / beside, k = n % beside;
+    const int word = k < before ? k : k - before + end * 4;
+    std::uint32_t samples = 0;
+    CONVFILT_UNROLL(4)
+    for (int byte = 0; byte < 4; ++byte) {
+      samples |= load_any(in, border, first_x + 4 * word + byte, first_y + row, ghost)
+                 << (8 * byte);
+    }
+    in_tile[first_row + row][word] = samples;
   }
 }
 
