@@ -5,6 +5,7 @@ namespace convfilt {
 
 void run(const ApplyCommand& command) {
   set_loudness(command.picture.loudness);
+  check_keeps_mask(command.mask, command.picture.out);
   const Mask mask = finished(load_mask(command.mask), command.picture);
   filter_picture(command.picture, [&](const Image& in, Convolver& convolver) {
     return convolver.convolve(in, mask);

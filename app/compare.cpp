@@ -11,6 +11,7 @@
 #include "compare_plot.hpp"
 #include "convolver.hpp"
 #include "errors.hpp"
+#include "mask_file.hpp"
 #include "progress.hpp"
 #include "report.hpp"
 #include "source_text.hpp"
@@ -64,6 +65,7 @@ void check_apart(const CompareCommand& command, const std::vector<Output>& outpu
     for (const auto& [name, in] : {Output{"IN", command.in}, Output{"--from", command.from}})
       if (!in.empty() && same_file(in, out->path))
         throw UsageError(where + "of " + name + ", which it would replace; write to another file");
+    for (const std::string& mask : command.masks) check_keeps_mask(mask, out->path);
     for (auto other = outputs.begin(); other != out; ++other)
       if (same_output(other->path, out->path))
         throw UsageError(where + "of " + other->option + "; give each a file of its own");

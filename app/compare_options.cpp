@@ -68,9 +68,10 @@ void declare(Grammar& grammar, CompareCommand& command) {
   grammar.repeated(what, "--mask", "MASK", command.masks,
                    "A file, a filter's name, or WxH for a\nGaussian with sigma side/6; may come "
                    "several times\n(default 3x3, 9x9 and 31x31)");
-  grammar.option(what, "--strategies", "LIST", command.words.strategies,
-                 "Names, commas between, with settings:\nbasic,tiled-out:tile=16,auto (default: "
-                 "all)");
+  grammar.option(
+      what, "--strategies", "LIST", command.words.strategies,
+      "Names, commas between, with settings:\nbasic,tiled-out:tile=16:halo=two-step\n(default: "
+      "all)");
   grammar.option(what, "--size", "WxH", command.words.size, "Of the noise (default 2048x2048)");
   grammar.choice(what, "--depth", command.words.depth, "Of the noise (default u8)",
                  words_of(kDepths));

@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "contenders.hpp"
 #include "explain_text.hpp"
+#include "mask_file.hpp"
 #include "registry.hpp"
 #include "tile_picture.hpp"
 
@@ -40,6 +41,7 @@ void run(const ExplainCommand& command) {
   if (!command.picture.empty()) {
     check_drawable(strategy);
     check_plot(command.picture);
+    if (command.mask) check_keeps_mask(*command.mask, command.picture);
   }
   const Explanation explanation =
       explain(strategy, problem, options.request.tuning, find_architecture(command.architecture));

@@ -116,10 +116,11 @@ void Grammar::border_options() {
          words_of(kBorders));
   option(kBorder, "--border-value", "V", raw_.border_value,
          "Sample value outside, with --border=constant (default 0)");
-  choice(kBorder, "--mode", raw_.mode,
-         "Which outputs (default same): the picture's; only\nthose whose mask lies inside; all that "
-         "the mask\ntouches, with 0 outside",
-         words_of(kModes));
+  choice(
+      kBorder, "--mode", raw_.mode,
+      "Which outputs (default same): the picture's; only\nthose whose mask lies inside; all that "
+      "the mask\ntouches, with 0 outside",
+      words_of(kModes));
 }
 
 void Grammar::setting_options() {

@@ -76,6 +76,10 @@ Contender parse_contender(std::string_view text, const Machine& machine) {
   }
   for (const Strategy* strategy : machine.strategies)
     if (strategy->name == name) contender.strategy = strategy;
+  if (!contender.strategy && name.find('=') != name.npos)
+    throw UsageError("--strategies: " + convfilt::quoted(name) +
+                     " stands where a strategy should; join a strategy's settings with ':', as in "
+                     "tiled-out:tile=16:halo=two-step");
   if (!contender.strategy)
     throw UsageError("--strategies: " + unknown_name("strategy", name, strategy_names(machine)));
   if (rest.empty()) return contender;

@@ -64,6 +64,7 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
       block.ghost_cells += sign * counts->ghost_cells;
       block.shared_reads += sign * counts->shared_reads;
       block.barriers += sign * counts->barriers;
+      block.atomic_adds += sign * counts->atomic_adds;
       block.blocks += sign * counts->blocks;
     }
   }

@@ -126,11 +126,14 @@ void tell_reads(const Explanation& e, Lines& lines) {
   lines.line("by count", e.middle.count ? quotient(e.middle.count->global, outputs) +
                                               "   in the emulator; " + verdict(e.middle)
                                         : "the emulator has no such block to count");
-  const std::int64_t reads = e.middle.value().global;
+  const std::int64_t adds = e.middle_counts ? std::int64_t(e.middle_counts->atomic_adds) : 0;
+  const std::int64_t reads = e.middle.value().global + adds;
+  if (adds > 0) lines.line("atomic adds", quotient(adds, outputs) + "   by count");
   if (!sums_by_library(*e.strategy, e.tuning))
     lines.line("reuse", std::to_string(outputs) + " * " +
                             std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
-                            std::to_string(reads) + " = " + short_number(double(taps) / reads));
+                            std::to_string(reads) + " = " + short_number(double(taps) / reads) +
+                            (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
   if (e.middle_counts && e.middle_counts->shared_reads > 0)
     lines.line("shared reads",
                quotient(std::int64_t(e.middle_counts->shared_reads), outputs) + "   by count");
@@ -145,8 +148,7 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                                      ", which has the same edges and can be counted in a moment";
   const std::int64_t outputs = std::int64_t(e.counted.out_width()) * e.counted.out_height();
   const Reads &bordered = e.with_border.value(), &bare = e.ghosts_out.value();
-  lines.heading("Global reads of " + of + ", per output" +
-                (e.parts > 1 ? ", under one part" : ""));
+  lines.heading("Global reads of " + of + ", per output" + (e.parts > 1 ? ", under one part" : ""));
   lines.line("border " + std::string(name_of(e.counted.border)),
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
@@ -156,7 +158,8 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
   lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
                                 std::to_string(bare.global + bare.made_up) + " samples asked for");
-  if (by_library || !e.geometry || e.geometry->loads == 0) return;
+  const bool atomic = e.middle_counts && e.middle_counts->atomic_adds > 0;
+  if (by_library || atomic || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
   if (taps == 0) return;  // the blocks of the counted picture are others
   lines.line("reuse", quotient(taps, bare.global) +
@@ -176,7 +179,7 @@ void tell_rows(const Rows& r, Lines& lines) {
 }
 
 void tell_picture(const Explanation& e, Lines& lines) {
-  if (!e.geometry && !e.strategy->runs_on(DeviceKind::cuda)) return;
+  if (!e.geometry && !e.strategy->runs_on(DeviceKind::emulator)) return;
   lines.heading("The whole picture");
   if (e.geometry) {
     const TileAxes& axes = e.axes;
@@ -189,7 +192,7 @@ void tell_picture(const Explanation& e, Lines& lines) {
                                    (cut_x && cut_y ? ", " : "") +
                                    (cut_y ? plural(cut_y, "row") + " in the last row" : ""));
   }
-  if (e.strategy->runs_on(DeviceKind::cuda)) tell_rows(e.rows, lines);
+  if (e.strategy->runs_on(DeviceKind::emulator)) tell_rows(e.rows, lines);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "atomic_file.hpp"
 #include "errors.hpp"
 #include "log.hpp"
 #include "mask_text.hpp"
@@ -145,6 +146,13 @@ std::vector<FilterInfo> list_filters() {
     filters.push_back({name, description_of(text), mask.width, mask.height});
   }
   return filters;
+}
+
+void check_keeps_mask(const std::string& mask, const std::string& out) {
+  if (same_file(mask, out))
+    throw UsageError("'" + printable_name(out) +
+                     "' is the file of the mask, which the result would replace; write to another "
+                     "file");
 }
 
 }  // namespace convfilt

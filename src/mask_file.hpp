@@ -33,4 +33,7 @@ std::vector<FilterInfo> list_filters();
 /// Throws UsageError if CONVFILT_FILTERS is set and is no folder.
 std::vector<std::filesystem::path> filter_folders();
 
+/// Throws UsageError where an output would replace the file of a mask.
+void check_keeps_mask(const std::string& mask, const std::string& out);
+
 }  // namespace convfilt
