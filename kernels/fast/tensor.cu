@@ -14,7 +14,7 @@
 //   at 5x5 with 16-bit weights.
 //   Sibling: tiled-out has the same tile, and a multiply-add a tap.
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
-//   so no order changes a byte.
+//   so no order changes a byte. Longer than others: bands, products and two ends are one kernel.
 
 #include "shift_finish.hpp"
 #include "tensor_tile.hpp"
