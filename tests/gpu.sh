@@ -5,6 +5,8 @@
 #                            machine that cannot build (with lib/, and expected/ from tests/same_bytes.sh); by default
 #                            the release preset is built first
 #
+# CONVFILT_GPU_PART=tests leaves the sanitizers out, =sanitizers all else: for machines that are lent for minutes.
+#
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the table for README
 # (bench_gpu.md), to CONVFILT_OUT, by default build/gpu.
 set -uo pipefail
@@ -33,6 +35,10 @@ for program in convfilt convfilt_tests convfilt_bench_gpu; do [ -x "$bin/$progra
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT_FILTERS=$PWD/filters
 
+part=${CONVFILT_GPU_PART:-all}
+case $part in all | tests | sanitizers) ;; *) die "CONVFILT_GPU_PART=$part: say tests, sanitizers or all" ;; esac
+
+if [ "$part" != sanitizers ]; then
 step tests env CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,cuda "$bin/convfilt_tests"
 step cli env CONVFILT="$bin/convfilt" bash tests/cli/run.sh
 expected=()  # what a machine without a GPU made of the same pictures, where it was packed along
@@ -40,6 +46,8 @@ expected=()  # what a machine without a GPU made of the same pictures, where it 
 step same-bytes env CONVFILT="$bin/convfilt" "${expected[@]}" bash tests/same_bytes.sh
 tail -n 1 "$out/same-bytes.log"
 
+fi
+if [ "$part" != tests ]; then
 # The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower. Nothing is timed here,
 # so every test case is a process of its own, and many run at a time.
 checked="--source-file=*test_strategies*,*test_properties*"
@@ -75,6 +83,8 @@ for tool in memcheck racecheck initcheck synccheck; do
 done
 echo "        the four together: $((SECONDS - start)) s"
 
+fi
+if [ "$part" != sanitizers ]; then
 step bench_gpu bash -c "'$bin/convfilt_bench_gpu' >'$out/bench_gpu.md'"
 if command -v nvcc >/dev/null && nvcc -O3 -std=c++17 -arch=native tests/peers/npp.cu -lnppif -lnppc -o "$out/npp" 2>"$out/npp.log"; then
   step npp bash -c "'$out/npp' >'$out/npp.md'"
@@ -95,5 +105,10 @@ cat "$out/bench_gpu.md"
 tail -n 27 "$out/compare.log" | cut -c1-150
 grep -hE 'test cases:|assertions:' "$out/tests.log"
 tail -n 4 "$out/cli.log"
+fi
 if [ ${#failed[@]} -gt 0 ]; then echo "GPU: FAILED: ${failed[*]}"; exit 1; fi
-echo "GPU: all passed: tests, cli, same-bytes, memcheck, racecheck, initcheck, synccheck, compare, benchmarks"
+case $part in
+  all) echo "GPU: all passed: tests, cli, same-bytes, memcheck, racecheck, initcheck, synccheck, compare, benchmarks" ;;
+  tests) echo "GPU: passed without the sanitizers: tests, cli, same-bytes, compare, benchmarks" ;;
+  sanitizers) echo "GPU: passed: memcheck, racecheck, initcheck, synccheck" ;;
+esac
