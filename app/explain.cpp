@@ -40,8 +40,8 @@ void run(const ExplainCommand& command) {
   problem = with_mask(problem, command, strategy);
   if (!command.picture.empty()) {
     check_drawable(strategy);
-    check_plot(command.picture);
     if (command.mask) check_keeps_mask(*command.mask, command.picture);
+    check_plot(command.picture);
   }
   const Explanation explanation =
       explain(strategy, problem, options.request.tuning, find_architecture(command.architecture));
