@@ -16,7 +16,11 @@ constexpr SettingInfo kInfos[] = {
     {"domain", "Where blocks are convolved", kDomainWords},
     {"accumulate", "How overlapping outputs are added", kAccumulateWords},
     {"block", "Side of a block of the picture", {}, 1, 8192},
-    {"steps", "Launches along each axis, so that no two blocks\nof one add to the same output", {}, 1, 64},
+    {"steps",
+     "Launches along each axis, so that no two blocks\nof one add to the same output",
+     {},
+     1,
+     64},
 };
 static_assert(std::size(kInfos) == std::size(kSettings), "one line for each setting");
 

@@ -39,7 +39,7 @@ part=${CONVFILT_GPU_PART:-all}
 case $part in all | tests | sanitizers) ;; *) die "CONVFILT_GPU_PART=$part: say tests, sanitizers or all" ;; esac
 
 if [ "$part" != sanitizers ]; then
-step tests env CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,cuda "$bin/convfilt_tests"
+step tests env CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda "$bin/convfilt_tests"
 step cli env CONVFILT="$bin/convfilt" bash tests/cli/run.sh
 expected=()  # what a machine without a GPU made of the same pictures, where it was packed along
 [ -d "$bin/expected" ] && expected=(EXPECTED="$bin/expected")

@@ -156,13 +156,13 @@ TEST_CASE("an emulated row has counts, and no times") {
 TEST_CASE("what takes too long is counted on a piece from the middle") {
   CompareOptions options;
   options.threads = 1;  // however many cores there are
-  const Comparison c = comparison(problem_of(3000, 2000, mask_named("31x31")), options);
+  const Comparison c = comparison(problem_of(1200, 800, mask_named("31x31")), options);
   const Row& row = row_of(c, "basic");
-  CHECK(row.width < 3000);
-  CHECK(row.height < 2000);
+  CHECK(row.width < 1200);
+  CHECK(row.height < 800);
   CHECK(row.counted->global_reads == 961);
   CHECK(row.accuracy->differing == 0.0);
-  CHECK(row_of(c, "cpu").width > row.width);  // much faster, however slow the machine
+  CHECK(row_of(c, "cpu").width == 1200);
 }
 
 TEST_CASE("all that is counted is counted on the same piece") {
