@@ -126,13 +126,13 @@ void tell_reads(const Explanation& e, Lines& lines) {
   lines.line("by count", e.middle.count ? quotient(e.middle.count->global, outputs) +
                                               "   in the emulator; " + verdict(e.middle)
                                         : "the emulator has no such block to count");
-  const std::int64_t adds = e.middle_counts ? std::int64_t(e.middle_counts->atomic_adds) : 0;
-  const std::int64_t reads = e.middle.value().global + adds;
+  const std::int64_t adds = atomic_adds_of(e), accesses = e.middle.value().global + adds;
   if (adds > 0) lines.line("atomic adds", quotient(adds, outputs) + "   by count");
   if (!sums_by_library(*e.strategy, e.tuning))
     lines.line("reuse", std::to_string(outputs) + " * " +
                             std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
-                            std::to_string(reads) + " = " + short_number(double(taps) / reads) +
+                            std::to_string(accesses) + " = " +
+                            short_number(double(taps) / accesses) +
                             (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
   if (e.middle_counts && e.middle_counts->shared_reads > 0)
     lines.line("shared reads",
@@ -158,8 +158,7 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
   lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
                                 std::to_string(bare.global + bare.made_up) + " samples asked for");
-  const bool atomic = e.middle_counts && e.middle_counts->atomic_adds > 0;
-  if (by_library || atomic || !e.geometry || e.geometry->loads == 0) return;
+  if (by_library || atomic_adds_of(e) > 0 || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
   if (taps == 0) return;  // the blocks of the counted picture are others
   lines.line("reuse", quotient(taps, bare.global) +
@@ -216,6 +215,10 @@ std::int64_t outputs_of(const Geometry& g) {
 
 std::int64_t taps_of(const Geometry& g, const Mask& mask) {
   return outputs_of(g) * mask.width * mask.height;
+}
+
+std::int64_t atomic_adds_of(const Explanation& e) {
+  return e.middle_counts ? std::int64_t(e.middle_counts->atomic_adds) : 0;
 }
 
 std::string to_text(const Explanation& e) {

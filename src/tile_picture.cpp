@@ -32,9 +32,11 @@ std::string title_of(const Explanation& e) {
   const std::int64_t taps = taps_of(g, e.problem.mask);
   title += ": " + plural(outputs, "output") + " from " + plural(reads, "load");
   if (sums_by_library(*e.strategy, e.tuning)) return title;
+  const std::int64_t adds = atomic_adds_of(e), accesses = reads + adds;
+  if (adds > 0) title += " and " + plural(adds, "atomic addition");
   return title + ", reuse " + std::to_string(outputs) + " · " +
          std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
-         std::to_string(reads) + " = " + short_number(double(taps) / double(reads));
+         std::to_string(accesses) + " = " + short_number(double(taps) / double(accesses));
 }
 
 std::string threads_of(const Geometry& g) {
