@@ -79,13 +79,13 @@ void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sam
 
 std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_height) const {
   const std::size_t sample = size_of(problem_.depth);
-  std::size_t bytes = plane_bytes(in_width, in_height, sample) +
-                      plane_bytes(window.width, window.height, sample) +
-                      scratch_bytes(in_height, window.width, window.height);
+  std::size_t bytes = plane_bytes(in_width * step(), in_height, sample) +
+                      plane_bytes(window.width * step(), window.height, sample) +
+                      scratch_bytes(in_height, window.width * step(), window.height);
   if (limits_.texture && !options_.padded_pitch) {
     bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, where rows are not aligned
   }
-  if (interleaved()) {
+  if (split()) {
     const std::size_t pixel = sample * problem_.channels;
     bytes +=
         plane_bytes(in_width, in_height, pixel) + plane_bytes(window.width, window.height, pixel);
@@ -121,32 +121,29 @@ Window DevicePlan::fitting_window() const {
 
 void DevicePlan::allocate(const Window& window, int in_width, int in_height) {
   const std::size_t sample = size_of(problem_.depth);
-  shape(plane_in_, in_width, in_height, sample);
-  shape(plane_out_, window.width, window.height, sample);
-  if (interleaved()) {
+  shape(plane_in_, in_width * step(), in_height, sample);
+  shape(plane_out_, window.width * step(), window.height, sample);
+  if (split()) {
     shape(picture_in_, in_width, in_height, sample * problem_.channels);
     shape(picture_out_, window.width, window.height, sample * problem_.channels);
   }
-  allocate_scratch(in_height, window.width, window.height);
+  allocate_scratch(in_height, window.width * step(), window.height);
 }
 
 void DevicePlan::upload(PictureView<const std::byte> in) {
-  const DevicePlane& to = interleaved() ? picture_in_.plane : plane_in_.plane;
+  const DevicePlane& to = split() ? picture_in_.plane : plane_in_.plane;
   upload_rows(to.data, std::size_t(to.pitch), in.data, std::size_t(in.pitch),
               in.width * size_of(problem_.depth) * problem_.channels, in.height, stream_);
 }
 
 void DevicePlan::filter_channels(Shift shift) {
+  if (!split()) return filter(plane_in_.plane, plane_out_.plane, shift);
   for (int channel = 0; channel < problem_.channels; ++channel) {
-    if (interleaved()) {
-      extract_channel(problem_.depth, picture_in_.plane, problem_.channels, channel,
-                      plane_in_.plane, stream_);
-    }
+    extract_channel(problem_.depth, picture_in_.plane, problem_.channels, channel, plane_in_.plane,
+                    stream_);
     filter(plane_in_.plane, plane_out_.plane, shift);
-    if (interleaved()) {
-      insert_channel(problem_.depth, plane_out_.plane, picture_out_.plane, problem_.channels,
-                     channel, stream_);
-    }
+    insert_channel(problem_.depth, plane_out_.plane, picture_out_.plane, problem_.channels, channel,
+                   stream_);
   }
 }
 
@@ -161,7 +158,7 @@ void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::by
     shift = {problem_.mask.anchor_x, problem_.mask.anchor_y};
   }
   allocate(window, in.width, in.height);
-  const DevicePlane& picture_out = interleaved() ? picture_out_.plane : plane_out_.plane;
+  const DevicePlane& picture_out = split() ? picture_out_.plane : plane_out_.plane;
 
   Event start, uploaded, filtered, downloaded;
   start.record(stream_);

@@ -35,6 +35,7 @@ struct Pass {
   Textures* textures;
   bool fresh;  ///< the first launch since `in` was written
   Tuning tuning{};
+  int channels = 1;  ///< samples of a pixel in `in`, `out` and `partial`, side by side
 
   template <class T>
   PlaneView<const T> input() const {
@@ -72,10 +73,11 @@ inline dim3 grid_of(const Geometry& geometry, const DevicePlane& out) {
   return dim3(ceil_div(out.width, geometry.out_columns), ceil_div(out.height, geometry.out_rows));
 }
 
-/// The largest input a strategy can address; larger pictures are filtered in pieces.
+/// The input a strategy can address; larger pictures are filtered in pieces.
 struct InputLimits {
   int width = INT_MAX, height = INT_MAX;
-  bool texture = false;  ///< read through a texture, which wants aligned rows, or else a copy
+  bool texture = false;      ///< read through a texture, which wants aligned rows, or else a copy
+  bool interleaved = false;  ///< channels side by side, as they lie in a picture; else planes
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);

@@ -31,10 +31,11 @@ class DevicePlan : public Plan {
   Counts counts() const override { return counts_of(stream_); }
 
  protected:
-  /// Filters one plane: `in` with its borders, or with the halo added and `shift` set.
+  /// Filters one plane, or a picture of step() channels as such a plane: `in` with its borders, or
+  /// with the halo added and `shift` set.
   virtual void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) = 0;
 
-  /// Bytes of what lies between, for such planes; and the same, taken.
+  /// Bytes of what lies between, for planes of so many samples; and the same, taken.
   virtual std::size_t scratch_bytes(int in_height, int out_width, int out_height) const = 0;
   virtual void allocate_scratch(int in_height, int out_width, int out_height) = 0;
 
@@ -45,6 +46,9 @@ class DevicePlan : public Plan {
       f(first, std::min(kMaxLaunchRows, height - first));
     }
   }
+
+  /// Channels that are filtered together, side by side: a plane has so many samples a pixel.
+  int step() const { return limits_.interleaved ? problem_.channels : 1; }
 
   std::size_t plane_bytes(int width, int height, std::size_t sample_bytes) const;
 
@@ -63,7 +67,7 @@ class DevicePlan : public Plan {
  private:
   Window whole_window() const;
   Shift whole_shift() const;
-  bool interleaved() const { return problem_.channels > 1; }
+  bool split() const { return step() < problem_.channels; }
   std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
   std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
   bool fits(const Window& window, int in_width, int in_height) const;
@@ -74,7 +78,7 @@ class DevicePlan : public Plan {
   void upload(PictureView<const std::byte> in);
   void filter_channels(Shift shift);
 
-  OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;
+  OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;  ///< pictures where they are split
   std::size_t held_ = 0;  ///< device bytes in the planes and the scratch
   Staging staging_;
 };

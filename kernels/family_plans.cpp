@@ -33,7 +33,7 @@ class DirectPlan : public DevicePlan {
         const auto moved = shifted(part, shift.x, shift.y + first);
         run_(problem_,
              {in, out.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_,
-              &textures_, part.first && first == 0, options_.tuning},
+              &textures_, part.first && first == 0, options_.tuning, step()},
              stream_);
       });
     }
@@ -76,7 +76,7 @@ class SeparablePlan : public DevicePlan {
         const auto moved = shifted(part, shift.x, first);
         run_rows_(problem_,
                   {in, mid.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_,
-                   &textures_, part.first && first == 0, options_.tuning},
+                   &textures_, part.first && first == 0, options_.tuning, step()},
                   stream_);
       });
     }
@@ -85,7 +85,7 @@ class SeparablePlan : public DevicePlan {
         const auto moved = shifted(part, 0, shift.y + first);
         run_columns_(problem_,
                      {mid, out.rows(first, rows), partial_.plane.rows(first, rows), &moved,
-                      &mid_ghost_, &textures_, part.first && first == 0, options_.tuning},
+                      &mid_ghost_, &textures_, part.first && first == 0, options_.tuning, step()},
                      stream_);
       });
     }
