@@ -32,4 +32,18 @@ CONVFILT_HD inline int border_index(int i, int n) {
   }
 }
 
+/// The same, of a border that is no template argument: for a picture's edges in kernels where five
+/// times as many instances would cost more than the choice.
+CONVFILT_HD inline int border_index(Border border, int i, int n) {
+  if (i >= 0 && i < n) return i;  // nearly always
+  switch (border) {
+    case Border::constant: return border_index<Border::constant>(i, n);
+    case Border::reflect: return border_index<Border::reflect>(i, n);
+    case Border::reflect101: return border_index<Border::reflect101>(i, n);
+    case Border::wrap: return border_index<Border::wrap>(i, n);
+    case Border::replicate: break;
+  }
+  return border_index<Border::replicate>(i, n);
+}
+
 }  // namespace convfilt

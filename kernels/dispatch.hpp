@@ -41,8 +41,4 @@ decltype(auto) with_border(Border border, F&& f) {
   return f(BorderTag<Border::replicate>{});
 }
 
-inline int border_index(Border border, int i, int n) {
-  return with_border(border, [&](auto b) { return border_index<b()>(i, n); });
-}
-
 }  // namespace convfilt

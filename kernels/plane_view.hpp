@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #ifdef __CUDACC__
@@ -27,6 +28,13 @@ struct PlaneView {
     return {data + first * stride, width, rows, stride};
   }
 };
+
+/// Whether every row starts at an address that is a multiple of so many bytes.
+template <class T>
+CONVFILT_HD bool lies_at_multiples_of(int bytes, const PlaneView<T>& plane) {
+  return plane.stride * std::ptrdiff_t(sizeof(T)) % bytes == 0 &&
+         reinterpret_cast<std::uintptr_t>(plane.data) % bytes == 0;
+}
 
 /// Four neighbouring samples, as one instruction of a GPU reads them.
 template <class T>

@@ -3,6 +3,9 @@
 ///   mma<Digit>(sums, a, b)   sums += a * b, all 32 lanes of a warp together: 16 x K bytes times
 ///                            K x 8 digits, K = 16 with one word of b, 32 with two; Digit is the
 ///                            sign of b's bytes, a's are unsigned
+///   mma<Digit>(sums, a, b, before)   sums = before + a * b
+///   kept(value, lane)        the value, which all lanes hold, in a register of its own
+///   load_word(in, x, y)      4 samples of 8 bits from an address that is a multiple of four
 ///   copy16(in, x, y, tile, row, word)   16 samples of 8 bits into words of a shared tile; there
 ///   commit_copies()          when these, finish_copies<n>() and a barrier have passed, but for
 ///   finish_copies<n>()       those between the last n commits

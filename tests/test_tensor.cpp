@@ -12,6 +12,7 @@
 #include "compare.hpp"
 #include "emulator/tensor_core.hpp"
 #include "environment.hpp"
+#include "fast/float_end.hpp"
 #include "fast/shift_finish.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
@@ -19,6 +20,7 @@
 namespace convfilt::test {
 namespace {
 
+constexpr int kMaxTestChannels = 4;
 constexpr int kRows = 16, kColumns = 8;  // of a product's result
 
 template <int k>
@@ -139,6 +141,67 @@ TEST_CASE("the short end of sums gives what IntegerFinish gives") {
   CHECK(shift_finish(integer_finish(0, 9, 0, 255)).usable == 0);
 }
 
+TEST_CASE("the end in floats gives what IntegerFinish gives, for all sums that the weights allow") {
+  Random random(85);
+  long usable = 0;
+  for (int digits = 1; digits <= 2; ++digits) {
+    for (int n = 0; n < (full_size() ? 400 : 60); ++n) {
+      const int count = random.integer(1, 81), log2 = random.integer(0, digits == 1 ? 14 : 16);
+      const int limit = digits == 1 ? 127 : std::min(32767, 2 * (1 << log2) / count + 130);
+      std::vector<std::int32_t> weights;
+      for (int k = 0; k < count; ++k) {
+        weights.push_back(random.integer(n % 3 == 0 ? 0 : -limit, limit));
+      }
+      const unsigned divisor = n % 2 ? 1u << log2 : unsigned(random.integer(0, 511) * 2 + 1);
+      const int offset = random.integer(-100, 100) * int(divisor) / 2;
+      const IntegerFinish finish = integer_finish(offset, divisor, 0, 255);
+      const FloatEnd end = float_end(finish, weights.data(), count, digits);
+      if (!end.usable) continue;
+      ++usable;
+      std::int64_t low = 0, high = 0, most_low = 0;
+      for (const std::int32_t w : weights) {
+        (w < 0 ? low : high) += 255 * w;
+        most_low += digits == 1 ? 0 : 255 * (w & 255);
+      }
+      long wrong = 0;
+      const auto check = [&](std::int64_t sum) {
+        if (sum < low || sum > high) return;
+        const int expected = finish(std::int32_t(sum));
+        std::int32_t is;
+        if (digits == 1) {
+          is = end(end.start + std::int32_t(sum));
+        } else {
+          // Any low digits' sum may come with it that leaves a whole top.
+          const auto rest = std::int32_t(sum & 255);
+          const auto more = most_low > 512 ? std::int32_t(random.below(most_low / 256)) * 256 : 0;
+          const std::int32_t low_sum = rest + more;
+          const auto top = std::int32_t((sum - low_sum) / 256);
+          if (end.start + top < 0) return;
+          is = end(end.start + top, low_sum);
+        }
+        wrong += saturated_pair(is, 7) != (expected | 7 << 8);
+      };
+      for (std::int64_t quotient = -3; quotient <= 258; ++quotient) {
+        for (int near = -2; near <= 2; ++near) {
+          const std::int64_t whole = quotient * divisor - offset + near;
+          check(whole);
+          check(whole + divisor / 2);
+        }
+      }
+      for (int k = 0; k < 500; ++k) check(low + std::int64_t(random.below(high - low + 1)));
+      check(low);
+      check(high);
+      INFO("digits " << digits << ", divisor " << divisor << ", offset " << offset);
+      CHECK(wrong == 0);
+    }
+  }
+  CHECK(usable > 20);
+  const std::int32_t one = 1;
+  CHECK(float_end(integer_finish(0, 6, 0, 255), &one, 1, 1).usable ==
+        0);  // ties, but no power of 2
+  CHECK(float_end(integer_finish(0, 4, 0, 255), &one, 1, 3).usable == 0);
+}
+
 TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
   const Strategy* strategy = find_strategy("tensor");
   REQUIRE(strategy);
@@ -152,11 +215,63 @@ TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
   }
 }
 
+namespace {
+
+/// By tensor on every device, in tiles and strips of all kinds: their bytes are the CPU's.
+void check_bytes(const Problem& p) {
+  const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
+  REQUIRE((tensor && cpu));
+  if (!tensor->refusal(p).empty()) return;
+  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ", divisor " << p.mask.divisor);
+  Picture in = Picture::of(p);
+  in.fill(Fill::noise, 84);
+  const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.strategy != tensor) continue;
+    // A tile a block, several, and rows of the picture one behind the other.
+    for (auto [blocks, padded] : {std::pair{1 << 30, true}, {5, true}, {1 << 30, false}}) {
+      emulator::most_blocks = blocks;
+      PlanOptions options;
+      options.padded_pitch = padded;
+      Picture out = Picture::result_of(p);
+      tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
+      const Place at = first_difference(out, expected);
+      CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+    }
+    emulator::most_blocks = 1 << 30;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tensor gives the CPU's bytes: channels, borders, modes, sides of the picture") {
+  Random random(86);
+  for (const int largest : {100, 30000, 3000000}) {
+    for (auto [w, h] : {std::pair{3, 3}, {5, 5}, {9, 9}, {2, 4}, {8, 1}}) {
+      const unsigned divisor = std::bit_floor(unsigned(largest * std::sqrt(w * h)));
+      const Mask mask = integer_mask(random, w, h, largest, divisor, 100);
+      for (int channels = 1; channels <= kMaxTestChannels; ++channels) {
+        for (const Border border : kBorders) {
+          for (const Mode mode : kModes) {
+            // Each in turn: the emulator takes its time.
+            const int turn = channels + int(border) + int(mode) + w;
+            if (turn % (full_size() ? 7 : 17) != 0) continue;
+            for (const int width : {340, 344, 512 + 13}) {
+              const int pixels = width / channels;
+              check_bytes({pixels, 35, channels, Depth::u8, border, 9, mask, mode});
+              check_bytes({pixels, 35, channels, Depth::u8, border, 9,
+                           anchored(mask, turn % w, turn % h), mode});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 // More than a tile wide and high, so that tiles without edges are among them; the other tests'
 // pictures are smaller.
 TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends") {
-  const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
-  REQUIRE((tensor && cpu));
   Random random(83);
   std::vector<Mask> masks;
   for (const int largest : {100, 30000, 3000000}) {  // one digit, two, three
@@ -186,22 +301,7 @@ TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends")
     for (const Mode mode : kModes) {
       if (!full_size() && mode != Mode::same) continue;
       const Border border = mode == Mode::full ? Border::constant : Border::reflect101;
-      const Problem p{601, 101, 1, Depth::u8, border, 9, mask, mode};
-      if (!tensor->refusal(p).empty()) continue;
-      INFO(to_string(p) << ", anchor " << mask.anchor_x << ", divisor " << mask.divisor);
-      Picture in = Picture::of(p);
-      in.fill(Fill::noise, 84);
-      const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
-      for (const Runner& runner : runners()) {
-        if (runner.strategy != tensor) continue;
-        for (const int blocks : {1 << 30, 5}) {  // a tile each, and several
-          emulator::most_blocks = blocks;
-          const Picture out = run(runner, p, in);
-          const Place at = first_difference(out, expected);
-          CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
-        }
-        emulator::most_blocks = 1 << 30;
-      }
+      check_bytes({601, 101, 1, Depth::u8, border, 9, mask, mode});
     }
   }
 }

@@ -9,8 +9,10 @@
 
 #ifdef __CUDACC__
 #define CONVFILT_DEVICE __device__
+#define CONVFILT_CALLED __device__ __noinline__
 #else
 #define CONVFILT_DEVICE
+#define CONVFILT_CALLED
 #endif
 
 /// Before a loop: how many turns of it are written out.

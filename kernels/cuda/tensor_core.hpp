@@ -34,46 +34,64 @@ inline void require_tensor_cores(const PlanOptions& options) {
 #define CONVFILT_NO_MMA 0
 #endif
 
-/// sums += a * b, 16 x 16 bytes times 16 x 8 digits.
+/// sums = c + a * b, 16 x 16 bytes times 16 x 8 digits.
 template <class Digit>
 __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2],
-                           const std::uint32_t (&b)[1]) {
+                           const std::uint32_t (&b)[1], const std::int32_t (&c)[4]) {
 #if CONVFILT_NO_MMA
   __trap();  // require_tensor_cores() has refused such a device
 #else
+#define CONVFILT_MMA(digit)                                        \
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.u8." digit            \
+      ".s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"         \
+      : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3]) \
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
   if constexpr (std::is_signed_v<Digit>) {
-    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+    CONVFILT_MMA("s8");
   } else {
-    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+    CONVFILT_MMA("u8");
   }
+#undef CONVFILT_MMA
 #endif
 }
 
-/// sums += a * b, 16 x 32 bytes times 32 x 8 digits.
+/// sums = c + a * b, 16 x 32 bytes times 32 x 8 digits.
 template <class Digit>
 __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[4],
-                           const std::uint32_t (&b)[2]) {
+                           const std::uint32_t (&b)[2], const std::int32_t (&c)[4]) {
 #if CONVFILT_NO_MMA
   __trap();
 #else
+#define CONVFILT_MMA(digit)                                                                     \
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8." digit                                         \
+      ".s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"                          \
+      : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])                              \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), \
+        "r"(c[2]), "r"(c[3]))
   if constexpr (std::is_signed_v<Digit>) {
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    CONVFILT_MMA("s8");
   } else {
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    CONVFILT_MMA("u8");
   }
+#undef CONVFILT_MMA
 #endif
+}
+
+template <class Digit, int words, int halves>
+__device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[halves],
+                           const std::uint32_t (&b)[words]) {
+  mma<Digit>(sums, a, b, sums);
+}
+
+/// The value, which all lanes hold, in a register of its own: from another lane, so that the
+/// compiler does not see that registers of other lanes hold the same.
+__device__ inline std::int32_t kept(std::int32_t value, int lane) {
+  return __shfl_sync(~0u, value, lane);
+}
+
+/// Four samples from (x, y) on, whose address is a multiple of four.
+__device__ inline std::uint32_t load_word(const PlaneView<const std::uint8_t>& in, int x, int y) {
+  return *reinterpret_cast<const std::uint32_t*>(in.row(y) + x);
 }
 
 /// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.

@@ -16,6 +16,7 @@
 #include "owners.hpp"
 
 #define CONVFILT_DEVICE
+#define CONVFILT_CALLED
 #define __shared__ static thread_local
 #define __syncthreads() ::convfilt::emulator::synchronise_block()
 #define CONVFILT_UNROLL(turns)

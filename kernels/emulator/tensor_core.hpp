@@ -2,6 +2,7 @@
 /// other, and each computes the sums that are its own.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -41,6 +42,24 @@ void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
       }
     }
   }
+}
+
+/// sums = before + a * b.
+template <class Digit, int words>
+void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
+         const std::uint32_t (&b)[words], const std::int32_t (&before)[4]) {
+  std::copy_n(before, 4, sums);
+  mma<Digit>(sums, a, b);
+}
+
+inline std::int32_t kept(std::int32_t value, int) {
+  return value;
+}
+
+/// Four samples from (x, y) on, whose address is a multiple of four.
+inline std::uint32_t load_word(const PlaneView<const std::uint8_t>& in, int x, int y) {
+  const auto four = load4(in, x, y);
+  return std::bit_cast<std::uint32_t>(four);
 }
 
 /// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.

@@ -16,6 +16,7 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
 //   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
 
+#include "tensor_strips.hpp"
 #include "tensor_sums.hpp"
 #include "tensor_tile.hpp"
 
@@ -25,13 +26,13 @@ namespace {
 using std::uint32_t;
 using std::uint8_t;
 
-/// kHeight: of the mask, at most, or exactly where it is kKnown. Of `blocks`, each takes every
-/// blocks-th tile, and loads the next one while it multiplies.
-template <int kDigits, int kSteps, int kHeight, bool kKnown>
+/// kHeight: of the mask, at most. Of `blocks`, each takes every blocks-th tile, and loads the next
+/// one while it multiplies.
+template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
                   PlaneView<std::int32_t> partial, uint8_t ghost, Border border, ShiftFinish shift,
-                  int tiles_across, int tiles, int blocks,
+                  int channels, int tiles_across, int tiles, int blocks,
                   const MaskPart<uint8_t> __grid_constant__ mask) {
   constexpr int kRows = rows_together(kDigits), kWords = in_words_of(kSteps);
   constexpr int kTiles = tiles_kept(kDigits, kSteps, kHeight), kInRows = kTileRows + kHeight - 1;
@@ -42,23 +43,23 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
   __shared__ SharedTile<uint32_t, kHeight * kDigits, band_words_of(kSteps)> bands;
   __shared__ SharedTile<std::int32_t, 1, kHeight * kMaxPartSide> weights;
 
-  const int height = kKnown ? kHeight : mask.height;
   // Lane 4 * g + t multiplies segments g and g + 8.
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
-  const int word = 2 * g + t + (mask.dx & (kChunk - 1)) / 4;
+  const int dx = mask.dx * channels;  // in samples
+  const int word = 2 * g + t + (dx & (kChunk - 1)) / 4;
   const int band_at = 4 * t - g + kSegment - 1;
   const bool pairs = out.stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % 2 == 0;
   const auto load_tile = [&](int tile, int first_row) {
     const int x = tile % tiles_across * kTileColumns, y = tile / tiles_across * kTileRows;
-    load_chunks<kWords>(in_tiles, first_row, in, border, ghost, (x + mask.dx) & -kChunk,
-                        y + mask.dy, kTileRows + height - 1);
+    load_chunks<kWords>(in_tiles, first_row, in, border, channels, ghost, (x + dx) & -kChunk,
+                        y + mask.dy, kTileRows + mask.height - 1);
   };
 
   // Load the first tile, from a whole chunk on, and the mask.
   int first_row = 0;
   load_tile(blockIdx.x, first_row);
   commit_copies();
-  load_bands<kDigits, kSteps>(bands, weights, mask);
+  load_bands<kDigits, kSteps>(bands, weights, mask, channels);
   for (int tile = blockIdx.x; tile < tiles; tile += blocks) {
     const int next = tile + blocks, next_row = kInRows - first_row;
     if (kTiles == 2 && next < tiles) load_tile(next, next_row);
@@ -75,15 +76,12 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
       start<kDigits>(sums, shift.offset);
       const int from = first_row + row;
       if constexpr (kSteps == 1) {
-        add_rows<kDigits, kKnown ? kHeight : 0, 0, 1>(in_tiles, bands, from, word, band_at, height,
-                                                      sums);
+        add_rows<kDigits, 0, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
       } else {
-        add_rows<kDigits, kKnown ? kHeight : 0, 0, 2>(in_tiles, bands, from, word, band_at, height,
-                                                      sums);
+        add_rows<kDigits, 0, 2>(in_tiles, bands, from, word, band_at, mask.height, sums);
       }
       if constexpr (kSteps == 3) {
-        add_rows<kDigits, kKnown ? kHeight : 0, 2, 1>(in_tiles, bands, from, word, band_at, height,
-                                                      sums);
+        add_rows<kDigits, 2, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
       }
       const bool whole =
           pairs && tile_x + kTileColumns <= out.width && tile_y + row + kRows <= out.height;
@@ -102,7 +100,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
 }
 
 static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(ShiftFinish) +
-                      3 * sizeof(int) <=
+                      4 * sizeof(int) <=
                   4096,
               "the kernel's arguments do not fit; make kMaxPartSide smaller");
 
@@ -121,29 +119,20 @@ int digits_of(const MaskPart<uint8_t>& mask) {
 /// What the kernel for a mask is compiled for.
 struct Compiled {
   int digits, steps, height;
-  bool known;  ///< the height, so that no loop is left; else it is the most
 };
 
 constexpr int kFewRows = 15;  // up to which two tiles fit mostly
 
 Compiled compiled_for(int digits, int steps, int height) {
-  const bool known = height == 3 || height == 5 || height == 7 || height == 9;
-  if (steps == 1 && digits < 3 && known) return {digits, steps, height, true};
-  return {digits, steps, steps < 3 && height <= kFewRows ? kFewRows : kMaxPartSide, false};
+  return {digits, steps, steps < 3 && height <= kFewRows ? kFewRows : kMaxPartSide};
 }
 
 template <int kDigits, int kSteps>
 auto kernel_of(const Compiled& c) {
-  if constexpr (kSteps == 1 && kDigits < 3) {
-    if (c.known && c.height == 3) return tensor_kernel<kDigits, kSteps, 3, true>;
-    if (c.known && c.height == 5) return tensor_kernel<kDigits, kSteps, 5, true>;
-    if (c.known && c.height == 7) return tensor_kernel<kDigits, kSteps, 7, true>;
-    if (c.known && c.height == 9) return tensor_kernel<kDigits, kSteps, 9, true>;
-  }
   if constexpr (kSteps < 3) {
-    if (c.height == kFewRows) return tensor_kernel<kDigits, kSteps, kFewRows, false>;
+    if (c.height == kFewRows) return tensor_kernel<kDigits, kSteps, kFewRows>;
   }
-  return tensor_kernel<kDigits, kSteps, kMaxPartSide, false>;
+  return tensor_kernel<kDigits, kSteps, kMaxPartSide>;
 }
 
 template <int kDigits>
@@ -166,7 +155,11 @@ Geometry geometry(const Problem& p, const Tuning&) {
   Problem first = p;
   if (!part.last) first.mask = make_mask("first part", part.width, part.height, {});
   const int dx = -first.lead_x();
-  const int digits = digits_of(part), steps = steps_of(dx, part.width);
+  const int digits = digits_of(part), steps = steps_of(dx, part.width, 1);
+  if (const Strips strips = strips_for(part, digits, 1, first.out_width(), first.out_height());
+      strips.digits > 0) {
+    return strip_geometry(strips);
+  }
   const Compiled kernel = compiled_for(digits, steps, part.height);
   Geometry g;
   g.block_columns = kLaneCount;
@@ -194,18 +187,23 @@ Geometry geometry(const Problem& p, const Tuning&) {
 
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
   const auto& mask = pass.mask_part<uint8_t>();
+  if (const Strips strips =
+          strips_for(mask, digits_of(mask), pass.channels, pass.out.width, pass.out.height);
+      strips.digits > 0 && takes_strips(pass)) {
+    return filter_strips(p, pass, strips, stream);
+  }
   ShiftFinish shift;  // unusable where sums are carried on
   if (mask.first && mask.last) shift = shift_finish(mask.finish);
   if (!shift.usable) shift = {};
-  const auto kernel =
-      kernel_for(compiled_for(digits_of(mask), steps_of(mask.dx, mask.width), mask.height));
+  const auto kernel = kernel_for(
+      compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
   const dim3 block(kLaneCount, kWarps);
   const int across = ceil_div(pass.out.width, kTileColumns);
   const int tiles = across * ceil_div(pass.out.height, kTileRows);
   const int blocks = std::min(tiles, blocks_at_once(kernel, block));
   launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),
-         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, shift, across, tiles, blocks,
-         mask);
+         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, shift, pass.channels, across,
+         tiles, blocks, mask);
 }
 
 std::string refuses(const Problem& problem, const Tuning& tuning) {
@@ -218,7 +216,10 @@ std::string refuses(const Problem& problem, const Tuning& tuning) {
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   require_tensor_cores(options);
-  return make_direct_plan(problem, options, run, {});
+  // Small masks take channels as they lie; the bands of large ones would be wide and mostly empty.
+  const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
+  const Strips strips = strips_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);
+  return make_direct_plan(problem, options, run, {.interleaved = strips.digits > 0});
 }
 
 }  // namespace

@@ -52,11 +52,10 @@ CONVFILT_DEVICE inline void band_words(Bands& bands, int band, int at, std::uint
 }
 
 /// Adds all rows of the mask, kWide steps of 16 samples from kStep on.
-template <int kDigits, int kHeight, int kStep, int kWide, class Tile, class Bands>
+template <int kDigits, int kStep, int kWide, class Tile, class Bands>
 CONVFILT_DEVICE inline void add_rows(Tile& in_tile, Bands& bands, int row, int word, int band_at,
-                                     int mask_height, Sums<kDigits>& sums) {
+                                     int height, Sums<kDigits>& sums) {
   constexpr int kRows = rows_together(kDigits);
-  const int height = kHeight ? kHeight : mask_height;
   std::uint32_t a[kRows][kProducts][2 * kWide];  // rows of segments, taken round
   const auto load_row = [&](int r, std::uint32_t(&to)[kProducts][2 * kWide]) {
     for (int product = 0; product < kProducts; ++product) {
@@ -66,7 +65,7 @@ CONVFILT_DEVICE inline void add_rows(Tile& in_tile, Bands& bands, int row, int w
     }
   };
   for (int k = 0; k < kRows - 1; ++k) load_row(row + k, a[k]);
-  CONVFILT_UNROLL((kHeight ? kHeight : 1))
+  CONVFILT_UNROLL(1)
   for (int j0 = 0; j0 < height; j0 += kRows) {
     CONVFILT_UNROLL(kRows)
     for (int k = 0; k < kRows; ++k) {

@@ -20,11 +20,13 @@ CONVFILT_HD constexpr int slack_of(int dx) {
   return dx & 3;
 }
 
-/// Steps of 16 samples that cover the taps of a segment's outputs.
-CONVFILT_HD constexpr int steps_of(int dx, int mask_width) {
-  return (slack_of(dx) + kSegment - 1 + mask_width + kStepBytes - 1) / kStepBytes;
+/// Steps of 16 samples that cover the taps of a segment's outputs, which are `channels` samples
+/// apart.
+CONVFILT_HD constexpr int steps_of(int dx, int mask_width, int channels) {
+  const int taps = (mask_width - 1) * channels + 1;
+  return (slack_of(dx * channels) + kSegment - 1 + taps + kStepBytes - 1) / kStepBytes;
 }
-constexpr int kMaxSteps = steps_of(3, kMaxPartSide);
+constexpr int kMaxSteps = steps_of(3, kMaxPartSide, 1);
 
 constexpr int kTileRows = 32;  // outputs
 
@@ -53,31 +55,18 @@ constexpr int tiles_kept(int digits, int steps, int height) {
   return shared_bytes_of(digits, steps, height, 2) <= kMostShared ? 2 : 1;
 }
 
-/// One sample, wherever it lies. The border is no template argument here: it costs time at the
-/// picture's edges alone, and there would be five times as many kernels.
-CONVFILT_DEVICE inline std::uint32_t load_any(const PlaneView<const std::uint8_t>& in,
-                                              Border border, int x, int y, std::uint8_t ghost) {
-  switch (border) {
-    case Border::constant: return load<Border::constant>(in, x, y, ghost);
-    case Border::reflect: return load<Border::reflect>(in, x, y, ghost);
-    case Border::reflect101: return load<Border::reflect101>(in, x, y, ghost);
-    case Border::wrap: return load<Border::wrap>(in, x, y, ghost);
-    case Border::replicate: break;
+/// A sample of interleaved channels.
+CONVFILT_DEVICE inline std::uint8_t load_channel(const PlaneView<const std::uint8_t>& in,
+                                                 Border border, int channels, int x, int y,
+                                                 std::uint8_t ghost) {
+  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
+  const int column = border_index(border, pixel, in.width / channels);
+  const int row = border_index(border, y, in.height);
+  if (column < 0 || row < 0) {
+    count_ghost_cell();
+    return ghost;
   }
-  return load<Border::replicate>(in, x, y, ghost);
-}
-
-/// border_index() likewise.
-CONVFILT_DEVICE inline int any_index(Border border, int i, int n) {
-  if (i >= 0 && i < n) return i;  // nearly always
-  switch (border) {
-    case Border::constant: return border_index<Border::constant>(i, n);
-    case Border::reflect: return border_index<Border::reflect>(i, n);
-    case Border::reflect101: return border_index<Border::reflect101>(i, n);
-    case Border::wrap: return border_index<Border::wrap>(i, n);
-    case Border::replicate: break;
-  }
-  return border_index<Border::replicate>(i, n);
+  return load(in, column * channels + x - pixel * channels, row);
 }
 
 /// Loads rows of whole chunks, from first_row of the tile on, whose first sample is (first_x,
@@ -86,7 +75,8 @@ CONVFILT_DEVICE inline int any_index(Border border, int i, int n) {
 template <int kWords, class Tile>
 CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
                                         const PlaneView<const std::uint8_t>& in, Border border,
-                                        std::uint8_t ghost, int first_x, int first_y, int rows) {
+                                        int channels, std::uint8_t ghost, int first_x, int first_y,
+                                        int rows) {
   constexpr int kChunks = kWords / (kChunk / 4);
   static_assert(kChunks <= kLaneCount, "a lane copies one chunk of a row");
   const bool aligned =
@@ -97,7 +87,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
   CONVFILT_UNROLL(4)
   for (int row = threadIdx.y; row < rows; row += kWarps) {
     const int chunk = threadIdx.x;
-    const int y = any_index(border, first_y + row, in.height);
+    const int y = border_index(border, first_y + row, in.height);
     if (chunk < begin || chunk >= end) continue;
     if (y >= 0) {
       copy16(in, first_x + chunk * kChunk, y, in_tile, first_row + row, chunk * 4);
@@ -118,7 +108,8 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
     std::uint32_t samples = 0;
     CONVFILT_UNROLL(4)
     for (int byte = 0; byte < 4; ++byte) {
-      samples |= load_any(in, border, first_x + 4 * word + byte, first_y + row, ghost)
+      samples |= std::uint32_t(load_channel(in, border, channels, first_x + 4 * word + byte,
+                                            first_y + row, ghost))
                  << (8 * byte);
     }
     in_tile[first_row + row][word] = samples;
@@ -126,26 +117,27 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
 }
 
 /// Writes the mask's digits as bands. A row of the mask is a band of the matrix that segments are
-/// multiplied with: column n, output n of a segment, holds weight i at place slack + n + i. The
+/// multiplied with: column n, output n of a segment, holds weight i at place slack + n + i *
+/// channels. The
 /// word of places k..k+3 depends on k - n alone; it stands at k - n + 7 of bands[row * kDigits +
 /// digit], digits of base 256 from the lowest on.
 template <int kDigits, int kSteps, class Bands, class Weights>
 CONVFILT_DEVICE inline void load_bands(Bands& bands, Weights& weights,
-                                       const MaskPart<std::uint8_t>& mask) {
+                                       const MaskPart<std::uint8_t>& mask, int channels) {
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
   // First to shared memory: lanes read constant memory one after another where they read apart.
   for (int k = thread; k < mask.width * mask.height; k += kWarps * kLaneCount) {
     weights[0][k] = mask.weights[k];
   }
   __syncthreads();
-  const int before = slack_of(mask.dx) + kSegment - 1;
+  const int before = slack_of(mask.dx * channels) + kSegment - 1;
   for (int j = threadIdx.y; j < mask.height; j += kWarps) {
     for (int at = threadIdx.x; at < band_words_of(kSteps); at += kLaneCount) {
       std::uint32_t words[kDigits] = {};
       for (int k = 0; k < 4; ++k) {
-        const int i = at - before + k;
-        const std::uint32_t weight =
-            i >= 0 && i < mask.width ? std::uint32_t(weights[0][j * mask.width + i]) : 0;
+        const int place = at - before + k, i = place / channels;
+        const bool taken = place >= 0 && place == i * channels && i < mask.width;
+        const std::uint32_t weight = taken ? std::uint32_t(weights[0][j * mask.width + i]) : 0;
         for (int digit = 0; digit < kDigits; ++digit) {
           words[digit] |= (weight >> (8 * digit) & 255) << (8 * k);
         }

@@ -14,6 +14,7 @@
 #include "emulator/owners.hpp"
 
 #define CONVFILT_DEVICE
+#define CONVFILT_CALLED
 #define CONVFILT_UNROLL(turns)
 
 namespace convfilt::host {
