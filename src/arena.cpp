@@ -6,6 +6,7 @@
 
 #include "errors.hpp"
 #include "estimate.hpp"
+#include "promise.hpp"
 
 namespace convfilt {
 namespace {
@@ -64,15 +65,20 @@ const Image* Arena::reference() {
   return reference_.empty() ? nullptr : &reference_;
 }
 
-Accuracy Arena::judge(const Image& result) {
+Accuracy Arena::judge(const Image& result, Family family) {
   if (!has_truth_) {
-    places_ = places_to_check(problem_);
-    truth_ = true_results(problem_, in(), places_, threads_);
+    check_ = places_to_check(problem_);
+    truth_ = true_results(problem_, in(), check_.places, threads_);
     unit_ = unit_of(problem_, in());
     has_truth_ = true;
   }
-  const Distance distance = distance_from(truth_, problem_, result.view(), places_, unit_);
-  Accuracy accuracy{distance.largest, distance.samples, std::size_t(outputs()), {}};
+  const Distance distance = distance_from(truth_, problem_, result.view(), check_.places, unit_);
+  Accuracy accuracy;
+  accuracy.largest = distance.largest;
+  accuracy.samples = distance.samples;
+  accuracy.of = std::size_t(outputs());
+  accuracy.rows = check_.rows;
+  accuracy.promised = promised_error(problem_, in(), family);
   if (const Image* other = reference()) accuracy.differing = share_that_differs(result, *other);
   return accuracy;
 }

@@ -30,8 +30,9 @@ class Arena {
   double outputs() const;     ///< samples of the result
   std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
 
-  /// How near a result is to the truth, and how much of it equals what `cpu` gives.
-  Accuracy judge(const Image& result);
+  /// How near a result is to the truth, and to what its family promises, and how much of it equals
+  /// what `cpu` gives.
+  Accuracy judge(const Image& result, Family family);
 
  private:
   const Image* reference();
@@ -40,7 +41,7 @@ class Arena {
   Image picture_;
   int threads_;
   const Machine& machine_;
-  std::vector<Place> places_;
+  PlacesToCheck check_;
   std::vector<double> truth_;
   double unit_ = 0;
   bool has_truth_ = false, has_reference_ = false;

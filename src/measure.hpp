@@ -35,6 +35,7 @@ struct Times {
   double roofline = 0;           ///< time that the device needs at best, as a share of this one
   bool memory_bound = true;      ///< which of the two the device's best time is
   std::optional<double> basic;   ///< how many times as fast as `basic` on this device
+  std::optional<double> best;    ///< how many times the time of the fastest row of this device
 };
 
 /// What the emulator counted, a result's sample; nothing is counted in library calls.
@@ -49,6 +50,8 @@ struct Counted {
 struct Accuracy {
   double largest = 0;  ///< difference from the real-valued result, see unit_of() in truth.hpp
   std::size_t samples = 0, of = 0;  ///< checked, and there
+  int rows = 0;                     ///< whole rows of the result among those checked
+  std::optional<double> promised;   ///< the largest difference that the family allows
   std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
 };
 
@@ -65,6 +68,10 @@ struct Row {
   std::optional<Counted> counted;
   std::optional<Accuracy> accuracy;
 };
+
+/// In what the result breaks its family's promise: too far from the real-valued one, or other bytes
+/// than `cpu` gives; empty where it keeps it. `unit` is that of Accuracy::largest.
+std::string broken_promise(const Row& row, const std::string& unit);
 
 struct DeviceFacts {
   Location location;

@@ -170,7 +170,7 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
                     : try_patiently(bench, contender, location);
   row.width = trial.arena->problem().width;
   row.height = trial.arena->problem().height;
-  row.accuracy = trial.arena->judge(trial.result);
+  row.accuracy = trial.arena->judge(trial.result, row.family);
   if (location.kind == DeviceKind::emulator) {
     row.counted = counted_of(trial.plan->counts(), *trial.arena,
                              sums_by_library(*contender.strategy, contender.tuning));

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "devices.hpp"
@@ -132,6 +133,10 @@ TEST_CASE("a CPU row has times that agree with each other, and is right") {
   REQUIRE(row.accuracy);
   CHECK(row.accuracy->samples == 200 * 150);
   CHECK(row.accuracy->of == 200 * 150);
+  CHECK(row.accuracy->rows == 150);
+  CHECK(row.accuracy->promised == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(broken_promise(row, "steps").empty());
+  CHECK(*t.best >= 1);
   CHECK(row.accuracy->largest > 0.4);  // it rounds
   CHECK(row.accuracy->largest <= 0.52);
   CHECK(row.accuracy->differing == 0.0);
@@ -187,6 +192,13 @@ TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
   const Row& wrong = row_of(c, "wrong");
   CHECK(wrong.accuracy->largest > 2);
   CHECK(*wrong.accuracy->differing == doctest::Approx(1 / 5000.0));
+  CHECK_FALSE(broken_promise(wrong, "steps").empty());
+  // Of the two rows with times on the CPU, one is the fastest.
+  const Times &one = *wrong.times, &other = *row_of(c, "cpu").times;
+  CHECK(std::min(*one.best, *other.best) == 1);
+  CHECK(std::max(*one.best, *other.best) ==
+        doctest::Approx(std::max(one.ms.median, other.ms.median) /
+                        std::min(one.ms.median, other.ms.median)));
   const Row& failing = row_of(c, "failing");
   CHECK(failing.refusal == "the library libnothing.so is missing");
   CHECK_FALSE(failing.times);
