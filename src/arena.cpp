@@ -17,7 +17,8 @@ constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 
 /// Seconds that a comparison with the bytes of `cpu` may take.
 constexpr double kReferencePatience = 20;
 
-constexpr std::string_view kReference = "cpu";
+/// Whose bytes on the CPU others must have: all of the direct family, and of the separable one.
+constexpr std::string_view kReference = "cpu", kSeparableReference = "separable";
 
 double share_that_differs(const Image& a, const Image& b) {
   const std::size_t size = size_of(a.depth());
@@ -47,22 +48,23 @@ std::size_t Arena::bytes() const {
   return std::size_t(samples) * size_of(problem_.depth) / 2;
 }
 
-const Image* Arena::reference() {
-  if (!has_reference_) {
-    has_reference_ = true;
+const Image* Arena::reference(std::string_view name, Family family) {
+  const auto [known, is_new] = references_.try_emplace(name);
+  Image& reference = known->second;
+  if (is_new) {
     const double seconds =
-        cpu_seconds(work_of(problem_, Family::direct), useful_threads(threads_, machine_));
+        cpu_seconds(work_of(problem_, family), useful_threads(threads_, machine_));
     for (const Strategy* strategy : machine_.strategies) {
-      if (strategy->name != kReference || seconds > kReferencePatience ||
+      if (strategy->name != name || seconds > kReferencePatience ||
           !strategy->refusal(problem_).empty())
         continue;
-      reference_ = blank_result();
+      reference = blank_result();
       PlanOptions how;
       how.threads = threads_;
-      strategy->prepare(problem_, DeviceKind::cpu, how)->run(in(), reference_.view());
+      strategy->prepare(problem_, DeviceKind::cpu, how)->run(in(), reference.view());
     }
   }
-  return reference_.empty() ? nullptr : &reference_;
+  return reference.empty() ? nullptr : &reference;
 }
 
 Accuracy Arena::judge(const Image& result, Family family) {
@@ -79,7 +81,11 @@ Accuracy Arena::judge(const Image& result, Family family) {
   accuracy.of = std::size_t(outputs());
   accuracy.rows = check_.rows;
   accuracy.promised = promised_error(problem_, in(), family);
-  if (const Image* other = reference()) accuracy.differing = share_that_differs(result, *other);
+  if (const Image* other = reference(kReference, Family::direct))
+    accuracy.differing = share_that_differs(result, *other);
+  if (family != Family::separable) return accuracy;
+  if (const Image* other = reference(kSeparableReference, Family::separable))
+    accuracy.differing_from_family = share_that_differs(result, *other);
   return accuracy;
 }
 

@@ -1,8 +1,9 @@
 /// A picture that strategies are compared on, or a piece of it, with what results are held against.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "choice.hpp"
@@ -31,11 +32,13 @@ class Arena {
   std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
 
   /// How near a result is to the truth, and to what its family promises, and how much of it equals
-  /// what `cpu` gives.
+  /// what `cpu` gives, or in the separable family `separable` on the CPU.
   Accuracy judge(const Image& result, Family family);
 
  private:
-  const Image* reference();
+  /// What that strategy gives on the CPU, made when first asked; null where it cannot, or where it
+  /// would take too long.
+  const Image* reference(std::string_view strategy, Family family);
 
   Problem problem_;
   Image picture_;
@@ -44,8 +47,8 @@ class Arena {
   PlacesToCheck check_;
   std::vector<double> truth_;
   double unit_ = 0;
-  bool has_truth_ = false, has_reference_ = false;
-  Image reference_;  ///< empty where there is none
+  bool has_truth_ = false;
+  std::map<std::string_view, Image> references_;  ///< by strategy; empty where there is none
 };
 
 /// How large a piece of the picture is.

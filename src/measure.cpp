@@ -134,8 +134,9 @@ std::string broken_promise(const Row& row, const std::string& unit) {
   if (a.promised && !(a.largest <= *a.promised))
     return figure(a.largest) + " " + unit + " from the real-valued result, where " +
            figure(*a.promised) + " are promised";
-  if (row.family == Family::direct && a.differing.value_or(0) > 0)
-    return figure(100 * *a.differing) + " % of its samples are not those of cpu, as promised";
+  const auto& differing = row.family == Family::direct ? a.differing : a.differing_from_family;
+  if (differing.value_or(0) > 0)
+    return figure(100 * *differing) + " % of its samples are not what its family gives on the CPU";
   return "";
 }
 

@@ -53,6 +53,7 @@ struct Accuracy {
   int rows = 0;                     ///< whole rows of the result among those checked
   std::optional<double> promised;   ///< the largest difference that the family allows
   std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
+  std::optional<double> differing_from_family;  ///< of `separable` on the CPU, in that family
 };
 
 /// One contender on one device.
@@ -70,7 +71,7 @@ struct Row {
 };
 
 /// In what the result breaks its family's promise: too far from the real-valued one, or other bytes
-/// than `cpu` gives; empty where it keeps it. `unit` is that of Accuracy::largest.
+/// than the family gives on the CPU; empty where it keeps it. `unit` is that of Accuracy::largest.
 std::string broken_promise(const Row& row, const std::string& unit);
 
 struct DeviceFacts {

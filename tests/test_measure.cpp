@@ -205,6 +205,29 @@ TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
   CHECK(row_of(c, "refusing").refusal == "only 1x1 masks");
 }
 
+TEST_CASE("what is separable is held against separable on the CPU") {
+  Machine all = machine();
+  Strategy wrong = as("wrong-bytes", "separable");
+  wrong.prepare_cpu = [](const Problem& problem,
+                         const PlanOptions& options) -> std::unique_ptr<Plan> {
+    return std::make_unique<OffByThree>(
+        find_strategy("separable")->prepare(problem, DeviceKind::cpu, options));
+  };
+  const Strategy* const strategies[] = {find_strategy("cpu"), find_strategy("separable"), &wrong};
+  all.strategies = strategies;
+  const Problem problem = problem_of(100, 50, mask_named("9x9"));
+  CompareOptions options;
+  options.contenders = all_contenders(all);
+  options.device = "cpu";
+  Limits limits(2);
+  const Image picture = noise_picture(100, 50, 1, Depth::u8);
+  const Comparison c = compare(problem, picture, options, all, limits, [](const std::string&) {});
+  CHECK(row_of(c, "separable").accuracy->differing_from_family == 0.0);
+  CHECK(*row_of(c, "separable").accuracy->differing > 0);
+  CHECK(*row_of(c, "wrong-bytes").accuracy->differing_from_family == doctest::Approx(1 / 5000.0));
+  CHECK_FALSE(row_of(c, "cpu").accuracy->differing_from_family);
+}
+
 TEST_CASE("--device restricts, and what does not run there is a row") {
   CompareOptions options;
   options.device = "cpu";

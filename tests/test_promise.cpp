@@ -72,7 +72,7 @@ TEST_CASE("nothing is promised where nothing can be") {
 TEST_CASE("a promise is broken by the distance, or by other bytes in the direct family") {
   Row row;
   CHECK(broken_promise(row, "steps").empty());  // refused, say
-  row.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0};
+  row.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, {}};
   CHECK(broken_promise(row, "steps").empty());
   row.accuracy->largest = 0.53;
   CHECK(broken_promise(row, "steps") ==
@@ -81,9 +81,13 @@ TEST_CASE("a promise is broken by the distance, or by other bytes in the direct 
   CHECK_FALSE(broken_promise(row, "steps").empty());
   row.accuracy->largest = 0.5;
   row.accuracy->differing = 0.25;
-  CHECK(broken_promise(row, "steps") == "25.0 % of its samples are not those of cpu, as promised");
+  const char* other = "25.0 % of its samples are not what its family gives on the CPU";
+  CHECK(broken_promise(row, "steps") == other);
   row.family = Family::separable;
   CHECK(broken_promise(row, "steps").empty());
+  row.accuracy->differing_from_family = 0.25;
+  CHECK(broken_promise(row, "steps") == other);
+  row.accuracy->differing_from_family = 0;
   row.accuracy->promised.reset();
   row.accuracy->largest = 1e9;
   CHECK(broken_promise(row, "steps").empty());
