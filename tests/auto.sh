@@ -20,17 +20,4 @@ grid=${CONVFILT_AUTO_GRID:---size 1920x1080,4096x4096 --depth u8,u16,f32 --chann
 # shellcheck disable=SC2086  # the grid is several words
 "$bin/convfilt" compare $grid --device "$device" --repeats 11 --json="$out/auto.json" >"$out/auto.txt"
 "$bin/convfilt" compare --from "$out/auto.json" --csv | awk -v device="$device" -f tests/points.awk >"$out/auto.points"
-awk -v most=$most '
-  function where() { return $1 "x" $2 "x" $4 " " $3 ", mask " $5 " " $6 "x" $7 }
-  function told(ratio) {
-    return sprintf("%s: auto takes %s, %.1f copies, %s the best, %s, %.1f copies", where(), $8, $9, ratio, $12, $13)
-  }
-  $9 == "failed" || $9 == "-" { print "FAILED  " where() ": " ($9 == "-" ? "no row of what auto takes" : $8 " gave no figure"); ++bad; next }
-  { ratio = sprintf("%.3f times", $10) }
-  $10 > worst { worst = $10; at = told(ratio) }
-  $10 > most { print "FAILED  " told(ratio); ++bad }
-  END {
-    if (NR == 0) { print "FAILED  nothing was timed"; exit 1 }
-    print "worst of " NR " points: " at
-    exit bad > 0
-  }' "$out/auto.points"
+awk -v most=$most -f tests/auto.awk "$out/auto.points"
