@@ -81,7 +81,8 @@ Mask gaussian_mask_of(int width, int height) {
   check_mask_sides(width, height);
   constexpr double kSidesPerSigma = 6;
   const auto line = [](int side) { return gaussian_samples(side / kSidesPerSigma, side); };
-  return make_mask("gaussian", width, height, outer_product(line(height), line(width)));
+  return make_mask(std::string(kGaussianName), width, height,
+                   outer_product(line(height), line(width)));
 }
 
 Mask box_mask(int side) {

@@ -1,6 +1,8 @@
 /// Masks by formula: what `blur`, `sharpen` and `edge` convolve with.
 #pragma once
 
+#include <string_view>
+
 #include "problem.hpp"
 
 namespace convfilt {
@@ -14,6 +16,9 @@ Mask gaussian_mask(double sigma);
 
 /// Throws UsageError unless both are 1 to kMaxMaskSide.
 void check_mask_sides(int width, int height);
+
+/// The name of gaussian_mask_of()'s masks.
+inline constexpr std::string_view kGaussianName = "gaussian";
 
 /// A Gaussian of that many columns and rows, each of a sigma of a sixth of its side, about the
 /// middle of the mask, and normalised to a gain of 1. Throws UsageError as check_mask_sides does.

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compare_plot.hpp"
+#include "make_masks.hpp"
 #include "random_masks.hpp"
 #include "report_style.hpp"
 
@@ -21,8 +22,10 @@ constexpr const char* kByAuto = "*";
 constexpr const char* kBroken = "!";
 constexpr const char* kPiece = "~";
 
-bool is_random(const Mask& mask) {
-  return std::any_of(std::begin(kWeights), std::end(kWeights),
+/// Whether the name says what kind of mask it is, and the sides all else.
+bool is_of_a_kind(const Mask& mask) {
+  return mask.name == kGaussianName ||
+         std::any_of(std::begin(kWeights), std::end(kWeights),
                      [&](Weights weights) { return name_of(weights) == mask.name; });
 }
 
@@ -32,7 +35,7 @@ std::string title_of(const Problem& problem) {
   const std::string mask = ", mask " + mask_label(problem.mask);
   if (const std::size_t at = title.find(mask); at != title.npos)
     title.replace(at, mask.size(),
-                  is_random(problem.mask) ? ", " + problem.mask.name + " masks" : "");
+                  is_of_a_kind(problem.mask) ? ", " + problem.mask.name + " masks" : "");
   return title;
 }
 
@@ -138,7 +141,7 @@ class BriefTable {
     for (const Comparison* comparison : group_) {
       const Mask& mask = comparison->problem.mask;
       const std::string sides = std::to_string(mask.width) + "x" + std::to_string(mask.height);
-      table.head.push_back(is_random(mask) ? sides : mask_label(mask));
+      table.head.push_back(is_of_a_kind(mask) ? sides : mask_label(mask));
     }
     for (const char* head : {"difference", "checked", "bytes as cpu"}) table.head.push_back(head);
     for (const Entry& entry : entries_of(group_)) {

@@ -106,9 +106,10 @@ TEST_CASE("what is wrong, on a piece, refused or failed is marked, and the reaso
 }
 
 TEST_CASE("a table a picture and kind of masks; other masks by their names; counts by themselves") {
-  std::vector<Comparison> all = {comparison_of(3, "16bit"), comparison_of(3, "8bit"),
-                                 comparison_of(3, "emboss3"), comparison_of(5, "gaussian"),
-                                 comparison_of(3, "16bit", Depth::f32)};
+  std::vector<Comparison> all = {
+      comparison_of(3, "16bit"),    comparison_of(3, "8bit"),
+      comparison_of(3, "emboss3"),  comparison_of(5, "mean"),
+      comparison_of(7, "gaussian"), comparison_of(3, "16bit", Depth::f32)};
   for (Comparison& c : all) timed(c, "fast", 2);
   Row counted;
   counted.contender = "kernel";
@@ -119,15 +120,16 @@ TEST_CASE("a table a picture and kind of masks; other masks by their names; coun
   counted.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, {}};
   all[0].rows.push_back(counted);
   const auto lines = lines_of(all);
-  for (const char* title : {"u8, 16bit masks", "u8, 8bit masks", "u8", "f32, 16bit masks"})
+  for (const char* title :
+       {"u8, 16bit masks", "u8, 8bit masks", "u8", "f32, 16bit masks", "u8, gaussian masks"})
     CHECK(count_of(lines, "noise: 640x480x3 " + std::string(title) + ", border replicate") == 1);
   CHECK(count_of(lines,
-                 "  strategy  device  emboss3 3x3  gaussian 5x5  difference  checked  "
+                 "  strategy  device  emboss3 3x3  mean 5x5  difference  checked  "
                  "bytes as cpu") == 1);
   CHECK(count_of(lines, "  kernel    emulator  1.25       0.500      all           yes") == 1);
   const auto markdown = lines_of(all, true);
   CHECK(count_of(markdown, "## noise: 640x480x3 u8, 8bit masks, border replicate") == 1);
-  CHECK(count_of(markdown, "| fast | cuda:0 | 2.00 | 0.500 | all | yes |") == 3);
+  CHECK(count_of(markdown, "| fast | cuda:0 | 2.00 | 0.500 | all | yes |") == 4);
 }
 
 }  // namespace convfilt::test

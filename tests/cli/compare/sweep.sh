@@ -17,4 +17,4 @@ try compare --from all.json --plot all.svg >again
 same again table
 
 # One picture is not a sweep, but may be shown as one.
-convfilt compare --size 64x64 --mask 3x3 --strategies basic --device emulator --table brief | grep -c 'gaussian 3x3'
+convfilt compare --size 64x64 --mask 3x3 --strategies basic --device emulator --table brief | grep -c 'u8, gaussian masks, border'
