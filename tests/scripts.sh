@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The scripts around compare that need no GPU: points.awk on what compare writes, auto.awk on points made by hand.
+# The scripts around compare that need no GPU: points.awk on what compare writes, the others on points made by
+# hand.
 # CONVFILT names the program.
 set -euo pipefail
 convfilt=${CONVFILT:?names the program}
@@ -31,4 +32,41 @@ grep -q '^worst of 2 points: 8x8x1 u8, mask 16bit 3x3: auto takes slow, 2.1 copi
 ! { point fast 2.0 1.0; point broken failed -; } | held || fail "a choice without figures is held to be fast enough"
 ! { point - - -; } | held || fail "a choice that was not measured is held to be fast enough"
 ! held </dev/null || fail "nothing measured is held to be fast enough"
-echo "scripts: points.awk, auto.awk"
+tabled() { awk -v peers="$work/peers.csv" -v points="$work/all.md" -v title=Title -f targets.awk >"$work/targets.md"; }
+echo "NPP FilterBorder,u8,1,3,4.0,0.5" >"$work/peers.csv"
+{
+  echo "reached;any;copies;2.5;$(point fast 2.0 1.0)"; echo "reached;any;copies;2.5;$(point slow 2.5 1.25)"
+  echo "missed;8bit;copies;2.5;$(point fast 2.0 1.0)"; echo "missed;8bit;copies;2.5;$(point slow 2.6 1.25)"
+  echo "failed;any;copies;99;$(point broken failed -)"
+  echo "roof;any;roof;50;$(point fast 2.0 1.0)"; echo "high roof;any;roof;51;$(point fast 2.0 1.0)"
+  echo "cuFFT;any;fft;0.2;$(point fast 2.0 1.0)"; echo "NPP;any;npp;1;$(point fast 2.0 1.0)"
+  echo "no NPP;any;npp;1;$(point fast 2.0 1.0 | sed 's/u8 1/u8 3/')"
+} | tabled
+expected="Title
+
+| problem | target | measured, the worst point | where | reached |
+|---|---:|---:|---|---|
+| reached | ≤ 2.5 | 2.50 | u8, 1 channel, 3×3, slow | yes |
+| missed | ≤ 2.5 | 2.60 | u8, 1 channel, 3×3, slow | no |
+| failed | ≤ 99 | not measured | u8, 1 channel, 3×3, broken | no |
+| roof | ≥ 50 % of peak | 50.0 % of peak | u8, 1 channel, 3×3, fast | yes |
+| high roof | ≥ 51 % of peak | 50.0 % of peak | u8, 1 channel, 3×3, fast | no |
+| cuFFT | ≤ 0.2 of cuFFT | 0.20 of cuFFT | u8, 1 channel, 3×3, fast | no |
+| NPP | ≤ 1 of NPP | 0.50 of NPP | u8, 1 channel, 3×3, fast | yes |
+| no NPP | ≤ 1 of NPP | not measured | u8, 3 channels, 3×3, fast | no |"
+[ "$(cat "$work/targets.md")" = "$expected" ] || fail "these are not the targets: $(diff <(echo "$expected") "$work/targets.md")"
+grep -qF '| u8 | 1 | 8bit 3×3 | slow | 2.60 | ≤ 2.5 | 2.60 | no |' "$work/all.md" || fail "a point is missing: $(cat "$work/all.md")"
+
+printf '%s\n' 'NPP FilterBorder,u8,1,3,2.512,0.5' 'convfilt best,u8,1,3,1.1,tensor' 'convfilt best,u8,1,9,13.21,direct' \
+  'NPP FilterBorder,f32,3,9,123.4,0.5' | awk -v sides="3 9" -f peers/table.awk >"$work/peers.md"
+expected="
+| u8, 1 channel | 3×3 | 9×9 |
+|---|---:|---:|
+| NPP FilterBorder | 2.51 |  |
+| convfilt best | 1.10 tensor | 13.2 direct |
+
+| f32, 3 channels | 3×3 | 9×9 |
+|---|---:|---:|
+| NPP FilterBorder |  | 123 |"
+[ "$(cat "$work/peers.md")" = "$expected" ] || fail "these are not the peers: $(diff <(echo "$expected") "$work/peers.md")"
+echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk"

@@ -47,47 +47,12 @@ done < <(grep -v '^#' tests/targets.txt)
 
 peers=/dev/null; [ ! -s "$out/peers.csv" ] || peers=$out/peers.csv
 gpu=$(convfilt list devices | sed -n 's/^ *cuda:0 *//p' | head -n 1)
-copies=$(sed -n 's/^ *"copy_bytes_per_s": \([0-9.]*\).*/\1/p' "$out"/targets-*.json | sort -n | tail -n 1)
-awk -F';' -v peers="$peers" -v gpu="$gpu" -v rate="$copies" -v side="$side" -v points="$out/targets-points.md" '
-  function shown(x) { return x < 10 ? sprintf("%.2f", x) : x < 100 ? sprintf("%.1f", x) : sprintf("%.0f", x) }
-  function bounded() {
-    return figure == "copies" ? "≤ " bound : figure == "roof" ? "≥ " bound " % of peak" : figure == "fft" ? "≤ " bound " of cuFFT" : "≤ " bound " of NPP"
-  }
-  function worded(x) { return x == "" ? "not measured" : figure == "roof" ? shown(x) " %" : shown(x) }
-  BEGIN {
-    while ((getline line < peers) > 0) {
-      split(line, of, ",")
-      if (of[1] == "NPP FilterBorder") npp[of[2], of[3], of[4]] = of[5]
-    }
-    title = gpu ", " side "×" side " of random samples; the fastest device copy " sprintf("%.2f", rate / 1e12) " TB/s, read and written. " \
-      "Times of `auto` as multiples of a device copy of the same bytes in the same run, if nothing else is said."
-    print title "\n\n| problem | target | measured, the worst point | where | reached |\n|---|---:|---:|---|---|"
-    print title "\n\n| depth | channels | mask | `auto` takes | copies | target | measured | reached |\n|---|---:|---|---|---:|---:|---:|---|" >points
-  }
-  {
-    problem = $1; masks = $2; figure = $3; bound = $4
-    split($5, p, " ")  # width height depth channels mask mask_width mask_height auto copies over roof best best_copies fft
-    if (!(problem in seen)) { seen[problem] = 1; order[++count] = problem; target[problem] = bounded(); all[problem] = 1 }
-    known = p[9] ~ /^[0-9]/
-    value = ""
-    if (known && figure == "copies") value = p[9]
-    if (known && figure == "roof") value = 100 * p[11]
-    if (known && figure == "fft" && p[14] ~ /^[0-9]/) value = p[9] / p[14]
-    if (known && figure == "npp" && (p[3], p[4], p[6]) in npp) value = p[9] / npp[p[3], p[4], p[6]]
-    good = value != "" && (figure == "roof" ? value >= bound + 0 : value <= bound + 0)
-    where = p[3] ", " p[4] (p[4] == 1 ? " channel" : " channels") ", " p[6] "×" p[7] ", " p[8]
-    print "| " p[3] " | " p[4] " | " masks " " p[6] "×" p[7] " | " p[8] " | " (known ? shown(p[9]) : "failed") " | " bounded() " | " \
-      worded(value) " | " (good ? "yes" : "no") " |" >points
-    if (!good) all[problem] = 0
-    ratio = value == "" ? 1e300 : figure == "roof" ? bound / (value + 1e-9) : value / bound
-    if (!(problem in worst) || ratio > worst[problem]) { worst[problem] = ratio; measured[problem] = worded(value); place[problem] = where }
-  }
-  END {
-    for (k = 1; k <= count; ++k) {
-      p1 = order[k]
-      print "| " p1 " | " target[p1] " | " measured[p1] " | " place[p1] " | " (all[p1] ? "yes" : "no") " |"
-    }
-  }' "$out/targets.points" >"$out/targets.md"
+rate=$(sed -n 's/^ *"copy_bytes_per_s": \([0-9.]*\).*/\1/p' "$out"/targets-*.json | sort -n | tail -n 1 |
+  awk '{ printf "%.2f TB/s", $1 / 1e12 }')
+title="$gpu, ${side}×$side of random samples; the fastest device copy $rate, read and written. Times of \`auto\` as \
+multiples of a device copy of the same bytes in the same run, where nothing else is said."
+awk -v peers="$peers" -v points="$out/targets-points.md" -v title="$title" -f tests/targets.awk "$out/targets.points" \
+  >"$out/targets.md"
 cat "$out/targets.md"
 [ "$(grep -vc '^#' tests/targets.txt)" = "$(grep -cE '\| (yes|no) \|$' "$out/targets.md")" ] || {
   echo "tests/targets.sh: a target has no point at all" >&2; exit 1; }

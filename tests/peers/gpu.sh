@@ -71,10 +71,8 @@ sweep() {  # NAME OPTION...
   run_convfilt compare --from "$out/$name.json" --csv | awk -f tests/points.awk
 }
 {
-  sweep peers-u8 --depth u8 --channels 1,3
-  sweep peers-wide --depth u16,f32
-  sweep peers-rank1-u8 --depth u8 --channels 1,3 --weights rank1 --strategies auto
-  sweep peers-rank1-wide --depth u16,f32 --weights rank1 --strategies auto
+  sweep peers-any --depth u8,u16,f32 --channels 1,3
+  sweep peers-rank1 --depth u8,u16,f32 --channels 1,3 --weights rank1 --strategies auto
 } >"$out/peers.points"
 awk '
   $5 == "rank1" { print "convfilt auto (rank 1)," $3 "," $4 "," $6 "," $9 "," $8; next }
@@ -82,29 +80,8 @@ awk '
 ' "$out/peers.points" >>"$out/peers.csv"
 
 {
-  echo "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), ${side}×$side, one run: times as multiples of a device copy of the same bytes"
-  awk -F, -v sides="${masks[*]}" '
-    function shown(x) { return x !~ /^[0-9]/ ? x : x < 10 ? sprintf("%.2f", x) : x < 100 ? sprintf("%.1f", x) : sprintf("%.0f", x) }
-    {
-      key = $2 "," $3; row = key SUBSEP $1
-      if (!(key in seen)) { seen[key] = 1; keys[++n] = key }
-      if (!(row in seen)) { seen[row] = 1; peers[key] = peers[key] "\n" $1 }
-      cell[row, $4] = shown($5) ($1 == "convfilt best" ? " " $6 : "")
-    }
-    END {
-      count = split(sides, side, " ")
-      for (k = 1; k <= n; ++k) {
-        split(keys[k], of, ",")
-        head = "| " of[1] ", " of[2] (of[2] == 1 ? " channel" : " channels") " |"; rule = "|---|"
-        for (i = 1; i <= count; ++i) { head = head " " side[i] "×" side[i] " |"; rule = rule "---:|" }
-        print "\n" head "\n" rule
-        lines = split(substr(peers[keys[k]], 2), peer, "\n")
-        for (p = 1; p <= lines; ++p) {
-          line = "| " peer[p] " |"
-          for (i = 1; i <= count; ++i) line = line " " cell[keys[k] SUBSEP peer[p], side[i]] " |"
-          print line
-        }
-      }
-    }' "$out/peers.csv"
+  echo "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), ${side}×$side, one run: times as multiples of" \
+    "a device copy of the same bytes"
+  awk -v sides="${masks[*]}" -f tests/peers/table.awk "$out/peers.csv"
 } | tee "$out/peers.md"
 [ ${#failed[@]} -eq 0 ] || die "failed: ${failed[*]}"
