@@ -70,8 +70,8 @@ TEST_CASE("whole weights are exact in 8-bit pictures, of full rank, and neither 
       CHECK(largest > (weights == Weights::bits8 ? 100 : 1000));
     }
   }
-  CHECK(*std::max_element(random_mask(Weights::bits16, 7, 7).weights.begin(),
-                          random_mask(Weights::bits16, 7, 7).weights.end()) > 30'000);
+  const Mask small = random_mask(Weights::bits16, 7, 7);
+  CHECK(*std::max_element(small.weights.begin(), small.weights.end()) > 30'000);
 }
 
 TEST_CASE("rank1 has rank 1, is separable, and keeps a constant picture") {
