@@ -16,10 +16,11 @@ namespace convfilt {
 /// Knows the truth about one problem; computes it when first asked.
 class Arena {
  public:
-  Arena(Problem problem, Image picture, int threads, const Machine& machine)
+  Arena(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
       : problem_(std::move(problem)),
         picture_(std::move(picture)),
-        threads_(threads),
+        threads_(options.threads),
+        patience_(options.reference_patience),
         machine_(machine) {}
 
   const Problem& problem() const { return problem_; }
@@ -36,19 +37,27 @@ class Arena {
   Accuracy judge(const Image& result, Family family);
 
  private:
-  /// What that strategy gives on the CPU, made when first asked; null where it cannot, or where it
-  /// would take too long.
-  const Image* reference(std::string_view strategy, Family family);
+  /// What a strategy gives on the CPU: all of the result, or some rows from its middle.
+  struct Reference {
+    Image image;              ///< empty where there is none
+    int first = 0, rows = 0;  ///< of the result
+    int offset = 0;           ///< where `first` lies in the image
+  };
+
+  /// Made when first asked: of as many rows as patience allows.
+  const Reference& reference(std::string_view strategy, Family family);
+  Reference make_reference(const Strategy& strategy, Family family);
 
   Problem problem_;
   Image picture_;
   int threads_;
+  double patience_;  ///< seconds
   const Machine& machine_;
   PlacesToCheck check_;
   std::vector<double> truth_;
   double unit_ = 0;
   bool has_truth_ = false;
-  std::map<std::string_view, Image> references_;  ///< by strategy; empty where there is none
+  std::map<std::string_view, Reference> references_;  ///< by strategy
 };
 
 /// How large a piece of the picture is.
@@ -60,8 +69,9 @@ struct PieceSize {
 /// The arenas of one comparison, by size: the whole picture and pieces from its middle.
 class Arenas {
  public:
-  Arenas(const Problem& problem, const Image& picture, int threads, const Machine& machine)
-      : problem_(problem), picture_(picture), threads_(threads), machine_(machine) {}
+  Arenas(const Problem& problem, const Image& picture, const CompareOptions& options,
+         const Machine& machine)
+      : problem_(problem), picture_(picture), options_(options), machine_(machine) {}
 
   const Problem& whole() const { return problem_; }
 
@@ -74,7 +84,7 @@ class Arenas {
  private:
   const Problem& problem_;
   const Image& picture_;
-  int threads_;
+  const CompareOptions& options_;
   const Machine& machine_;
   std::vector<std::unique_ptr<Arena>> arenas_;
 };

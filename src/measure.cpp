@@ -149,7 +149,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
   const Choice choice = choice_of_auto(problem, options, machine);
   comparison.auto_choice = told(choice);
 
-  Arenas arenas(problem, picture, options.threads, machine);
+  Arenas arenas(problem, picture, options, machine);
   const Bench bench{arenas, options, machine, limits};
   std::vector<Contender> done;
   for (Contender contender : options.contenders) {

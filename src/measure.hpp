@@ -53,6 +53,7 @@ struct Accuracy {
   int rows = 0;                     ///< whole rows of the result among those checked
   std::optional<double> promised;   ///< the largest difference that the family allows
   std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
+  int rows_compared = 0;            ///< so many of the result with `cpu`; 0 = all
   std::optional<double> differing_from_family;  ///< of `separable` on the CPU, in that family
 };
 
@@ -95,6 +96,8 @@ struct CompareOptions {
   int threads = 0;
   int repeats = 21;  ///< at most; fewer, but 3, where a row would take more than a second
   bool padded_pitch = true;
+  double reference_patience = 4;  ///< seconds for the bytes of `cpu`, to be compared with; where
+                                  ///< all would take longer, rows from the middle are
 };
 
 /// Called with what is being done, before it is done.

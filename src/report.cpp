@@ -19,10 +19,7 @@ std::string piece_in(const Row& row, const Problem& whole) {
 /// The three columns that say how right a result is.
 std::vector<std::string> judgement(const Row& row) {
   const Accuracy& a = *row.accuracy;
-  return {figure(a.largest), checked_in(a),
-          !a.differing        ? ""
-          : *a.differing == 0 ? "yes"
-                              : percent(*a.differing) + " differ"};
+  return {figure(a.largest), checked_in(a), bytes_as(a.differing, a.rows_compared)};
 }
 
 const std::vector<std::string> kJudgement = {"difference", "checked", "bytes as cpu"};

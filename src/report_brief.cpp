@@ -108,6 +108,7 @@ std::array<std::string, 3> judgement(const Group& group, const Entry& entry) {
   const Accuracy* fewest = nullptr;
   double largest = 0;
   std::optional<double> differing;
+  int rows_compared = 0;
   for (const Comparison* comparison : group) {
     const Row* row = row_of(*comparison, entry);
     if (!row || !row->accuracy) continue;
@@ -116,12 +117,12 @@ std::array<std::string, 3> judgement(const Group& group, const Entry& entry) {
     if (!fewest || double(a.samples) / double(a.of) < double(fewest->samples) / double(fewest->of))
       fewest = &a;
     if (a.differing) differing = std::max(differing.value_or(0), *a.differing);
+    if (a.rows_compared > 0)
+      rows_compared =
+          rows_compared == 0 ? a.rows_compared : std::min(rows_compared, a.rows_compared);
   }
   if (!fewest) return {};
-  return {figure(largest), checked_in(*fewest),
-          !differing        ? ""
-          : *differing == 0 ? "yes"
-                            : percent(*differing) + " differ"};
+  return {figure(largest), checked_in(*fewest), bytes_as(differing, rows_compared)};
 }
 
 class BriefTable {

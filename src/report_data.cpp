@@ -85,6 +85,8 @@ void add_accuracy(Json& json, const std::optional<Accuracy>& a, const Problem& p
   set("samples", [](const Accuracy& a) { return Json(a.of); });
   set("rows_checked", [](const Accuracy& a) { return Json(a.rows); });
   set("share_differing_from_cpu", [](const Accuracy& a) { return or_null(a.differing); });
+  set("rows_compared_with_cpu",
+      [](const Accuracy& a) { return a.rows_compared > 0 ? Json(a.rows_compared) : Json(); });
   set("share_differing_from_family",
       [](const Accuracy& a) { return or_null(a.differing_from_family); });
 }

@@ -103,6 +103,7 @@ std::optional<Accuracy> accuracy_of(const Json& json) {
   a.rows = optional_if_there<int>(json, "rows_checked").value_or(0);
   a.promised = optional_if_there<double>(json, "promised_difference");
   a.differing = optional_at<double>(json, "share_differing_from_cpu");
+  a.rows_compared = optional_if_there<int>(json, "rows_compared_with_cpu").value_or(0);
   a.differing_from_family = optional_if_there<double>(json, "share_differing_from_family");
   return a;
 }

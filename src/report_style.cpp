@@ -7,6 +7,11 @@ namespace {
 
 constexpr std::size_t kNoteWidth = 116;  // of a line of notes under a table
 
+/// ", 8 rows"; "" for none.
+std::string and_rows(int rows) {
+  return rows == 0 ? "" : ", " + std::to_string(rows) + (rows == 1 ? " row" : " rows");
+}
+
 }  // namespace
 
 std::string Style::note(const std::string& text) const {
@@ -34,10 +39,12 @@ std::string percent(double share) {
 
 std::string checked_in(const Accuracy& accuracy) {
   if (accuracy.samples == accuracy.of) return "all";
-  const std::string rows = accuracy.rows == 0 ? ""
-                                              : ", " + std::to_string(accuracy.rows) +
-                                                    (accuracy.rows == 1 ? " row" : " rows");
-  return grouped(accuracy.samples) + rows;
+  return grouped(accuracy.samples) + and_rows(accuracy.rows);
+}
+
+std::string bytes_as(std::optional<double> differing, int rows_compared) {
+  if (!differing) return "";
+  return (*differing == 0 ? "yes" : percent(*differing) + " differ") + and_rows(rows_compared);
 }
 
 std::string device_line(const DeviceFacts& facts) {

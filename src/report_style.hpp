@@ -1,6 +1,7 @@
 /// What the full and the brief tables of a report share.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 
@@ -38,6 +39,10 @@ std::string percent(double share);
 
 /// What was held against the truth: "all", or "123 456, 8 rows".
 std::string checked_in(const Accuracy& accuracy);
+
+/// "yes" or how many samples differ; with how many rows, where those are not all; "" where nothing
+/// was compared.
+std::string bytes_as(std::optional<double> differing, int rows_compared);
 
 /// A device, and the copy on it.
 std::string device_line(const DeviceFacts& facts);

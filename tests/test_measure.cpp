@@ -205,6 +205,32 @@ TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
   CHECK(row_of(c, "refusing").refusal == "only 1x1 masks");
 }
 
+TEST_CASE("where the bytes of cpu take too long, rows from the middle are compared") {
+  CompareOptions options;
+  options.device = "cpu";
+  options.threads = 1;
+  for (const Mode mode : kModes) {
+    for (const Border border : {Border::wrap, Border::constant}) {
+      if (mode == Mode::full && border != Border::constant) continue;
+      Problem problem = problem_of(120, 90, mask_named("5x9"));
+      problem.mode = mode;
+      problem.border = border;
+      options.reference_patience = 4;
+      CHECK(row_of(comparison(problem, options), "cpu").accuracy->rows_compared == 0);
+      // 120 * 90 samples of 0.3 ns, and 45 multiply-adds each of 0.012: 9 us in all.
+      options.reference_patience = 3e-6;
+      const Accuracy cpu = *row_of(comparison(problem, options), "cpu").accuracy;
+      CHECK(cpu.rows_compared > 20);
+      CHECK(cpu.rows_compared < 45);
+      CHECK(cpu.differing == 0.0);
+      // Its wrong sample lies above them.
+      CHECK(row_of(comparison(problem, options), "wrong").accuracy->differing == 0.0);
+      options.reference_patience = 1e-9;
+      CHECK_FALSE(row_of(comparison(problem, options), "cpu").accuracy->differing);
+    }
+  }
+}
+
 TEST_CASE("what is separable is held against separable on the CPU") {
   Machine all = machine();
   Strategy wrong = as("wrong-bytes", "separable");

@@ -72,7 +72,7 @@ TEST_CASE("nothing is promised where nothing can be") {
 TEST_CASE("a promise is broken by the distance, or by other bytes in the direct family") {
   Row row;
   CHECK(broken_promise(row, "steps").empty());  // refused, say
-  row.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, {}};
+  row.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, 0, {}};
   CHECK(broken_promise(row, "steps").empty());
   row.accuracy->largest = 0.53;
   CHECK(broken_promise(row, "steps") ==

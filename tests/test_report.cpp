@@ -30,7 +30,7 @@ Row timed_row(const std::string& name, const Location& location, double ms) {
   row.width = 640;
   row.height = 480;
   row.times = Times{{ms, 0.1}, 5, 1e9 / 3, 2e9 / 3, 2.5, 9, 6e9, 0.4, false, 1.0 / 7, 1.25};
-  row.accuracy = Accuracy{0.5, 307200, 307200, 480, 0.52, 0.0, 0.0};
+  row.accuracy = Accuracy{0.5, 307200, 307200, 480, 0.52, 0.0, 0, 0.0};
   return row;
 }
 
@@ -49,7 +49,7 @@ Comparison sample() {
   counted.location = {DeviceKind::emulator, 0};
   counted.width = counted.height = 160;
   counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1};
-  counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, 3, {}, {}, {}};
+  counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, 3, {}, {}, 0, {}};
   c.rows.push_back(counted);
   Row refused;
   refused.contender = "never";

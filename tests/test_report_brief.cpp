@@ -30,7 +30,7 @@ Row& timed(Comparison& c, const char* name, double copies) {
   row.times.emplace();
   row.times->copies = copies;
   row.times->runs = 21;
-  row.accuracy = Accuracy{0.5, 921600, 921600, 480, 0.52, 0.0, {}};
+  row.accuracy = Accuracy{0.5, 921600, 921600, 480, 0.52, 0.0, 0, {}};
   c.rows.push_back(row);
   return c.rows.back();
 }
@@ -69,7 +69,7 @@ TEST_CASE("strategies are lines and masks are columns, with auto's choice and wh
   Row& large = timed(all[1], "fast", 2.5);
   large.by_auto = true;
   large.times->best = 1.04;
-  large.accuracy = Accuracy{0.51, 1000, 921600, 2, 0.52, 0.0, {}};
+  large.accuracy = Accuracy{0.51, 1000, 921600, 2, 0.52, 0.0, 9, {}};
   const auto lines = lines_of(all);
   REQUIRE(lines.size() > 8);
   CHECK(lines[0] == "noise: 640x480x3 u8, 16bit masks, border replicate");
@@ -81,7 +81,7 @@ TEST_CASE("strategies are lines and masks are columns, with auto's choice and wh
   CHECK(lines[5] ==
         "  slow         cuda:0  24.2     460         0.500            all           yes");
   CHECK(lines[6] ==
-        "  fast         cuda:0  1.25 *  2.50 *       0.510  1 000, 2 rows           yes");
+        "  fast         cuda:0  1.25 *  2.50 *       0.510  1 000, 2 rows   yes, 9 rows");
   CHECK(lines[7] == "  auto / best          1.00    1.04");
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a table a picture and kind of masks; other masks by their names; coun
   counted.counted = Counted{1.25, 9, 0, 0, 7.2, 1};
   counted.width = 640;
   counted.height = 480;
-  counted.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, {}};
+  counted.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, 0, {}};
   all[0].rows.push_back(counted);
   const auto lines = lines_of(all);
   for (const char* title :

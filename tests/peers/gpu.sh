@@ -4,7 +4,8 @@
 #
 #   tests/peers/gpu.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
 #
-# SIDE of the square picture (default 8192), MASKS (default "3 5 7 9 15 31"). NPP_ROOT: a folder with NPP's include/npp.h
+# SIDE of the square picture (default 8192), MASKS (default "3 5 7 9 15 31"), STRATEGIES of convfilt among which the best
+# is looked for (default all of them, which takes minutes; auto is always there). NPP_ROOT: a folder with NPP's include/npp.h
 # and lib/ or lib64/; else the CUDA toolkit's is taken, or that of PyPI's nvidia-npp wheel (pip install nvidia-npp).
 # CONVFILT_OUT (default build/gpu) gets peers.csv (peer, depth, channels, mask side, copies, difference), peers.md and
 # the logs. Fails without a GPU, or where a peer that is here fails.
@@ -71,7 +72,7 @@ sweep() {  # NAME OPTION...
   run_convfilt compare --from "$out/$name.json" --csv | awk -f tests/points.awk
 }
 {
-  sweep peers-any --depth u8,u16,f32 --channels 1,3
+  sweep peers-any --depth u8,u16,f32 --channels 1,3 ${STRATEGIES:+--strategies "auto,$STRATEGIES"}
   sweep peers-rank1 --depth u8,u16,f32 --channels 1,3 --weights rank1 --strategies auto
 } >"$out/peers.points"
 awk '
