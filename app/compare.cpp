@@ -13,16 +13,15 @@
 #include "errors.hpp"
 #include "mask_file.hpp"
 #include "progress.hpp"
+#include "random_masks.hpp"
 #include "report.hpp"
 #include "source_text.hpp"
 
 namespace convfilt {
 namespace {
 
-/// The picture, or noise; without alpha, of which a strategy knows nothing.
-Image picture_for(const CompareCommand& command) {
-  if (command.in.empty())
-    return noise_picture(command.width, command.height, command.channels, command.depth);
+/// The picture IN, without alpha, of which a strategy knows nothing.
+Image picture_read(const CompareCommand& command) {
   std::vector<std::string> warnings;
   Image image = read_image(command.in, command.read, &warnings);
   for (const std::string& warning : warnings) log_warning(warning);
@@ -102,25 +101,62 @@ void write_results(const CompareCommand& command, std::span<const Comparison> co
       plot_comparisons(*command.plot, comparisons, head, kind);
 }
 
-std::vector<Comparison> measure(const CompareCommand& command) {
+std::vector<Mask> masks_of(const CompareCommand& command) {
   std::vector<Mask> masks;
   for (const std::string& name : command.masks) masks.push_back(mask_named(name));
-  const Image picture = picture_for(command);
-  Convolver(command.convolver).check_border_value(picture.depth());
-
-  Limits limits(command.compare.threads);
-  ProgressLine line(command.loudness != Loudness::quiet);
-  std::vector<Comparison> comparisons;
-  for (const Mask& mask : masks) {
-    const std::string part = "mask " + std::to_string(comparisons.size() + 1) + " of " +
-                             std::to_string(masks.size()) + ", " + mask_label(mask) + ": ";
-    comparisons.push_back(compare(problem_for(command, picture, mask), picture, command.compare,
-                                  this_machine(), limits,
-                                  [&](const std::string& what) { line.show(part + what); }));
-  }
-  line.clear();
-  return comparisons;
+  for (const RandomMask& mask : command.random_masks)
+    masks.push_back(random_mask(mask.weights, int(mask.sides.width), int(mask.sides.height)));
+  return masks;
 }
+
+/// Measures one picture after the other under all masks.
+class Sweep {
+ public:
+  explicit Sweep(const CompareCommand& command)
+      : command_(command),
+        masks_(masks_of(command)),
+        limits_(command.compare.threads),
+        line_(command.loudness != Loudness::quiet) {}
+
+  std::vector<Comparison> run() {
+    if (!command_.in.empty()) {
+      add(picture_read(command_));
+      return std::move(comparisons_);
+    }
+    const Convolver convolver(command_.convolver);
+    for (const Depth depth : command_.depths) convolver.check_border_value(depth);
+    pictures_ = command_.sizes.size() * command_.depths.size() * command_.channels.size();
+    for (const Extent& size : command_.sizes)
+      for (const Depth depth : command_.depths)
+        for (const int channels : command_.channels)
+          add(noise_picture(int(size.width), int(size.height), channels, depth));
+    return std::move(comparisons_);
+  }
+
+ private:
+  void add(const Image& picture) {
+    Convolver(command_.convolver).check_border_value(picture.depth());
+    ++picture_;
+    for (std::size_t k = 0; k < masks_.size(); ++k) {
+      const std::string part = (pictures_ > 1 ? "picture " + std::to_string(picture_) + " of " +
+                                                    std::to_string(pictures_) + ", "
+                                              : "") +
+                               "mask " + std::to_string(k + 1) + " of " +
+                               std::to_string(masks_.size()) + ", " + mask_label(masks_[k]) + ": ";
+      comparisons_.push_back(compare(problem_for(command_, picture, masks_[k]), picture,
+                                     command_.compare, this_machine(), limits_,
+                                     [&](const std::string& what) { line_.show(part + what); }));
+    }
+    line_.clear();
+  }
+
+  const CompareCommand& command_;
+  const std::vector<Mask> masks_;
+  Limits limits_;
+  ProgressLine line_;
+  std::vector<Comparison> comparisons_;
+  std::size_t picture_ = 0, pictures_ = 1;
+};
 
 /// Throws where there is no figure at all: a script must not take that for success.
 void check_measured(std::span<const Comparison> comparisons) {
@@ -134,6 +170,19 @@ void check_measured(std::span<const Comparison> comparisons) {
                 (rows > 0 ? "every row is refused or failed; the rows say why"
                           : std::string("no strategy takes the problem")) +
                 "; choose other strategies, masks or devices");
+}
+
+/// Throws where a result is wrong: its time counts for nothing.
+void check_right(std::span<const Comparison> comparisons) {
+  for (const Comparison& comparison : comparisons) {
+    for (const Row& row : comparison.rows) {
+      const std::string broken = broken_promise(row, difference_unit(comparison.problem));
+      if (!broken.empty())
+        throw IoError("a result is wrong: " + row.contender + " on " + name_of(row.location) +
+                      ", " + to_string(comparison.problem) + ": " + broken +
+                      "; do not use it there, and report it");
+    }
+  }
 }
 
 std::string text_of(const std::string& path) {
@@ -151,10 +200,12 @@ void run(const CompareCommand& command) {
   check_outputs(command);
   ReportHead head{CONVFILT_VERSION, command.in.empty() ? "noise" : command.in};
   const std::vector<Comparison> comparisons =
-      command.from.empty() ? measure(command)
+      command.from.empty() ? Sweep(command).run()
                            : read_json_report(text_of(command.from), command.from, head);
+  if (command.table) head.table = *command.table;
   write_results(command, comparisons, head);
   check_measured(comparisons);
+  check_right(comparisons);
 }
 
 }  // namespace convfilt

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string>
 #include <tuple>
+#include <type_traits>
+#include <vector>
 
 #include "compare_plot.hpp"
 #include "formats.hpp"
@@ -17,6 +19,41 @@ namespace {
 
 constexpr int kMostRepeats = 100'000;
 
+/// The words of a list with commas between, at least one; each once.
+Words listed_in(const std::string& option, const std::string& list) {
+  Words words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    const std::string word = list.substr(from, comma - from);
+    require(!word.empty(), option + ": something is missing beside a comma; write a,b,c");
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    from = comma + 1;
+  }
+  return words;
+}
+
+/// Those of `things` whose names the list has, in its order.
+template <class Things>
+auto named_in(const std::string& kind, const std::string& list, const Things& things) {
+  std::vector<std::remove_cvref_t<decltype(*std::begin(things))>> found;
+  for (const std::string& word : listed_in("--" + kind, list)) {
+    require_choice(kind, word, words_of(things));
+    for (const auto& thing : things)
+      if (word == name_of(thing)) found.push_back(thing);
+  }
+  return found;
+}
+
+Extent size_in(const std::string& word, std::int64_t most) {
+  const auto sides = parse_sides(word);
+  require(sides.has_value(),
+          "--size: " + convfilt::quoted(word) + " is no size; write WxH, e.g. 2048x2048");
+  require(sides->width >= 1 && sides->height >= 1 && sides->width <= most / sides->height,
+          "--size: " + convfilt::quoted(word) + ": a picture has 1 to " + std::to_string(most) +
+              " pixels");
+  return *sides;
+}
+
 void read_noise(CompareCommand& command) {
   const auto& words = command.words;
   if (!command.in.empty()) {
@@ -25,23 +62,61 @@ void read_noise(CompareCommand& command) {
     require(!words.channels, "--channels: those of IN are compared; leave out one of the two");
   }
   if (words.size) {
-    const auto sides = parse_sides(*words.size);
-    require(sides.has_value(),
-            "--size: " + convfilt::quoted(*words.size) + " is no size; write WxH, e.g. 2048x2048");
-    const std::int64_t most = command.read.max_pixels;
-    require(sides->width >= 1 && sides->height >= 1 && sides->width <= most / sides->height,
-            "--size: " + convfilt::quoted(*words.size) + ": a picture has 1 to " +
-                std::to_string(most) + " pixels");
-    command.width = int(sides->width);
-    command.height = int(sides->height);
+    command.sizes.clear();
+    for (const std::string& word : listed_in("--size", *words.size))
+      command.sizes.push_back(size_in(word, command.read.max_pixels));
   }
-  if (words.depth) {
-    require_choice("depth", *words.depth, words_of(kDepths));
-    for (const Depth depth : kDepths)
-      if (*words.depth == name_of(depth)) command.depth = depth;
+  if (words.depth) command.depths = named_in("depth", *words.depth, kDepths);
+  if (!words.channels) return;
+  command.channels.clear();
+  for (const std::string& word : listed_in("--channels", *words.channels)) {
+    command.channels.push_back(number_in<int>("--channels", word));
+    require(command.channels.back() == 1 || command.channels.back() == 3, "--channels: 1 or 3");
   }
-  command.channels = words.channels.value_or(1);
-  require(command.channels == 1 || command.channels == 3, "--channels: 1 or 3");
+}
+
+/// One side stands for a square.
+Extent mask_sides_in(const std::string& word) {
+  const auto sides = parse_sides(word.find_first_of("xX") == word.npos ? word + "x" + word : word);
+  require(sides && sides->width >= 1 && sides->height >= 1 && sides->width <= kMaxMaskSide &&
+              sides->height <= kMaxMaskSide,
+          "--masks: " + convfilt::quoted(word) +
+              " is no side of a mask; write whole numbers, 1 to " + std::to_string(kMaxMaskSide) +
+              ", e.g. 3,5x7,31" +
+              (sides || word.find_first_not_of("0123456789") == word.npos
+                   ? ""
+                   : "; --mask takes files and filters"));
+  return *sides;
+}
+
+void read_masks(CompareCommand& command) {
+  const auto& words = command.words;
+  if (!words.masks && command.masks.empty()) command.masks = {"3x3", "9x9", "31x31"};
+  require(words.masks || !words.weights,
+          "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7");
+  if (!words.masks) return;
+  std::vector<Weights> weights = {Weights::bits16};
+  if (words.weights) weights = named_in("weights", *words.weights, kWeights);
+  for (const Weights kind : weights)
+    for (const std::string& word : listed_in("--masks", *words.masks))
+      command.random_masks.push_back({kind, mask_sides_in(word)});
+}
+
+bool has_many_pictures(const CompareCommand& command) {
+  return command.sizes.size() * command.depths.size() * command.channels.size() > 1;
+}
+
+/// Many pictures or random masks make a sweep.
+TableKind usual_table(const CompareCommand& command) {
+  const bool sweep = has_many_pictures(command) || !command.random_masks.empty();
+  return sweep ? TableKind::brief : TableKind::full;
+}
+
+void read_table(CompareCommand& command) {
+  if (!command.words.table) return;
+  require_choice("table", *command.words.table, words_of(kTableKinds));
+  for (const TableKind kind : kTableKinds)
+    if (*command.words.table == name_of(kind)) command.table = kind;
 }
 
 /// Throws UsageError where two outputs would mix on standard output.
@@ -68,15 +143,20 @@ void declare(Grammar& grammar, CompareCommand& command) {
   grammar.repeated(what, "--mask", "MASK", command.masks,
                    "A file, a filter's name, or WxH for a\nGaussian with sigma side/6; may come "
                    "several times\n(default 3x3, 9x9 and 31x31)");
+  grammar.option(what, "--masks", "LIST", command.words.masks,
+                 "Random masks by their sides: 3,5x7,31");
+  grammar.choice(what, "--weights", command.words.weights,
+                 "Of --masks, commas between (default 16bit)", words_of(kWeights), "LIST");
   grammar.option(
       what, "--strategies", "LIST", command.words.strategies,
       "Names, commas between, with settings:\nbasic,tiled-out:tile=16:halo=two-step\n(default: "
       "all)");
-  grammar.option(what, "--size", "WxH", command.words.size, "Of the noise (default 2048x2048)");
-  grammar.choice(what, "--depth", command.words.depth, "Of the noise (default u8)",
-                 words_of(kDepths));
-  grammar.option(what, "--channels", "N", command.words.channels,
-                 "Of the noise, 1 or 3 (default 1)");
+  grammar.option(what, "--size", "LIST", command.words.size,
+                 "Of the noise, WxH, commas between\n(default 2048x2048)");
+  grammar.choice(what, "--depth", command.words.depth, "Of the noise, commas between (default u8)",
+                 words_of(kDepths), "LIST");
+  grammar.option(what, "--channels", "LIST", command.words.channels,
+                 "Of the noise, 1, 3 or both, a comma between\n(default 1)");
   grammar.option(what, "--repeats", "N", command.words.repeats,
                  "Runs a row, at most (default 21); fewer, but 3,\nwhere they take over a second");
   grammar.border_options();
@@ -91,6 +171,9 @@ void declare(Grammar& grammar, CompareCommand& command) {
         std::tuple{"--csv", &command.csv, "As CSV, a line a row, likewise"},
         std::tuple{"--markdown", &command.markdown, "As Markdown, likewise"}})
     grammar.output(outputs, name, *path, text);
+  grammar.choice(outputs, "--table", command.words.table,
+                 "All figures, or a column a mask (default brief\nfor several pictures or --masks)",
+                 words_of(kTableKinds));
   grammar.option(outputs, "--plot", "FILE", command.plot, "A chart, .svg or .png; needs gnuplot");
   grammar.choice(outputs, "--plot-kind", command.plot_kind, "What it shows (default bars)",
                  words_of(kPlotKinds));
@@ -99,13 +182,14 @@ void declare(Grammar& grammar, CompareCommand& command) {
 
 void check(CompareCommand& command, const Raw& raw) {
   command.loudness = loudness_of(raw);
+  read_table(command);
   if (!command.from.empty()) {
     const auto& words = command.words;
-    require(command.in.empty() && !words.size && !words.depth && !words.channels &&
-                !words.strategies && !words.repeats && !raw.threads && !raw.border &&
-                !raw.border_value && raw.mode == Raw{}.mode && raw.pitch == Raw{}.pitch &&
-                command.convolver.request.device == Request{}.device &&
-                command.masks == CompareCommand{}.masks,
+    require(command.in.empty() && !words.size && !words.depth && !words.channels && !words.masks &&
+                !words.weights && !words.strategies && !words.repeats && !raw.threads &&
+                !raw.border && !raw.border_value && raw.mode == Raw{}.mode &&
+                raw.pitch == Raw{}.pitch && command.convolver.request.device == Request{}.device &&
+                command.masks.empty(),
             "--from: nothing is measured; leave out IN and what says what to measure");
     return check_outputs(command);
   }
@@ -113,7 +197,10 @@ void check(CompareCommand& command, const Raw& raw) {
   complete_border(command.convolver, raw);
   complete_pitch(command.convolver, raw);
   read_noise(command);
+  read_masks(command);
+  if (!command.table) command.table = usual_table(command);
   check_outputs(command);
+  require(!command.plot || !has_many_pictures(command), std::string("--plot: ") + kOnePicture);
 
   const Machine machine = this_machine();
   CompareOptions& compare = command.compare;

@@ -34,8 +34,8 @@ class Grammar {
   /// An option whose values are a list, which help shows below its description.
   template <class Value>
   void choice(const char* group, const std::string& name, Value& value,
-              const std::string& description, const Words& choices) {
-    option(group, name, "NAME", value, description + ":\n" + listed(choices, "or"));
+              const std::string& description, const Words& choices, const char* letter = "NAME") {
+    option(group, name, letter, value, description + ":\n" + listed(choices, "or"));
   }
 
   CLI::Option* flag(const char* group, const char* name, bool& value, const char* description);

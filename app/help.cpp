@@ -36,6 +36,8 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt compare                                 every strategy, some masks, noise\n"
      "  convfilt compare photo.jpg --mask 9x9 --mask emboss3\n"
      "  convfilt compare --strategies basic,tiled-out:tile=16,auto --size 4096x4096 --depth f32\n"
+     "  convfilt compare --size 1920x1080,8192x8192 --depth u8,f32 --channels 1,3 --masks "
+     "3,5,7,15\n"
      "  convfilt compare --json=all.json --plot bars.svg  the table, too\n"
      "  convfilt compare --markdown >table.md\n"},
     {"explain", "What one block of a strategy does, in numbers and as a picture",

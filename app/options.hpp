@@ -13,6 +13,9 @@
 #include "image_io.hpp"
 #include "log.hpp"
 #include "measure.hpp"
+#include "random_masks.hpp"
+#include "report.hpp"
+#include "sides.hpp"
 
 namespace convfilt {
 
@@ -51,13 +54,21 @@ struct ApplyCommand {
   std::string mask;  ///< a path, or a name in filters/
 };
 
+/// A mask of random weights, see random_mask().
+struct RandomMask {
+  Weights weights = Weights::bits16;
+  Extent sides;
+};
+
 struct CompareCommand {
   std::string in;    ///< a path; empty = noise
   std::string from;  ///< a report to be read instead of measuring; empty = none
   ReadOptions read;
-  int width = 2048, height = 2048, channels = 1;  ///< of the noise
-  Depth depth = Depth::u8;
-  std::vector<std::string> masks = {"3x3", "9x9", "31x31"};  ///< as mask_named() takes them
+  std::vector<Extent> sizes = {{2048, 2048}};  ///< of the noise, as depths and channels are
+  std::vector<Depth> depths = {Depth::u8};
+  std::vector<int> channels = {1};
+  std::vector<std::string> masks;  ///< as mask_named() takes them
+  std::vector<RandomMask> random_masks;
   ConvolverOptions convolver;  ///< border, mode, pitch, threads and device
   CompareOptions compare;
   std::string json, csv, markdown;  ///< paths; "-" is standard output; empty = not wanted
@@ -65,10 +76,12 @@ struct CompareCommand {
   std::string plot_kind = "bars";   ///< name of one of kPlotKinds
   Loudness loudness = Loudness::normal;
 
+  std::optional<TableKind> table;  ///< else brief for a sweep, full for a few masks on one picture
+
   /// Words as they arrive, until check() has read them.
   struct {
-    std::optional<std::string> size, depth, strategies;
-    std::optional<int> channels, repeats;
+    std::optional<std::string> size, depth, channels, masks, weights, strategies, table;
+    std::optional<int> repeats;
   } words;
 };
 

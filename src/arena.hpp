@@ -1,8 +1,9 @@
 /// A picture that strategies are compared on, or a piece of it, with what results are held against.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "choice.hpp"
@@ -15,10 +16,11 @@ namespace convfilt {
 /// Knows the truth about one problem; computes it when first asked.
 class Arena {
  public:
-  Arena(Problem problem, Image picture, int threads, const Machine& machine)
+  Arena(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
       : problem_(std::move(problem)),
         picture_(std::move(picture)),
-        threads_(threads),
+        threads_(options.threads),
+        patience_(options.reference_patience),
         machine_(machine) {}
 
   const Problem& problem() const { return problem_; }
@@ -30,21 +32,32 @@ class Arena {
   double outputs() const;     ///< samples of the result
   std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
 
-  /// How near a result is to the truth, and how much of it equals what `cpu` gives.
-  Accuracy judge(const Image& result);
+  /// How near a result is to the truth, and to what its family promises, and how much of it equals
+  /// what `cpu` gives, or in the separable family `separable` on the CPU.
+  Accuracy judge(const Image& result, Family family);
 
  private:
-  const Image* reference();
+  /// What a strategy gives on the CPU: all of the result, or some rows from its middle.
+  struct Reference {
+    Image image;              ///< empty where there is none
+    int first = 0, rows = 0;  ///< of the result
+    int offset = 0;           ///< where `first` lies in the image
+  };
+
+  /// Made when first asked: of as many rows as patience allows.
+  const Reference& reference(std::string_view strategy, Family family);
+  Reference make_reference(const Strategy& strategy, Family family);
 
   Problem problem_;
   Image picture_;
   int threads_;
+  double patience_;  ///< seconds
   const Machine& machine_;
-  std::vector<Place> places_;
+  PlacesToCheck check_;
   std::vector<double> truth_;
   double unit_ = 0;
-  bool has_truth_ = false, has_reference_ = false;
-  Image reference_;  ///< empty where there is none
+  bool has_truth_ = false;
+  std::map<std::string_view, Reference> references_;  ///< by strategy
 };
 
 /// How large a piece of the picture is.
@@ -56,8 +69,9 @@ struct PieceSize {
 /// The arenas of one comparison, by size: the whole picture and pieces from its middle.
 class Arenas {
  public:
-  Arenas(const Problem& problem, const Image& picture, int threads, const Machine& machine)
-      : problem_(problem), picture_(picture), threads_(threads), machine_(machine) {}
+  Arenas(const Problem& problem, const Image& picture, const CompareOptions& options,
+         const Machine& machine)
+      : problem_(problem), picture_(picture), options_(options), machine_(machine) {}
 
   const Problem& whole() const { return problem_; }
 
@@ -70,7 +84,7 @@ class Arenas {
  private:
   const Problem& problem_;
   const Image& picture_;
-  int threads_;
+  const CompareOptions& options_;
   const Machine& machine_;
   std::vector<std::unique_ptr<Arena>> arenas_;
 };

@@ -261,6 +261,11 @@ std::string title_script(std::span<const Comparison> comparisons, const ReportHe
          " at screen 0.5," + up(42) + " center font ',10' tc rgb '#505050'\n";
 }
 
+bool same_picture(const Problem& a, const Problem& b) {
+  return a.width == b.width && a.height == b.height && a.channels == b.channels &&
+         a.depth == b.depth;
+}
+
 std::string_view name_of(PlotKind kind) {
   return kind == PlotKind::bars ? "bars" : "roofline";
 }
@@ -276,6 +281,9 @@ Drawing draw_bars(std::span<const Comparison> comparisons, const ReportHead& hea
 
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,
                       const ReportHead& head, PlotKind kind) {
+  for (const Comparison& comparison : comparisons)
+    if (!same_picture(comparison.problem, comparisons.front().problem))
+      throw UsageError(kOnePicture);
   const Drawing drawing =
       kind == PlotKind::bars ? draw_bars(comparisons, head) : draw_roofline(comparisons, head);
   plot_to_file(path, drawing.script, drawing.size);

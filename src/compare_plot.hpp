@@ -19,7 +19,11 @@ inline constexpr PlotKind kPlotKinds[] = {PlotKind::bars, PlotKind::roofline};
 
 std::string_view name_of(PlotKind kind);
 
-/// Draws to an .svg or .png. Throws IoError where there is nothing to draw, and as plot_to_file().
+inline constexpr const char* kOnePicture =
+    "a chart shows one picture; measure and draw one --size, --depth and --channels at a time";
+
+/// Draws to an .svg or .png. Throws IoError where there is nothing to draw, UsageError with
+/// kOnePicture where there are several pictures, and as plot_to_file().
 void plot_comparisons(const std::string& path, std::span<const Comparison> comparisons,
                       const ReportHead& head, PlotKind kind);
 
@@ -34,6 +38,9 @@ Drawing draw_roofline(std::span<const Comparison> comparisons, const ReportHead&
 
 /// "3x3" or "emboss3 3x3": how charts and messages name a mask.
 std::string mask_label(const Mask& mask);
+
+/// Whether two problems are of pictures alike.
+bool same_picture(const Problem& a, const Problem& b);
 
 /// What the comparisons have in common, and the devices: two lines above a chart of that size.
 std::string title_script(std::span<const Comparison> comparisons, const ReportHead& head,

@@ -70,14 +70,19 @@ Mask gaussian_mask(double sigma) {
   return make_mask(name_with("gaussian", sigma), side, side, outer_product(line, line));
 }
 
-Mask gaussian_mask_of(int width, int height) {
+void check_mask_sides(int width, int height) {
   if (width < 1 || height < 1 || width > kMaxMaskSide || height > kMaxMaskSide) {
     throw UsageError("a mask of " + std::to_string(width) + "x" + std::to_string(height) +
                      " is impossible; give sides of 1 to " + std::to_string(kMaxMaskSide));
   }
+}
+
+Mask gaussian_mask_of(int width, int height) {
+  check_mask_sides(width, height);
   constexpr double kSidesPerSigma = 6;
   const auto line = [](int side) { return gaussian_samples(side / kSidesPerSigma, side); };
-  return make_mask("gaussian", width, height, outer_product(line(height), line(width)));
+  return make_mask(std::string(kGaussianName), width, height,
+                   outer_product(line(height), line(width)));
 }
 
 Mask box_mask(int side) {

@@ -1,6 +1,8 @@
 /// Masks by formula: what `blur`, `sharpen` and `edge` convolve with.
 #pragma once
 
+#include <string_view>
+
 #include "problem.hpp"
 
 namespace convfilt {
@@ -12,9 +14,14 @@ namespace convfilt {
 /// a side would exceed kMaxMaskSide.
 Mask gaussian_mask(double sigma);
 
+/// Throws UsageError unless both are 1 to kMaxMaskSide.
+void check_mask_sides(int width, int height);
+
+/// The name of gaussian_mask_of()'s masks.
+inline constexpr std::string_view kGaussianName = "gaussian";
+
 /// A Gaussian of that many columns and rows, each of a sigma of a sixth of its side, about the
-/// middle of the mask, and normalised to a gain of 1. Throws UsageError unless both are 1 to
-/// kMaxMaskSide.
+/// middle of the mask, and normalised to a gain of 1. Throws UsageError as check_mask_sides does.
 Mask gaussian_mask_of(int width, int height);
 
 /// side x side ones over side * side. For an even side the anchor is right of and below the middle.

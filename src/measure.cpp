@@ -7,6 +7,7 @@
 #include "devices.hpp"
 #include "errors.hpp"
 #include "measure_row.hpp"
+#include "table.hpp"
 
 namespace convfilt {
 namespace {
@@ -51,13 +52,17 @@ std::string told(const Choice& choice) {
          name_of(Location{choice.device, choice.ordinal}) + " (" + choice.why + ")";
 }
 
-/// How much faster than the baseline each row is, by the time an output takes.
-void compare_with_baseline(std::vector<Row>& rows) {
+/// How much faster than the baseline each row is, and how much slower than the fastest, by the time
+/// an output takes.
+void compare_with_each_other(std::vector<Row>& rows) {
   for (Row& row : rows) {
     if (!row.times) continue;
+    row.times->best = 1;
     for (const Row& other : rows) {
-      if (other.contender == kBaseline && other.times && other.location == row.location)
-        row.times->basic = row.times->pixels_per_second / other.times->pixels_per_second;
+      if (!other.times || other.location != row.location) continue;
+      const double speed = row.times->pixels_per_second / other.times->pixels_per_second;
+      if (other.contender == kBaseline) row.times->basic = speed;
+      row.times->best = std::max(*row.times->best, 1 / speed);
     }
   }
 }
@@ -122,6 +127,19 @@ int runs_within(double budget_ms, double ms, int least, int most) {
   return int(std::clamp(fitting, double(std::min(least, most)), double(most)));
 }
 
+std::string broken_promise(const Row& row, const std::string& unit) {
+  if (!row.accuracy) return "";
+  const Accuracy& a = *row.accuracy;
+  // Not <=, as the difference may be no number.
+  if (a.promised && !(a.largest <= *a.promised))
+    return figure(a.largest) + " " + unit + " from the real-valued result, where " +
+           figure(*a.promised) + " are promised";
+  const auto& differing = row.family == Family::direct ? a.differing : a.differing_from_family;
+  if (differing.value_or(0) > 0)
+    return figure(100 * *differing) + " % of its samples are not what its family gives on the CPU";
+  return "";
+}
+
 Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
                    const Machine& machine, Limits& limits, const Progress& progress) {
   const Wanted wanted = wanted_device(options.device, machine);
@@ -131,7 +149,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
   const Choice choice = choice_of_auto(problem, options, machine);
   comparison.auto_choice = told(choice);
 
-  Arenas arenas(problem, picture, options.threads, machine);
+  Arenas arenas(problem, picture, options, machine);
   const Bench bench{arenas, options, machine, limits};
   std::vector<Contender> done;
   for (Contender contender : options.contenders) {
@@ -148,7 +166,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
     }
   }
   count_on_one_piece(bench, done, comparison.rows, progress);
-  compare_with_baseline(comparison.rows);
+  compare_with_each_other(comparison.rows);
   progress("the copy");
   if (mode_refuses(problem).empty())
     comparison.devices =

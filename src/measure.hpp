@@ -35,6 +35,7 @@ struct Times {
   double roofline = 0;           ///< time that the device needs at best, as a share of this one
   bool memory_bound = true;      ///< which of the two the device's best time is
   std::optional<double> basic;   ///< how many times as fast as `basic` on this device
+  std::optional<double> best;    ///< how many times the time of the fastest row of this device
 };
 
 /// What the emulator counted, a result's sample; nothing is counted in library calls.
@@ -49,7 +50,11 @@ struct Counted {
 struct Accuracy {
   double largest = 0;  ///< difference from the real-valued result, see unit_of() in truth.hpp
   std::size_t samples = 0, of = 0;  ///< checked, and there
+  int rows = 0;                     ///< whole rows of the result among those checked
+  std::optional<double> promised;   ///< the largest difference that the family allows
   std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
+  int rows_compared = 0;            ///< so many of the result with `cpu`; 0 = all
+  std::optional<double> differing_from_family;  ///< of `separable` on the CPU, in that family
 };
 
 /// One contender on one device.
@@ -65,6 +70,10 @@ struct Row {
   std::optional<Counted> counted;
   std::optional<Accuracy> accuracy;
 };
+
+/// In what the result breaks its family's promise: too far from the real-valued one, or other bytes
+/// than the family gives on the CPU; empty where it keeps it. `unit` is that of Accuracy::largest.
+std::string broken_promise(const Row& row, const std::string& unit);
 
 struct DeviceFacts {
   Location location;
@@ -87,6 +96,8 @@ struct CompareOptions {
   int threads = 0;
   int repeats = 21;  ///< at most; fewer, but 3, where a row would take more than a second
   bool padded_pitch = true;
+  double reference_patience = 4;  ///< seconds for the bytes of `cpu`, to be compared with; where
+                                  ///< all would take longer, rows from the middle are
 };
 
 /// Called with what is being done, before it is done.

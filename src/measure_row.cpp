@@ -109,7 +109,8 @@ std::vector<double> cuda_times(Trial& trial, int most_runs) {
     throw std::runtime_error(
         "too little device memory to keep the picture there; take a smaller one");
   const int runs = runs_within(kRowBudgetMs, spread_of(few).median, kLeastRuns, most_runs);
-  return runs > int(few.size()) ? trial.plan->time_resident(in, runs) : few;
+  // The picture is there by now.
+  return runs > int(few.size()) ? trial.plan->time_resident({}, runs) : few;
 }
 
 double taps_of(const Problem& problem) {
@@ -170,7 +171,7 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
                     : try_patiently(bench, contender, location);
   row.width = trial.arena->problem().width;
   row.height = trial.arena->problem().height;
-  row.accuracy = trial.arena->judge(trial.result);
+  row.accuracy = trial.arena->judge(trial.result, row.family);
   if (location.kind == DeviceKind::emulator) {
     row.counted = counted_of(trial.plan->counts(), *trial.arena,
                              sums_by_library(*contender.strategy, contender.tuning));

@@ -2,52 +2,10 @@
 
 #include <algorithm>
 
-#include "table.hpp"
+#include "report_style.hpp"
 
 namespace convfilt {
 namespace {
-
-constexpr double kGiga = 1e9;
-constexpr std::size_t kNoteWidth = 116;  // of a line of notes under a table
-
-/// Either text or Markdown.
-struct Style {
-  bool markdown;
-
-  std::string table(const Table& t) const { return markdown ? as_markdown(t) : as_text(t); }
-  std::string heading(const std::string& text) const {
-    return (markdown ? "## " : "") + shown(text) + "\n\n";
-  }
-  /// A bullet of Markdown; of text a line, or more where it is long.
-  std::string note(const std::string& text) const {
-    if (markdown) return "- " + shown(text) + "\n";
-    std::string lines = "  ";
-    std::size_t width = 0;
-    for (std::size_t from = 0; from < text.size();) {
-      const std::size_t end = std::min(text.find(' ', from), text.size());
-      const std::size_t word = width_of(text.substr(from, end - from));
-      if (width > 0) lines += width + 1 + word > kNoteWidth ? "\n  " : " ";
-      width = width == 0 || width + 1 + word > kNoteWidth ? word : width + 1 + word;
-      lines += text.substr(from, end - from);
-      from = end + 1;
-    }
-    return lines + "\n";
-  }
-  std::string line(const std::string& text) const {
-    return markdown ? note(text) : "  " + text + "\n";
-  }
-  std::string shown(const std::string& text) const {
-    return markdown ? escaped_markdown(text) : text;
-  }
-};
-
-bool is_piece(const Row& row, const Problem& whole) {
-  return row.width != whole.width || row.height != whole.height;
-}
-
-std::string percent(double share) {
-  return figure(100 * share) + " %";
-}
 
 std::string name_in(const Row& row) {
   return row.contender + (row.by_auto ? " *" : "");
@@ -61,10 +19,7 @@ std::string piece_in(const Row& row, const Problem& whole) {
 /// The three columns that say how right a result is.
 std::vector<std::string> judgement(const Row& row) {
   const Accuracy& a = *row.accuracy;
-  return {figure(a.largest), a.samples == a.of ? "all" : grouped(a.samples),
-          !a.differing        ? ""
-          : *a.differing == 0 ? "yes"
-                              : percent(*a.differing) + " differ"};
+  return {figure(a.largest), checked_in(a), bytes_as(a.differing, a.rows_compared)};
 }
 
 const std::vector<std::string> kJudgement = {"difference", "checked", "bytes as cpu"};
@@ -135,17 +90,6 @@ Table counted_table(const Comparison& comparison) {
   return table;
 }
 
-std::string device_line(const DeviceFacts& facts) {
-  std::string text = name_of(facts.location) + ": " + facts.peak.name;
-  if (facts.peak.threads > 0)
-    text += ", " + std::to_string(facts.peak.threads) +
-            (facts.peak.threads == 1 ? " thread" : " threads");
-  if (facts.location.kind == DeviceKind::emulator) return text + "; counts reads, tells no time";
-  text += "; a copy of as many bytes takes " + figure(facts.copy_ms) + " ms, " +
-          figure(facts.bytes_per_second / kGiga) + " GB/s; fp32 peak ";
-  return text + (facts.peak.fp32 > 0 ? figure(facts.peak.fp32 / kGiga) + " GFLOP/s" : "not known");
-}
-
 bool any(std::span<const Comparison> comparisons, auto has) {
   return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& c) {
     return std::any_of(c.rows.begin(), c.rows.end(), [&](const Row& row) { return has(row); });
@@ -188,15 +132,15 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
   if (counted || pieces)
     text +=
         style.note("picture: what the row was measured on, the whole or a piece from its middle");
-  const Problem& problem = comparisons.front().problem;
-  text += style.note("difference: the largest from the convolution in double precision, in " +
-                     difference_unit(problem) + "; at that many samples");
-  return text;
+  return text + style.note("difference: the largest from the convolution in double precision, in " +
+                           difference_unit(comparisons.front().problem) +
+                           "; at that many samples, whole rows among them");
 }
 
 std::string report(std::span<const Comparison> comparisons, const ReportHead& head,
                    const Style& style) {
   if (comparisons.empty()) return "";
+  if (head.table == TableKind::brief) return brief_report(comparisons, head, style);
   std::string text;
   for (const Comparison& comparison : comparisons) {
     text += style.heading(head.input + ": " + to_string(comparison.problem));
@@ -209,6 +153,10 @@ std::string report(std::span<const Comparison> comparisons, const ReportHead& he
 }
 
 }  // namespace
+
+std::string_view name_of(TableKind kind) {
+  return kind == TableKind::full ? "full" : "brief";
+}
 
 std::string difference_unit(const Problem& problem) {
   return problem.depth == Depth::f32 ? "1e-6 * sum|w| * max|in|" : "steps";

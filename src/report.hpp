@@ -3,18 +3,30 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "measure.hpp"
 
 namespace convfilt {
 
+/// What a report shows.
+enum class TableKind {
+  full,   ///< a table a comparison, a line a strategy, with all that is known of it
+  brief,  ///< a table a picture, a line a strategy and a column a mask: times in copies
+};
+
+inline constexpr TableKind kTableKinds[] = {TableKind::full, TableKind::brief};
+
+std::string_view name_of(TableKind kind);
+
 /// What all comparisons of a report share.
 struct ReportHead {
   std::string version;  ///< of convfilt
   std::string input;    ///< what was filtered, e.g. "photo.jpg"
+  TableKind table = TableKind::full;
 };
 
-/// Aligned tables, with what the columns mean below.
+/// Aligned tables of head.table's kind, with what the columns mean below.
 std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head);
 
 std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head);

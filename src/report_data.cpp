@@ -59,6 +59,7 @@ void add_times(Json& json, const std::optional<Times>& t) {
   set("roofline_share", [](const Times& t) { return Json(t.roofline); });
   set("roofline_bound", [](const Times& t) { return Json(t.memory_bound ? "memory" : "fp32"); });
   set("speed_over_basic", [](const Times& t) { return or_null(t.basic); });
+  set("time_over_best", [](const Times& t) { return or_null(t.best); });
 }
 
 void add_reads(Json& json, const std::optional<Counted>& r) {
@@ -79,9 +80,15 @@ void add_accuracy(Json& json, const std::optional<Accuracy>& a, const Problem& p
   };
   set("largest_difference", [](const Accuracy& a) { return number(a.largest); });
   json["difference_unit"] = difference_unit(problem);
+  set("promised_difference", [](const Accuracy& a) { return or_null(a.promised); });
   set("samples_checked", [](const Accuracy& a) { return Json(a.samples); });
   set("samples", [](const Accuracy& a) { return Json(a.of); });
+  set("rows_checked", [](const Accuracy& a) { return Json(a.rows); });
   set("share_differing_from_cpu", [](const Accuracy& a) { return or_null(a.differing); });
+  set("rows_compared_with_cpu",
+      [](const Accuracy& a) { return a.rows_compared > 0 ? Json(a.rows_compared) : Json(); });
+  set("share_differing_from_family",
+      [](const Accuracy& a) { return or_null(a.differing_from_family); });
 }
 
 Json json_of(const Row& row, const Problem& problem) {
@@ -132,6 +139,7 @@ std::string json_report(std::span<const Comparison> comparisons, const ReportHea
   }
   return dumped({{"convfilt_version", head.version},
                  {"input", head.input},
+                 {"table", name_of(head.table)},
                  {"comparisons", std::move(all)}},
                 kIndent) +
          "\n";

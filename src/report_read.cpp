@@ -24,6 +24,12 @@ std::optional<T> optional_at(const Json& json, const char* key) {
   return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
 }
 
+/// As above, of a figure that reports of earlier versions lack.
+template <class T>
+std::optional<T> optional_if_there(const Json& json, const char* key) {
+  return json.contains(key) ? optional_at<T>(json, key) : std::nullopt;
+}
+
 /// null is what a figure is that was not measured.
 double number_or_zero(const Json& json, const char* key) {
   return optional_at<double>(json, key).value_or(0);
@@ -76,6 +82,7 @@ std::optional<Times> times_of(const Json& json) {
   t.roofline = json.at("roofline_share");
   t.memory_bound = json.at("roofline_bound") == "memory";
   t.basic = optional_at<double>(json, "speed_over_basic");
+  t.best = optional_if_there<double>(json, "time_over_best");
   return t;
 }
 
@@ -89,10 +96,16 @@ std::optional<Counted> counted_of(const Json& json) {
 std::optional<Accuracy> accuracy_of(const Json& json) {
   if (json.at("largest_difference").is_null()) return {};
   const Json& largest = json.at("largest_difference");
-  return Accuracy{
-      largest.is_string() ? std::numeric_limits<double>::infinity() : largest.get<double>(),
-      json.at("samples_checked"), json.at("samples"),
-      optional_at<double>(json, "share_differing_from_cpu")};
+  Accuracy a;
+  a.largest = largest.is_string() ? std::numeric_limits<double>::infinity() : largest.get<double>();
+  a.samples = json.at("samples_checked");
+  a.of = json.at("samples");
+  a.rows = optional_if_there<int>(json, "rows_checked").value_or(0);
+  a.promised = optional_if_there<double>(json, "promised_difference");
+  a.differing = optional_at<double>(json, "share_differing_from_cpu");
+  a.rows_compared = optional_if_there<int>(json, "rows_compared_with_cpu").value_or(0);
+  a.differing_from_family = optional_if_there<double>(json, "share_differing_from_family");
+  return a;
 }
 
 Row row_of(const Json& json) {
@@ -135,7 +148,10 @@ std::vector<Comparison> read_json_report(const std::string& text, const std::str
   // What is missing or of another type, the library says; a wrong name, named().
   try {
     const Json json = Json::parse(text);
-    head = {json.at("convfilt_version"), json.at("input")};
+    head.version = json.at("convfilt_version");
+    head.input = json.at("input");
+    const auto table = optional_if_there<std::string>(json, "table");
+    head.table = table ? named(kTableKinds, *table) : TableKind::full;
     std::vector<Comparison> comparisons;
     for (const Json& comparison : json.at("comparisons"))
       comparisons.push_back(comparison_of(comparison));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <set>
 
 #include "arithmetic.hpp"
 #include "cpu/parallel.hpp"
@@ -16,8 +17,10 @@ namespace {
 /// Outputs above which not everything is checked, whatever the mask: a truth takes 8 bytes.
 constexpr double kMostOutputs = 1 << 24;
 
-/// Taps spent where not everything is checked: a tenth of a second or so.
+/// Taps spent where not everything is checked, on places and on rows each: a tenth of a second or
+/// so.
 constexpr double kSampledTaps = 2e8;
+constexpr int kMostRows = 64;
 constexpr int kLeastRandom = 64, kMostRandom = 100'000;
 constexpr int kCorner = 3;      // pixels a side of what is checked in a corner
 constexpr int kAlongEdge = 16;  // places along each edge
@@ -62,15 +65,19 @@ std::vector<int> stand_ins(Border border, int first, int count, int n) {
 
 }  // namespace
 
-std::vector<Place> places_to_check(const Problem& problem, double most_taps) {
+PlacesToCheck places_to_check(const Problem& problem, double most_taps) {
   const int width = problem.out_width(), height = problem.out_height();
   const double taps = double(problem.mask.width) * problem.mask.height * problem.channels;
-  std::vector<Place> places;
+  PlacesToCheck check;
+  std::vector<Place>& places = check.places;
+  const auto add_row = [&](int y) {
+    for (int x = 0; x < width; ++x) places.push_back({x, y});
+    ++check.rows;
+  };
   const double outputs = double(width) * height;
   if (outputs * taps <= most_taps && outputs * problem.channels <= kMostOutputs) {
-    for (int y = 0; y < height; ++y)
-      for (int x = 0; x < width; ++x) places.push_back({x, y});
-    return places;
+    for (int y = 0; y < height; ++y) add_row(y);
+    return check;
   }
   const auto ends = [](int n) {
     std::vector<int> indices;
@@ -92,7 +99,14 @@ std::vector<Place> places_to_check(const Problem& problem, double most_taps) {
     const int x = random.below(std::uint32_t(width)), y = random.below(std::uint32_t(height));
     places.push_back({x, y});
   }
-  return places;
+  const double affordable = kSampledTaps / (taps * width);
+  const int most_rows = int(std::min<double>({affordable, double(kMostRows), double(height)}));
+  std::set<int> rows;
+  for (const int y : {0, height - 1})
+    if (int(rows.size()) < most_rows) rows.insert(y);
+  while (int(rows.size()) < most_rows) rows.insert(random.below(std::uint32_t(height)));
+  for (const int y : rows) add_row(y);
+  return check;
 }
 
 std::vector<double> true_results(const Problem& problem, PictureView<const std::byte> in,

@@ -14,10 +14,16 @@ struct Place {
   int x = 0, y = 0;
 };
 
+struct PlacesToCheck {
+  std::vector<Place> places;
+  int rows = 0;  ///< whole rows of the result among them
+};
+
 /// Where a result is held against the truth: everywhere, row by row, where that takes at most
-/// `most_taps` multiply-adds; else at the corners, along the edges, and at random places of a fixed
-/// seed.
-std::vector<Place> places_to_check(const Problem& problem, double most_taps = 1e9);
+/// `most_taps` multiply-adds; else at the corners, along the edges, at random places, and in whole
+/// rows: the first, the last and random ones, as many as some more multiply-adds allow. The seed is
+/// fixed.
+PlacesToCheck places_to_check(const Problem& problem, double most_taps = 1e9);
 
 /// The results there, neither rounded nor saturated; channels side by side. `threads` 0 = all
 /// cores.

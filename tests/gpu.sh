@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
 #
-#   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt, convfilt_tests and convfilt_bench_gpu, as packed for a
+#   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt and convfilt_tests, as packed for a
 #                            machine that cannot build (with lib/, and expected/ from tests/same_bytes.sh); by default
 #                            the release preset is built first
 #
-# CONVFILT_GPU_PART=tests leaves the sanitizers out, =sanitizers all else: for machines that are lent for minutes.
+# CONVFILT_GPU_PART=tests, =sanitizers or =peers does one part: for machines that are lent for minutes. tests: the tests,
+# the benchmark, and that auto is as fast as the best (tests/auto.sh). peers: other libraries beside convfilt
+# (tests/peers/gpu.sh), and the targets beside what was measured (tests/targets.sh).
 #
-# Fails if there is no GPU, or if a tool is missing. Writes its logs, and the table for README
-# (bench_gpu.md), to CONVFILT_OUT, by default build/gpu.
+# Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for README
+# (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 out=${CONVFILT_OUT:-build/gpu}
@@ -31,14 +33,15 @@ else
   cmake --preset release >"$out/configure.log" 2>&1 && cmake --build --preset release -j "$(nproc)" >"$out/build.log" 2>&1 ||
     die "the build failed: $out/configure.log, $out/build.log"
 fi
-for program in convfilt convfilt_tests convfilt_bench_gpu; do [ -x "$bin/$program" ] || die "$bin/$program is missing"; done
+for program in convfilt convfilt_tests; do [ -x "$bin/$program" ] || die "$bin/$program is missing"; done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT_FILTERS=$PWD/filters
 
 part=${CONVFILT_GPU_PART:-all}
-case $part in all | tests | sanitizers) ;; *) die "CONVFILT_GPU_PART=$part: say tests, sanitizers or all" ;; esac
+case $part in all | tests | sanitizers | peers) ;; *) die "CONVFILT_GPU_PART=$part: say tests, sanitizers, peers or all" ;; esac
+wants() { [ "$part" = all ] || [ "$part" = "$1" ]; }
 
-if [ "$part" != sanitizers ]; then
+if wants tests; then
 step tests env CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda "$bin/convfilt_tests"
 step cli env CONVFILT="$bin/convfilt" bash tests/cli/run.sh
 expected=()  # what a machine without a GPU made of the same pictures, where it was packed along
@@ -47,7 +50,7 @@ step same-bytes env CONVFILT="$bin/convfilt" "${expected[@]}" bash tests/same_by
 tail -n 1 "$out/same-bytes.log"
 
 fi
-if [ "$part" != tests ]; then
+if wants sanitizers; then
 # The tests' small selection, on the GPU alone: the sanitizer makes kernels some 30 times slower. Nothing is timed here,
 # so every test case is a process of its own, and many run at a time.
 checked="--source-file=*test_strategies*,*test_properties*"
@@ -84,15 +87,19 @@ done
 echo "        the four together: $((SECONDS - start)) s"
 
 fi
-if [ "$part" != sanitizers ]; then
-step bench_gpu bash -c "'$bin/convfilt_bench_gpu' >'$out/bench_gpu.md'"
-if command -v nvcc >/dev/null && nvcc -O3 -std=c++17 -arch=native tests/peers/npp.cu -lnppif -lnppc -o "$out/npp" 2>"$out/npp.log"; then
-  step npp bash -c "'$out/npp' >'$out/npp.md'"
-  # NPP's row goes below ours, before the empty line at the end.
-  [ -s "$out/npp.md" ] && { sed -i '${/^$/d}' "$out/bench_gpu.md"; cat "$out/npp.md" >>"$out/bench_gpu.md"; echo >>"$out/bench_gpu.md"; }
-else
-  echo "skipped npp: NPP could not be built here ($out/npp.log)"
+if wants peers; then
+step peers bash tests/peers/gpu.sh "$bin"
+grep -E '^(skipped|failed) ' "$out/peers.log"
+step targets bash tests/targets.sh "$bin"
+cat "$out/peers.md" "$out/targets.md"
+
 fi
+if wants tests; then
+step auto bash tests/auto.sh "$bin"
+tail -n 1 "$out/auto.log"
+step bench_gpu "$bin/convfilt" compare --size 8192x8192 --mask 3x3 --mask 5x5 --mask 9x9 --mask 15x15 --device cuda \
+  --table brief --markdown="$out/bench_gpu.md"
+sed -i 's/^## \(.*\)/**\1**/' "$out/bench_gpu.md"  # it stands under README's own headings
 # All strategies on one picture, CONVFILT_PHOTO or noise: drawn elsewhere with convfilt compare --from.
 photo=(); [ -n "${CONVFILT_PHOTO:-}" ] && photo=("$CONVFILT_PHOTO")
 step compare "$bin/convfilt" compare "${photo[@]}" --mask 3x3 --mask 9x9 --mask 31x31 --mask 101x101 --json="$out/compare.json"
@@ -108,7 +115,8 @@ tail -n 4 "$out/cli.log"
 fi
 if [ ${#failed[@]} -gt 0 ]; then echo "GPU: FAILED: ${failed[*]}"; exit 1; fi
 case $part in
-  all) echo "GPU: all passed: tests, cli, same-bytes, memcheck, racecheck, initcheck, synccheck, compare, benchmarks" ;;
-  tests) echo "GPU: passed without the sanitizers: tests, cli, same-bytes, compare, benchmarks" ;;
+  all) echo "GPU: all passed: tests, cli, same-bytes, memcheck, racecheck, initcheck, synccheck, auto, compare, benchmarks, peers" ;;
+  tests) echo "GPU: passed without the sanitizers and the peers: tests, cli, same-bytes, auto, compare, benchmarks" ;;
+  peers) echo "GPU: passed: peers, targets" ;;
   sanitizers) echo "GPU: passed: memcheck, racecheck, initcheck, synccheck" ;;
 esac

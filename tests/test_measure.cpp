@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "devices.hpp"
@@ -132,6 +133,10 @@ TEST_CASE("a CPU row has times that agree with each other, and is right") {
   REQUIRE(row.accuracy);
   CHECK(row.accuracy->samples == 200 * 150);
   CHECK(row.accuracy->of == 200 * 150);
+  CHECK(row.accuracy->rows == 150);
+  CHECK(row.accuracy->promised == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(broken_promise(row, "steps").empty());
+  CHECK(*t.best >= 1);
   CHECK(row.accuracy->largest > 0.4);  // it rounds
   CHECK(row.accuracy->largest <= 0.52);
   CHECK(row.accuracy->differing == 0.0);
@@ -187,10 +192,66 @@ TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
   const Row& wrong = row_of(c, "wrong");
   CHECK(wrong.accuracy->largest > 2);
   CHECK(*wrong.accuracy->differing == doctest::Approx(1 / 5000.0));
+  CHECK_FALSE(broken_promise(wrong, "steps").empty());
+  // Of the two rows with times on the CPU, one is the fastest.
+  const Times &one = *wrong.times, &other = *row_of(c, "cpu").times;
+  CHECK(std::min(*one.best, *other.best) == 1);
+  CHECK(std::max(*one.best, *other.best) ==
+        doctest::Approx(std::max(one.ms.median, other.ms.median) /
+                        std::min(one.ms.median, other.ms.median)));
   const Row& failing = row_of(c, "failing");
   CHECK(failing.refusal == "the library libnothing.so is missing");
   CHECK_FALSE(failing.times);
   CHECK(row_of(c, "refusing").refusal == "only 1x1 masks");
+}
+
+TEST_CASE("where the bytes of cpu take too long, rows from the middle are compared") {
+  CompareOptions options;
+  options.device = "cpu";
+  options.threads = 1;
+  for (const Mode mode : kModes) {
+    for (const Border border : {Border::wrap, Border::constant}) {
+      if (mode == Mode::full && border != Border::constant) continue;
+      Problem problem = problem_of(120, 90, mask_named("5x9"));
+      problem.mode = mode;
+      problem.border = border;
+      options.reference_patience = 4;
+      CHECK(row_of(comparison(problem, options), "cpu").accuracy->rows_compared == 0);
+      // 120 * 90 samples of 0.3 ns, and 45 multiply-adds each of 0.012: 9 us in all.
+      options.reference_patience = 3e-6;
+      const Accuracy cpu = *row_of(comparison(problem, options), "cpu").accuracy;
+      CHECK(cpu.rows_compared > 20);
+      CHECK(cpu.rows_compared < 45);
+      CHECK(cpu.differing == 0.0);
+      // Its wrong sample lies above them.
+      CHECK(row_of(comparison(problem, options), "wrong").accuracy->differing == 0.0);
+      options.reference_patience = 1e-9;
+      CHECK_FALSE(row_of(comparison(problem, options), "cpu").accuracy->differing);
+    }
+  }
+}
+
+TEST_CASE("what is separable is held against separable on the CPU") {
+  Machine all = machine();
+  Strategy wrong = as("wrong-bytes", "separable");
+  wrong.prepare_cpu = [](const Problem& problem,
+                         const PlanOptions& options) -> std::unique_ptr<Plan> {
+    return std::make_unique<OffByThree>(
+        find_strategy("separable")->prepare(problem, DeviceKind::cpu, options));
+  };
+  const Strategy* const strategies[] = {find_strategy("cpu"), find_strategy("separable"), &wrong};
+  all.strategies = strategies;
+  const Problem problem = problem_of(100, 50, mask_named("9x9"));
+  CompareOptions options;
+  options.contenders = all_contenders(all);
+  options.device = "cpu";
+  Limits limits(2);
+  const Image picture = noise_picture(100, 50, 1, Depth::u8);
+  const Comparison c = compare(problem, picture, options, all, limits, [](const std::string&) {});
+  CHECK(row_of(c, "separable").accuracy->differing_from_family == 0.0);
+  CHECK(*row_of(c, "separable").accuracy->differing > 0);
+  CHECK(*row_of(c, "wrong-bytes").accuracy->differing_from_family == doctest::Approx(1 / 5000.0));
+  CHECK_FALSE(row_of(c, "cpu").accuracy->differing_from_family);
 }
 
 TEST_CASE("--device restricts, and what does not run there is a row") {

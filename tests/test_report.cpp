@@ -29,8 +29,8 @@ Row timed_row(const std::string& name, const Location& location, double ms) {
   row.location = location;
   row.width = 640;
   row.height = 480;
-  row.times = Times{{ms, 0.1}, 5, 1e9 / 3, 2e9 / 3, 2.5, 9, 6e9, 0.4, false, 1.0 / 7};
-  row.accuracy = Accuracy{0.5, 307200, 307200, 0.0};
+  row.times = Times{{ms, 0.1}, 5, 1e9 / 3, 2e9 / 3, 2.5, 9, 6e9, 0.4, false, 1.0 / 7, 1.25};
+  row.accuracy = Accuracy{0.5, 307200, 307200, 480, 0.52, 0.0, 0, 0.0};
   return row;
 }
 
@@ -49,7 +49,7 @@ Comparison sample() {
   counted.location = {DeviceKind::emulator, 0};
   counted.width = counted.height = 160;
   counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1};
-  counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, {}};
+  counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, 3, {}, {}, 0, {}};
   c.rows.push_back(counted);
   Row refused;
   refused.contender = "never";
@@ -94,6 +94,21 @@ TEST_CASE("a JSON report is read as it was written") {
   CHECK(json_report(read, head) == text);
   CHECK(text_report(read, head) == text_report(written, kHead));
   CHECK(markdown_report(read, head) == markdown_report(written, kHead));
+  // A report of an earlier version lacks what came later.
+  std::string earlier = text;
+  for (const char* key :
+       {"\"table\"", "\"time_over_best\"", "\"rows_checked\"", "\"promised_difference\""})
+    for (std::size_t at; (at = earlier.find(key)) != earlier.npos;)
+      earlier.erase(at, earlier.find('\n', at) - at);
+  earlier.erase(std::remove(earlier.begin(), earlier.end(), '\n'), earlier.end());
+  for (std::size_t at; (at = earlier.find(",      }")) != earlier.npos;) earlier.erase(at, 1);
+  for (std::size_t at; (at = earlier.find(",        }")) != earlier.npos;) earlier.erase(at, 1);
+  CAPTURE(earlier);
+  CHECK(read_json_report(earlier, "old.json", head).size() == 2);
+  ReportHead brief = kHead;
+  brief.table = TableKind::brief;
+  read_json_report(json_report(written, brief), "all.json", head);
+  CHECK(head.table == TableKind::brief);
   for (const char* wrong : {"", "{}", "[1, 2]", "{\"convfilt_version\": 1}", "not JSON"}) {
     CAPTURE(wrong);
     CHECK_THROWS_WITH_AS(read_json_report(wrong, "all.json", head),
@@ -185,6 +200,11 @@ TEST_CASE("JSON comes back with every figure in full") {
   CHECK(rows[0]["pixels_per_s"].get<double>() == 1e9 / 3);
   CHECK(rows[0]["speed_over_basic"].get<double>() == 1.0 / 7);
   CHECK(rows[0]["roofline_bound"] == "fp32");
+  CHECK(rows[0]["time_over_best"] == 1.25);
+  CHECK(rows[0]["promised_difference"] == 0.52);
+  CHECK(rows[0]["rows_checked"] == 480);
+  CHECK(rows[1]["promised_difference"].is_null());
+  CHECK(json["table"] == "full");
   CHECK(rows[0]["by_auto"] == true);
   CHECK(rows[0]["taps_per_access"].is_null());
   CHECK(rows[1]["kernel_ms_median"].is_null());
@@ -240,6 +260,10 @@ TEST_CASE("charts are drawn of what there is") {
   const Drawing wide = draw_roofline({&longest, 1}, {"1.2.3", folder + "/photo.png"});
   CHECK_FALSE(contains(wide.script, folder));
   CHECK(wide.size.width > draw_roofline(comparisons, kHead).size.width + 300);
+  Comparison other = sample();
+  other.problem.channels = 3;
+  const Comparison two[] = {sample(), other};
+  CHECK_THROWS_AS(plot_comparisons("two.svg", two, kHead, PlotKind::bars), UsageError);
   Comparison nothing = sample();
   nothing.rows = {nothing.rows[2]};
   CHECK_THROWS_AS(draw_bars({&nothing, 1}, kHead), IoError);

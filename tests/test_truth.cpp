@@ -47,7 +47,7 @@ TEST_CASE("the truth is the oracle's, everywhere") {
     CAPTURE(to_string(problem));
     Picture in = Picture::of(problem, 2, 3);
     in.fill(Fill::noise, 3);
-    const auto places = places_to_check(problem);
+    const auto places = places_to_check(problem).places;
     const auto truth = true_results(problem, in.view(), places, 2);
     const auto oracle = convolve(problem, in);
     REQUIRE(truth.size() == oracle.size());
@@ -61,9 +61,11 @@ TEST_CASE("the truth is the oracle's, everywhere") {
 TEST_CASE("where not all is checked, the corners, the edges and places of the middle are") {
   Random random(1);
   const Problem problem{400, 300, 1, Depth::u8, Border::reflect, 0, real_mask(random, 31, 15)};
-  CHECK(places_to_check(problem).size() == 400 * 300);
-  const auto places = places_to_check(problem, 1e6);
-  CHECK(places.size() < 400 * 300);
+  CHECK(places_to_check(problem).places.size() == 400 * 300);
+  CHECK(places_to_check(problem).rows == 300);
+  const PlacesToCheck some = places_to_check(problem, 1e6);
+  const auto& places = some.places;
+  CHECK(some.rows == 64);
   const auto has = [&](auto holds) { return std::any_of(places.begin(), places.end(), holds); };
   for (const int x : {0, 1, 398, 399})
     for (const int y : {0, 1, 298, 299})
@@ -83,6 +85,29 @@ TEST_CASE("where not all is checked, the corners, the edges and places of the mi
   for (std::size_t k = 0; k < places.size(); ++k)
     off = std::max(off, std::abs(truth[k] - oracle[std::size_t(places[k].y) * 400 + places[k].x]));
   CHECK(off <= tolerance(problem));
+}
+
+TEST_CASE("where not all is checked, whole rows are: the first, the last, and more that differ") {
+  Random random(1);
+  Problem problem{5000, 4000, 3, Depth::u8, Border::reflect, 0, real_mask(random, 31, 15)};
+  const PlacesToCheck check = places_to_check(problem);
+  // 2e8 multiply-adds are 28 rows of 5000 * 3 * 31 * 15.
+  CHECK(check.rows == 28);
+  std::vector<int> in_row(4000);
+  std::vector<std::vector<bool>> seen(4000);
+  for (const convfilt::Place p : check.places) {
+    auto& row = seen[std::size_t(p.y)];
+    row.resize(5000);
+    if (!row[std::size_t(p.x)]) ++in_row[std::size_t(p.y)];
+    row[std::size_t(p.x)] = true;
+  }
+  CHECK(std::count(in_row.begin(), in_row.end(), 5000) == 28);
+  CHECK(in_row.front() == 5000);
+  CHECK(in_row.back() == 5000);
+
+  problem.width = 100'000'000;  // a row would take too long
+  problem.height = 2;
+  CHECK(places_to_check(problem).rows == 0);
 }
 
 TEST_CASE("distances are in steps from the saturated truth, or in units; no number is far") {

@@ -53,17 +53,18 @@ std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal
   const cuda::Stream stream(PlanOptions{.device = ordinal});
   const cuda::DeviceBuffer from(bytes), to(bytes);
   CUDA_CHECK(cudaMemsetAsync(from.data(), 0x5a, bytes, stream.get()));
-  std::vector<double> times;
-  constexpr int kWarmups = 3;
-  for (int k = 0; k < repeats + kWarmups; ++k) {
-    cuda::Event start, stop;
-    start.record(stream);
+  // One after the other without waiting, as DevicePlan::time_resident does.
+  constexpr std::size_t kWarmups = 3;
+  const std::size_t runs = std::size_t(repeats) + kWarmups;
+  std::vector<cuda::Event> starts(runs), stops(runs);
+  for (std::size_t k = 0; k < runs; ++k) {
+    starts[k].record(stream);
     CUDA_CHECK(
         cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, stream.get()));
-    stop.record(stream);
-    const double ms = stop.ms_since(start);
-    if (k >= kWarmups) times.push_back(ms);
+    stops[k].record(stream);
   }
+  std::vector<double> times;
+  for (std::size_t k = kWarmups; k < runs; ++k) times.push_back(stops[k].ms_since(starts[k]));
   return times;
 }
 
