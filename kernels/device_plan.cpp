@@ -80,8 +80,8 @@ void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sam
 
 std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_height) const {
   const std::size_t sample = size_of(problem_.depth);
-  std::size_t bytes = plane_bytes(in_width * step(), in_height, sample) +
-                      plane_bytes(window.width * step(), window.height, sample) +
+  std::size_t bytes = planes() * plane_bytes(in_width * step(), in_height, sample) +
+                      planes() * plane_bytes(window.width * step(), window.height, sample) +
                       scratch_bytes(in_height, window.width * step(), window.height);
   if (limits_.texture && !options_.padded_pitch) {
     bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, where rows are not aligned
@@ -122,8 +122,8 @@ Window DevicePlan::fitting_window() const {
 
 void DevicePlan::allocate(const Window& window, int in_width, int in_height) {
   const std::size_t sample = size_of(problem_.depth);
-  shape(plane_in_, in_width * step(), in_height, sample);
-  shape(plane_out_, window.width * step(), window.height, sample);
+  shape(plane_in_, in_width * step(), in_height * planes(), sample);
+  shape(plane_out_, window.width * step(), window.height * planes(), sample);
   if (split()) {
     shape(picture_in_, in_width, in_height, sample * problem_.channels);
     shape(picture_out_, window.width, window.height, sample * problem_.channels);
@@ -139,13 +139,16 @@ void DevicePlan::upload(PictureView<const std::byte> in) {
 
 void DevicePlan::filter_channels(Shift shift) {
   if (!split()) return filter(plane_in_.plane, plane_out_.plane, shift);
-  for (int channel = 0; channel < problem_.channels; ++channel) {
-    extract_channel(problem_.depth, picture_in_.plane, problem_.channels, channel, plane_in_.plane,
-                    stream_);
-    filter(plane_in_.plane, plane_out_.plane, shift);
-    insert_channel(problem_.depth, plane_out_.plane, picture_out_.plane, problem_.channels, channel,
-                   stream_);
+  const int channels = problem_.channels;
+  const auto plane_of = [&](const DevicePlane& planes, int channel) {
+    const int height = planes.height / channels;
+    return planes.rows(channel * height, height);
+  };
+  split_channels(problem_.depth, picture_in_.plane, channels, plane_in_.plane, stream_);
+  for (int channel = 0; channel < channels; ++channel) {
+    filter(plane_of(plane_in_.plane, channel), plane_of(plane_out_.plane, channel), shift);
   }
+  merge_channels(problem_.depth, plane_out_.plane, picture_out_.plane, channels, stream_);
 }
 
 void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::byte> out,

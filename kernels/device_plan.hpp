@@ -93,10 +93,11 @@ std::unique_ptr<Plan> direct_plan(const Problem& problem, const PlanOptions& opt
 std::unique_ptr<Plan> make_separable_plan(const Problem&, const PlanOptions&, Run rows,
                                           Run columns);
 
-/// One channel of an interleaved picture to a plane, and back (channels.cu).
-void extract_channel(Depth, const DevicePlane& picture, int channels, int channel,
-                     const DevicePlane& plane, const Stream&);
-void insert_channel(Depth, const DevicePlane& plane, const DevicePlane& picture, int channels,
-                    int channel, const Stream&);
+/// The channels of an interleaved picture to planes that lie one below the other, and back
+/// (channels.cu).
+void split_channels(Depth, const DevicePlane& picture, int channels, const DevicePlane& planes,
+                    const Stream&);
+void merge_channels(Depth, const DevicePlane& planes, const DevicePlane& picture, int channels,
+                    const Stream&);
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -68,6 +68,7 @@ class DevicePlan : public Plan {
   Window whole_window() const;
   Shift whole_shift() const;
   bool split() const { return step() < problem_.channels; }
+  int planes() const { return split() ? problem_.channels : 1; }
   std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
   std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
   bool fits(const Window& window, int in_width, int in_height) const;
