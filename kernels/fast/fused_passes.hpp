@@ -1,0 +1,272 @@
+/// What a warp of separable.cu computes: a row pass from rows of samples to mids, a column pass
+/// from mids to outputs.
+#pragma once
+
+#include "fused_load.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+constexpr int kRowOutputs = 16;  // neighbouring mids of a lane
+constexpr int kWindow = 5;       // fours of samples that a tap's sixteen mids lie in, however shifted
+
+/// Taps 4 * kFirst.. of a window that repeats after 20 taps; only first..last-1 of these where
+/// kGuarded.
+template <int kChannels, int kFirst, bool kGuarded, class Work>
+CONVFILT_DEVICE inline void row_chunk(SharedWords samples, const Four<Work>& weights, int first,
+                                      int last, Four<Work> (&window)[kWindow],
+                                      Work (&sums)[kRowOutputs]) {
+  CONVFILT_UNROLL(4)
+  for (int t = 0; t < 4; ++t) {
+    constexpr int kBehind = kRowOutputs - 1;
+    const int tap = 4 * kFirst + t;
+    // What the tap before did not need: one four, or none.
+    const int needed = (tap * kChannels + kBehind) / 4;
+    if (needed != ((tap - 1) * kChannels + kBehind) / 4) {
+      window[needed % kWindow] =
+          samples.template get4<Work>(4 * (needed - kFirst * kChannels));
+    }
+    if (kGuarded && (t < first || t >= last)) continue;
+    CONVFILT_UNROLL(kRowOutputs)
+    for (int n = 0; n < kRowOutputs; ++n) {
+      const int at = tap * kChannels + n;
+      sums[n] = multiply_add(weights.samples[t], window[at / 4 % kWindow].samples[at % 4], sums[n]);
+    }
+  }
+}
+
+/// The fours that a first chunk does not load by itself.
+template <int kChannels, class Work>
+CONVFILT_DEVICE inline void start_window(SharedWords samples, Four<Work> (&window)[kWindow]) {
+  CONVFILT_UNROLL(kWindow)
+  for (int k = 0; k <= (kRowOutputs - 1 - kChannels) / 4; ++k) {
+    window[k] = samples.template get4<Work>(4 * k);
+  }
+}
+
+/// A place in a row, and the taps that are left.
+struct RowPlace {
+  int sample, weight, left;
+
+  /// Behind a chunk: whether there is another whole one.
+  template <int kChannels>
+  CONVFILT_DEVICE bool next() {
+    sample += 4 * kChannels;
+    weight += 4;
+    left -= 4;
+    return left >= 4;
+  }
+};
+
+/// The chains of sixteen neighbouring mids. The first tap skipped lies at `samples`.
+template <int kChannels, class Work>
+CONVFILT_DEVICE inline void row_taps(SharedWords samples, SharedWords weights, int skip, int width,
+                                     Work (&sums)[kRowOutputs]) {
+  Four<Work> window[kWindow];
+  RowPlace place{0, 0, skip + width};
+  if (skip > 0) {
+    start_window<kChannels>(samples, window);
+    row_chunk<kChannels, 0, true>(samples, weights.get4<Work>(0), skip, place.left, window, sums);
+    place.next<kChannels>();
+  }
+  if (place.left >= 4) {
+    start_window<kChannels>(samples.from(place.sample), window);
+    for (;;) {
+      row_chunk<kChannels, 0, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
+                                     0, 4, window, sums);
+      if (!place.next<kChannels>()) break;
+      row_chunk<kChannels, 1, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
+                                     0, 4, window, sums);
+      if (!place.next<kChannels>()) break;
+      row_chunk<kChannels, 2, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
+                                     0, 4, window, sums);
+      if (!place.next<kChannels>()) break;
+      row_chunk<kChannels, 3, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
+                                     0, 4, window, sums);
+      if (!place.next<kChannels>()) break;
+      row_chunk<kChannels, 4, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
+                                     0, 4, window, sums);
+      if (!place.next<kChannels>()) break;
+    }
+  }
+  if (place.left > 0) {
+    samples = samples.from(place.sample);
+    start_window<kChannels>(samples, window);
+    row_chunk<kChannels, 0, true>(samples, weights.get4<Work>(place.weight), 0, place.left, window,
+                                  sums);
+  }
+}
+
+template <class Work>
+CONVFILT_DEVICE inline void row_taps(int channels, SharedWords samples, SharedWords weights,
+                                     int skip, int width, Work (&sums)[kRowOutputs]) {
+  switch (channels) {
+    case 1: return row_taps<1>(samples, weights, skip, width, sums);
+    case 2: return row_taps<2>(samples, weights, skip, width, sums);
+    case 3: return row_taps<3>(samples, weights, skip, width, sums);
+    case 4: return row_taps<4>(samples, weights, skip, width, sums);
+  }
+}
+
+/// A warp's part of a step of mids: two times four rows of a strip, sixteen neighbours a lane, so
+/// that the lanes of a quarter warp read from different banks.
+template <class T>
+CONVFILT_DEVICE inline void row_pass(const FusedShape& s, const FusedMask<T>& mask, int channels,
+                                     SharedWords words, SharedWords in_rows, SharedWords mids) {
+  using Work = SumOf<MidOf<T>>;
+  const int strip = threadIdx.y % s.across;
+  const int col = threadIdx.x / 4 * kRowOutputs;
+  CONVFILT_UNROLL(1)
+  for (int half = 0; half < 2; ++half) {
+    const int row = threadIdx.y / s.across * kFusedRows + half * 4 + threadIdx.x % 4;
+    Work sums[kRowOutputs] = {};
+    row_taps(channels, in_rows.from(row * s.in_pitch + s.lead + strip * kFusedColumns + col),
+             words, s.skip_x, mask.width, sums);
+    CONVFILT_UNROLL(kRowOutputs / 4)
+    for (int n = 0; n < kRowOutputs; n += 4) {
+      Four<Work> four;
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        if constexpr (std::is_same_v<Work, float>) {
+          four.samples[k] = sums[n + k];  // see fused_takes(): the row's finish changes nothing
+        } else {
+          MidOf<T> mid;
+          finish(mask.row_finish, sums[n + k], mid);
+          four.samples[k] = mid;
+        }
+      }
+      mids.set4((strip * s.ring * s.step_rows() + row) * kMidPitch + col + n, four);
+    }
+  }
+}
+
+template <class Work>
+using ColumnSums = Work[kFusedRows][4];
+
+/// Four taps of four columns, whose rows are rows kFirst.. of a window that repeats after 12. The
+/// taps below `skip` are left out where kGuarded. Loads the fourth four of rows.
+template <int kFirst, bool kGuarded, class Work>
+CONVFILT_DEVICE inline void column_chunk(SharedWords mids, const Four<Work>& weights, int skip,
+                                         Four<Work> (&window)[12], ColumnSums<Work>& sums) {
+  CONVFILT_UNROLL(4)
+  for (int t = 0; t < 4; ++t) {
+    window[(4 * kFirst + 8 + t) % 12] = mids.template get4<Work>(t * kMidPitch);
+    if (kGuarded && t < skip) continue;
+    CONVFILT_UNROLL(kFusedRows)
+    for (int r = 0; r < kFusedRows; ++r) {
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        sums[r][k] = multiply_add(weights.samples[t],
+                                  window[(4 * kFirst + t + r) % 12].samples[k], sums[r][k]);
+      }
+    }
+  }
+}
+
+/// A place in the ring of rows, a multiple of four, and the weights and taps that are left.
+struct ColumnPlace {
+  int row, rows, weight, taps;
+
+  CONVFILT_DEVICE void next_rows() { row = row + 4 == rows ? 0 : row + 4; }
+  /// Behind a chunk: whether there is another.
+  CONVFILT_DEVICE bool next() {
+    next_rows();
+    weight += 4;
+    taps -= 4;
+    return taps > 0;
+  }
+};
+
+/// The chains of eight rows of four columns, from the place of the first tap skipped on.
+template <class Work>
+CONVFILT_DEVICE inline void column_taps(SharedWords mids, SharedWords weights, ColumnPlace place,
+                                        int skip, ColumnSums<Work>& sums) {
+  Four<Work> window[12];
+  CONVFILT_UNROLL(2)
+  for (int r = 0; r < 8; r += 4) {
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k) {
+      window[r + k] = mids.template get4<Work>((place.row + k) * kMidPitch);
+    }
+    place.next_rows();
+  }
+  column_chunk<0, true>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), skip,
+                        window, sums);
+  while (place.next()) {
+    column_chunk<1, false>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), 0,
+                           window, sums);
+    if (!place.next()) break;
+    column_chunk<2, false>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), 0,
+                           window, sums);
+    if (!place.next()) break;
+    column_chunk<0, false>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), 0,
+                           window, sums);
+  }
+}
+
+/// Four finished samples, in the bits of one to four words.
+template <class T>
+struct alignas(4 * sizeof(T)) Finished {
+  T samples[4];
+};
+
+template <class T, class Work>
+CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&sums)[4]) {
+  Finished<T> ends;
+  CONVFILT_UNROLL(4)
+  for (int k = 0; k < 4; ++k) {
+#ifdef __CUDA_ARCH__
+    if constexpr (std::is_same_v<T, float>) {
+      // Of a GPU's multiply-add every NaN is 0x7fffffff, above all numbers; negative ones lie below.
+      ends.samples[k] =
+          __int_as_float(min(__float_as_int(multiply_add(sums[k], f.scale, f.offset)), 0x7fc00000));
+      continue;
+    } else if constexpr (std::is_same_v<T, std::uint16_t>) {
+      // Beside 2^23 a float has no place for fractions: it is rounded half to even. NaN ends as 0,
+      // because fmaxf() takes the other one.
+      const float value = multiply_add(sums[k], f.scale, f.offset);
+      ends.samples[k] =
+          T(__float_as_uint(fminf(fmaxf(value, 0.0f), 65535.0f) + 8388608.0f));
+      continue;
+    }
+#endif
+    finish(f, sums[k], ends.samples[k]);
+  }
+  return ends;
+}
+
+/// A warp's part of a step of outputs: eight rows of a strip, four columns a lane. `row`: of the
+/// ring, where the step's first row of mids lies. (x, y): the strip's first output.
+template <class T>
+CONVFILT_DEVICE inline void column_pass(const FusedShape& s, const FusedMask<T>& mask,
+                                        SharedWords weights, SharedWords mids, int row,
+                                        const PlaneView<T>& out, int x, int y, int end_y,
+                                        bool aligned) {
+  using Work = SumOf<MidOf<T>>;
+  const int strip = threadIdx.y % s.across, below = threadIdx.y / s.across * kFusedRows;
+  const int rows = s.ring * s.step_rows();
+  x += strip * kFusedColumns + threadIdx.x * 4;
+  y += below;
+  row += below;
+  if (y >= end_y || x - int(threadIdx.x) * 4 >= out.width) return;
+  ColumnSums<Work> sums = {};
+  column_taps<Work>(mids.from(strip * rows * kMidPitch + threadIdx.x * 4), weights,
+                    {row, rows, 0, s.skip_y + mask.height}, s.skip_y, sums);
+
+  const bool whole = aligned && x + 4 <= out.width;
+  CONVFILT_UNROLL(kFusedRows)
+  for (int r = 0; r < kFusedRows; ++r) {
+    if (y + r >= end_y) continue;
+    const Finished<T> ends = finished<T>(mask.column_finish, sums[r]);
+    T* const to = out.row(y + r) + x;
+    if (whole) {
+      *reinterpret_cast<Finished<T>*>(to) = ends;
+    } else {
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        if (x + k < out.width) to[k] = ends.samples[k];
+      }
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND
