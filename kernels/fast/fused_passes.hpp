@@ -7,14 +7,20 @@
 namespace convfilt::CONVFILT_BACKEND {
 
 constexpr int kRowOutputs = 16;  // neighbouring mids of a lane
+constexpr int kLaneRows = 2;     // of such, four rows apart, so that a weight read serves both
 constexpr int kWindow = 5;       // fours of samples that a tap's sixteen mids lie in, however shifted
 
-/// Taps 4 * kFirst.. of a window that repeats after 20 taps; only first..last-1 of these where
-/// kGuarded.
+template <class Work>
+using RowSums = Work[kLaneRows][kRowOutputs];
+template <class Work>
+using RowWindow = Four<Work>[kLaneRows][kWindow];
+
+/// Four taps, whose place in the window is that of chunk kFirst: it repeats after five. Only
+/// first..last-1 of these where kGuarded. `apart`: words between a lane's rows.
 template <int kChannels, int kFirst, bool kGuarded, class Work>
-CONVFILT_DEVICE inline void row_chunk(SharedWords samples, const Four<Work>& weights, int first,
-                                      int last, Four<Work> (&window)[kWindow],
-                                      Work (&sums)[kRowOutputs]) {
+CONVFILT_DEVICE inline void row_chunk(SharedWords samples, int apart, const Four<Work>& weights,
+                                      int first, int last, RowWindow<Work>& window,
+                                      RowSums<Work>& sums) {
   CONVFILT_UNROLL(4)
   for (int t = 0; t < 4; ++t) {
     constexpr int kBehind = kRowOutputs - 1;
@@ -22,24 +28,34 @@ CONVFILT_DEVICE inline void row_chunk(SharedWords samples, const Four<Work>& wei
     // What the tap before did not need: one four, or none.
     const int needed = (tap * kChannels + kBehind) / 4;
     if (needed != ((tap - 1) * kChannels + kBehind) / 4) {
-      window[needed % kWindow] =
-          samples.template get4<Work>(4 * (needed - kFirst * kChannels));
+      CONVFILT_UNROLL(kLaneRows)
+      for (int r = 0; r < kLaneRows; ++r) {
+        window[r][needed % kWindow] =
+            samples.get4<Work>(r * apart + 4 * (needed - kFirst * kChannels));
+      }
     }
     if (kGuarded && (t < first || t >= last)) continue;
-    CONVFILT_UNROLL(kRowOutputs)
-    for (int n = 0; n < kRowOutputs; ++n) {
-      const int at = tap * kChannels + n;
-      sums[n] = multiply_add(weights.samples[t], window[at / 4 % kWindow].samples[at % 4], sums[n]);
+    CONVFILT_UNROLL(kLaneRows)
+    for (int r = 0; r < kLaneRows; ++r) {
+      CONVFILT_UNROLL(kRowOutputs)
+      for (int n = 0; n < kRowOutputs; ++n) {
+        const int at = tap * kChannels + n;
+        sums[r][n] = multiply_add(weights.samples[t],
+                                  window[r][at / 4 % kWindow].samples[at % 4], sums[r][n]);
+      }
     }
   }
 }
 
 /// The fours that a first chunk does not load by itself.
 template <int kChannels, class Work>
-CONVFILT_DEVICE inline void start_window(SharedWords samples, Four<Work> (&window)[kWindow]) {
-  CONVFILT_UNROLL(kWindow)
-  for (int k = 0; k <= (kRowOutputs - 1 - kChannels) / 4; ++k) {
-    window[k] = samples.template get4<Work>(4 * k);
+CONVFILT_DEVICE inline void start_window(SharedWords samples, int apart, RowWindow<Work>& window) {
+  CONVFILT_UNROLL(kLaneRows)
+  for (int r = 0; r < kLaneRows; ++r) {
+    CONVFILT_UNROLL(kWindow)
+    for (int k = 0; k <= (kRowOutputs - 1 - kChannels) / 4; ++k) {
+      window[r][k] = samples.get4<Work>(r * apart + 4 * k);
+    }
   }
 }
 
@@ -57,57 +73,59 @@ struct RowPlace {
   }
 };
 
-/// The chains of sixteen neighbouring mids. The first tap skipped lies at `samples`.
+/// The chains of a lane's mids. The first tap skipped lies at `samples`.
 template <int kChannels, class Work>
-CONVFILT_DEVICE inline void row_taps(SharedWords samples, SharedWords weights, int skip, int width,
-                                     Work (&sums)[kRowOutputs]) {
-  Four<Work> window[kWindow];
+CONVFILT_DEVICE inline void row_taps(SharedWords samples, int apart, SharedWords weights, int skip,
+                                     int width, RowSums<Work>& sums) {
+  RowWindow<Work> window;
   RowPlace place{0, 0, skip + width};
   if (skip > 0) {
-    start_window<kChannels>(samples, window);
-    row_chunk<kChannels, 0, true>(samples, weights.get4<Work>(0), skip, place.left, window, sums);
+    start_window<kChannels>(samples, apart, window);
+    row_chunk<kChannels, 0, true>(samples, apart, weights.get4<Work>(0), skip, place.left, window,
+                                  sums);
     place.next<kChannels>();
   }
   if (place.left >= 4) {
-    start_window<kChannels>(samples.from(place.sample), window);
+    start_window<kChannels>(samples.from(place.sample), apart, window);
     for (;;) {
-      row_chunk<kChannels, 0, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
-                                     0, 4, window, sums);
+      row_chunk<kChannels, 0, false>(samples.from(place.sample), apart,
+                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
       if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 1, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
-                                     0, 4, window, sums);
+      row_chunk<kChannels, 1, false>(samples.from(place.sample), apart,
+                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
       if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 2, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
-                                     0, 4, window, sums);
+      row_chunk<kChannels, 2, false>(samples.from(place.sample), apart,
+                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
       if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 3, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
-                                     0, 4, window, sums);
+      row_chunk<kChannels, 3, false>(samples.from(place.sample), apart,
+                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
       if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 4, false>(samples.from(place.sample), weights.get4<Work>(place.weight),
-                                     0, 4, window, sums);
+      row_chunk<kChannels, 4, false>(samples.from(place.sample), apart,
+                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
       if (!place.next<kChannels>()) break;
     }
   }
   if (place.left > 0) {
     samples = samples.from(place.sample);
-    start_window<kChannels>(samples, window);
-    row_chunk<kChannels, 0, true>(samples, weights.get4<Work>(place.weight), 0, place.left, window,
-                                  sums);
+    start_window<kChannels>(samples, apart, window);
+    row_chunk<kChannels, 0, true>(samples, apart, weights.get4<Work>(place.weight), 0, place.left,
+                                  window, sums);
   }
 }
 
 template <class Work>
-CONVFILT_DEVICE inline void row_taps(int channels, SharedWords samples, SharedWords weights,
-                                     int skip, int width, Work (&sums)[kRowOutputs]) {
+CONVFILT_DEVICE inline void row_taps(int channels, SharedWords samples, int apart,
+                                     SharedWords weights, int skip, int width,
+                                     RowSums<Work>& sums) {
   switch (channels) {
-    case 1: return row_taps<1>(samples, weights, skip, width, sums);
-    case 2: return row_taps<2>(samples, weights, skip, width, sums);
-    case 3: return row_taps<3>(samples, weights, skip, width, sums);
-    case 4: return row_taps<4>(samples, weights, skip, width, sums);
+    case 1: return row_taps<1>(samples, apart, weights, skip, width, sums);
+    case 2: return row_taps<2>(samples, apart, weights, skip, width, sums);
+    case 3: return row_taps<3>(samples, apart, weights, skip, width, sums);
+    case 4: return row_taps<4>(samples, apart, weights, skip, width, sums);
   }
 }
 
-/// A warp's part of a step of mids: two times four rows of a strip, sixteen neighbours a lane, so
+/// A warp's part of a step of mids: eight rows of a strip, two times sixteen neighbours a lane, so
 /// that the lanes of a quarter warp read from different banks.
 template <class T>
 CONVFILT_DEVICE inline void row_pass(const FusedShape& s, const FusedMask<T>& mask, int channels,
@@ -115,26 +133,28 @@ CONVFILT_DEVICE inline void row_pass(const FusedShape& s, const FusedMask<T>& ma
   using Work = SumOf<MidOf<T>>;
   const int strip = threadIdx.y % s.across;
   const int col = threadIdx.x / 4 * kRowOutputs;
-  CONVFILT_UNROLL(1)
-  for (int half = 0; half < 2; ++half) {
-    const int row = threadIdx.y / s.across * kFusedRows + half * 4 + threadIdx.x % 4;
-    Work sums[kRowOutputs] = {};
-    row_taps(channels, in_rows.from(row * s.in_pitch + s.lead + strip * kFusedColumns + col),
-             words, s.skip_x, mask.width, sums);
+  const int row = threadIdx.y / s.across * kFusedRows + threadIdx.x % 4;
+  static_assert(kLaneRows * 4 == kFusedRows);
+  RowSums<Work> sums = {};
+  row_taps<Work>(channels, in_rows.from(row * s.in_pitch + s.lead + strip * kFusedColumns + col),
+                 4 * s.in_pitch, words, s.skip_x, mask.width, sums);
+  mids = mids.from((strip * s.ring * s.step_rows() + row) * kMidPitch + col);
+  CONVFILT_UNROLL(kLaneRows)
+  for (int r = 0; r < kLaneRows; ++r) {
     CONVFILT_UNROLL(kRowOutputs / 4)
     for (int n = 0; n < kRowOutputs; n += 4) {
       Four<Work> four;
       CONVFILT_UNROLL(4)
       for (int k = 0; k < 4; ++k) {
         if constexpr (std::is_same_v<Work, float>) {
-          four.samples[k] = sums[n + k];  // see fused_takes(): the row's finish changes nothing
+          four.samples[k] = sums[r][n + k];  // see fused_takes(): the row's finish changes nothing
         } else {
           MidOf<T> mid;
-          finish(mask.row_finish, sums[n + k], mid);
+          finish(mask.row_finish, sums[r][n + k], mid);
           four.samples[k] = mid;
         }
       }
-      mids.set4((strip * s.ring * s.step_rows() + row) * kMidPitch + col + n, four);
+      mids.set4(r * 4 * kMidPitch + n, four);
     }
   }
 }
@@ -162,11 +182,15 @@ CONVFILT_DEVICE inline void column_chunk(SharedWords mids, const Four<Work>& wei
   }
 }
 
-/// A place in the ring of rows, a multiple of four, and the weights and taps that are left.
+/// A place in the ring of rows, in words; and the weights and taps that are left.
 struct ColumnPlace {
-  int row, rows, weight, taps;
+  int mid, mids;  ///< multiples of four rows
+  int weight, taps;
 
-  CONVFILT_DEVICE void next_rows() { row = row + 4 == rows ? 0 : row + 4; }
+  CONVFILT_DEVICE void next_rows() {
+    mid += 4 * kMidPitch;
+    if (mid == mids) mid = 0;
+  }
   /// Behind a chunk: whether there is another.
   CONVFILT_DEVICE bool next() {
     next_rows();
@@ -181,25 +205,34 @@ template <class Work>
 CONVFILT_DEVICE inline void column_taps(SharedWords mids, SharedWords weights, ColumnPlace place,
                                         int skip, ColumnSums<Work>& sums) {
   Four<Work> window[12];
+  // A chunk's weights are read while the one before is computed.
+  Four<Work> now = weights.get4<Work>(0), then;
   CONVFILT_UNROLL(2)
   for (int r = 0; r < 8; r += 4) {
     CONVFILT_UNROLL(4)
-    for (int k = 0; k < 4; ++k) {
-      window[r + k] = mids.template get4<Work>((place.row + k) * kMidPitch);
-    }
+    for (int k = 0; k < 4; ++k) window[r + k] = mids.get4<Work>(place.mid + k * kMidPitch);
     place.next_rows();
   }
-  column_chunk<0, true>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), skip,
-                        window, sums);
+  then = weights.get4<Work>(4);
+  column_chunk<0, true>(mids.from(place.mid), now, skip, window, sums);
   while (place.next()) {
-    column_chunk<1, false>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), 0,
-                           window, sums);
+    now = weights.get4<Work>(place.weight + 4);
+    column_chunk<1, false>(mids.from(place.mid), then, 0, window, sums);
     if (!place.next()) break;
-    column_chunk<2, false>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), 0,
-                           window, sums);
+    then = weights.get4<Work>(place.weight + 4);
+    column_chunk<2, false>(mids.from(place.mid), now, 0, window, sums);
     if (!place.next()) break;
-    column_chunk<0, false>(mids.from(place.row * kMidPitch), weights.get4<Work>(place.weight), 0,
-                           window, sums);
+    now = weights.get4<Work>(place.weight + 4);
+    column_chunk<0, false>(mids.from(place.mid), then, 0, window, sums);
+    if (!place.next()) break;
+    then = weights.get4<Work>(place.weight + 4);
+    column_chunk<1, false>(mids.from(place.mid), now, 0, window, sums);
+    if (!place.next()) break;
+    now = weights.get4<Work>(place.weight + 4);
+    column_chunk<2, false>(mids.from(place.mid), then, 0, window, sums);
+    if (!place.next()) break;
+    then = weights.get4<Work>(place.weight + 4);
+    column_chunk<0, false>(mids.from(place.mid), now, 0, window, sums);
   }
 }
 
@@ -243,28 +276,30 @@ CONVFILT_DEVICE inline void column_pass(const FusedShape& s, const FusedMask<T>&
                                         bool aligned) {
   using Work = SumOf<MidOf<T>>;
   const int strip = threadIdx.y % s.across, below = threadIdx.y / s.across * kFusedRows;
-  const int rows = s.ring * s.step_rows();
+  const int ring = s.ring * s.step_rows() * kMidPitch;
   x += strip * kFusedColumns + threadIdx.x * 4;
   y += below;
   row += below;
   if (y >= end_y || x - int(threadIdx.x) * 4 >= out.width) return;
   ColumnSums<Work> sums = {};
-  column_taps<Work>(mids.from(strip * rows * kMidPitch + threadIdx.x * 4), weights,
-                    {row, rows, 0, s.skip_y + mask.height}, s.skip_y, sums);
+  column_taps<Work>(mids.from(strip * ring + threadIdx.x * 4), weights,
+                    {row * kMidPitch, ring, 0, s.skip_y + mask.height}, s.skip_y, sums);
 
-  const bool whole = aligned && x + 4 <= out.width;
+  // Store whole rows of the strip where they exist.
+  if (aligned && x - int(threadIdx.x) * 4 + kFusedColumns <= out.width && y + kFusedRows <= end_y) {
+    T* to = out.row(y) + x;
+    CONVFILT_UNROLL(kFusedRows)
+    for (int r = 0; r < kFusedRows; ++r, to += out.stride) {
+      *reinterpret_cast<Finished<T>*>(to) = finished<T>(mask.column_finish, sums[r]);
+    }
+    return;
+  }
   CONVFILT_UNROLL(kFusedRows)
   for (int r = 0; r < kFusedRows; ++r) {
-    if (y + r >= end_y) continue;
     const Finished<T> ends = finished<T>(mask.column_finish, sums[r]);
-    T* const to = out.row(y + r) + x;
-    if (whole) {
-      *reinterpret_cast<Finished<T>*>(to) = ends;
-    } else {
-      CONVFILT_UNROLL(4)
-      for (int k = 0; k < 4; ++k) {
-        if (x + k < out.width) to[k] = ends.samples[k];
-      }
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k) {
+      if (y + r < end_y && x + k < out.width) out.row(y + r)[x + k] = ends.samples[k];
     }
   }
 }

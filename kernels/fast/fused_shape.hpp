@@ -74,8 +74,8 @@ inline FusedShape fused_shape(int width, int height, int dx, int channels, int s
   s.in_pitch = (s.in_columns / 4 | 1) * 4;
   s.skip_y = low_bits(-height, 4);
   s.ring = ceil_div(s.skip_y + height - 1, s.step_rows()) + 1;
-  s.column_weights = (s.skip_x + width + 3) / 4 * 4;
-  s.in_rows = s.column_weights + s.skip_y + height;
+  s.column_weights = (s.skip_x + width + 3) / 4 * 4 + 4;  // four more are read and not used
+  s.in_rows = s.column_weights + s.skip_y + height + 4;
   const bool converts = sample_bytes < 4;  // then one step is in use, and those on their way are raw
   s.mids = s.in_rows + (converts ? 1 : slots) * s.step_rows() * s.in_pitch;
   s.raw = s.mids + across * s.ring * s.step_rows() * kMidPitch;

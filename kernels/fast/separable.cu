@@ -52,8 +52,9 @@ __global__ void __launch_bounds__(kFusedWarps * 32, 2)
     const int i = k - s.skip_x;
     words.set(k, i >= 0 && i < mask.width ? mask.row[i] : 0);
   }
-  for (int k = thread; k < s.skip_y + mask.height; k += threads) {
-    column_weights.set(k, k >= s.skip_y ? mask.column[k - s.skip_y] : 0);
+  for (int k = thread; k < s.in_rows - s.column_weights; k += threads) {
+    const int j = k - s.skip_y;
+    column_weights.set(k, j >= 0 && j < mask.height ? mask.column[j] : 0);
   }
   int loaded = 0, load_slot = 0;
   const auto load_next = [&] {
