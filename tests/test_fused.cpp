@@ -42,6 +42,13 @@ class FewBlocks {
   ~FewBlocks() { emulator::most_blocks = 1 << 30; }
 };
 
+/// An emulated device that copies rows on its own, or does not.
+class RowCopies {
+ public:
+  explicit RowCopies(bool has) { emulator::has_row_copies = has; }
+  ~RowCopies() { emulator::has_row_copies = true; }
+};
+
 /// An emulated device with so much shared memory a block.
 class LittleMemory {
  public:
@@ -68,6 +75,7 @@ TEST_CASE("separable: every length of a mask") {
     for (const Depth depth : kDepths) {
       for (const bool upright : {false, true}) {
         const FewBlocks few(k % 3 == 0 ? 1 << 30 : 3);
+        const RowCopies copies(k % 4 != 1);
         const int other = random.integer(1, 12);
         const Mask mask = upright ? real_rank_one_mask(random, other, taps)
                                   : real_rank_one_mask(random, taps, other);
@@ -90,6 +98,7 @@ TEST_CASE("separable: channels side by side, and five of them as planes") {
         ++k;
         if (!full_size() && k % 11 != 0) continue;
         const FewBlocks few(k % 2 ? 1 << 30 : 4);
+        const RowCopies copies(k % 3 != 0);
         check_bytes({69, 25, channels, cycled(kDepths, k), border, 200,
                      real_rank_one_mask(random, taps, random.integer(1, 5))});
       }
@@ -124,6 +133,7 @@ TEST_CASE("separable: modes, windows, packed rows, NaN and infinity") {
         const Problem p{163, 61, channels, depth, cycled(kBorders, ++k), 9, mask, mode};
         if (!full_size() && k % 4 != 0) continue;
         const FewBlocks few(2);
+        const RowCopies copies(k % 2 == 0);
         check_bytes(p, Fill::not_finite);
         check_bytes(p, Fill::large);
         check_bytes(p, Fill::noise, {.padded_pitch = false});

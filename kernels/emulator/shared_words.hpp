@@ -76,6 +76,28 @@ void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words, int a
   words.set4(at, four);
 }
 
+/// Tests play a device without them.
+inline bool has_row_copies = true;
+
+inline bool row_copies(const PlanOptions&) {
+  return has_row_copies;
+}
+
+inline void start_arrivals(SharedWords, int, int) {}
+inline void expect(SharedWords, int, int) {}
+inline void await(SharedWords, int, int) {}
+inline void hand_over() {}
+
+template <class T>
+void copy_row(const PlaneView<const T>& in, int x, int y, int samples, SharedWords words, int at,
+              int) {
+  constexpr int kSamples = int(16 / sizeof(T));
+  if (samples % kSamples != 0) fail("a kernel copied a row of no multiple of 16 bytes");
+  for (int k = 0; k < samples; k += kSamples) {
+    copy16(in, x + k, y, words, at + k / kSamples * 4);
+  }
+}
+
 struct SharedLimits {
   int block = 0, multiprocessor = 0;  ///< bytes
 };

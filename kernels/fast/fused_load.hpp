@@ -69,56 +69,67 @@ struct FusedSource {
   }
 };
 
-/// Calls f(row, chunk, n) for the chunks of a step's rows that this thread loads; n counts them
-/// from 0 on.
-template <class F>
-CONVFILT_DEVICE inline void for_chunks(const FusedShape& s, int chunks, F f) {
-  const int chunks_a_lane = (chunks + 31) / 32;
-  int n = 0;
-  CONVFILT_UNROLL(1)
-  for (int row = threadIdx.y; row < s.step_rows(); row += s.warps()) {
-    CONVFILT_UNROLL(1)
-    for (int k = 0; k < chunks_a_lane; ++k, ++n) {
-      const int chunk = k * 32 + threadIdx.x;
-      if (chunk < chunks) f(row, chunk, n);
-    }
-  }
+/// What of a block's rows lies in the image, in chunks: begin..end-1. None where the rows' addresses
+/// are no multiples of sixteen.
+struct InsideChunks {
+  int begin, end;
+};
+
+template <class T>
+CONVFILT_DEVICE inline InsideChunks inside_chunks(const FusedSource<T>& source, int x, int chunks) {
+  constexpr int kChunk = FusedSource<T>::kChunk;
+  if (!source.aligned) return {chunks, chunks};
+  const int begin = min(chunks, max(0, -x) / kChunk);
+  return {begin, max(begin, min(chunks, (source.in.width - x) / kChunk))};
 }
 
-/// Starts to load a step of rows from (x, y) on. Floats go where they are used; others, which are
-/// to be converted, to where their thread finds them again.
+/// Starts to load a step of rows from (x, y) on. They are there after await() where the device
+/// copies rows on its own, and in any case after finish_copies() and a barrier.
 template <class T>
 CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedShape& s, int x,
-                                      int y, int slot, SharedWords words) {
+                                      int y, InsideChunks inside, int slot, SharedWords words) {
   constexpr int kChunk = FusedSource<T>::kChunk;
-  const int chunks = s.in_columns / kChunk;
-  const int thread = threadIdx.y * 32 + threadIdx.x, threads = s.warps() * 32;
-  if constexpr (sizeof(T) == 4) {
-    const SharedWords to = words.from(s.in_rows + slot * s.step_rows() * s.in_pitch);
-    const bool inside = source.aligned && x >= 0 && x + s.in_columns <= source.in.width && y >= 0 &&
-                        y + s.step_rows() <= source.in.height;
-    if (inside) {
-      CONVFILT_UNROLL(2)
-      for (int row = threadIdx.y; row < s.step_rows(); row += s.warps()) {
-        CONVFILT_UNROLL(1)
-        for (int chunk = threadIdx.x; chunk < chunks; chunk += 32) {
-          copy16(source.in, x + chunk * kChunk, y + row, to, row * s.in_pitch + chunk * 4);
-        }
+  const int chunks = s.in_columns / kChunk, rows = s.step_rows();
+  const int to = s.loaded + slot * rows * s.loaded_pitch;
+  const auto image_row = [&](int row) { return index_by(source.border, y + row, source.in.height); };
+  const auto load_chunk = [&](int row, int chunk) {
+    source.chunk(x + chunk * kChunk, image_row(row), words, to + row * s.loaded_pitch + chunk * 4);
+  };
+  int begin = 0, end = 0;  // of the chunks that are copied as rows
+  if (s.row_copies) {
+    begin = inside.begin;
+    end = inside.end;
+    const int samples = (end - begin) * kChunk;
+    // Rows of ghosts are not copied.
+    const int ghosts = source.border == Border::constant
+                           ? rows - max(0, min(y + rows, source.in.height) - max(y, 0))
+                           : 0;
+    if (threadIdx.y == 0) {
+      if (threadIdx.x == 0) expect(words, 2 * slot, (rows - ghosts) * samples * int(sizeof(T)));
+      for (int row = threadIdx.x; samples > 0 && row < rows; row += 32) {
+        const int from = image_row(row);
+        if (from < 0) continue;
+        copy_row(source.in, x + begin * kChunk, from, samples, words,
+                 to + row * s.loaded_pitch + begin * 4, 2 * slot);
       }
-      return;
     }
-    for_chunks(s, chunks, [&](int row, int chunk, int) {
-      source.chunk(x + chunk * kChunk, index_by(source.border, y + row, source.in.height), to,
-                   row * s.in_pitch + chunk * 4);
-    });
-  } else {
-    const SharedWords to = words.from(s.raw);
-    const int rows_a_warp = kFusedRows / s.across, chunks_a_lane = (chunks + 31) / 32;
-    for_chunks(s, chunks, [&](int row, int chunk, int n) {
-      source.chunk(x + chunk * kChunk, index_by(source.border, y + row, source.in.height), to,
-                   ((slot * rows_a_warp * chunks_a_lane + n) * threads + thread) * 4);
-    });
+    if (ghosts > 0) {
+      CONVFILT_UNROLL(1)
+      for (int row = threadIdx.y; row < rows; row += s.warps()) {
+        if (image_row(row) >= 0) continue;
+        for (int chunk = begin + threadIdx.x; chunk < end; chunk += 32) load_chunk(row, chunk);
+      }
+    }
+    if (ghosts == 0 && samples == s.in_columns) return;
   }
+  // The chunks beside them, one a thread.
+  const int beside = begin + chunks - end;
+  CONVFILT_UNROLL(1)
+  for (int n = threadIdx.y * 32 + threadIdx.x; n < rows * beside; n += s.warps() * 32) {
+    const int row = n / beside, k = n % beside;
+    load_chunk(row, k < begin ? k : k - begin + end);
+  }
+  if (s.row_copies) hand_over();
 }
 
 /// Sample k of a word, as a sum's type.
@@ -132,28 +143,32 @@ CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
   }
 }
 
-/// Converts what this thread loaded of a step.
+/// Converts the rows of a step to what sums are made of, four samples at a time.
 template <class T>
 CONVFILT_DEVICE inline void convert_step(const FusedShape& s, int slot, SharedWords words) {
   using Work = SumOf<MidOf<T>>;
-  constexpr int kChunk = FusedSource<T>::kChunk, kInWord = 4 / int(sizeof(T));
-  const int chunks = s.in_columns / kChunk;
-  const int thread = threadIdx.y * 32 + threadIdx.x, threads = s.warps() * 32;
-  const int rows_a_warp = kFusedRows / s.across, chunks_a_lane = (chunks + 31) / 32;
-  for_chunks(s, chunks, [&](int row, int chunk, int n) {
-    const auto four = words.from(s.raw).template get4<std::uint32_t>(
-        ((slot * rows_a_warp * chunks_a_lane + n) * threads + thread) * 4);
-    const SharedWords to = words.from(s.in_rows);
-    CONVFILT_UNROLL(kChunk / 4)
-    for (int k = 0; k < kChunk; k += 4) {
-      Four<Work> samples;
-      CONVFILT_UNROLL(4)
-      for (int m = 0; m < 4; ++m) {
-        samples.samples[m] = sample_of<T>(four.samples[(k + m) / kInWord], (k + m) % kInWord);
-      }
-      to.set4(row * s.in_pitch + chunk * kChunk + k, samples);
+  constexpr int kInWord = 4 / int(sizeof(T));
+  const int fours = s.in_columns / 4, threads = s.warps() * 32;
+  const int from = s.loaded + slot * s.step_rows() * s.loaded_pitch;
+  int row = 0, four = threadIdx.y * 32 + threadIdx.x;
+  for (;;) {
+    while (four >= fours) {
+      four -= fours;
+      ++row;
     }
-  });
+    if (row >= s.step_rows()) break;
+    std::uint32_t in_words[4 / kInWord];
+    CONVFILT_UNROLL(4 / kInWord)
+    for (int k = 0; k < 4 / kInWord; ++k) {
+      in_words[k] =
+          words.get<std::uint32_t>(from + row * s.loaded_pitch + four * (4 / kInWord) + k);
+    }
+    Four<Work> samples;
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k) samples.samples[k] = sample_of<T>(in_words[k / kInWord], k % kInWord);
+    words.set4(s.in_rows + row * s.in_pitch + four * 4, samples);
+    four += threads;
+  }
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

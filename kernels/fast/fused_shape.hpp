@@ -42,9 +42,11 @@ struct FusedShape {
   int lead = 0;               ///< samples between the first one loaded and the first tap skipped
   int in_columns = 0, in_pitch = 0;  ///< samples loaded of a row, and words between rows
   int ring = 0;                      ///< steps of mids that are kept
-  int column_weights = 0, in_rows = 0, mids = 0, raw = 0;  ///< where they lie, in words
-  int words = 0;                                           ///< of all
-  int segment = 0;  ///< rows of outputs of a block, a multiple of step_rows()
+  int row_weights = 0, column_weights = 0, in_rows = 0, mids = 0;  ///< where they lie, in words
+  int loaded = 0, loaded_pitch = 0;  ///< where rows arrive, and words between them: in_rows for floats
+  int words = 0;                     ///< of all
+  int segment = 0;                   ///< rows of outputs of a block, a multiple of step_rows()
+  bool row_copies = false;           ///< whether the device copies rows on its own
 
   CONVFILT_HD int warps() const { return across * down; }
   /// Rows of mids, and of outputs, between two barriers.
@@ -74,14 +76,19 @@ inline FusedShape fused_shape(int width, int height, int dx, int channels, int s
   s.in_pitch = (s.in_columns / 4 | 1) * 4;
   s.skip_y = low_bits(-height, 4);
   s.ring = ceil_div(s.skip_y + height - 1, s.step_rows()) + 1;
-  s.column_weights = (s.skip_x + width + 3) / 4 * 4 + 4;  // four more are read and not used
+  // The counters of what arrives stand first. Four weights more are read than used.
+  s.row_weights = ceil_div(2 * slots, 4) * 4;
+  s.column_weights = s.row_weights + (s.skip_x + width + 3) / 4 * 4 + 4;
   s.in_rows = s.column_weights + s.skip_y + height + 4;
+  s.loaded = s.in_rows;
+  s.loaded_pitch = s.in_pitch;
   const bool converts = sample_bytes < 4;  // then one step is in use, and those on their way are raw
-  s.mids = s.in_rows + (converts ? 1 : slots) * s.step_rows() * s.in_pitch;
-  s.raw = s.mids + across * s.ring * s.step_rows() * kMidPitch;
-  const int rows_a_warp = kFusedRows / across;
-  const int chunks_a_lane = ceil_div(s.in_columns / chunk, 32);
-  s.words = s.raw + (converts ? slots * s.warps() * 32 * rows_a_warp * chunks_a_lane * 4 : 0);
+  if (converts) {
+    s.loaded += s.step_rows() * s.in_pitch;
+    s.loaded_pitch = s.in_columns / chunk * 4;
+  }
+  s.mids = s.loaded + slots * s.step_rows() * s.loaded_pitch;
+  s.words = s.mids + across * s.ring * s.step_rows() * kMidPitch;
   return s;
 }
 
@@ -100,7 +107,8 @@ inline FusedShape best_shape(int width, int height, int dx, int channels, int sa
   for (const int down : {4, 2, 1}) {
     for (const int across : {1, 2, 4}) {
       if (across * down > kFusedWarps) continue;
-      const auto s = fused_shape(width, height, dx, channels, sample_bytes, across, down, 1);
+      const auto s = fused_shape(width, height, dx, channels, sample_bytes, across, down,
+                                 sample_bytes < 4 ? 2 : 1);
       const int fitting = s.words * 4 > block_limit ? 0 : limit / (s.words * 4 + 1024);
       const int warps = std::min(16, fitting * s.warps());
       if (warps > most) {

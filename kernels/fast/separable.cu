@@ -47,57 +47,83 @@ __global__ void __launch_bounds__(kFusedWarps * 32, 2)
   constexpr bool kConverts = sizeof(T) < 4;
 
   // Load the weights, and the first steps.
+  const InsideChunks inside = inside_chunks(source, in_x, s.in_columns / FusedSource<T>::kChunk);
   const int thread = threadIdx.y * 32 + threadIdx.x, threads = s.warps() * 32;
-  for (int k = thread; k < s.column_weights; k += threads) {
+  for (int k = thread; k < s.column_weights - s.row_weights; k += threads) {
     const int i = k - s.skip_x;
-    words.set(k, i >= 0 && i < mask.width ? mask.row[i] : 0);
+    words.set(s.row_weights + k, i >= 0 && i < mask.width ? mask.row[i] : 0);
   }
   for (int k = thread; k < s.in_rows - s.column_weights; k += threads) {
     const int j = k - s.skip_y;
-    column_weights.set(k, j >= 0 && j < mask.height ? mask.column[j] : 0);
+    words.set(s.column_weights + k, j >= 0 && j < mask.height ? mask.column[j] : 0);
   }
-  int loaded = 0, load_slot = 0;
+  if (s.row_copies) {
+    if (thread == 0) start_arrivals(words, 0, s.slots);
+    __syncthreads();
+  }
+  int loading = 0, load_slot = 0;
   const auto load_next = [&] {
-    if (loaded < steps) load_step(source, s, in_x, in_y + loaded * step_rows, load_slot, words);
+    if (loading < steps) {
+      load_step(source, s, in_x, in_y + loading * step_rows, inside, load_slot, words);
+    }
     commit_copies();
-    ++loaded;
+    ++loading;
     load_slot = load_slot + 1 == s.slots ? 0 : load_slot + 1;
   };
-  const auto wait = [&] {
+  int slot = 0, round = 0;  // of the next step to arrive
+  const auto next_slot = [&] {
+    if (++slot < s.slots) return;
+    slot = 0;
+    ++round;
+  };
+  // Before a barrier: until this thread's copies of the next step are there. Behind it: the rows.
+  const auto finish_own = [&] {
     if (s.slots == 1) {
       finish_copies<0>();
     } else {
       finish_copies<1>();
     }
   };
-  int slot = 0, block = 0;
-  const auto next_slot = [&] { slot = slot + 1 == s.slots ? 0 : slot + 1; };
+  const auto await_rows = [&] {
+    if (s.row_copies) await(words, 2 * slot, round);
+  };
   for (int k = 0; k < s.slots; ++k) load_next();
   if constexpr (kConverts) {
-    wait();
+    finish_own();
+    __syncthreads();
+    await_rows();
     convert_step<T>(s, slot, words);
     next_slot();
-    load_next();
   }
 
+  int block = 0;  // of the ring, in steps
   for (int step = 0; step < steps; ++step) {
-    if constexpr (!kConverts) wait();
+    if constexpr (!kConverts) finish_own();
     __syncthreads();
+    if constexpr (kConverts) {
+      load_next();
+    } else {
+      await_rows();
+    }
 
     // Compute a step of mids; what it was computed from may then be loaded over.
-    const SharedWords in_rows =
-        words.from(s.in_rows + (kConverts ? 0 : slot * step_rows * s.in_pitch));
-    row_pass(s, mask, channels, words, in_rows, mids.from(block * step_rows * kMidPitch));
+    const int in_rows = s.in_rows + (kConverts ? 0 : slot * step_rows * s.in_pitch);
+    row_pass(s, mask, channels, words.from(s.row_weights), words.from(in_rows),
+             mids.from(block * step_rows * kMidPitch));
+    if constexpr (kConverts) finish_own();
     __syncthreads();
-    block = block + 1 == s.ring ? 0 : block + 1;
     if constexpr (kConverts) {
-      wait();
-      if (step + 1 < steps) convert_step<T>(s, slot, words);
+      if (step + 1 < steps) {
+        await_rows();
+        convert_step<T>(s, slot, words);
+      }
+    } else {
+      load_next();
     }
     next_slot();
-    load_next();
 
     // Compute the outputs whose last mids these were.
+    block = block + 1 == s.ring ? 0 : block + 1;
     const int row = (step - s.first_steps()) * step_rows;
     if (row >= 0) {
       column_pass(s, mask, column_weights, mids, block * step_rows, out, strip_x, first_y + row,
@@ -124,7 +150,8 @@ class FusedPlan : public DevicePlan {
   FusedPlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask)
       : DevicePlan(problem, options, {.interleaved = problem.channels <= kFusedChannels}),
         ghost_(ghost_sample<T>(problem)),
-        shared_(most_shared(options)) {
+        shared_(most_shared(options)),
+        row_copies_(row_copies(options)) {
     mask_.width = mask.row.width;
     mask_.height = mask.column.height;
     mask_.dx = -mask.row.anchor_x;
@@ -144,6 +171,7 @@ class FusedPlan : public DevicePlan {
     mask.dx += shift.x;
     mask.dy += shift.y;
     FusedShape shape = shape_for(mask.dx);
+    shape.row_copies = row_copies_;
     const dim3 block(32, shape.warps());
     const int strips = ceil_div(out.width, shape.across * kFusedColumns);
     const auto kernel = fused_kernel<T>;
@@ -164,6 +192,7 @@ class FusedPlan : public DevicePlan {
 
   const T ghost_;
   const SharedLimits shared_;
+  const bool row_copies_;
   FusedMask<T> mask_;
 };
 
