@@ -151,7 +151,8 @@ TEST_CASE("separable: less shared memory, down to what holds no rows at all") {
       for (const Depth depth : kDepths) {
         if (!full_size() && (taps != 15 || depth != Depth::u16)) continue;
         const FewBlocks few(3);
-        check_bytes({300, 70, 1, depth, Border::reflect, 0, real_rank_one_mask(random, taps, taps)});
+        check_bytes(
+            {300, 70, 1, depth, Border::reflect, 0, real_rank_one_mask(random, taps, taps)});
       }
     }
   }

@@ -99,18 +99,18 @@ __device__ inline void start_arrivals(SharedWords words, int at, int n) {
 }
 
 __device__ inline void expect(SharedWords words, int at, int bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(words, at)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(words, at)),
+      "r"(bytes)
+      : "memory");
 }
 
 template <class T>
 __device__ inline void copy_row(const PlaneView<const T>& in, int x, int y, int samples,
                                 SharedWords words, int at, int arrivals) {
   asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(words, at)),
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::
+          "r"(shared_address(words, at)),
       "l"(__cvta_generic_to_global(in.row(y) + x)), "r"(samples * int(sizeof(T))),
       "r"(shared_address(words, arrivals))
       : "memory");
@@ -120,7 +120,8 @@ __device__ inline void await(SharedWords words, int at, int round) {
   unsigned there = 0;
   while (!there) {
     asm volatile(
-        "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, p;}"
+        "{.reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, 0, "
+        "p;}"
         : "=r"(there)
         : "r"(shared_address(words, at)), "r"(round & 1)
         : "memory");

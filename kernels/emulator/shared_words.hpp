@@ -49,7 +49,8 @@ class SharedWords {
     return shared_cells[std::size_t(first_ + at)];
   }
   void check_multiple(int at) const {
-    if ((first_ + at) % 4 != 0) fail("a kernel took four words that do not lie at a multiple of 16");
+    if ((first_ + at) % 4 != 0)
+      fail("a kernel took four words that do not lie at a multiple of 16");
   }
 
   int first_;

@@ -69,8 +69,8 @@ struct FusedSource {
   }
 };
 
-/// What of a block's rows lies in the image, in chunks: begin..end-1. None where the rows' addresses
-/// are no multiples of sixteen.
+/// What of a block's rows lies in the image, in chunks: begin..end-1. None where the rows'
+/// addresses are no multiples of sixteen.
 struct InsideChunks {
   int begin, end;
 };
@@ -91,7 +91,9 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
   constexpr int kChunk = FusedSource<T>::kChunk;
   const int chunks = s.in_columns / kChunk, rows = s.step_rows();
   const int to = s.loaded + slot * rows * s.loaded_pitch;
-  const auto image_row = [&](int row) { return index_by(source.border, y + row, source.in.height); };
+  const auto image_row = [&](int row) {
+    return index_by(source.border, y + row, source.in.height);
+  };
   const auto load_chunk = [&](int row, int chunk) {
     source.chunk(x + chunk * kChunk, image_row(row), words, to + row * s.loaded_pitch + chunk * 4);
   };
@@ -139,7 +141,8 @@ CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
   if constexpr (sizeof(T) == 1) {
     return std::int32_t(bits);
   } else {
-    return std::bit_cast<float>(bits | 0x4b000000u) - 8388608.0f;  // the last bits of 2^23 + n are n
+    return std::bit_cast<float>(bits | 0x4b000000u) -
+           8388608.0f;  // the last bits of 2^23 + n are n
   }
 }
 
@@ -165,7 +168,8 @@ CONVFILT_DEVICE inline void convert_step(const FusedShape& s, int slot, SharedWo
     }
     Four<Work> samples;
     CONVFILT_UNROLL(4)
-    for (int k = 0; k < 4; ++k) samples.samples[k] = sample_of<T>(in_words[k / kInWord], k % kInWord);
+    for (int k = 0; k < 4; ++k)
+      samples.samples[k] = sample_of<T>(in_words[k / kInWord], k % kInWord);
     words.set4(s.in_rows + row * s.in_pitch + four * 4, samples);
     four += threads;
   }

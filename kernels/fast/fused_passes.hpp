@@ -8,7 +8,7 @@ namespace convfilt::CONVFILT_BACKEND {
 
 constexpr int kRowOutputs = 16;  // neighbouring mids of a lane
 constexpr int kLaneRows = 2;     // of such, four rows apart, so that a weight read serves both
-constexpr int kWindow = 5;       // fours of samples that a tap's sixteen mids lie in, however shifted
+constexpr int kWindow = 5;  // fours of samples that a tap's sixteen mids lie in, however shifted
 
 template <class Work>
 using RowSums = Work[kLaneRows][kRowOutputs];
@@ -40,8 +40,8 @@ CONVFILT_DEVICE inline void row_chunk(SharedWords samples, int apart, const Four
       CONVFILT_UNROLL(kRowOutputs)
       for (int n = 0; n < kRowOutputs; ++n) {
         const int at = tap * kChannels + n;
-        sums[r][n] = multiply_add(weights.samples[t],
-                                  window[r][at / 4 % kWindow].samples[at % 4], sums[r][n]);
+        sums[r][n] = multiply_add(weights.samples[t], window[r][at / 4 % kWindow].samples[at % 4],
+                                  sums[r][n]);
       }
     }
   }
@@ -79,31 +79,24 @@ CONVFILT_DEVICE inline void row_taps(SharedWords samples, int apart, SharedWords
                                      int width, RowSums<Work>& sums) {
   RowWindow<Work> window;
   RowPlace place{0, 0, skip + width};
-  if (skip > 0) {
-    start_window<kChannels>(samples, apart, window);
-    row_chunk<kChannels, 0, true>(samples, apart, weights.get4<Work>(0), skip, place.left, window,
-                                  sums);
-    place.next<kChannels>();
-  }
-  if (place.left >= 4) {
-    start_window<kChannels>(samples.from(place.sample), apart, window);
-    for (;;) {
-      row_chunk<kChannels, 0, false>(samples.from(place.sample), apart,
-                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
-      if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 1, false>(samples.from(place.sample), apart,
-                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
-      if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 2, false>(samples.from(place.sample), apart,
-                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
-      if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 3, false>(samples.from(place.sample), apart,
-                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
-      if (!place.next<kChannels>()) break;
-      row_chunk<kChannels, 4, false>(samples.from(place.sample), apart,
-                                     weights.get4<Work>(place.weight), 0, 4, window, sums);
-      if (!place.next<kChannels>()) break;
-    }
+  start_window<kChannels>(samples, apart, window);
+  row_chunk<kChannels, 0, true>(samples, apart, weights.get4<Work>(0), skip, place.left, window,
+                                sums);
+  while (place.next<kChannels>()) {
+    row_chunk<kChannels, 1, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 2, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 3, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 4, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
+    if (!place.next<kChannels>()) break;
+    row_chunk<kChannels, 0, false>(samples.from(place.sample), apart,
+                                   weights.get4<Work>(place.weight), 0, 4, window, sums);
   }
   if (place.left > 0) {
     samples = samples.from(place.sample);
@@ -175,8 +168,8 @@ CONVFILT_DEVICE inline void column_chunk(SharedWords mids, const Four<Work>& wei
     for (int r = 0; r < kFusedRows; ++r) {
       CONVFILT_UNROLL(4)
       for (int k = 0; k < 4; ++k) {
-        sums[r][k] = multiply_add(weights.samples[t],
-                                  window[(4 * kFirst + t + r) % 12].samples[k], sums[r][k]);
+        sums[r][k] = multiply_add(weights.samples[t], window[(4 * kFirst + t + r) % 12].samples[k],
+                                  sums[r][k]);
       }
     }
   }
@@ -249,7 +242,8 @@ CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&s
   for (int k = 0; k < 4; ++k) {
 #ifdef __CUDA_ARCH__
     if constexpr (std::is_same_v<T, float>) {
-      // Of a GPU's multiply-add every NaN is 0x7fffffff, above all numbers; negative ones lie below.
+      // Of a GPU's multiply-add every NaN is 0x7fffffff, above all numbers; negative ones lie
+      // below.
       ends.samples[k] =
           __int_as_float(min(__float_as_int(multiply_add(sums[k], f.scale, f.offset)), 0x7fc00000));
       continue;
@@ -257,8 +251,7 @@ CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&s
       // Beside 2^23 a float has no place for fractions: it is rounded half to even. NaN ends as 0,
       // because fmaxf() takes the other one.
       const float value = multiply_add(sums[k], f.scale, f.offset);
-      ends.samples[k] =
-          T(__float_as_uint(fminf(fmaxf(value, 0.0f), 65535.0f) + 8388608.0f));
+      ends.samples[k] = T(__float_as_uint(fminf(fmaxf(value, 0.0f), 65535.0f) + 8388608.0f));
       continue;
     }
 #endif

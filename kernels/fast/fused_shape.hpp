@@ -17,7 +17,7 @@ namespace convfilt {
 constexpr int kFusedColumns = 128;  ///< of a warp's strip: four of each lane
 constexpr int kFusedRows = 8;       ///< outputs that a warp computes together, below each other
 constexpr int kFusedTaps = 129;     ///< at most, a line
-constexpr int kFusedChannels = 4; ///< at most, side by side; more are filtered as planes
+constexpr int kFusedChannels = 4;   ///< at most, side by side; more are filtered as planes
 constexpr int kFusedWarps = 8;      ///< at most, of a block
 /// Words of a row of mids: sixteen bytes more than a strip, an odd multiple, so that four rows of
 /// sixteen bytes lie in different banks.
@@ -37,16 +37,17 @@ struct FusedMask {
 /// Of a block: `across` strips of kFusedColumns samples, each filtered by `down` warps.
 struct FusedShape {
   int across = 1, down = 1;
-  int slots = 1;              ///< steps of input that are on their way or in use
-  int skip_x = 0, skip_y = 0; ///< taps before the first one that make its place a multiple of four
-  int lead = 0;               ///< samples between the first one loaded and the first tap skipped
+  int slots = 1;               ///< steps of input that are on their way or in use
+  int skip_x = 0, skip_y = 0;  ///< taps before the first one that make its place a multiple of four
+  int lead = 0;                ///< samples between the first one loaded and the first tap skipped
   int in_columns = 0, in_pitch = 0;  ///< samples loaded of a row, and words between rows
   int ring = 0;                      ///< steps of mids that are kept
   int row_weights = 0, column_weights = 0, in_rows = 0, mids = 0;  ///< where they lie, in words
-  int loaded = 0, loaded_pitch = 0;  ///< where rows arrive, and words between them: in_rows for floats
-  int words = 0;                     ///< of all
-  int segment = 0;                   ///< rows of outputs of a block, a multiple of step_rows()
-  bool row_copies = false;           ///< whether the device copies rows on its own
+  int loaded = 0,
+      loaded_pitch = 0;     ///< where rows arrive, and words between them: in_rows for floats
+  int words = 0;            ///< of all
+  int segment = 0;          ///< rows of outputs of a block, a multiple of step_rows()
+  bool row_copies = false;  ///< whether the device copies rows on its own
 
   CONVFILT_HD int warps() const { return across * down; }
   /// Rows of mids, and of outputs, between two barriers.
@@ -82,7 +83,8 @@ inline FusedShape fused_shape(int width, int height, int dx, int channels, int s
   s.in_rows = s.column_weights + s.skip_y + height + 4;
   s.loaded = s.in_rows;
   s.loaded_pitch = s.in_pitch;
-  const bool converts = sample_bytes < 4;  // then one step is in use, and those on their way are raw
+  const bool converts =
+      sample_bytes < 4;  // then one step is in use, and those on their way are raw
   if (converts) {
     s.loaded += s.step_rows() * s.in_pitch;
     s.loaded_pitch = s.in_columns / chunk * 4;
@@ -131,7 +133,8 @@ int segment_rows(const FusedShape& s, int height, int strips, int blocks,
   double least = 0;
   for (int n = 1; n <= ceil_div(height, step); ++n) {
     const int rows = ceil_div(ceil_div(height, n), step) * step;
-    const double waves = double(ceil_div(std::int64_t(strips) * ceil_div(height, rows), std::int64_t(blocks)));
+    const double waves =
+        double(ceil_div(std::int64_t(strips) * ceil_div(height, rows), std::int64_t(blocks)));
     const double cost = waves * (rows + above);
     if (n > 1 && cost >= least) continue;
     least = cost;

@@ -42,8 +42,8 @@ __global__ void __launch_bounds__(kFusedWarps * 32, 2)
   const FusedSource<T> source{in, ghost, border, channels,
                               in.stride % FusedSource<T>::kChunk == 0 &&
                                   reinterpret_cast<std::uintptr_t>(in.data) % 16 == 0};
-  const bool out_aligned = out.stride % 4 == 0 &&
-                           reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Finished<T>) == 0;
+  const bool out_aligned =
+      out.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Finished<T>) == 0;
   constexpr bool kConverts = sizeof(T) < 4;
 
   // Load the weights, and the first steps.
@@ -139,7 +139,8 @@ bool fused_takes(const SeparableMask<T>& mask) {
   if constexpr (std::is_same_v<SumOf<T>, float>) {
     // Then only a zero's sign may differ, which nothing shows but an offset of -0.
     const FloatFinish &row = mask.row.finish, &column = mask.column.finish;
-    return row.scale == 1 && row.offset == 0 && !(column.offset == 0 && std::signbit(column.offset));
+    return row.scale == 1 && row.offset == 0 &&
+           !(column.offset == 0 && std::signbit(column.offset));
   }
   return true;
 }
@@ -177,9 +178,9 @@ class FusedPlan : public DevicePlan {
     const auto kernel = fused_kernel<T>;
     shape.segment = segment_rows(shape, out.height, strips,
                                  blocks_at_once(kernel, block, shape.words * 4), mask);
-    launch_shared(dim3(strips, ceil_div(out.height, shape.segment)), block, shape.words * 4, stream_,
-                  kernel, in.view<const T>(), out.view<T>(), ghost_, problem_.border, step(), shape,
-                  mask);
+    launch_shared(dim3(strips, ceil_div(out.height, shape.segment)), block, shape.words * 4,
+                  stream_, kernel, in.view<const T>(), out.view<T>(), ghost_, problem_.border,
+                  step(), shape, mask);
   }
   std::size_t scratch_bytes(int, int, int) const override { return 0; }
   void allocate_scratch(int, int, int) override {}

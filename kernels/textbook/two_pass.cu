@@ -139,8 +139,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation two_pass{"two-pass",
-                                     "row pass, then column pass, for masks of rank 1",
+extern const Implementation two_pass{"two-pass", "row pass, then column pass, for masks of rank 1",
                                      Family::separable, refuses, prepare};
 
 }  // namespace convfilt::CONVFILT_BACKEND
