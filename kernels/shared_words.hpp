@@ -21,5 +21,5 @@
 #ifdef CONVFILT_EMULATE
 #include "emulator/shared_words.hpp"
 #else
-#include "cuda/shared_words.hpp"
+#include "cuda/row_copies.hpp"
 #endif
