@@ -29,13 +29,22 @@ class SharedWords {
   /// At a multiple of four words.
   template <class Word>
   CONVFILT_DEVICE Four<Word> get4(int at) const {
-    return *reinterpret_cast<const Four<Word>*>(words_ + at);
+    return std::bit_cast<Four<Word>>(*reinterpret_cast<const uint4*>(words_ + at));
   }
+#ifdef __CUDACC__
   template <class Word>
-  CONVFILT_DEVICE void set4(int at, const Four<Word>& four) const {
-    *reinterpret_cast<Four<Word>*>(words_ + at) = four;
+  __device__ void set4(int at, const Four<Word>& four) const {
+    const auto bits = [&](int k) { return std::bit_cast<std::uint32_t>(four.samples[k]); };
+    // Where it stores four words by itself, the compiler at times makes four stores of it.
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(
+                     unsigned(__cvta_generic_to_shared(words_ + at))),
+                 "r"(bits(0)), "r"(bits(1)), "r"(bits(2)), "r"(bits(3))
+                 : "memory");
   }
-  CONVFILT_DEVICE std::uint32_t* data() const { return words_; }
+#endif
+  CONVFILT_DEVICE std::uint32_t* data() const {
+    return words_;
+  }
 
  private:
   std::uint32_t* words_;

@@ -106,11 +106,14 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
     const int ghosts = source.border == Border::constant
                            ? rows - max(0, min(y + rows, source.in.height) - max(y, 0))
                            : 0;
-    if (threadIdx.y == 0) {
-      if (threadIdx.x == 0) expect(words, 2 * slot, (rows - ghosts) * samples * int(sizeof(T)));
-      for (int row = threadIdx.x; samples > 0 && row < rows; row += 32) {
-        const int from = image_row(row);
-        if (from < 0) continue;
+    // A copy is started by one lane after the other: all warps share them.
+    if (threadIdx.x + threadIdx.y == 0) {
+      expect(words, 2 * slot, (rows - ghosts) * samples * int(sizeof(T)));
+    }
+    const int row = threadIdx.x * s.warps() + threadIdx.y;
+    if (samples > 0 && row < rows) {
+      const int from = image_row(row);
+      if (from >= 0) {
         copy_row(source.in, x + begin * kChunk, from, samples, words,
                  to + row * s.loaded_pitch + begin * 4, 2 * slot);
       }
@@ -137,12 +140,16 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
 /// Sample k of a word, as a sum's type.
 template <class T>
 CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
-  const std::uint32_t bits = word >> (8 * sizeof(T) * k) & ((1u << 8 * sizeof(T)) - 1);
   if constexpr (sizeof(T) == 1) {
-    return std::int32_t(bits);
+    return std::int32_t(word >> (8 * k) & 255);
   } else {
-    return std::bit_cast<float>(bits | 0x4b000000u) -
-           8388608.0f;  // the last bits of 2^23 + n are n
+    // The last bits of 2^23 + n are n.
+#ifdef __CUDA_ARCH__
+    const std::uint32_t bits = __byte_perm(word, 0x4b000000u, k ? 0x7632 : 0x7610);
+#else
+    const std::uint32_t bits = (word >> (16 * k) & 0xffff) | 0x4b000000u;
+#endif
+    return std::bit_cast<float>(bits) - 8388608.0f;
   }
 }
 
@@ -150,28 +157,32 @@ CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
 template <class T>
 CONVFILT_DEVICE inline void convert_step(const FusedShape& s, int slot, SharedWords words) {
   using Work = SumOf<MidOf<T>>;
-  constexpr int kInWord = 4 / int(sizeof(T));
+  constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
   const int fours = s.in_columns / 4, threads = s.warps() * 32;
-  const int from = s.loaded + slot * s.step_rows() * s.loaded_pitch;
-  int row = 0, four = threadIdx.y * 32 + threadIdx.x;
-  for (;;) {
-    while (four >= fours) {
-      four -= fours;
-      ++row;
-    }
-    if (row >= s.step_rows()) break;
-    std::uint32_t in_words[4 / kInWord];
-    CONVFILT_UNROLL(4 / kInWord)
-    for (int k = 0; k < 4 / kInWord; ++k) {
-      in_words[k] =
-          words.get<std::uint32_t>(from + row * s.loaded_pitch + four * (4 / kInWord) + k);
+  // A thread goes on by so many rows and fours, or a row more and so many fours back.
+  const int down = threads / fours, along = threads % fours;
+  int row = (threadIdx.y * 32 + threadIdx.x) / fours;
+  int four = (threadIdx.y * 32 + threadIdx.x) % fours;
+  const SharedWords loaded = words.from(s.loaded + slot * s.step_rows() * s.loaded_pitch);
+  const SharedWords in_rows = words.from(s.in_rows);
+  CONVFILT_UNROLL(2)
+  while (row < s.step_rows()) {
+    std::uint32_t in_words[kWords];
+    CONVFILT_UNROLL(kWords)
+    for (int k = 0; k < kWords; ++k) {
+      in_words[k] = loaded.get<std::uint32_t>(row * s.loaded_pitch + four * kWords + k);
     }
     Four<Work> samples;
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k)
       samples.samples[k] = sample_of<T>(in_words[k / kInWord], k % kInWord);
-    words.set4(s.in_rows + row * s.in_pitch + four * 4, samples);
-    four += threads;
+    in_rows.set4(row * s.in_pitch + four * 4, samples);
+    four += along;
+    row += down;
+    if (four >= fours) {
+      four -= fours;
+      ++row;
+    }
   }
 }
 

@@ -18,7 +18,7 @@ constexpr int kFusedColumns = 128;  ///< of a warp's strip: four of each lane
 constexpr int kFusedRows = 8;       ///< outputs that a warp computes together, below each other
 constexpr int kFusedTaps = 129;     ///< at most, a line
 constexpr int kFusedChannels = 4;   ///< at most, side by side; more are filtered as planes
-constexpr int kFusedWarps = 8;      ///< at most, of a block
+constexpr int kFusedWarps = 16;     ///< at most, of a block
 /// Words of a row of mids: sixteen bytes more than a strip, an odd multiple, so that four rows of
 /// sixteen bytes lie in different banks.
 constexpr int kMidPitch = kFusedColumns + 4;

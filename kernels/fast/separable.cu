@@ -30,7 +30,7 @@ namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 template <class T>
-__global__ void __launch_bounds__(kFusedWarps * 32, 2)
+__global__ void __launch_bounds__(kFusedWarps * 32)
     fused_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int channels,
                  FusedShape s, const FusedMask<T> __grid_constant__ mask) {
   const SharedWords words = shared_words();
