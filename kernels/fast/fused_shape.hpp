@@ -4,10 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#ifdef FUSED_LAB
-#include <cstdio>
-#include <cstdlib>
-#endif
 
 #include "ceil_div.hpp"
 #include "separable.hpp"
@@ -97,16 +93,9 @@ inline FusedShape fused_shape(int width, int height, int dx, int channels, int s
 /// The shape that keeps an SM's warps busiest.
 inline FusedShape best_shape(int width, int height, int dx, int channels, int sample_bytes,
                              int block_limit, int limit) {
-#ifdef FUSED_LAB
-  if (const char* e = std::getenv("FUSED")) {
-    int a = 1, d = 1, n = 1;
-    std::sscanf(e, "%d,%d,%d", &a, &d, &n);
-    return fused_shape(width, height, dx, channels, sample_bytes, a, d, n);
-  }
-#endif
   FusedShape best;
   int most = -1;
-  for (const int down : {4, 2, 1}) {
+  for (const int down : {4, 2, 8, 1}) {
     for (const int across : {1, 2, 4}) {
       if (across * down > kFusedWarps) continue;
       const auto s = fused_shape(width, height, dx, channels, sample_bytes, across, down,
