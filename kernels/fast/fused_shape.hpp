@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "ceil_div.hpp"
+#include "implementation.hpp"
 #include "separable.hpp"
 
 namespace convfilt {
@@ -90,23 +91,26 @@ inline FusedShape fused_shape(int width, int height, int dx, int channels, int s
   return s;
 }
 
-/// The shape that keeps an SM's warps busiest.
+/// The shape of which most warps fit an SM. Of equals the first of these, which was the fastest
+/// (H200, 9 to 63 taps): wide blocks of few rows load least twice, higher ones share a ring.
 inline FusedShape best_shape(int width, int height, int dx, int channels, int sample_bytes,
                              int block_limit, int limit) {
+  constexpr Sides kShapes[] = {{4, 2}, {2, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 4}, {1, 2}, {1, 1}};
+  constexpr int kEnoughWarps = 16;      // what an SM's registers hold
+  constexpr int kReservedBytes = 1024;  // of shared memory, for each block
+  const bool converts = sample_bytes < 4;
   FusedShape best;
   int most = -1;
-  for (const int down : {4, 2, 8, 1}) {
-    for (const int across : {1, 2, 4}) {
-      if (across * down > kFusedWarps) continue;
-      const auto s = fused_shape(width, height, dx, channels, sample_bytes, across, down,
-                                 sample_bytes < 4 ? 2 : 1);
-      const int fitting = s.words * 4 > block_limit ? 0 : limit / (s.words * 4 + 1024);
-      const int warps = std::min(16, fitting * s.warps());
-      if (warps > most) {
-        most = warps;
-        best = s;
-      }
-    }
+  for (const auto [across, down] : kShapes) {
+    if (converts && across == 4) continue;
+    const int slots = converts ? 2 : 1;
+    const auto s = fused_shape(width, height, dx, channels, sample_bytes, across, down, slots);
+    const int bytes = s.words * 4;
+    const int blocks = bytes > block_limit ? 0 : limit / (bytes + kReservedBytes);
+    const int warps = std::min(kEnoughWarps, blocks * s.warps());
+    if (warps <= most) continue;
+    most = warps;
+    best = s;
   }
   return best;
 }

@@ -165,8 +165,13 @@ class FusedPlan : public DevicePlan {
     std::copy(mask.column.weights.begin(), mask.column.weights.end(), mask_.column);
   }
 
-  /// Whether a block fits in the device's shared memory.
-  bool fits() const { return shape_for(0).words * 4 <= shared_.block; }
+  /// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
+  bool fits() const {
+    for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx) {
+      if (shape_for(dx).words * 4 > shared_.block) return false;
+    }
+    return true;
+  }
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
