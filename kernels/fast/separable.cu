@@ -1,141 +1,229 @@
-// separable: a row pass, then a column pass, for masks of rank 1 (PMPP 4e, ch. 7, exercises;
-// Podlozhnyuk, "Image Convolution with CUDA", 2007).
+// separable: both passes of a mask of rank 1 in one kernel, so that each sample is read and written
+// once. (Podlozhnyuk, "Image Convolution with CUDA", 2007, fused as a line buffer: Brunhaver,
+// "Design and Optimization of a Stencil Engine", 2015.)
 //
-//   weight(i, j) = row[i] * column[j], so w * h taps become w + h. Each pass loads the
-//   samples a block needs once into shared memory; what lies between the passes is kept
-//   in device memory, in 16-bit fixed point for 8-bit pictures (see separable.hpp).
+//   A block walks down a strip of columns. It loads the next rows, takes each through the
+//   row pass once, keeps the last h - 1 rows of mids in a ring in shared memory, and a
+//   column pass over the ring gives the next rows of outputs.
 //
-//       row pass                      column pass
-//      +----+--------------+----+     +----------+  halo
-//      |halo| 8 rows x 128 |halo|     | 32 cols  |
-//      +----+--------------+----+     | x 64 rows|
-//                                     +----------+  halo
+//       rows of samples   ->  row pass  ->  | mid, kept    |  ->  column pass  ->  outputs
+//       (on their way              16 mids  | ...          |      8 rows x 4
+//       while others               a lane   | mid, new     |      columns a lane
+//       are computed)                       +--------------+
 //
-//   Multiply-adds per output: w + h, e.g. 34 at 17x17 where the direct family needs 289.
-//   Masks of more than kMaxPartWeights (961) taps a line are cut into parts, the sum carried on.
+//   Multiply-adds per output: w + h and the mids above a block's first output row,
+//   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block.
+//   Sibling: two-pass writes the mids to memory and reads them again. Longer masks than
+//   kFusedTaps, and what does not fit in shared memory, are done so here, too.
+//   fused_load.hpp loads, fused_rows.hpp and fused_columns.hpp compute.
 
 #include "separable.hpp"
 
-#include "device_plan.hpp"
+#include "device_plan_base.hpp"
 #include "dispatch.hpp"
+#include "fused_columns.hpp"
+#include "fused_load.hpp"
+#include "fused_rows.hpp"
+#include "textbook/two_pass.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kRowTile = 128;  // outputs along x of a block of the row pass: four warps
-constexpr int kRowBlockRows = 8;
-constexpr int kColumnTile = 64;   // outputs along y of a block of the column pass
-constexpr int kColumnWidth = 32;  // one warp: a row of its reads is whole bursts
-constexpr int kColumnBlockRows = 8;
-constexpr int kChunk = 64;  // taps at a time, so that shared memory does not grow with the mask
-static_assert(kColumnTile % kColumnBlockRows == 0, "every thread computes the same number of rows");
+template <class T>
+__global__ void __launch_bounds__(kFusedWarps * 32)
+    fused_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int channels,
+                 FusedShape s, const FusedMask<T> __grid_constant__ mask) {
+  const SharedWords words = shared_words();
+  const SharedWords mids = words.from(s.mids), column_weights = words.from(s.column_weights);
+  const int step_rows = s.step_rows();
+  const int strip_x = blockIdx.x * s.across * kFusedColumns, first_y = blockIdx.y * s.segment;
+  const int end_y = min(first_y + s.segment, out.height);
+  const int steps = s.first_steps() + (end_y - first_y + step_rows - 1) / step_rows;
+  const int in_x = strip_x + (mask.dx - s.skip_x) * channels - s.lead;
+  const int in_y = first_y + mask.dy - s.skip_y;
+  const FusedSource<T> source{in, ghost, border, channels,
+                              in.stride % FusedSource<T>::kChunk == 0 &&
+                                  reinterpret_cast<std::uintptr_t>(in.data) % 16 == 0};
+  const bool out_aligned =
+      out.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Finished<T>) == 0;
+  constexpr bool kConverts = sizeof(T) < 4;
 
-template <class In, class Out, Border B>
-__global__ void row_kernel(PlaneView<const In> in, PlaneView<Out> out,
-                           PlaneView<SumOf<Out>> partial, In ghost,
-                           const MaskPart<Out> __grid_constant__ mask) {
-  __shared__ SharedTile<In, kRowBlockRows, kRowTile + kChunk - 1> in_tile;
-
-  const int row = threadIdx.y;
-  const int col = threadIdx.x;
-  const int tile_x = blockIdx.x * kRowTile;
-  const int x = tile_x + col;
-  const int y = blockIdx.y * kRowBlockRows + row;
-  const bool computes = x < out.width && y < out.height;
-  SumOf<Out> sum = computes ? begin_sum(mask, partial, x, y) : SumOf<Out>(0);
-
-  for (int i0 = 0; i0 < mask.width; i0 += kChunk) {
-    const int taps = min(kChunk, mask.width - i0);
-    // Load the samples that this chunk of taps covers; ghost cells take the border's value.
-    for (int c = col; y < out.height && c < kRowTile + taps - 1; c += kRowTile) {
-      in_tile[row][c] = load<B>(in, tile_x + mask.dx + i0 + c, y + mask.dy, ghost);
-    }
-    __syncthreads();
-    // Carry the chain of this thread's output on.
-    for (int i = 0; computes && i < taps; ++i) {
-      sum = multiply_add(mask.weight(i0 + i, 0), in_tile[row][col + i], sum);
-    }
+  // Load the weights, and the first steps.
+  const InsideChunks inside = inside_chunks(source, in_x, s.in_columns / FusedSource<T>::kChunk);
+  const int thread = threadIdx.y * 32 + threadIdx.x, threads = s.warps() * 32;
+  for (int k = thread; k < s.column_weights - s.row_weights; k += threads) {
+    const int i = k - s.skip_x;
+    words.set(s.row_weights + k, i >= 0 && i < mask.width ? mask.row[i] : 0);
+  }
+  for (int k = thread; k < s.in_rows - s.column_weights; k += threads) {
+    const int j = k - s.skip_y;
+    words.set(s.column_weights + k, j >= 0 && j < mask.height ? mask.column[j] : 0);
+  }
+  if (s.row_copies) {
+    if (thread == 0) start_arrivals(words, 0, s.slots);
     __syncthreads();
   }
-  if (computes) end_sum(mask, partial, out, x, y, sum);
-}
-
-template <class In, class Out, Border B>
-__global__ void column_kernel(PlaneView<const In> in, PlaneView<Out> out,
-                              PlaneView<SumOf<Out>> partial, In ghost,
-                              const MaskPart<Out> __grid_constant__ mask) {
-  __shared__ SharedTile<In, kColumnTile + kChunk - 1, kColumnWidth> in_tile;
-  constexpr int kOutputs = kColumnTile / kColumnBlockRows;
-
-  const int col = threadIdx.x;
-  const int x = blockIdx.x * kColumnWidth + col;
-  const int tile_y = blockIdx.y * kColumnTile;
-  SumOf<Out> sums[kOutputs] = {};
-  for (int k = 0; k < kOutputs; ++k) {
-    const int y = tile_y + int(threadIdx.y) + k * kColumnBlockRows;
-    if (x < out.width && y < out.height) sums[k] = begin_sum(mask, partial, x, y);
+  int loading = 0, load_slot = 0;
+  const auto load_next = [&] {
+    if (loading < steps) {
+      load_step(source, s, in_x, in_y + loading * step_rows, inside, load_slot, words);
+    }
+    commit_copies();
+    ++loading;
+    load_slot = load_slot + 1 == s.slots ? 0 : load_slot + 1;
+  };
+  int slot = 0, round = 0;  // of the next step to arrive
+  const auto next_slot = [&] {
+    if (++slot < s.slots) return;
+    slot = 0;
+    ++round;
+  };
+  // Before a barrier: until this thread's copies of the next step are there. Behind it: the rows.
+  const auto finish_own = [&] {
+    if (s.slots == 1) {
+      finish_copies<0>();
+    } else {
+      finish_copies<1>();
+    }
+  };
+  const auto await_rows = [&] {
+    if (s.row_copies) await(words, 2 * slot, round);
+  };
+  for (int k = 0; k < s.slots; ++k) load_next();
+  if constexpr (kConverts) {
+    finish_own();
+    __syncthreads();
+    await_rows();
+    convert_step<T>(s, slot, words);
+    next_slot();
   }
 
-  for (int j0 = 0; j0 < mask.height; j0 += kChunk) {
-    const int taps = min(kChunk, mask.height - j0);
-    // Load the samples that this chunk of taps covers; ghost cells take the border's value.
-    for (int r = threadIdx.y; x < out.width && r < kColumnTile + taps - 1; r += kColumnBlockRows) {
-      in_tile[r][col] = load<B>(in, x, tile_y + mask.dy + j0 + r, ghost);
-    }
+  int block = 0;  // of the ring, in steps
+  for (int step = 0; step < steps; ++step) {
+    if constexpr (!kConverts) finish_own();
     __syncthreads();
-    // Carry the chains of this thread's outputs on.
-    for (int k = 0; x < out.width && k < kOutputs; ++k) {
-      const int row = threadIdx.y + k * kColumnBlockRows;
-      for (int j = 0; j < taps; ++j) {
-        sums[k] = multiply_add(mask.weight(0, j0 + j), in_tile[row + j][col], sums[k]);
+    if constexpr (kConverts) {
+      load_next();
+    } else {
+      await_rows();
+    }
+
+    // Compute a step of mids; what it was computed from may then be loaded over.
+    const int in_rows = s.in_rows + (kConverts ? 0 : slot * step_rows * s.in_pitch);
+    row_pass(s, mask, channels, words.from(s.row_weights), words.from(in_rows),
+             mids.from(block * step_rows * kMidPitch));
+    if constexpr (kConverts) finish_own();
+    __syncthreads();
+    if constexpr (kConverts) {
+      if (step + 1 < steps) {
+        await_rows();
+        convert_step<T>(s, slot, words);
       }
+    } else {
+      load_next();
     }
-    __syncthreads();
-  }
-  for (int k = 0; k < kOutputs; ++k) {
-    const int y = tile_y + int(threadIdx.y) + k * kColumnBlockRows;
-    if (x < out.width && y < out.height) end_sum(mask, partial, out, x, y, sums[k]);
+    next_slot();
+
+    // Compute the outputs whose last mids these were.
+    block = block + 1 == s.ring ? 0 : block + 1;
+    const int row = (step - s.first_steps()) * step_rows;
+    if (row >= 0) {
+      column_pass(s, mask, column_weights, mids, block * step_rows, out, strip_x, first_y + row,
+                  end_y, out_aligned);
+    }
   }
 }
 
-void run_rows(const Problem& p, const Pass& pass, const Stream& stream) {
-  const dim3 block(kRowTile, kRowBlockRows);
-  const dim3 grid(ceil_div(pass.out.width, kRowTile), ceil_div(pass.out.height, kRowBlockRows));
-  with_depth(p.depth, [&](auto depth) {
-    using In = typename decltype(depth)::type;
-    using Out = MidOf<In>;
-    with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, row_kernel<In, Out, border()>, pass.input<In>(),
-             pass.output<Out>(), pass.sums<Out>(), pass.ghost_cell<In>(), pass.mask_part<Out>());
-    });
-  });
+/// Whether one kernel gives the bytes of two passes: its row pass ends without a finish.
+template <class T>
+bool fused_takes(const SeparableMask<T>& mask) {
+  if (mask.row.width > kFusedTaps || mask.column.height > kFusedTaps) return false;
+  if constexpr (std::is_same_v<SumOf<T>, float>) {
+    // Then only a zero's sign may differ, which nothing shows but an offset of -0.
+    const FloatFinish &row = mask.row.finish, &column = mask.column.finish;
+    return row.scale == 1 && row.offset == 0 &&
+           !(column.offset == 0 && std::signbit(column.offset));
+  }
+  return true;
 }
 
-void run_columns(const Problem& p, const Pass& pass, const Stream& stream) {
-  const dim3 block(kColumnWidth, kColumnBlockRows);
-  const dim3 grid(ceil_div(pass.out.width, kColumnWidth), ceil_div(pass.out.height, kColumnTile));
-  with_depth(p.depth, [&](auto depth) {
-    using Out = typename decltype(depth)::type;
-    using In = MidOf<Out>;
-    with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, column_kernel<In, Out, border()>, pass.input<In>(),
-             pass.output<Out>(), pass.sums<Out>(), pass.ghost_cell<In>(), pass.mask_part<Out>());
-    });
-  });
-}
+template <class T>
+class FusedPlan : public DevicePlan {
+ public:
+  FusedPlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask)
+      : DevicePlan(problem, options, {.interleaved = problem.channels <= kFusedChannels}),
+        ghost_(ghost_sample<T>(problem)),
+        shared_(most_shared(options)),
+        row_copies_(row_copies(options)) {
+    mask_.width = mask.row.width;
+    mask_.height = mask.column.height;
+    mask_.dx = -mask.row.anchor_x;
+    mask_.dy = -mask.column.anchor_y;
+    mask_.row_finish = mask.row.finish;
+    mask_.column_finish = mask.column.finish;
+    std::copy(mask.row.weights.begin(), mask.row.weights.end(), mask_.row);
+    std::copy(mask.column.weights.begin(), mask.column.weights.end(), mask_.column);
+  }
+
+  /// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
+  bool fits() const {
+    for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx) {
+      if (shape_for(dx).words * 4 > shared_.block) return false;
+    }
+    return true;
+  }
+
+ protected:
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    FusedMask<T> mask = mask_;
+    mask.dx += shift.x;
+    mask.dy += shift.y;
+    FusedShape shape = shape_for(mask.dx);
+    shape.row_copies = row_copies_;
+    const dim3 block(32, shape.warps());
+    const int strips = ceil_div(out.width, shape.across * kFusedColumns);
+    const auto kernel = fused_kernel<T>;
+    shape.segment = segment_rows(shape, out.height, strips,
+                                 blocks_at_once(kernel, block, shape.words * 4), mask);
+    launch_shared(dim3(strips, ceil_div(out.height, shape.segment)), block, shape.words * 4,
+                  stream_, kernel, in.view<const T>(), out.view<T>(), ghost_, problem_.border,
+                  step(), shape, mask);
+  }
+  std::size_t scratch_bytes(int, int, int) const override { return 0; }
+  void allocate_scratch(int, int, int) override {}
+
+ private:
+  FusedShape shape_for(int dx) const {
+    return best_shape(mask_.width, mask_.height, dx, step(), sizeof(T), shared_.block,
+                      shared_.multiprocessor);
+  }
+
+  const T ghost_;
+  const SharedLimits shared_;
+  const bool row_copies_;
+  FusedMask<T> mask_;
+};
 
 std::string refuses(const Problem& problem, const Tuning&) {
   return separable_refuses(problem);
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  return make_separable_plan(problem, options, run_rows, run_columns);
+  return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
+    using T = typename decltype(depth)::type;
+    const auto mask = prepare_separable<T>(problem.mask);
+    if (fused_takes(mask)) {
+      auto plan = std::make_unique<FusedPlan<T>>(problem, options, mask);
+      if (plan->fits()) return plan;
+    }
+    return make_separable_plan(problem, options, run_rows, run_columns);
+  });
 }
 
 }  // namespace
 
 extern const Implementation separable{"separable",
-                                      "row pass, then column pass, for masks of rank 1",
+                                      "row and column pass in one kernel, for masks of rank 1",
                                       Family::separable, refuses, prepare};
 
 }  // namespace convfilt::CONVFILT_BACKEND

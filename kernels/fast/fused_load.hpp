@@ -1,0 +1,189 @@
+/// How a block of separable.cu loads a step of rows: sixteen bytes at a time as they lie in memory,
+/// on their way while others are computed; sample by sample at the picture's edges.
+#pragma once
+
+#include "device_plan.hpp"
+#include "fused_shape.hpp"
+#include "shared_words.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// border_index() of a border that only the launch knows: it costs time at the picture's edges
+/// alone, and there would be five times as many kernels.
+CONVFILT_DEVICE inline int index_by(Border border, int i, int n) {
+  if (i >= 0 && i < n) return i;
+  switch (border) {
+    case Border::constant: return border_index<Border::constant>(i, n);
+    case Border::reflect: return border_index<Border::reflect>(i, n);
+    case Border::reflect101: return border_index<Border::reflect101>(i, n);
+    case Border::wrap: return border_index<Border::wrap>(i, n);
+    case Border::replicate: break;
+  }
+  return border_index<Border::replicate>(i, n);
+}
+
+/// The rows of the input, as a block sees them.
+template <class T>
+struct FusedSource {
+  PlaneView<const T> in;
+  T ghost;
+  Border border;
+  int channels;
+  bool aligned;  ///< whether chunks of sixteen bytes may be copied
+
+  static constexpr int kChunk = 16 / int(sizeof(T));  ///< samples
+
+  /// A sample anywhere, of a row of the image, or a ghost's where y < 0.
+  CONVFILT_DEVICE T sample(int x, int y) const {
+    const int pixel = floor_div(x, channels);
+    const int inside = index_by(border, pixel, in.width / channels);
+    if (inside < 0 || y < 0) {
+      count_ghost_cell();
+      return ghost;
+    }
+    return load(in, x + (inside - pixel) * channels, y);
+  }
+
+  /// Sixteen bytes from (x, y) on into four words. y is a row of the image, or below 0.
+  CONVFILT_DEVICE void chunk(int x, int y, SharedWords words, int at) const {
+    if (aligned && y >= 0 && x >= 0 && x + kChunk <= in.width) return copy16(in, x, y, words, at);
+    CONVFILT_UNROLL(1)
+    for (int word = 0; word < 4; ++word) {
+      std::uint32_t bits = 0;
+      CONVFILT_UNROLL(1)
+      for (int k = kChunk / 4 - 1; k >= 0; --k) {
+        const T one = sample(x + word * (kChunk / 4) + k, y);
+        if constexpr (sizeof(T) == 4) {
+          bits = std::bit_cast<std::uint32_t>(one);
+        } else {
+          bits = bits << (8 * sizeof(T)) | one;
+        }
+      }
+      words.set(at + word, bits);
+    }
+  }
+
+ private:
+  CONVFILT_DEVICE static int floor_div(int x, int n) {
+    return n == 1 ? x : (x - floor_modulo(x, n)) / n;
+  }
+};
+
+/// What of a block's rows lies in the image, in chunks: begin..end-1. None where the rows'
+/// addresses are no multiples of sixteen.
+struct InsideChunks {
+  int begin, end;
+};
+
+template <class T>
+CONVFILT_DEVICE inline InsideChunks inside_chunks(const FusedSource<T>& source, int x, int chunks) {
+  constexpr int kChunk = FusedSource<T>::kChunk;
+  if (!source.aligned) return {chunks, chunks};
+  const int begin = min(chunks, max(0, -x) / kChunk);
+  return {begin, max(begin, min(chunks, (source.in.width - x) / kChunk))};
+}
+
+/// Starts to load a step of rows from (x, y) on. They are there after await() where the device
+/// copies rows on its own, and in any case after finish_copies() and a barrier.
+template <class T>
+CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedShape& s, int x,
+                                      int y, InsideChunks inside, int slot, SharedWords words) {
+  constexpr int kChunk = FusedSource<T>::kChunk;
+  const int chunks = s.in_columns / kChunk, rows = s.step_rows();
+  const int to = s.loaded + slot * rows * s.loaded_pitch;
+  const auto image_row = [&](int row) {
+    return index_by(source.border, y + row, source.in.height);
+  };
+  const auto load_chunk = [&](int row, int chunk) {
+    source.chunk(x + chunk * kChunk, image_row(row), words, to + row * s.loaded_pitch + chunk * 4);
+  };
+  int begin = 0, end = 0;  // of the chunks that are copied as rows
+  if (s.row_copies) {
+    begin = inside.begin;
+    end = inside.end;
+    const int samples = (end - begin) * kChunk;
+    // Rows of ghosts are not copied.
+    const int ghosts = source.border == Border::constant
+                           ? rows - max(0, min(y + rows, source.in.height) - max(y, 0))
+                           : 0;
+    // A copy is started by one lane after the other: all warps share them.
+    if (threadIdx.x + threadIdx.y == 0) {
+      expect(words, 2 * slot, (rows - ghosts) * samples * int(sizeof(T)));
+    }
+    const int row = threadIdx.x * s.warps() + threadIdx.y;
+    if (samples > 0 && row < rows) {
+      const int from = image_row(row);
+      if (from >= 0) {
+        copy_row(source.in, x + begin * kChunk, from, samples, words,
+                 to + row * s.loaded_pitch + begin * 4, 2 * slot);
+      }
+    }
+    if (ghosts > 0) {
+      CONVFILT_UNROLL(1)
+      for (int row = threadIdx.y; row < rows; row += s.warps()) {
+        if (image_row(row) >= 0) continue;
+        for (int chunk = begin + threadIdx.x; chunk < end; chunk += 32) load_chunk(row, chunk);
+      }
+    }
+    if (ghosts == 0 && samples == s.in_columns) return;
+  }
+  // The chunks beside them, one a thread.
+  const int beside = begin + chunks - end;
+  CONVFILT_UNROLL(1)
+  for (int n = threadIdx.y * 32 + threadIdx.x; n < rows * beside; n += s.warps() * 32) {
+    const int row = n / beside, k = n % beside;
+    load_chunk(row, k < begin ? k : k - begin + end);
+  }
+  if (s.row_copies) hand_over();
+}
+
+/// Sample k of a word, as a sum's type.
+template <class T>
+CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
+  if constexpr (sizeof(T) == 1) {
+    return std::int32_t(word >> (8 * k) & 255);
+  } else {
+    // The last bits of 2^23 + n are n.
+#ifdef __CUDA_ARCH__
+    const std::uint32_t bits = __byte_perm(word, 0x4b000000u, k ? 0x7632 : 0x7610);
+#else
+    const std::uint32_t bits = (word >> (16 * k) & 0xffff) | 0x4b000000u;
+#endif
+    return std::bit_cast<float>(bits) - 8388608.0f;
+  }
+}
+
+/// Converts the rows of a step to what sums are made of, four samples at a time.
+template <class T>
+CONVFILT_DEVICE inline void convert_step(const FusedShape& s, int slot, SharedWords words) {
+  using Work = SumOf<MidOf<T>>;
+  constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
+  const int fours = s.in_columns / 4, threads = s.warps() * 32;
+  // A thread goes on by so many rows and fours, or a row more and so many fours back.
+  const int down = threads / fours, along = threads % fours;
+  int row = (threadIdx.y * 32 + threadIdx.x) / fours;
+  int four = (threadIdx.y * 32 + threadIdx.x) % fours;
+  const SharedWords loaded = words.from(s.loaded + slot * s.step_rows() * s.loaded_pitch);
+  const SharedWords in_rows = words.from(s.in_rows);
+  CONVFILT_UNROLL(2)
+  while (row < s.step_rows()) {
+    std::uint32_t in_words[kWords];
+    CONVFILT_UNROLL(kWords)
+    for (int k = 0; k < kWords; ++k) {
+      in_words[k] = loaded.get<std::uint32_t>(row * s.loaded_pitch + four * kWords + k);
+    }
+    Four<Work> samples;
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k)
+      samples.samples[k] = sample_of<T>(in_words[k / kInWord], k % kInWord);
+    in_rows.set4(row * s.in_pitch + four * 4, samples);
+    four += along;
+    row += down;
+    if (four >= fours) {
+      four -= fours;
+      ++row;
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

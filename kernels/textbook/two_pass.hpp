@@ -1,0 +1,11 @@
+/// The launchers of two_pass.cu, which separable uses for masks that its own kernel does not take.
+#pragma once
+
+#include "device_plan.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+void run_rows(const Problem&, const Pass&, const Stream&);
+void run_columns(const Problem&, const Pass&, const Stream&);
+
+}  // namespace convfilt::CONVFILT_BACKEND
