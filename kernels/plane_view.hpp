@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #ifdef __CUDACC__
@@ -32,6 +33,11 @@ struct PlaneView {
 template <class T>
 struct alignas(4 * sizeof(T)) Four {
   T samples[4];
+};
+
+/// Neighbouring samples of any depth in 16 bytes, the most that one instruction of a GPU reads.
+struct alignas(16) Words {
+  std::uint32_t words[4];
 };
 
 /// A picture in host memory: channels interleaved, as image files and OpenCV have them. `Byte` is

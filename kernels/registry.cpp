@@ -27,7 +27,8 @@
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
   BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
-  CUDA_STRATEGY(tensor)
+  CUDA_STRATEGY(tensor)                                                                    \
+  CUDA_STRATEGY(direct)
 
 namespace convfilt {
 
