@@ -53,7 +53,7 @@ void run_walk(const Problem& p, const Pass& pass, const Stream& stream) {
   // The first row's sums are not added to zero here, and may be -0. An offset of 0 makes that 0 in
   // the end, but one of -0 would not.
   mask.finish.offset += 0.0f;
-  const int shift = outputs_shift<T, kSide, kChannels>(mask.dx);
+  const int shift = outputs_shift<Reach<T, kSide, kChannels>>(mask.dx * kChannels);
   const dim3 block(32, kWalkWarps);
   const dim3 grid(ceil_div(pass.out.width + shift, 32 * kInWords<T>),
                   ceil_div(pass.out.height, kWalkWarps * kWalkRows));

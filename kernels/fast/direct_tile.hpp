@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(kTileWarps * 32)
   // Store whole words where the outputs lie beside each other.
   CONVFILT_UNROLL(kThreadRows)
   for (int r = 0; r < kThreadRows; ++r) {
-    if (y + r >= out.height) return;
+    if (y + r >= out.height) continue;
     if constexpr (std::is_same_v<Sum, float>) {
       constexpr int kOutputs = kInWords<T>;
       if (mask.last && channels == 1 && x + kThreadColumns <= width && out.stride % kOutputs == 0 &&

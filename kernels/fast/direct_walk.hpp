@@ -16,11 +16,17 @@ namespace convfilt::CONVFILT_BACKEND {
 #ifndef WALK_ROWS
 #define WALK_ROWS 32
 #endif
-#ifndef WALK_PREFETCH
-#define WALK_PREFETCH 7
+#ifndef WALK_AHEAD
+#define WALK_AHEAD 7
 #endif
 #ifndef WALK_GUARDS
 #define WALK_GUARDS 7
+#endif
+#ifndef WALK_TOGETHER
+#define WALK_TOGETHER (sizeof(T) == 4 || kSide <= 9 ? 2 : 1)
+#endif
+#ifndef WALK_BLOCKS
+#define WALK_BLOCKS 1
 #endif
 constexpr int kWalkWarps = WALK_WARPS;  // of a block, one below the other
 constexpr int kWalkRows = WALK_ROWS;    // outputs that a warp walks down
@@ -34,115 +40,208 @@ struct Reach {
   /// then lie at such addresses, too.
   static constexpr int kSlack = (kOutputs - kSide / 2 * kChannels % kOutputs) % kOutputs;
   static constexpr int kLoads = (kSlack + kSamples + kOutputs - 1) / kOutputs;
+  /// Rows that are added together, so that a weight serves twice as many outputs.
+  static constexpr int kTogether = WALK_TOGETHER;
+  static_assert(kWalkRows % kTogether == 0 && (kSide - 1) % kTogether == 0);
+
+  using Row = Words[kLoads];
+  using Samples = float[kSamples];
+  using Sums = float[kSide][kOutputs];
 };
 
 /// Of any anchor: how far the outputs move to the left, so that their samples start kSlack behind
 /// an address of whole words.
-template <class T, int kSide, int kChannels>
+template <class R>
 int outputs_shift(int dx) {
-  using R = Reach<T, kSide, kChannels>;
-  return floor_modulo(dx * kChannels - R::kSlack, R::kOutputs);
+  return floor_modulo(dx - R::kSlack, R::kOutputs);
 }
 
-/// Row k of the strip meets weights of row j for the outputs of row k - j. The sums of these stand
-/// at j - 1 from the row before: so they move on as they are added to. kGuarded: not all of these
-/// outputs are rows of the strip.
-template <bool kGuarded, int kSide, int kChannels, int kOutputs, class T, int kSamples>
-CONVFILT_DEVICE inline void add_row(const MaskPart<T>& mask, const float (&samples)[kSamples],
-                                    int k, int rows, float (&sums)[kSide][kOutputs]) {
+template <class T, class R>
+CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Samples& samples) {
+  CONVFILT_UNROLL(R::kSamples)
+  for (int n = 0; n < R::kSamples; ++n) {
+    const int at = R::kSlack + n;
+    samples[n] = float_of<T>(row[at / R::kOutputs], at % R::kOutputs);
+  }
+}
+
+/// Row k of the strip meets row j of the mask for the outputs of row k - j. Their sums stand at j -
+/// 1 from the row before: so they move on as they are added to, and those at kSide - 1 are
+/// complete. The same for the rows after k, whose sums move on as often. kGuarded: not all of these
+/// outputs are rows of the strip, which has `rows`.
+template <class R, int kSide, int kChannels, int kTogether, bool kGuarded, class T>
+CONVFILT_DEVICE inline void add_rows(const MaskPart<T>& mask,
+                                     const typename R::Samples (&samples)[kTogether], int k,
+                                     int rows, typename R::Sums& sums,
+                                     float (&complete)[kTogether][R::kOutputs]) {
+  constexpr int kOutputs = R::kOutputs;
+  float after[kOutputs] = {};  // what the second row adds to the sums at j + 1
   CONVFILT_UNROLL(kSide)
   for (int j = kSide - 1; j >= 0; --j) {
-    if (kGuarded && (j > k || k - j >= rows)) continue;
-    float row_sums[kOutputs] = {};
+    if (kGuarded && (j >= k + kTogether || k - j >= rows)) continue;
+    float row_sums[kTogether][kOutputs] = {};
     CONVFILT_UNROLL(kSide)
     for (int i = 0; i < kSide; ++i) {
       const float weight = mask.weights[j * kSide + i];
-      CONVFILT_UNROLL(kOutputs)
-      for (int n = 0; n < kOutputs; ++n) {
-        row_sums[n] = multiply_add(weight, samples[n + i * kChannels], row_sums[n]);
+      CONVFILT_UNROLL(kTogether)
+      for (int r = 0; r < kTogether; ++r) {
+        CONVFILT_UNROLL(kOutputs)
+        for (int n = 0; n < kOutputs; ++n) {
+          row_sums[r][n] = multiply_add(weight, samples[r][n + i * kChannels], row_sums[r][n]);
+        }
       }
     }
     CONVFILT_UNROLL(kOutputs)
     for (int n = 0; n < kOutputs; ++n) {
-      sums[j][n] = j == 0 ? row_sums[n] : sums[j > 0 ? j - 1 : 0][n] + row_sums[n];
+      const float sum = j == 0 ? row_sums[0][n] : sums[j > 0 ? j - 1 : 0][n] + row_sums[0][n];
+      if (kTogether == 1) {
+        sums[j][n] = sum;
+      } else {
+        if (j < kSide - 1) sums[j < kSide - 1 ? j + 1 : j][n] = sum + after[n];
+        after[n] = row_sums[kTogether - 1][n];
+        if (j == 0) sums[0][n] = after[n];
+      }
+      if (j == kSide - 1) complete[0][n] = sum;
+    }
+  }
+  CONVFILT_UNROLL(kOutputs)
+  for (int n = 0; n < kOutputs; ++n) complete[kTogether - 1][n] = sums[kSide - 1][n];
+}
+
+/// A lane's place in the picture.
+struct Place {
+  int x, y;              // of its first output
+  int first_x, first_y;  // of the first sample that it loads
+  int rows;              // of outputs
+};
+
+/// A strip none of whose samples and outputs lie outside the pictures, at aligned addresses of
+/// `in`.
+template <class T, int kSide, int kChannels>
+CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const PlaneView<T>& out,
+                                        const MaskPart<T>& mask, const Place& at, bool aligned) {
+  using R = Reach<T, kSide, kChannels>;
+  constexpr int kTogether = R::kTogether;
+  constexpr bool kAhead = kSide <= WALK_AHEAD;
+  constexpr int kRows = kWalkRows + kSide - 1;
+  const auto load_rows = [&](int k, typename R::Row(&to)[kTogether]) {
+    CONVFILT_UNROLL(kTogether)
+    for (int r = 0; r < kTogether; ++r) {
+      CONVFILT_UNROLL(R::kLoads)
+      for (int n = 0; n < R::kLoads; ++n) {
+        to[r][n] = load_words(in, at.first_x + n * R::kOutputs, at.first_y + k + r);
+      }
+    }
+  };
+  typename R::Sums sums = {};
+  typename R::Row now[kTogether], next[kTogether] = {};
+  if (kAhead) load_rows(0, now);
+  CONVFILT_UNROLL((kAhead ? 2 : 1))
+  for (int k = 0; k < kRows; k += kTogether) {
+    // Load the next rows where there is little to compute meanwhile, else these.
+    if (!kAhead) {
+      load_rows(k, now);
+    } else if (k + kTogether < kRows) {
+      load_rows(k + kTogether, next);
+    }
+
+    // Compute, and store the rows of outputs that are complete.
+    typename R::Samples samples[kTogether];
+    CONVFILT_UNROLL(kTogether)
+    for (int r = 0; r < kTogether; ++r) unpack<T, R>(now[r], samples[r]);
+    float complete[kTogether][R::kOutputs] = {};
+    if (kSide >= WALK_GUARDS && (k < kSide - 1 || k >= kWalkRows)) {
+      add_rows<R, kSide, kChannels, kTogether, true>(mask, samples, k, kWalkRows, sums, complete);
+    } else {
+      add_rows<R, kSide, kChannels, kTogether, false>(mask, samples, k, kWalkRows, sums, complete);
+    }
+    if (k >= kSide - 1) {
+      CONVFILT_UNROLL(kTogether)
+      for (int r = 0; r < kTogether; ++r) {
+        const Words words = finished<T>(mask.finish, complete[r]);
+        T* const to = out.row(at.y + k - (kSide - 1) + r) + at.x;
+        if (aligned) {
+          *reinterpret_cast<Words*>(to) = words;
+        } else {
+          CONVFILT_UNROLL(R::kOutputs)
+          for (int n = 0; n < R::kOutputs; ++n) to[n] = sample_of<T>(words, n);
+        }
+      }
+    }
+    if (kAhead) {
+      CONVFILT_UNROLL(kTogether)
+      for (int r = 0; r < kTogether; ++r) {
+        CONVFILT_UNROLL(R::kLoads)
+        for (int n = 0; n < R::kLoads; ++n) now[r][n] = next[r][n];
+      }
+    }
+  }
+}
+
+/// Any strip, a row at a time; samples are loaded one by one where the lane has some that lie
+/// outside the picture, or not at aligned addresses (`wide` is not set).
+template <class T, int kSide, int kChannels>
+CONVFILT_DEVICE inline void walk_edge(const PlaneView<const T>& in, const PlaneView<T>& out,
+                                      const MaskPart<T>& mask, const Place& at, Border border,
+                                      T ghost, bool wide) {
+  using R = Reach<T, kSide, kChannels>;
+  typename R::Sums sums = {};
+  CONVFILT_UNROLL(1)
+  for (int k = 0; k < at.rows + kSide - 1; ++k) {
+    const int row = index_by_border(border, at.first_y + k, in.height);
+    typename R::Row words;
+    if (wide && row >= 0) {
+      CONVFILT_UNROLL(R::kLoads)
+      for (int n = 0; n < R::kLoads; ++n) {
+        words[n] = load_words(in, at.first_x + n * R::kOutputs, row);
+      }
+    } else {
+      T ones[R::kLoads * R::kOutputs] alignas(sizeof(Words)) = {};
+      CONVFILT_UNROLL(1)
+      for (int n = R::kSlack; n < R::kSlack + R::kSamples; ++n) {
+        ones[n] = load_in_row(in, border, kChannels, at.first_x + n, row, ghost);
+      }
+      std::memcpy(words, ones, sizeof words);
+    }
+    typename R::Samples samples[1];
+    unpack<T, R>(words, samples[0]);
+    float complete[1][R::kOutputs] = {};
+    add_rows<R, kSide, kChannels, 1, true>(mask, samples, k, at.rows, sums, complete);
+    if (k < kSide - 1) continue;
+    const Words ends = finished<T>(mask.finish, complete[0]);
+    CONVFILT_UNROLL(R::kOutputs)
+    for (int n = 0; n < R::kOutputs; ++n) {
+      if (at.x + n < 0 || at.x + n >= out.width) continue;
+      out.row(at.y + k - (kSide - 1))[at.x + n] = sample_of<T>(ends, n);
     }
   }
 }
 
 /// The first output of a lane is moved `shift` samples to the left.
 template <class T, int kSide, int kChannels>
-__global__ void __launch_bounds__(kWalkWarps * 32)
+__global__ void __launch_bounds__(kWalkWarps * 32, WALK_BLOCKS)
     walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int shift,
                 const MaskPart<T> __grid_constant__ mask) {
   using R = Reach<T, kSide, kChannels>;
-  constexpr int kOutputs = R::kOutputs, kLoads = R::kLoads;
-  const int x = (blockIdx.x * 32 + threadIdx.x) * kOutputs - shift;
+  const int strip_x = blockIdx.x * 32 * R::kOutputs - shift;
   const int y = (blockIdx.y * kWalkWarps + threadIdx.y) * kWalkRows;
-  const int rows = min(kWalkRows, out.height - y);
-  if (x >= out.width || rows <= 0) return;
-
-  const int first_x = x + mask.dx * kChannels - R::kSlack, first_y = y + mask.dy;
-  const bool wide = first_x >= 0 && first_x + kLoads * kOutputs <= in.width &&
-                    in.stride % kOutputs == 0 &&
-                    reinterpret_cast<std::uintptr_t>(in.data) % sizeof(Words) == 0;
-  const auto load_row = [&](int k, Words(&to)[kLoads]) {
-    const int row = index_by_border(border, first_y + k, in.height);
-    if (wide && row >= 0) {
-      CONVFILT_UNROLL(kLoads)
-      for (int n = 0; n < kLoads; ++n) to[n] = load_words(in, first_x + n * kOutputs, row);
-      return;
-    }
-    T samples[kLoads * kOutputs] alignas(sizeof(Words)) = {};
-    CONVFILT_UNROLL(1)
-    for (int n = R::kSlack; n < R::kSlack + R::kSamples; ++n) {
-      samples[n] = load_in_row(in, border, kChannels, first_x + n, row, ghost);
-    }
-    std::memcpy(to, samples, sizeof to);
+  const int to_first = mask.dx * kChannels - R::kSlack;
+  const int x = strip_x + threadIdx.x * R::kOutputs;
+  const Place at{x, y, x + to_first, y + mask.dy, min(kWalkRows, out.height - y)};
+  const auto is_aligned = [](const void* data, std::ptrdiff_t stride) {
+    return stride % R::kOutputs == 0 && reinterpret_cast<std::uintptr_t>(data) % sizeof(Words) == 0;
   };
-
-  const bool whole = x >= 0 && x + kOutputs <= out.width && shift == 0 &&
-                     out.stride % kOutputs == 0 &&
-                     reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Words) == 0;
-  float sums[kSide][kOutputs] = {};
-  Words now[kLoads];
-  load_row(0, now);
-  const int last = rows + kSide - 2;
-  CONVFILT_UNROLL((kSide <= WALK_PREFETCH ? 2 : 1))
-  for (int k = 0; k <= last; ++k) {
-    // Load the next row, where there is little to compute meanwhile.
-    constexpr bool kAhead = kSide <= WALK_PREFETCH;
-    Words next[kLoads] = {};
-    if (kAhead && k < last) load_row(k + 1, next);
-
-    // Compute, and store the row of outputs that is complete.
-    float samples[R::kSamples];
-    CONVFILT_UNROLL(R::kSamples)
-    for (int n = 0; n < R::kSamples; ++n) {
-      const int at = R::kSlack + n;
-      samples[n] = float_of<T>(now[at / kOutputs], at % kOutputs);
-    }
-    if (kSide >= WALK_GUARDS && (k < kSide - 1 || k >= rows)) {
-      add_row<true, kSide, kChannels, kOutputs>(mask, samples, k, rows, sums);
-    } else {
-      add_row<false, kSide, kChannels, kOutputs>(mask, samples, k, rows, sums);
-    }
-    if (k >= kSide - 1) {
-      const int to = y + k - (kSide - 1);
-      if (whole) {
-        *reinterpret_cast<Words*>(out.row(to) + x) = finished<T>(mask.finish, sums[kSide - 1]);
-      } else {
-        for (int n = 0; n < kOutputs; ++n) {
-          if (x + n < 0 || x + n >= out.width) continue;
-          finish(mask.finish, sums[kSide - 1][n], out.row(to)[x + n]);
-        }
-      }
-    }
-    if (kAhead) {
-      CONVFILT_UNROLL(kLoads)
-      for (int n = 0; n < kLoads; ++n) now[n] = next[n];
-    } else if (k < last) {
-      load_row(k + 1, now);
-    }
+  const bool in_aligned = is_aligned(in.data, in.stride);
+  const int loaded = R::kLoads * R::kOutputs, beside = 31 * R::kOutputs;
+  if (in_aligned && strip_x >= 0 && strip_x + 32 * R::kOutputs <= out.width &&
+      at.rows == kWalkRows && strip_x + to_first >= 0 &&
+      strip_x + to_first + beside + loaded <= in.width && at.first_y >= 0 &&
+      at.first_y + kWalkRows + kSide - 1 <= in.height) {
+    walk_inside<T, kSide, kChannels>(in, out, mask, at,
+                                     shift == 0 && is_aligned(out.data, out.stride));
+  } else if (x < out.width && at.rows > 0) {
+    const bool wide = in_aligned && at.first_x >= 0 && at.first_x + loaded <= in.width;
+    walk_edge<T, kSide, kChannels>(in, out, mask, at, border, ghost, wide);
   }
 }
 

@@ -16,6 +16,16 @@ inline constexpr int kInWords = int(sizeof(Words) / sizeof(T));
 
 /// Sample n of `words`.
 template <class T>
+CONVFILT_HD inline T sample_of(const Words& words, int n) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(words.words[n]);
+  } else {
+    return T(words.words[n / 2] >> (16 * (n % 2)));
+  }
+}
+
+/// The same as a float.
+template <class T>
 CONVFILT_HD inline float float_of(const Words& words, int n) {
   if constexpr (std::is_same_v<T, float>) {
     return std::bit_cast<float>(words.words[n]);
