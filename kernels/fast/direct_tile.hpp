@@ -80,13 +80,31 @@ __global__ void __launch_bounds__(kTileWarps * 32)
   const int pixels = in.width / channels;
 
   // Load the input tile, and the mask in whole chunks.
-  for (int row = threadIdx.y; row < kTileRows + mask.height - 1; row += kTileWarps) {
-    const int y = index_by_border(border, tile_y + mask.dy + row, in.height);
-    CONVFILT_UNROLL(4)
-    for (int col = threadIdx.x; col < kInColumns; col += 32) {
-      const int x = index_by_border(border, tile_x + mask.dx + col, pixels);
-      if (x < 0 || y < 0) count_ghost_cell();
-      in_tile[row][col] = Sum(x < 0 || y < 0 ? ghost : load(in, x * channels + channel, y));
+  const int first_x = tile_x + mask.dx, first_y = tile_y + mask.dy;
+  const int in_rows = kTileRows + mask.height - 1;
+  if (first_x >= 0 && first_x + kInColumns <= pixels && first_y >= 0 &&
+      first_y + in_rows <= in.height) {
+    const int lane_x = (first_x + threadIdx.x) * channels + channel;
+    CONVFILT_UNROLL(2)
+    for (int row = threadIdx.y; row < in_rows; row += kTileWarps) {
+      constexpr int kPasses = (kInColumns + 31) / 32;
+      CONVFILT_UNROLL(kPasses)
+      for (int pass = 0; pass < kPasses; ++pass) {
+        const int col = threadIdx.x + 32 * pass;
+        if (col >= kInColumns) continue;
+        const int x = lane_x + pass * 32 * channels;
+        in_tile[row][col] = sum_of(load(in, x, first_y + row));
+      }
+    }
+  } else {
+    for (int row = threadIdx.y; row < in_rows; row += kTileWarps) {
+      const int y = index_by_border(border, first_y + row, in.height);
+      CONVFILT_UNROLL(1)
+      for (int col = threadIdx.x; col < kInColumns; col += 32) {
+        const int x = index_by_border(border, first_x + col, pixels);
+        if (x < 0 || y < 0) count_ghost_cell();
+        in_tile[row][col] = sum_of(x < 0 || y < 0 ? ghost : load(in, x * channels + channel, y));
+      }
     }
   }
   for (int j = threadIdx.y; j < mask.height; j += kTileWarps) {

@@ -2,8 +2,6 @@
 /// adds to as many rows of outputs as the mask has.
 #pragma once
 
-#include <cstring>
-
 #include "device_plan.hpp"
 #include "float_samples.hpp"
 #include "pixel_border.hpp"
@@ -23,10 +21,16 @@ namespace convfilt::CONVFILT_BACKEND {
 #define WALK_GUARDS 7
 #endif
 #ifndef WALK_TOGETHER
-#define WALK_TOGETHER (sizeof(T) == 4 || kSide <= 9 ? 2 : 1)
+#define WALK_TOGETHER (sizeof(T) == 4 || kSide <= 3 ? 2 : 1)
 #endif
-#ifndef WALK_BLOCKS
-#define WALK_BLOCKS 1
+#ifndef WALK_WANTED
+#define WALK_WANTED (kSide <= 3 ? 28 : kSide <= 5 ? 20 : kSide <= 9 ? 16 : 12)
+#endif
+#ifndef WALK_UNROLL
+#define WALK_UNROLL (kSide <= 5 ? 2 : 1)
+#endif
+#ifndef WALK_BOTH
+#define WALK_BOTH 1
 #endif
 constexpr int kWalkWarps = WALK_WARPS;  // of a block, one below the other
 constexpr int kWalkRows = WALK_ROWS;    // outputs that a warp walks down
@@ -61,7 +65,7 @@ CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Sampl
   CONVFILT_UNROLL(R::kSamples)
   for (int n = 0; n < R::kSamples; ++n) {
     const int at = R::kSlack + n;
-    samples[n] = float_of<T>(row[at / R::kOutputs], at % R::kOutputs);
+    samples[n] = sum_of(sample_of<T>(row[at / R::kOutputs], at % R::kOutputs));
   }
 }
 
@@ -136,7 +140,7 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
   typename R::Sums sums = {};
   typename R::Row now[kTogether], next[kTogether] = {};
   if (kAhead) load_rows(0, now);
-  CONVFILT_UNROLL((kAhead ? 2 : 1))
+  CONVFILT_UNROLL((kAhead ? WALK_UNROLL : 1))
   for (int k = 0; k < kRows; k += kTogether) {
     // Load the next rows where there is little to compute meanwhile, else these.
     if (!kAhead) {
@@ -150,7 +154,7 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; r < kTogether; ++r) unpack<T, R>(now[r], samples[r]);
     float complete[kTogether][R::kOutputs] = {};
-    if (kSide >= WALK_GUARDS && (k < kSide - 1 || k >= kWalkRows)) {
+    if (kSide >= WALK_GUARDS && (!WALK_BOTH || k < kSide - 1 || k >= kWalkRows)) {
       add_rows<R, kSide, kChannels, kTogether, true>(mask, samples, k, kWalkRows, sums, complete);
     } else {
       add_rows<R, kSide, kChannels, kTogether, false>(mask, samples, k, kWalkRows, sums, complete);
@@ -178,53 +182,77 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
   }
 }
 
-/// Any strip, a row at a time; samples are loaded one by one where the lane has some that lie
-/// outside the picture, or not at aligned addresses (`wide` is not set).
+/// Any strip, a row at a time. Lanes that are not `wide`, some of whose samples lie outside the
+/// picture or at addresses that are not aligned, load them one by one.
 template <class T, int kSide, int kChannels>
 CONVFILT_DEVICE inline void walk_edge(const PlaneView<const T>& in, const PlaneView<T>& out,
                                       const MaskPart<T>& mask, const Place& at, Border border,
                                       T ghost, bool wide) {
   using R = Reach<T, kSide, kChannels>;
-  typename R::Sums sums = {};
-  CONVFILT_UNROLL(1)
-  for (int k = 0; k < at.rows + kSide - 1; ++k) {
+  int columns[R::kSamples] = {};  // of the picture, -1 for ghost cells: the same in all rows
+  if (!wide) {
+    CONVFILT_UNROLL(1)
+    for (int n = 0; n < R::kSamples; ++n) {
+      const int x = at.first_x + R::kSlack + n, channel = floor_modulo(x, kChannels);
+      const int pixel = index_by_border(border, (x - channel) / kChannels, in.width / kChannels);
+      columns[n] = pixel < 0 ? -1 : pixel * kChannels + channel;
+    }
+  }
+  const auto load_row = [&](int k, typename R::Row& to) {
     const int row = index_by_border(border, at.first_y + k, in.height);
-    typename R::Row words;
     if (wide && row >= 0) {
       CONVFILT_UNROLL(R::kLoads)
       for (int n = 0; n < R::kLoads; ++n) {
-        words[n] = load_words(in, at.first_x + n * R::kOutputs, row);
+        to[n] = load_words(in, at.first_x + n * R::kOutputs, row);
       }
-    } else {
-      T ones[R::kLoads * R::kOutputs] alignas(sizeof(Words)) = {};
-      CONVFILT_UNROLL(1)
-      for (int n = R::kSlack; n < R::kSlack + R::kSamples; ++n) {
-        ones[n] = load_in_row(in, border, kChannels, at.first_x + n, row, ghost);
-      }
-      std::memcpy(words, ones, sizeof words);
+      return;
     }
+    T samples[R::kLoads * R::kOutputs] = {};
+    CONVFILT_UNROLL(R::kSamples)
+    for (int n = 0; n < R::kSamples; ++n) {
+      const bool inside = row >= 0 && columns[n] >= 0;
+      if (!inside) count_ghost_cell();
+      samples[R::kSlack + n] = inside ? load(in, columns[n], row) : ghost;
+    }
+    CONVFILT_UNROLL(R::kLoads)
+    for (int n = 0; n < R::kLoads; ++n) to[n] = words_of(samples + n * R::kOutputs);
+  };
+  typename R::Sums sums = {};
+  typename R::Row now, next = {};
+  load_row(0, now);
+  CONVFILT_UNROLL(1)
+  for (int k = 0; k < at.rows + kSide - 1; ++k) {
+    if (k + 1 < at.rows + kSide - 1) load_row(k + 1, next);
     typename R::Samples samples[1];
-    unpack<T, R>(words, samples[0]);
+    unpack<T, R>(now, samples[0]);
     float complete[1][R::kOutputs] = {};
     add_rows<R, kSide, kChannels, 1, true>(mask, samples, k, at.rows, sums, complete);
-    if (k < kSide - 1) continue;
-    const Words ends = finished<T>(mask.finish, complete[0]);
-    CONVFILT_UNROLL(R::kOutputs)
-    for (int n = 0; n < R::kOutputs; ++n) {
-      if (at.x + n < 0 || at.x + n >= out.width) continue;
-      out.row(at.y + k - (kSide - 1))[at.x + n] = sample_of<T>(ends, n);
+    if (k >= kSide - 1) {
+      const Words ends = finished<T>(mask.finish, complete[0]);
+      CONVFILT_UNROLL(R::kOutputs)
+      for (int n = 0; n < R::kOutputs; ++n) {
+        if (at.x + n < 0 || at.x + n >= out.width) continue;
+        out.row(at.y + k - (kSide - 1))[at.x + n] = sample_of<T>(ends, n);
+      }
     }
+    CONVFILT_UNROLL(R::kLoads)
+    for (int n = 0; n < R::kLoads; ++n) now[n] = next[n];
   }
 }
 
 /// The first output of a lane is moved `shift` samples to the left.
 template <class T, int kSide, int kChannels>
-__global__ void __launch_bounds__(kWalkWarps * 32, WALK_BLOCKS)
+__global__ void __launch_bounds__(kWalkWarps * 32, WALK_WANTED / WALK_WARPS)
     walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int shift,
                 const MaskPart<T> __grid_constant__ mask) {
   using R = Reach<T, kSide, kChannels>;
-  const int strip_x = blockIdx.x * 32 * R::kOutputs - shift;
-  const int y = (blockIdx.y * kWalkWarps + threadIdx.y) * kWalkRows;
+  // The last blocks come first: strips at the edges take longer.
+  const int blocks_x = (out.width + shift - 1) / (32 * R::kOutputs);
+  const int blocks_y = (out.height - 1) / (kWalkWarps * kWalkRows);
+  const int block_x = blockIdx.x == 0 ? blocks_x : blockIdx.x - 1;
+  const int block_y = blockIdx.y == 0 ? blocks_y : blockIdx.y - 1;
+  const int strip_x = block_x * 32 * R::kOutputs - shift;
+  const int y = (block_y * kWalkWarps + threadIdx.y) * kWalkRows;
   const int to_first = mask.dx * kChannels - R::kSlack;
   const int x = strip_x + threadIdx.x * R::kOutputs;
   const Place at{x, y, x + to_first, y + mask.dy, min(kWalkRows, out.height - y)};

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "finish.hpp"
+#include "arithmetic.hpp"
 
 namespace convfilt {
 
@@ -24,16 +24,26 @@ CONVFILT_HD inline T sample_of(const Words& words, int n) {
   }
 }
 
-/// The same as a float.
+/// Neighbouring samples as words.
+CONVFILT_HD inline Words words_of(const float* samples) {
+  Words words;
+  for (int k = 0; k < 4; ++k) words.words[k] = std::bit_cast<std::uint32_t>(samples[k]);
+  return words;
+}
+CONVFILT_HD inline Words words_of(const std::uint16_t* samples) {
+  Words words;
+  for (int k = 0; k < 4; ++k)
+    words.words[k] = samples[2 * k] | std::uint32_t(samples[2 * k + 1]) << 16;
+  return words;
+}
+
+/// A sample as what sums are kept in.
 template <class T>
-CONVFILT_HD inline float float_of(const Words& words, int n) {
-  if constexpr (std::is_same_v<T, float>) {
-    return std::bit_cast<float>(words.words[n]);
+CONVFILT_HD inline SumOf<T> sum_of(T sample) {
+  if constexpr (std::is_same_v<T, std::uint16_t>) {
+    return std::bit_cast<float>(sample | 0x4b000000u) - 8388608.0f;  // the last bits of 2^23 + n: n
   } else {
-    // The last bits of 2^23 + n are n.
-    const std::uint32_t word = words.words[n / 2];
-    const std::uint32_t sample = n % 2 ? word >> 16 : word & 0xffff;
-    return std::bit_cast<float>(sample | 0x4b000000u) - 8388608.0f;
+    return SumOf<T>(sample);
   }
 }
 

@@ -19,19 +19,4 @@ CONVFILT_DEVICE inline int index_by_border(Border border, int i, int n) {
   return border_index<Border::replicate>(i, n);
 }
 
-/// Sample x of row y, of which the border has already made one of the image, or -1: the border is a
-/// rule for pixels, and the channel stays.
-template <class T>
-CONVFILT_DEVICE inline T load_in_row(const PlaneView<const T>& in, Border border, int channels,
-                                     int x, int y, T ghost) {
-  if (y >= 0 && x >= 0 && x < in.width) return load(in, x, y);
-  const int channel = floor_modulo(x, channels);
-  const int pixel = index_by_border(border, (x - channel) / channels, in.width / channels);
-  if (y < 0 || pixel < 0) {
-    count_ghost_cell();
-    return ghost;
-  }
-  return load(in, pixel * channels + channel, y);
-}
-
 }  // namespace convfilt::CONVFILT_BACKEND
