@@ -36,7 +36,7 @@ struct alignas(4 * sizeof(T)) Four {
 };
 
 /// Neighbouring samples of any depth in 16 bytes, the most that one instruction of a GPU reads.
-struct alignas(16) Words {
+struct alignas(16) Bytes16 {
   std::uint32_t words[4];
 };
 

@@ -139,9 +139,9 @@ TEST_CASE("samples to floats and back as everywhere") {
     for (std::size_t first = 0; first + 8 <= sums.size(); first += 8) {
       float some[8];
       for (int k = 0; k < 8; ++k) some[k] = sums[first + k];
-      const Words integers = finished<std::uint16_t>(f, some);
+      const Bytes16 integers = finished<std::uint16_t>(f, some);
       const float(&few)[4] = reinterpret_cast<const float(&)[4]>(some);
-      const Words floats = finished<float>(f, few);
+      const Bytes16 floats = finished<float>(f, few);
       for (int k = 0; k < 8; ++k) {
         INFO("sum " << some[k] << " * " << f.scale << " + " << f.offset);
         std::uint16_t integer;

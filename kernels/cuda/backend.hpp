@@ -36,8 +36,8 @@ CONVFILT_DEVICE inline Four<T> load4(const PlaneView<const T>& in, int x, int y)
 
 /// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16.
 template <class T>
-CONVFILT_DEVICE inline Words load_words(const PlaneView<const T>& in, int x, int y) {
-  return *reinterpret_cast<const Words*>(in.row(y) + x);
+CONVFILT_DEVICE inline Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
 }
 
 /// Four neighbouring cells of a shared tile of 4-byte cells, at an address that is a multiple of 16.

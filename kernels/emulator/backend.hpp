@@ -102,17 +102,17 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y) {
 
 /// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16: each counted.
 template <class T>
-Words load_words(const PlaneView<const T>& in, int x, int y) {
-  constexpr int kSamples = int(sizeof(Words) / sizeof(T));
+Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  constexpr int kSamples = int(sizeof(Bytes16) / sizeof(T));
   if (x < 0 || y < 0 || x + kSamples > in.width || y >= in.height) {
     fail("a kernel read 16 bytes that leave its input");
   }
   const T* const from = in.row(y) + x;
-  if (std::uintptr_t(from) % sizeof(Words) != 0) {
+  if (std::uintptr_t(from) % sizeof(Bytes16) != 0) {
     fail("a kernel read 16 bytes at an address that is no multiple of 16");
   }
   running.counts.global_reads += kSamples;
-  Words words;
+  Bytes16 words;
   std::memcpy(&words, from, sizeof words);
   return words;
 }

@@ -55,7 +55,7 @@ void run_walk(const Problem& p, const Pass& pass, const Stream& stream) {
   mask.finish.offset += 0.0f;
   const int shift = outputs_shift<Reach<T, kSide, kChannels>>(mask.dx * kChannels);
   const dim3 block(32, kWalkWarps);
-  const dim3 grid(ceil_div(pass.out.width + shift, 32 * kInWords<T>),
+  const dim3 grid(ceil_div(pass.out.width + shift, 32 * kIn16<T>),
                   ceil_div(pass.out.height, kWalkWarps * kWalkRows));
   launch(grid, block, stream, walk_kernel<T, kSide, kChannels>, pass.input<T>(), pass.output<T>(),
          pass.ghost_cell<T>(), p.border, shift, mask);
@@ -103,16 +103,16 @@ Geometry walk_geometry(const Problem& p) {
   g.block_columns = 32;
   g.block_rows = kWalkWarps;
   g.computing_threads = 32 * kWalkWarps;
-  g.out_columns = 32 * kInWords<T>;
+  g.out_columns = 32 * kIn16<T>;
   g.out_rows = kWalkWarps * kWalkRows;
   with_side(side, [&](auto known) {
     const int loads = p.channels == 1 ? Reach<T, known(), 1>::kLoads : Reach<T, known(), 3>::kLoads;
-    g.loads = double(g.computing_threads) * (kWalkRows + side - 1) * loads * kInWords<T>;
+    g.loads = double(g.computing_threads) * (kWalkRows + side - 1) * loads * kIn16<T>;
     g.loads_per_output =
         "(1 + (h - 1) / " + std::to_string(kWalkRows) + ") * " + std::to_string(loads);
   });
   g.note = "A warp walks down " + std::to_string(kWalkRows) + " rows of outputs, and loads " +
-           std::to_string(kInWords<T>) +
+           std::to_string(kIn16<T>) +
            " samples at a time, beyond those it needs where these do "
            "not start at such an address.";
   return g;
@@ -149,7 +149,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
 
 extern const Implementation direct{
     "direct",
-    "sums in registers: a warp walks down the picture, or a thread has 4 x 8 outputs of a tile",
+    "sums in registers, any depth: warps walk down the picture, or threads share a tile",
     Family::direct,
     direct_refuses,
     direct_plan<run, InputLimits{.interleaved = true}>,

@@ -143,15 +143,15 @@ __global__ void __launch_bounds__(kTileWarps * 32)
   for (int r = 0; r < kThreadRows; ++r) {
     if (y + r >= out.height) continue;
     if constexpr (std::is_same_v<Sum, float>) {
-      constexpr int kOutputs = kInWords<T>;
+      constexpr int kOutputs = kIn16<T>;
       if (mask.last && channels == 1 && x + kThreadColumns <= width && out.stride % kOutputs == 0 &&
-          reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Words) == 0) {
+          reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Bytes16) == 0) {
         CONVFILT_UNROLL(kThreadColumns / kOutputs)
         for (int n = 0; n < kThreadColumns; n += kOutputs) {
           float ends[kOutputs];
           CONVFILT_UNROLL(kOutputs)
           for (int k = 0; k < kOutputs; ++k) ends[k] = sums[r][n + k];
-          *reinterpret_cast<Words*>(out.row(y + r) + x + n) = finished<T>(mask.finish, ends);
+          *reinterpret_cast<Bytes16*>(out.row(y + r) + x + n) = finished<T>(mask.finish, ends);
         }
         continue;
       }

@@ -35,10 +35,10 @@ namespace convfilt::CONVFILT_BACKEND {
 constexpr int kWalkWarps = WALK_WARPS;  // of a block, one below the other
 constexpr int kWalkRows = WALK_ROWS;    // outputs that a warp walks down
 
-/// What a lane reads of a row, for kInWords<T> outputs of it.
+/// What a lane reads of a row, for kIn16<T> outputs of it.
 template <class T, int kSide, int kChannels>
 struct Reach {
-  static constexpr int kOutputs = kInWords<T>;
+  static constexpr int kOutputs = kIn16<T>;
   static constexpr int kSamples = kOutputs + (kSide - 1) * kChannels;
   /// Samples before them, back to an address of whole words: under the default anchor the outputs
   /// then lie at such addresses, too.
@@ -48,7 +48,7 @@ struct Reach {
   static constexpr int kTogether = WALK_TOGETHER;
   static_assert(kWalkRows % kTogether == 0 && (kSide - 1) % kTogether == 0);
 
-  using Row = Words[kLoads];
+  using Row = Bytes16[kLoads];
   using Samples = float[kSamples];
   using Sums = float[kSide][kOutputs];
 };
@@ -133,7 +133,7 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
     for (int r = 0; r < kTogether; ++r) {
       CONVFILT_UNROLL(R::kLoads)
       for (int n = 0; n < R::kLoads; ++n) {
-        to[r][n] = load_words(in, at.first_x + n * R::kOutputs, at.first_y + k + r);
+        to[r][n] = load16(in, at.first_x + n * R::kOutputs, at.first_y + k + r);
       }
     }
   };
@@ -162,10 +162,10 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
     if (k >= kSide - 1) {
       CONVFILT_UNROLL(kTogether)
       for (int r = 0; r < kTogether; ++r) {
-        const Words words = finished<T>(mask.finish, complete[r]);
+        const Bytes16 words = finished<T>(mask.finish, complete[r]);
         T* const to = out.row(at.y + k - (kSide - 1) + r) + at.x;
         if (aligned) {
-          *reinterpret_cast<Words*>(to) = words;
+          *reinterpret_cast<Bytes16*>(to) = words;
         } else {
           CONVFILT_UNROLL(R::kOutputs)
           for (int n = 0; n < R::kOutputs; ++n) to[n] = sample_of<T>(words, n);
@@ -203,7 +203,7 @@ CONVFILT_DEVICE inline void walk_edge(const PlaneView<const T>& in, const PlaneV
     if (wide && row >= 0) {
       CONVFILT_UNROLL(R::kLoads)
       for (int n = 0; n < R::kLoads; ++n) {
-        to[n] = load_words(in, at.first_x + n * R::kOutputs, row);
+        to[n] = load16(in, at.first_x + n * R::kOutputs, row);
       }
       return;
     }
@@ -215,7 +215,7 @@ CONVFILT_DEVICE inline void walk_edge(const PlaneView<const T>& in, const PlaneV
       samples[R::kSlack + n] = inside ? load(in, columns[n], row) : ghost;
     }
     CONVFILT_UNROLL(R::kLoads)
-    for (int n = 0; n < R::kLoads; ++n) to[n] = words_of(samples + n * R::kOutputs);
+    for (int n = 0; n < R::kLoads; ++n) to[n] = bytes16_of(samples + n * R::kOutputs);
   };
   typename R::Sums sums = {};
   typename R::Row now, next = {};
@@ -228,7 +228,7 @@ CONVFILT_DEVICE inline void walk_edge(const PlaneView<const T>& in, const PlaneV
     float complete[1][R::kOutputs] = {};
     add_rows<R, kSide, kChannels, 1, true>(mask, samples, k, at.rows, sums, complete);
     if (k >= kSide - 1) {
-      const Words ends = finished<T>(mask.finish, complete[0]);
+      const Bytes16 ends = finished<T>(mask.finish, complete[0]);
       CONVFILT_UNROLL(R::kOutputs)
       for (int n = 0; n < R::kOutputs; ++n) {
         if (at.x + n < 0 || at.x + n >= out.width) continue;
@@ -257,7 +257,8 @@ __global__ void __launch_bounds__(kWalkWarps * 32, WALK_WANTED / WALK_WARPS)
   const int x = strip_x + threadIdx.x * R::kOutputs;
   const Place at{x, y, x + to_first, y + mask.dy, min(kWalkRows, out.height - y)};
   const auto is_aligned = [](const void* data, std::ptrdiff_t stride) {
-    return stride % R::kOutputs == 0 && reinterpret_cast<std::uintptr_t>(data) % sizeof(Words) == 0;
+    return stride % R::kOutputs == 0 &&
+           reinterpret_cast<std::uintptr_t>(data) % sizeof(Bytes16) == 0;
   };
   const bool in_aligned = is_aligned(in.data, in.stride);
   const int loaded = R::kLoads * R::kOutputs, beside = 31 * R::kOutputs;

@@ -12,11 +12,11 @@ namespace convfilt {
 
 /// Samples in 16 bytes.
 template <class T>
-inline constexpr int kInWords = int(sizeof(Words) / sizeof(T));
+inline constexpr int kIn16 = int(sizeof(Bytes16) / sizeof(T));
 
 /// Sample n of `words`.
 template <class T>
-CONVFILT_HD inline T sample_of(const Words& words, int n) {
+CONVFILT_HD inline T sample_of(const Bytes16& words, int n) {
   if constexpr (std::is_same_v<T, float>) {
     return std::bit_cast<float>(words.words[n]);
   } else {
@@ -25,13 +25,13 @@ CONVFILT_HD inline T sample_of(const Words& words, int n) {
 }
 
 /// Neighbouring samples as words.
-CONVFILT_HD inline Words words_of(const float* samples) {
-  Words words;
+CONVFILT_HD inline Bytes16 bytes16_of(const float* samples) {
+  Bytes16 words;
   for (int k = 0; k < 4; ++k) words.words[k] = std::bit_cast<std::uint32_t>(samples[k]);
   return words;
 }
-CONVFILT_HD inline Words words_of(const std::uint16_t* samples) {
-  Words words;
+CONVFILT_HD inline Bytes16 bytes16_of(const std::uint16_t* samples) {
+  Bytes16 words;
   for (int k = 0; k < 4; ++k)
     words.words[k] = samples[2 * k] | std::uint32_t(samples[2 * k + 1]) << 16;
   return words;
@@ -49,9 +49,9 @@ CONVFILT_HD inline SumOf<T> sum_of(T sample) {
 
 /// Four sums, finished.
 template <class T>
-requires(std::is_same_v<T, float>) CONVFILT_HD inline Words
-    finished(const FloatFinish& f, const float (&sums)[kInWords<T>]) {
-  Words words;
+requires(std::is_same_v<T, float>) CONVFILT_HD inline Bytes16
+    finished(const FloatFinish& f, const float (&sums)[kIn16<T>]) {
+  Bytes16 words;
   for (int k = 0; k < 4; ++k) {
 #ifdef __CUDA_ARCH__
     // Of a GPU's multiply-add every NaN is 0x7fffffff, above all numbers; negative ones lie below.
@@ -68,15 +68,15 @@ requires(std::is_same_v<T, float>) CONVFILT_HD inline Words
 
 /// Eight sums, finished.
 template <class T>
-requires(std::is_same_v<T, std::uint16_t>) CONVFILT_HD inline Words
-    finished(const FloatFinish& f, const float (&sums)[kInWords<T>]) {
+requires(std::is_same_v<T, std::uint16_t>) CONVFILT_HD inline Bytes16
+    finished(const FloatFinish& f, const float (&sums)[kIn16<T>]) {
   const auto bits = [&](int k) {
     const float value = multiply_add(sums[k], f.scale, f.offset);
     // Beside 1.5 * 2^23 a float has no place for fractions: it is rounded half to even. NaN ends as
     // 0, because fmaxf() takes the other one.
     return std::bit_cast<std::uint32_t>(fminf(fmaxf(value, 0.0f), 65535.0f) + 12582912.0f);
   };
-  Words words;
+  Bytes16 words;
   for (int k = 0; k < 4; ++k) words.words[k] = (bits(2 * k) & 0xffff) | bits(2 * k + 1) << 16;
   return words;
 }
