@@ -49,14 +49,15 @@ void with_side(int side, F f) {
 
 template <class T, int kSide, int kChannels>
 void run_walk(const Problem& p, const Pass& pass, const Stream& stream) {
+  using R = Reach<T, kSide, kChannels>;
   MaskPart<T> mask = pass.mask_part<T>();
   // The first row's sums are not added to zero here, and may be -0. An offset of 0 makes that 0 in
   // the end, but one of -0 would not.
   mask.finish.offset += 0.0f;
-  const int shift = outputs_shift<Reach<T, kSide, kChannels>>(mask.dx * kChannels);
+  const int shift = outputs_shift<R>(mask.dx * kChannels);
   const dim3 block(32, kWalkWarps);
   const dim3 grid(ceil_div(pass.out.width + shift, 32 * kIn16<T>),
-                  ceil_div(pass.out.height, kWalkWarps * kWalkRows));
+                  ceil_div(pass.out.height, kWalkWarps * R::kRows));
   launch(grid, block, stream, walk_kernel<T, kSide, kChannels>, pass.input<T>(), pass.output<T>(),
          pass.ghost_cell<T>(), p.border, shift, mask);
 }
@@ -100,21 +101,21 @@ template <class T>
 Geometry walk_geometry(const Problem& p) {
   Geometry g;
   const int side = p.mask.width;
+  int rows = 0, loads = 0;
+  with_side(side, [&](auto known) {
+    rows = Reach<T, known(), 1>::kRows;
+    loads = p.channels == 1 ? Reach<T, known(), 1>::kLoads : Reach<T, known(), 3>::kLoads;
+  });
   g.block_columns = 32;
   g.block_rows = kWalkWarps;
   g.computing_threads = 32 * kWalkWarps;
   g.out_columns = 32 * kIn16<T>;
-  g.out_rows = kWalkWarps * kWalkRows;
-  with_side(side, [&](auto known) {
-    const int loads = p.channels == 1 ? Reach<T, known(), 1>::kLoads : Reach<T, known(), 3>::kLoads;
-    g.loads = double(g.computing_threads) * (kWalkRows + side - 1) * loads * kIn16<T>;
-    g.loads_per_output =
-        "(1 + (h - 1) / " + std::to_string(kWalkRows) + ") * " + std::to_string(loads);
-  });
-  g.note = "A warp walks down " + std::to_string(kWalkRows) + " rows of outputs, and loads " +
+  g.out_rows = kWalkWarps * rows;
+  g.loads = double(g.computing_threads) * (rows + side - 1) * loads * kIn16<T>;
+  g.loads_per_output = "(1 + (h - 1) / " + std::to_string(rows) + ") * " + std::to_string(loads);
+  g.note = "A warp walks down " + std::to_string(rows) + " rows of outputs, and loads " +
            std::to_string(kIn16<T>) +
-           " samples at a time, beyond those it needs where these do "
-           "not start at such an address.";
+           " samples at a time, beyond those it needs where these do not start at such an address.";
   return g;
 }
 

@@ -12,28 +12,28 @@ namespace convfilt::CONVFILT_BACKEND {
 #define WALK_WARPS 4
 #endif
 #ifndef WALK_ROWS
-#define WALK_ROWS 32
+#define WALK_ROWS (kSide <= 9 ? 16 : 32)
 #endif
 #ifndef WALK_AHEAD
-#define WALK_AHEAD 7
+#define WALK_AHEAD (kSide <= (kWide ? 5 : 9))
 #endif
 #ifndef WALK_GUARDS
-#define WALK_GUARDS 7
+#define WALK_GUARDS (kSide <= (kWide ? 5 : 3) ? 0 : kWide && kSide <= 9 ? 1 : 2)
 #endif
 #ifndef WALK_TOGETHER
-#define WALK_TOGETHER (sizeof(T) == 4 || kSide <= 3 ? 2 : 1)
+#define WALK_TOGETHER (kSide <= (kWide ? 9 : 3) ? 2 : 1)
 #endif
 #ifndef WALK_WANTED
-#define WALK_WANTED (kSide <= 3 ? 28 : kSide <= 5 ? 20 : kSide <= 9 ? 16 : 12)
+#define WALK_WANTED (kSide <= 3 ? 28 : kSide <= 5 ? 20 : kWide || kSide <= 9 ? 16 : 12)
 #endif
 #ifndef WALK_UNROLL
-#define WALK_UNROLL (kSide <= 5 ? 2 : 1)
-#endif
-#ifndef WALK_BOTH
-#define WALK_BOTH 1
+#define WALK_UNROLL (kSide <= (kWide ? 5 : 3) ? 2 : 1)
 #endif
 constexpr int kWalkWarps = WALK_WARPS;  // of a block, one below the other
-constexpr int kWalkRows = WALK_ROWS;    // outputs that a warp walks down
+
+/// Which rows of a strip ask for each row of the mask whether its outputs are rows of the strip:
+/// none (their sums are dropped), the first and the last, or all, for less code.
+enum Guards { kNoRows, kEndRows, kAllRows };
 
 /// What a lane reads of a row, for kIn16<T> outputs of it.
 template <class T, int kSide, int kChannels>
@@ -44,9 +44,16 @@ struct Reach {
   /// then lie at such addresses, too.
   static constexpr int kSlack = (kOutputs - kSide / 2 * kChannels % kOutputs) % kOutputs;
   static constexpr int kLoads = (kSlack + kSamples + kOutputs - 1) / kOutputs;
-  /// Rows that are added together, so that a weight serves twice as many outputs.
-  static constexpr int kTogether = WALK_TOGETHER;
-  static_assert(kWalkRows % kTogether == 0 && (kSide - 1) % kTogether == 0);
+  // What measured best on an H200. Beyond 9x9 a loop of two rows, or of two kinds of rows, no
+  // longer fits the cache of instructions.
+  static constexpr bool kWide = sizeof(T) == 4;
+  static constexpr int kRows = WALK_ROWS;          ///< outputs that a warp walks down
+  static constexpr int kTogether = WALK_TOGETHER;  ///< rows added at once: a weight serves them all
+  static constexpr bool kAhead = WALK_AHEAD;       ///< whether the next rows are loaded meanwhile
+  static constexpr Guards kGuards = Guards(WALK_GUARDS);
+  static constexpr int kUnrolled = WALK_UNROLL;
+  static constexpr int kWarps = WALK_WANTED;  ///< for whose registers an SM has room
+  static_assert(kRows % kTogether == 0 && (kSide - 1) % kTogether == 0);
 
   using Row = Bytes16[kLoads];
   using Samples = float[kSamples];
@@ -126,8 +133,8 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
                                         const MaskPart<T>& mask, const Place& at, bool aligned) {
   using R = Reach<T, kSide, kChannels>;
   constexpr int kTogether = R::kTogether;
-  constexpr bool kAhead = kSide <= WALK_AHEAD;
-  constexpr int kRows = kWalkRows + kSide - 1;
+  constexpr bool kAhead = R::kAhead;
+  constexpr int kRows = R::kRows + kSide - 1;
   const auto load_rows = [&](int k, typename R::Row(&to)[kTogether]) {
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; r < kTogether; ++r) {
@@ -140,7 +147,7 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
   typename R::Sums sums = {};
   typename R::Row now[kTogether], next[kTogether] = {};
   if (kAhead) load_rows(0, now);
-  CONVFILT_UNROLL((kAhead ? WALK_UNROLL : 1))
+  CONVFILT_UNROLL((R::kUnrolled))
   for (int k = 0; k < kRows; k += kTogether) {
     // Load the next rows where there is little to compute meanwhile, else these.
     if (!kAhead) {
@@ -154,10 +161,10 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; r < kTogether; ++r) unpack<T, R>(now[r], samples[r]);
     float complete[kTogether][R::kOutputs] = {};
-    if (kSide >= WALK_GUARDS && (!WALK_BOTH || k < kSide - 1 || k >= kWalkRows)) {
-      add_rows<R, kSide, kChannels, kTogether, true>(mask, samples, k, kWalkRows, sums, complete);
+    if (R::kGuards == kAllRows || (R::kGuards == kEndRows && (k < kSide - 1 || k >= R::kRows))) {
+      add_rows<R, kSide, kChannels, kTogether, true>(mask, samples, k, R::kRows, sums, complete);
     } else {
-      add_rows<R, kSide, kChannels, kTogether, false>(mask, samples, k, kWalkRows, sums, complete);
+      add_rows<R, kSide, kChannels, kTogether, false>(mask, samples, k, R::kRows, sums, complete);
     }
     if (k >= kSide - 1) {
       CONVFILT_UNROLL(kTogether)
@@ -242,20 +249,20 @@ CONVFILT_DEVICE inline void walk_edge(const PlaneView<const T>& in, const PlaneV
 
 /// The first output of a lane is moved `shift` samples to the left.
 template <class T, int kSide, int kChannels>
-__global__ void __launch_bounds__(kWalkWarps * 32, WALK_WANTED / WALK_WARPS)
+__global__ void __launch_bounds__(kWalkWarps * 32, Reach<T, kSide, kChannels>::kWarps / kWalkWarps)
     walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int shift,
                 const MaskPart<T> __grid_constant__ mask) {
   using R = Reach<T, kSide, kChannels>;
   // The last blocks come first: strips at the edges take longer.
   const int blocks_x = (out.width + shift - 1) / (32 * R::kOutputs);
-  const int blocks_y = (out.height - 1) / (kWalkWarps * kWalkRows);
+  const int blocks_y = (out.height - 1) / (kWalkWarps * R::kRows);
   const int block_x = blockIdx.x == 0 ? blocks_x : blockIdx.x - 1;
   const int block_y = blockIdx.y == 0 ? blocks_y : blockIdx.y - 1;
   const int strip_x = block_x * 32 * R::kOutputs - shift;
-  const int y = (block_y * kWalkWarps + threadIdx.y) * kWalkRows;
+  const int y = (block_y * kWalkWarps + threadIdx.y) * R::kRows;
   const int to_first = mask.dx * kChannels - R::kSlack;
   const int x = strip_x + threadIdx.x * R::kOutputs;
-  const Place at{x, y, x + to_first, y + mask.dy, min(kWalkRows, out.height - y)};
+  const Place at{x, y, x + to_first, y + mask.dy, min(R::kRows, out.height - y)};
   const auto is_aligned = [](const void* data, std::ptrdiff_t stride) {
     return stride % R::kOutputs == 0 &&
            reinterpret_cast<std::uintptr_t>(data) % sizeof(Bytes16) == 0;
@@ -263,12 +270,15 @@ __global__ void __launch_bounds__(kWalkWarps * 32, WALK_WANTED / WALK_WARPS)
   const bool in_aligned = is_aligned(in.data, in.stride);
   const int loaded = R::kLoads * R::kOutputs, beside = 31 * R::kOutputs;
   if (in_aligned && strip_x >= 0 && strip_x + 32 * R::kOutputs <= out.width &&
-      at.rows == kWalkRows && strip_x + to_first >= 0 &&
+      at.rows == R::kRows && strip_x + to_first >= 0 &&
       strip_x + to_first + beside + loaded <= in.width && at.first_y >= 0 &&
-      at.first_y + kWalkRows + kSide - 1 <= in.height) {
+      at.first_y + R::kRows + kSide - 1 <= in.height) {
     walk_inside<T, kSide, kChannels>(in, out, mask, at,
                                      shift == 0 && is_aligned(out.data, out.stride));
   } else if (x < out.width && at.rows > 0) {
+#ifdef NO_EDGE
+    return;
+#endif
     const bool wide = in_aligned && at.first_x >= 0 && at.first_x + loaded <= in.width;
     walk_edge<T, kSide, kChannels>(in, out, mask, at, border, ghost, wide);
   }
