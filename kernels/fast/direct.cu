@@ -24,10 +24,8 @@ namespace {
 using std::uint16_t;
 using std::uint8_t;
 
-#ifndef WALK_LARGEST
-#define WALK_LARGEST 15
-#endif
-constexpr int kLargestWalk = WALK_LARGEST;
+// From where on the sums of so many rows leave too few registers: the tile is faster then.
+constexpr int kLargestWalk = 15;
 
 /// Whether the mask, which is not in parts, is one that a warp walks down.
 bool walks(const Problem& p, int width, int height) {
