@@ -25,7 +25,7 @@ using std::uint16_t;
 using std::uint8_t;
 
 // From where on the sums of so many rows leave too few registers: the tile is faster then.
-constexpr int kLargestWalk = 15;
+constexpr int kLargestWalk = 17;
 
 /// Whether the mask, which is not in parts, is one that a warp walks down.
 bool walks(const Problem& p, int width, int height) {
@@ -54,10 +54,10 @@ void run_walk(const Problem& p, const Pass& pass, const Stream& stream) {
   mask.finish.offset += 0.0f;
   const int shift = outputs_shift<R>(mask.dx * kChannels);
   const dim3 block(32, kWalkWarps);
-  const dim3 grid(ceil_div(pass.out.width + shift, 32 * kIn16<T>),
-                  ceil_div(pass.out.height, kWalkWarps * R::kRows));
-  launch(grid, block, stream, walk_kernel<T, kSide, kChannels>, pass.input<T>(), pass.output<T>(),
-         pass.ghost_cell<T>(), p.border, shift, mask);
+  const int across = ceil_div(pass.out.width + shift, 32 * R::kOutputs);
+  const int down = ceil_div(pass.out.height, kWalkWarps * R::kRows);
+  launch(dim3(across * down), block, stream, walk_kernel<T, kSide, kChannels>, pass.input<T>(),
+         pass.output<T>(), pass.ghost_cell<T>(), p.border, shift, across, down, mask);
 }
 
 template <class T, int kChunks = 1>

@@ -36,34 +36,22 @@ CONVFILT_DEVICE inline void add_samples(Tile& in_tile, Weights& weights, int wid
   ThreadSums<Sum> row_sums = {};
   Four<Sum> samples[3] = {shared4(in_tile, row, col), shared4(in_tile, row, col + kChunk), {}};
   const auto is_used = [&](int r) { return !kGuarded || (j - r >= 0 && j - r < height); };
-  // The weights are read one step ahead, so that none waits for them.
-  const auto taps_of = [&](int chunk, int r) {
-    return is_used(r) ? shared4(weights, j - r, chunk * kChunk) : Four<Sum>{};
-  };
-  Four<Sum> taps = taps_of(0, 0);
   CONVFILT_UNROLL(kChunks)
   for (int chunk = 0; chunk < kChunks; ++chunk) {
     samples[2] = shared4(in_tile, row, col + (chunk + 2) * kChunk);
     CONVFILT_UNROLL(kThreadRows)
     for (int r = 0; r < kThreadRows; ++r) {
-      Four<Sum> next_taps = {};
-      if (r + 1 < kThreadRows) {
-        next_taps = taps_of(chunk, r + 1);
-      } else if (chunk + 1 < kChunks) {
-        next_taps = taps_of(chunk + 1, 0);
-      }
-      if (is_used(r)) {
-        CONVFILT_UNROLL(kChunk)
-        for (int t = 0; t < kChunk; ++t) {
-          if (t > 0 && chunk == kChunks - 1 && chunk * kChunk + t >= width) break;
-          CONVFILT_UNROLL(kThreadColumns)
-          for (int n = 0; n < kThreadColumns; ++n) {
-            const Sum sample = samples[(t + n) / kChunk].samples[(t + n) % kChunk];
-            row_sums[r][n] = multiply_add(taps.samples[t], sample, row_sums[r][n]);
-          }
+      if (!is_used(r)) continue;
+      const Four<Sum> taps = shared4(weights, j - r, chunk * kChunk);
+      CONVFILT_UNROLL(kChunk)
+      for (int t = 0; t < kChunk; ++t) {
+        if (t > 0 && chunk == kChunks - 1 && chunk * kChunk + t >= width) break;
+        CONVFILT_UNROLL(kThreadColumns)
+        for (int n = 0; n < kThreadColumns; ++n) {
+          const Sum sample = samples[(t + n) / kChunk].samples[(t + n) % kChunk];
+          row_sums[r][n] = multiply_add(taps.samples[t], sample, row_sums[r][n]);
         }
       }
-      taps = next_taps;
     }
     samples[0] = samples[1];
     samples[1] = samples[2];

@@ -9,7 +9,7 @@ namespace convfilt::CONVFILT_BACKEND {
 
 /// Masks of kChunks * 4 - 3 to kChunks * 4 columns. A block has one channel of the pixels.
 template <class T, int kChunks>
-__global__ void __launch_bounds__(kTileWarps * 32, kTileBlocks)
+__global__ void __launch_bounds__(kTileWarps * 32)
     tile_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<SumOf<T>> partial, T ghost,
                 Border border, int channels, const MaskPart<T> __grid_constant__ mask) {
   using Sum = SumOf<T>;

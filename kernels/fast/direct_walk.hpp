@@ -72,20 +72,37 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
   }
 }
 
+/// Of a block, in blocks.
+struct BlockPlace {
+  int x, y;
+};
+
+/// Blocks at the left and right edges come first, then from the bottom row on: strips at the edges
+/// take longer, and at the end all would wait for them.
+CONVFILT_DEVICE inline BlockPlace block_place(int block, int across, int down) {
+  const int edges = min(across, 3);  // the first, the last, and the last but one for its halo
+  BlockPlace at;
+  if (block < edges * down) {
+    at = {block % edges, block / edges};
+    if (at.x > 0) at.x = across - at.x;
+  } else {
+    const int inside = block - edges * down;
+    at = {1 + inside % (across - edges), inside / (across - edges)};
+  }
+  at.y = at.y == 0 ? down - 1 : at.y - 1;
+  return at;
+}
+
 /// The first output of a lane is moved `shift` samples to the left.
 template <class T, int kSide, int kChannels>
 __global__ void __launch_bounds__(kWalkWarps * 32,
                                   Reach<T, kSide, kChannels>::kTuning.warps / kWalkWarps)
     walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int shift,
-                const MaskPart<T> __grid_constant__ mask) {
+                int blocks_across, int blocks_down, const MaskPart<T> __grid_constant__ mask) {
   using R = Reach<T, kSide, kChannels>;
-  // The last blocks come first: strips at the edges take longer.
-  const int blocks_x = (out.width + shift - 1) / (32 * R::kOutputs);
-  const int blocks_y = (out.height - 1) / (kWalkWarps * R::kRows);
-  const int block_x = blockIdx.x == 0 ? blocks_x : blockIdx.x - 1;
-  const int block_y = blockIdx.y == 0 ? blocks_y : blockIdx.y - 1;
-  const int strip_x = block_x * 32 * R::kOutputs - shift;
-  const int y = (block_y * kWalkWarps + threadIdx.y) * R::kRows;
+  const BlockPlace block = block_place(blockIdx.x, blocks_across, blocks_down);
+  const int strip_x = block.x * 32 * R::kOutputs - shift;
+  const int y = (block.y * kWalkWarps + threadIdx.y) * R::kRows;
   const int to_first = mask.dx * kChannels - R::kSlack;
   const int x = strip_x + threadIdx.x * R::kOutputs;
   const Place at{x, y, x + to_first, y + mask.dy, min(R::kRows, out.height - y)};
