@@ -42,6 +42,11 @@ struct alignas(4 * sizeof(T)) Four {
   T samples[4];
 };
 
+/// Neighbouring samples of any depth in 16 bytes, the most that one instruction of a GPU reads.
+struct alignas(16) Bytes16 {
+  std::uint32_t words[4];
+};
+
 /// A picture in host memory: channels interleaved, as image files and OpenCV have them. `Byte` is
 /// std::byte or const std::byte; the problem beside it says the depth.
 template <class Byte>

@@ -36,6 +36,18 @@ CONVFILT_DEVICE inline Four<T> load4(const PlaneView<const T>& in, int x, int y)
   return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
 }
 
+/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16.
+template <class T>
+CONVFILT_DEVICE inline Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
+}
+
+/// Four neighbouring cells of a shared tile of 4-byte cells, at an address that is a multiple of 16.
+template <class T, int rows, int columns>
+CONVFILT_DEVICE inline Four<T> shared4(const T (&tile)[rows][columns], int row, int column) {
+  return *reinterpret_cast<const Four<T>*>(&tile[row][column]);
+}
+
 CONVFILT_DEVICE inline void count_ghost_cell() {}
 
 #ifdef __CUDACC__

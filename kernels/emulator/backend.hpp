@@ -101,6 +101,34 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y) {
   return four;
 }
 
+/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16: each counted.
+template <class T>
+Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  constexpr int kSamples = int(sizeof(Bytes16) / sizeof(T));
+  if (x < 0 || y < 0 || x + kSamples > in.width || y >= in.height) {
+    fail("a kernel read 16 bytes that leave its input");
+  }
+  const T* const from = in.row(y) + x;
+  if (std::uintptr_t(from) % sizeof(Bytes16) != 0) {
+    fail("a kernel read 16 bytes at an address that is no multiple of 16");
+  }
+  running.counts.global_reads += kSamples;
+  Bytes16 words;
+  std::memcpy(&words, from, sizeof words);
+  return words;
+}
+
+/// Four neighbouring cells of a shared tile, at an address that is a multiple of their size.
+template <class T, int rows, int columns>
+Four<T> shared4(SharedTile<T, rows, columns>& tile, int row, int column) {
+  if ((row * columns + column) % 4 != 0) {
+    fail("a kernel read four cells at an address that is no multiple of their size");
+  }
+  Four<T> four;
+  for (int k = 0; k < 4; ++k) four.samples[k] = tile[row][column + k];
+  return four;
+}
+
 inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
 }
