@@ -27,6 +27,7 @@
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
   BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
+  CUDA_STRATEGY(separable_tensor)                                                          \
   CUDA_STRATEGY(tensor)
 
 namespace convfilt {

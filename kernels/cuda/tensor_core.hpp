@@ -13,6 +13,9 @@
 
 namespace convfilt::cuda {
 
+/// Sixteen bytes as one instruction moves them.
+using Sixteen = Four<std::uint32_t>;
+
 /// Bytes are multiplied so from this compute capability on.
 inline constexpr int kTensorCoreMajor = 8;
 
@@ -34,46 +37,68 @@ inline void require_tensor_cores(const PlanOptions& options) {
 #define CONVFILT_NO_MMA 0
 #endif
 
-/// sums += a * b, 16 x 16 bytes times 16 x 8 digits.
-template <class Digit>
+#if CONVFILT_NO_MMA
+#define CONVFILT_PRODUCT(a_type, b_type) __trap()  // require_tensor_cores() refused such a device
+#endif
+
+/// CONVFILT_PRODUCT with the names of the two types of bytes.
+#define CONVFILT_PRODUCT_OF(A, B)        \
+  if constexpr (std::is_signed_v<A>) {   \
+    if constexpr (std::is_signed_v<B>) { \
+      CONVFILT_PRODUCT("s8", "s8");      \
+    } else {                             \
+      CONVFILT_PRODUCT("s8", "u8");      \
+    }                                    \
+  } else {                               \
+    if constexpr (std::is_signed_v<B>) { \
+      CONVFILT_PRODUCT("u8", "s8");      \
+    } else {                             \
+      CONVFILT_PRODUCT("u8", "u8");      \
+    }                                    \
+  }
+
+/// sums += a * b, 16 x 16 bytes times 16 x 8.
+template <class B, class A = std::uint8_t>
 __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2],
                            const std::uint32_t (&b)[1]) {
-#if CONVFILT_NO_MMA
-  __trap();  // require_tensor_cores() has refused such a device
-#else
-  if constexpr (std::is_signed_v<Digit>) {
-    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
-  } else {
-    asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(b[0]));
-  }
+#if !CONVFILT_NO_MMA
+#define CONVFILT_PRODUCT(a_type, b_type)                           \
+  asm("mma.sync.aligned.m16n8k16.row.col.s32." a_type "." b_type   \
+      ".s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"          \
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]) \
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]))
 #endif
+  CONVFILT_PRODUCT_OF(A, B)
 }
 
-/// sums += a * b, 16 x 32 bytes times 32 x 8 digits.
-template <class Digit>
+/// sums += a * b, 16 x 32 bytes times 32 x 8.
+template <class B, class A = std::uint8_t>
 __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[4],
                            const std::uint32_t (&b)[2]) {
-#if CONVFILT_NO_MMA
-  __trap();
-#else
-  if constexpr (std::is_signed_v<Digit>) {
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  } else {
-    asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-        "{%0,%1,%2,%3};"
-        : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3])
-        : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
-  }
+#if !CONVFILT_NO_MMA
+#undef CONVFILT_PRODUCT
+#define CONVFILT_PRODUCT(a_type, b_type)                           \
+  asm("mma.sync.aligned.m16n8k32.row.col.s32." a_type "." b_type   \
+      ".s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};" \
+      : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]) \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
 #endif
+  CONVFILT_PRODUCT_OF(A, B)
+}
+
+#undef CONVFILT_PRODUCT
+#undef CONVFILT_PRODUCT_OF
+
+/// Sixteen bytes of a row of a tile, from a word on whose address is a multiple of 16.
+template <int rows, int columns>
+__device__ inline Sixteen read16(const std::uint32_t (&tile)[rows][columns], int row, int word) {
+  return *reinterpret_cast<const Sixteen*>(&tile[row][word]);
+}
+
+template <int rows, int columns>
+__device__ inline void write16(std::uint32_t (&tile)[rows][columns], int row, int word,
+                               const Sixteen& bytes) {
+  *reinterpret_cast<Sixteen*>(&tile[row][word]) = bytes;
 }
 
 /// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.

@@ -11,6 +11,9 @@ namespace convfilt::emulator {
 
 inline constexpr int kLanes = 32;
 
+/// Sixteen bytes as one instruction moves them.
+using Sixteen = Four<std::uint32_t>;
+
 /// What one lane holds of a and b.
 struct Fragments {
   std::uint32_t a[4], b[2];
@@ -22,8 +25,14 @@ inline constinit thread_local Fragments fragments[2][kLanes];
 /// The emulator is any device.
 inline void require_tensor_cores(const PlanOptions&) {}
 
-/// sums += a * b, 16 x 16 words bytes times 16 words x 8 digits.
-template <class Digit, int words>
+/// A byte of a fragment's words as its type says, so that products wrap as they do on a device.
+template <class Byte>
+std::uint32_t byte_of(const std::uint32_t* words, int k) {
+  return std::uint32_t(std::int32_t(Byte(words[k / 4] >> (k % 4 * 8))));
+}
+
+/// sums += a * b, 16 x 16 words bytes times 16 words x 8.
+template <class B, class A = std::uint8_t, int words>
 void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
          const std::uint32_t (&b)[words]) {
   const int lane = int(running.thread % kLanes), g = lane / 4, t = lane % 4;
@@ -33,14 +42,30 @@ void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
   meet_warp();
   for (int q = 0; q < 4; ++q) {
     const int row = g + q / 2 * 8, column = 2 * t + q % 2;
-    for (int k = 0; k < 16 * words; k += 4) {  // bytes k..k+3 of a row and a column are words
-      const std::uint32_t in_a = all[row % 8 * 4 + k % 16 / 4].a[row / 8 + k / 16 * 2];
-      const std::uint32_t in_b = all[column * 4 + k % 16 / 4].b[k / 16];
-      for (int bit = 0; bit < 32; bit += 8) {
-        sums[q] += std::uint8_t(in_a >> bit) * std::int32_t(Digit(in_b >> bit));
-      }
+    std::uint32_t sum = std::uint32_t(sums[q]);
+    for (int k = 0; k < 16 * words; ++k) {
+      const int from = k % 16 / 4, byte = k % 4;
+      sum += byte_of<A>(&all[row % 8 * 4 + from].a[row / 8 + k / 16 * 2], byte) *
+             byte_of<B>(&all[column * 4 + from].b[k / 16], byte);
     }
+    sums[q] = std::int32_t(sum);
   }
+}
+
+/// Sixteen bytes of a row of a tile, from a word on whose address is a multiple of 16.
+template <int rows, int columns>
+Sixteen read16(SharedTile<std::uint32_t, rows, columns>& tile, int row, int word) {
+  if ((row * columns + word) % 4 != 0) fail("a kernel read sixteen bytes from a place between");
+  Sixteen bytes;
+  for (int k = 0; k < 4; ++k) bytes.samples[k] = tile[row][word + k];
+  return bytes;
+}
+
+template <int rows, int columns>
+void write16(SharedTile<std::uint32_t, rows, columns>& tile, int row, int word,
+             const Sixteen& bytes) {
+  if ((row * columns + word) % 4 != 0) fail("a kernel wrote sixteen bytes to a place between");
+  for (int k = 0; k < 4; ++k) tile[row][word + k] = bytes.samples[k];
 }
 
 /// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
