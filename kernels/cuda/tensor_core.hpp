@@ -102,17 +102,19 @@ __device__ inline void write16(std::uint32_t (&tile)[rows][columns], int row, in
 }
 
 /// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
+/// Where only `count` of them are there, zeros behind them.
 template <int rows, int columns>
 __device__ inline void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
-                              std::uint32_t (&tile)[rows][columns], int row, int word) {
+                              std::uint32_t (&tile)[rows][columns], int row, int word,
+                              int count = 16) {
+#if CONVFILT_NO_MMA
+  __trap();
+#else
   const std::uint8_t* const from = in.row(y) + x;
   std::uint32_t* const to = &tile[row][word];
-#if CONVFILT_NO_MMA
-  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
-#else
   asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
-      "l"(__cvta_generic_to_global(from))
+      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
+      "l"(__cvta_generic_to_global(from)), "r"(count)
       : "memory");
 #endif
 }

@@ -69,22 +69,21 @@ void write16(SharedTile<std::uint32_t, rows, columns>& tile, int row, int word,
 }
 
 /// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
+/// Where only `count` of them are there, zeros behind them.
 template <int rows, int columns>
 void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
-            SharedTile<std::uint32_t, rows, columns>& tile, int row, int word) {
-  if (x < 0 || y < 0 || x + 16 > in.width || y >= in.height) {
+            SharedTile<std::uint32_t, rows, columns>& tile, int row, int word, int count = 16) {
+  if (x < 0 || y < 0 || x + count > in.width || y >= in.height) {
     fail("a kernel read sixteen samples that leave its input");
   }
   const std::uint8_t* const from = in.row(y) + x;
   if (std::uintptr_t(from) % 16 != 0 || (row * columns + word) % 4 != 0) {
     fail("a kernel copied sixteen samples from or to an address that is no multiple of 16");
   }
-  running.counts.global_reads += 16;
-  for (int k = 0; k < 4; ++k) {
-    std::uint32_t samples;
-    std::memcpy(&samples, from + 4 * k, sizeof samples);
-    tile[row][word + k] = samples;
-  }
+  running.counts.global_reads += std::uint64_t(count);
+  Sixteen samples{};
+  std::memcpy(&samples, from, std::size_t(count));
+  write16(tile, row, word, samples);
 }
 
 inline void commit_copies() {}

@@ -38,31 +38,33 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
                             Border border, int strips, int rows, int pixel_chunks,
                             const TensorLines __grid_constant__ lines) {
   using T = Tile<kChannels, kGroups>;
-  constexpr int kStages = T::kStages, kSplit = kChannels > 1 ? 1 : 0;
+  constexpr int kStages = T::kStages, kAhead = T::kAhead;
+  constexpr bool kSplit = kChannels > 1;
   __shared__ SharedTile<uint32_t, kStages * kGroup, T::kInWords> in_tiles alignas(kChunk);
   __shared__ SharedTile<uint32_t, kSplit ? 2 * kGroup : 1, T::kInWords> planes alignas(kChunk);
   __shared__ SharedTile<uint32_t, 2 * kGroup, T::kOutWords> out_tiles alignas(kChunk);
+  __shared__ SharedTile<int, 1, T::kInChunks * kGroup> pixels;
   __shared__ SharedTile<std::int32_t, 2, kMostTaps> weights;
 
   const int tile_x = blockIdx.x % strips * T::kPixels, tile_y = blockIdx.x / strips * rows;
   const int end_y = min(tile_y + rows, out.height);
   const int in_group = lines.dx & (kGroup - 1);  // of the block's first sample
   const int columns = min(T::kPixels, out.width / kChannels - tile_x);
-  const Source source{in,
-                      border,
-                      ghost,
-                      tile_x + lines.dx - in_group,
-                      tile_y + lines.dy,
-                      pixel_chunks,
-                      ceil_div(in_group + columns + lines.width - 1, kGroup)};
+  const Source source =
+      source_of<kChannels>(in, border, ghost, tile_x + lines.dx - in_group, tile_y + lines.dy,
+                           pixel_chunks, ceil_div(in_group + columns + lines.width - 1, kGroup));
   const int steps = kGroups - 1 + ceil_div(end_y - tile_y, kGroup);
 
   // Load the first groups of rows, and the weights; lay the weights out as bands.
   CONVFILT_UNROLL(1)
-  for (int step = 0; step < kStages - 1; ++step) {
-    if (step < steps) load_group<kChannels>(in_tiles, step * kGroup, source, step * kGroup);
+  for (int step = 0; step < kAhead; ++step) {
+    if (step < steps) {
+      load_group<kChannels, T::kInChunks * kChannels>(in_tiles, step * kGroup, source,
+                                                      step * kGroup);
+    }
     commit_copies();
   }
+  if (source.has_ghosts()) find_pixels<kChannels>(pixels, source);
   for (int n = threadIdx.y * kLaneCount + threadIdx.x; n < kMostTaps; n += kThreads) {
     weights[0][n] = lines.row[n];
     weights[1][n] = lines.column[n];
@@ -77,26 +79,35 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
 
   const int word = in_group / 4 + threadIdx.y * T::kSide * 4 + t;
   Mids mids[T::kBlocks][kHalves][kGroups] = {};
-  for (int turn = 0; turn < steps + kSplit; ++turn) {
-    // Load a group of rows ahead, store the outputs of the last turn.
-    finish_copies<kStages - 2>();
+  for (int turn = 0; turn <= steps; ++turn) {
+    // Load a group of rows ahead, store the outputs of the last turn, and make the group that has
+    // arrived ready for the next turn.
+    finish_copies<kAhead - 1>();
     __syncthreads();
-    const int ahead = turn + kStages - 1, step = turn - kSplit;
+    const int ahead = turn + kAhead, step = turn - 1;
     if (ahead < steps) {
-      load_group<kChannels>(in_tiles, ahead % kStages * kGroup, source, ahead * kGroup);
+      load_group<kChannels, T::kInChunks * kChannels>(in_tiles, ahead % kStages * kGroup, source,
+                                                      ahead * kGroup);
     }
     commit_copies();
     if (step >= kGroups) {
       store_group<T::kOutChunks>(out_tiles, (step - 1) % 2 * kGroup, out, tile_x * kChannels,
                                  tile_y + (step - kGroups) * kGroup, end_y);
     }
-    if constexpr (kSplit) {
-      if (turn < steps) {
-        split_channels<T::kPlaneWords>(in_tiles, turn % kStages * kGroup, planes, turn % 2 * kGroup,
-                                       pixel_chunks);
+    if (turn < steps) {
+      const int arrived = turn % kStages * kGroup;
+      if constexpr (kSplit) {
+        split_channels<T::kPlaneWords>(in_tiles, arrived, planes, turn % 2 * kGroup, source);
+        if (source.has_ghosts()) {
+          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, turn % 2 * kGroup,
+                                                 pixels, source, turn * kGroup);
+        }
+      } else if (source.has_ghosts()) {
+        fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, in_tiles, arrived, pixels, source,
+                                               turn * kGroup);
       }
-      if (step < 0) continue;
     }
+    if (step < 0) continue;
 
     // Compute the row pass of one group of rows, in the place of the uppermost group.
     CONVFILT_UNROLL(kChannels)
@@ -135,20 +146,13 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
     if (step < kGroups - 1) continue;
 
     // Compute the column pass.
-    uint32_t ends[2][T::kBlocks];
-    CONVFILT_UNROLL(T::kBlocks)
-    for (int block = 0; block < T::kBlocks; ++block) {
-      std::int32_t sums[kHalves][4];
-      CONVFILT_UNROLL(kHalves)
-      for (int half = 0; half < kHalves; ++half) {
-        column_pass(column_band, lines.column_end.start, mids[block][half], sums[half]);
-      }
-      CONVFILT_UNROLL(2)
-      for (int lower = 0; lower < 2; ++lower) {
-        ends[lower][block] = end_columns(lines, sums[0][2 * lower], sums[0][2 * lower + 1],
-                                         sums[1][2 * lower], sums[1][2 * lower + 1]);
-      }
+    ColumnSums<T::kBlocks> sums;
+    CONVFILT_UNROLL(T::kBlocks * kHalves)
+    for (int k = 0; k < T::kBlocks * kHalves; ++k) {
+      column_pass(column_band, lines.column_end.start, mids[k / 2][k % 2], sums[k / 2][k % 2]);
     }
+    uint32_t ends[2][T::kBlocks];
+    end_columns<T::kBlocks>(lines, sums, ends);
     CONVFILT_UNROLL(2)
     for (int lower = 0; lower < 2; ++lower) {
       if constexpr (kSplit) join_three(ends[lower][0], ends[lower][1], ends[lower][2]);
@@ -239,6 +243,9 @@ std::string refuses(const Problem& problem, const Tuning&) {
   if (std::string reason = separable_refuses(problem); !reason.empty()) return reason;
   if (groups_of(problem.mask.width, problem.mask.height, -problem.lead_x()) > kMostGroups) {
     return "the mask has more than 127 taps along a side; use --strategy=separable";
+  }
+  if (!row_fits(prepare_separable<uint8_t>(problem.mask))) {
+    return "the row pass fills more than 16 bits; use --strategy=separable";
   }
   return "";
 }

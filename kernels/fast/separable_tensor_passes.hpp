@@ -86,18 +86,42 @@ CONVFILT_DEVICE inline void column_pass(const Band<kDigits, kGroups>& band, std:
   }
 }
 
-/// Four neighbouring outputs of one row, from the two halves' sums.
-CONVFILT_DEVICE inline std::uint32_t end_columns(const TensorLines& lines, std::int32_t a,
-                                                 std::int32_t b, std::int32_t c, std::int32_t d) {
+/// The sums of a warp's blocks, by half of the columns.
+template <int kBlocks>
+using ColumnSums = std::int32_t[kBlocks][kHalves][4];
+
+/// Four neighbouring outputs of row g, or of g + 8, as a word, by an end of one sum.
+template <class End, class Join>
+CONVFILT_DEVICE inline std::uint32_t end_word(const std::int32_t (&sums)[kHalves][4], int lower,
+                                              End end, Join join) {
+  return join(end(sums[0][2 * lower]), end(sums[0][2 * lower + 1]), end(sums[1][2 * lower]),
+              end(sums[1][2 * lower + 1]));
+}
+
+/// Words of rows g and g + 8 of each block.
+template <int kBlocks>
+CONVFILT_DEVICE inline void end_columns(const TensorLines& lines, const ColumnSums<kBlocks>& sums,
+                                        std::uint32_t (&words)[2][kBlocks]) {
   if (lines.shifts) {
-    const auto end = [&](std::int32_t sum) {
-      return std::int32_t(lines.column_end(std::uint32_t(sum))) >> lines.column_end.shift;
-    };
-    return saturated_four(end(a), end(b), end(c), end(d));
+    CONVFILT_UNROLL(2 * kBlocks)
+    for (int k = 0; k < 2 * kBlocks; ++k) {
+      words[k % 2][k / 2] = end_word(
+          sums[k / 2], k % 2,
+          [&](std::int32_t sum) {
+            return std::int32_t(lines.column_end(std::uint32_t(sum))) >> lines.column_end.shift;
+          },
+          saturated_four);
+    }
+  } else {
+    CONVFILT_UNROLL(2 * kBlocks)
+    for (int k = 0; k < 2 * kBlocks; ++k) {
+      words[k % 2][k / 2] = end_word(
+          sums[k / 2], k % 2, [&](std::int32_t sum) { return std::uint32_t(lines.finish(sum)); },
+          [](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+            return a | b << 8 | c << 16 | d << 24;
+          });
+    }
   }
-  const IntegerFinish& end = lines.finish;
-  return std::uint32_t(end(a)) | std::uint32_t(end(b)) << 8 | std::uint32_t(end(c)) << 16 |
-         std::uint32_t(end(d)) << 24;
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

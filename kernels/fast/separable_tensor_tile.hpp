@@ -34,69 +34,117 @@ struct Tile {
   static constexpr int kOutChunks = kPixels * kChannels / kChunk;
   static constexpr int kOutWords = row_words(kOutChunks);
   static constexpr int kStages = kChannels == 1 ? 4 : 3;  // groups of rows that are kept
+  static constexpr int kAhead = 2;                        // turns between load and use
 };
 
-/// Where a block's samples come from.
+/// Where a block's samples come from. Words are of four pixels of one channel.
 struct Source {
   PlaneView<const std::uint8_t> in;  ///< channels side by side
   Border border;
   std::uint8_t ghost;
+  bool aligned;              ///< whether whole chunks can be copied
   int first_pixel, first_y;  ///< of the block; a whole group of pixels
   int pixel_chunks;          ///< groups of pixels that the block's warps read
   int needed_chunks;         ///< those that matter: an output needs them
+  int begin, end;            ///< words begin..end-1 of a row lie in the image and are copied whole
+  int copied_begin, copied_end;  ///< pixels of a row that were copied and may be read from there
+
+  CONVFILT_DEVICE bool has_ghosts() const { return begin > 0 || end < needed_chunks * 4; }
 };
 
-/// One sample, wherever it lies.
 template <int kChannels>
-CONVFILT_DEVICE inline std::uint32_t load_sample(const Source& source, int x, int y) {
-  const int pixel = x >= 0 ? x / kChannels : -ceil_div(-x, kChannels);
-  const int from = any_index(source.border, pixel, source.in.width / kChannels);
-  if (from < 0 || y < 0) {
-    count_ghost_cell();
-    return source.ghost;
-  }
-  return load(source.in, from * kChannels + x - pixel * kChannels, y);
+CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in, Border border,
+                                        std::uint8_t ghost, int first_pixel, int first_y,
+                                        int pixel_chunks, int needed_chunks) {
+  const bool aligned =
+      in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
+  const int needed = needed_chunks * 4, width = in.width / kChannels - first_pixel;
+  const int begin = aligned ? min(needed, max(0, -first_pixel) / 4) : 0;
+  // Of three channels whole chunks are split; a single one's words are filled in where they lie, so
+  // that the samples of such a word may not be read.
+  const int whole = kChannels == 1 ? width / 4 : width / kGroup * 4;
+  const int end = aligned ? max(begin, min(needed, whole)) : 0;
+  const int copied_end =
+      kChannels == 1 || !aligned ? 4 * end : max(4 * begin, min(4 * needed, width));
+  return {in,           border,        ghost, aligned, first_pixel, first_y,
+          pixel_chunks, needed_chunks, begin, end,     4 * begin,   copied_end};
 }
 
-/// Loads a group of rows, which begins so many rows below the block's first, into rows first_row..
-/// of the tile: as they lie in memory where a chunk lies in the image, or its row is one of the
-/// image again beyond the border; sample by sample elsewhere; zeros where no output needs them.
-template <int kChannels, class Tile>
+/// Starts to load a group of rows, which begins so many rows below the block's first, into rows
+/// first_row.. of the tile: chunks of what lies in the image, and of rows that are one of the
+/// image again beyond the border; elsewhere the border's value, and zeros that no output needs.
+template <int kChannels, int kMostChunks, class Tile>
 CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Source& source,
                                        int below) {
   const auto& in = source.in;
-  const int chunks = source.needed_chunks * kChannels, first_x = source.first_pixel * kChannels;
-  const bool aligned =
-      in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
-  // Chunks begin..end-1 of a row lie in the image.
-  const int begin = aligned ? min(chunks, max(0, -first_x) / kChunk) : chunks;
-  const int end = aligned ? max(begin, min(chunks, (in.width - first_x) / kChunk)) : chunks;
-  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
-  const int row = thread / kThreadsARow;
-  const int y = any_index(source.border, source.first_y + below + row, in.height);
-  for (int chunk = thread % kThreadsARow; chunk < source.pixel_chunks * kChannels;
-       chunk += kThreadsARow) {
-    if (chunk >= begin && chunk < end && y >= 0) {
-      copy16(in, first_x + chunk * kChunk, y, in_tile, first_row + row, chunk * 4);
-    } else if (chunk >= chunks || (chunk >= begin && chunk < end)) {
-      const std::uint32_t ghosts = chunk < chunks ? source.ghost * 0x01010101u : 0;
-      write16(in_tile, first_row + row, chunk * 4, {ghosts, ghosts, ghosts, ghosts});
-      for (int k = 0; chunk < chunks && k < kChunk; ++k) count_ghost_cell();
+  const int first_x = source.first_pixel * kChannels, first_y = source.first_y + below;
+  const int chunks = source.pixel_chunks * kChannels;
+  const int row = (threadIdx.y * kLaneCount + threadIdx.x) / kThreadsARow;
+  const bool inside = source.aligned && first_x >= 0 && first_x + chunks * kChunk <= in.width &&
+                      first_y >= 0 && first_y + kGroup <= in.height;
+  if (inside) {
+    CONVFILT_UNROLL(kMostChunks)
+    for (int k = 0; k < ceil_div(kMostChunks, kThreadsARow); ++k) {
+      const int chunk = threadIdx.x % kThreadsARow + k * kThreadsARow;
+      if (chunk >= chunks) break;
+      copy16(in, first_x + chunk * kChunk, first_y + row, in_tile, first_row + row, chunk * 4);
+    }
+    return;
+  }
+  const int y = any_index(source.border, first_y + row, in.height);
+  const int needed = source.needed_chunks * kChannels;
+  CONVFILT_UNROLL(1)
+  for (int chunk = threadIdx.x % kThreadsARow; chunk < chunks; chunk += kThreadsARow) {
+    const int x = first_x + chunk * kChunk;
+    if (chunk < needed && x >= 0 && x < in.width && y >= 0) {
+      if (source.aligned) {
+        copy16(in, x, y, in_tile, first_row + row, chunk * 4, min(kChunk, in.width - x));
+      }
+    } else if (chunk >= needed || y < 0) {
+      const std::uint32_t same = chunk < needed ? source.ghost * 0x01010101u : 0;
+      write16(in_tile, first_row + row, chunk * 4, {same, same, same, same});
     }
   }
-  // The words beside them, a word a thread.
-  const int before = begin * 4, beside = before + (chunks - end) * 4;
+}
+
+/// Which pixel of the image each of a row's stands for, below 0 where none does.
+template <int kChannels, class Pixels>
+CONVFILT_DEVICE inline void find_pixels(Pixels& pixels, const Source& source) {
+  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+  for (int n = thread; n < source.needed_chunks * kGroup; n += kThreads) {
+    pixels[0][n] = any_index(source.border, source.first_pixel + n, source.in.width / kChannels);
+  }
+}
+
+/// Fills in the words of a group of rows that were not copied whole, from the samples that were and
+/// lie in rows from_row.. of a tile, or from the image. The channels' words go to planes side by
+/// side.
+template <int kChannels, int kPlaneWords, class Tile, class Planes, class Pixels>
+CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& planes, int to_row,
+                                        Pixels& pixels, const Source& source, int below) {
+  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+  const int others = source.begin + source.needed_chunks * 4 - source.end;
   CONVFILT_UNROLL(1)
-  for (int n = thread; n < kGroup * beside; n += kThreads) {
-    const int row = n / beside, k = n % beside;
-    const int word = k < before ? k : k - before + end * 4;
-    const int y = any_index(source.border, source.first_y + below + row, in.height);
-    std::uint32_t samples = 0;
-    CONVFILT_UNROLL(1)
+  for (int n = thread; n < kGroup * others * kChannels; n += kThreads) {
+    const int row = n % kGroup, k = n / kGroup % others, channel = n / kGroup / others;
+    const int word = k < source.begin ? k : k - source.begin + source.end;
+    std::uint32_t samples[4];
+    CONVFILT_UNROLL(4)
     for (int byte = 0; byte < 4; ++byte) {
-      samples |= load_sample<kChannels>(source, first_x + 4 * word + byte, y) << (8 * byte);
+      const int pixel = pixels[0][4 * word + byte], in_row = pixel - source.first_pixel;
+      samples[byte] = source.ghost;
+      if (in_row >= source.copied_begin && in_row < source.copied_end) {
+        const int at = in_row * kChannels + channel;
+        samples[byte] = in_tile[from_row + row][at / 4] >> (at % 4 * 8) & 255;
+      } else if (pixel < 0) {
+        count_ghost_cell();
+      } else {
+        const int y = any_index(source.border, source.first_y + below + row, source.in.height);
+        if (y >= 0) samples[byte] = load(source.in, pixel * kChannels + channel, y);
+      }
     }
-    in_tile[first_row + row][word] = samples;
+    planes[to_row + row][channel * kPlaneWords + word] =
+        samples[0] | samples[1] << 8 | samples[2] << 16 | samples[3] << 24;
   }
 }
 
@@ -117,13 +165,17 @@ CONVFILT_DEVICE inline void join_three(std::uint32_t& a, std::uint32_t& b, std::
   c = pick_bytes(c, upper, 0x3762);
 }
 
-/// Rows from_row.. of pixels of three channels to rows to_row.. of three planes side by side.
+/// Rows from_row.. of pixels of three channels, but for ghosts, to rows to_row.. of three planes
+/// side by side.
 template <int kPlaneWords, class Tile, class Planes>
 CONVFILT_DEVICE inline void split_channels(Tile& in_tile, int from_row, Planes& planes, int to_row,
-                                           int pixel_chunks) {
-  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
-  const int row = thread / kThreadsARow;
-  for (int chunk = thread % kThreadsARow; chunk < pixel_chunks; chunk += kThreadsARow) {
+                                           const Source& source) {
+  const int row = (threadIdx.y * kLaneCount + threadIdx.x) / kThreadsARow;
+  CONVFILT_UNROLL(1)
+  for (int chunk = threadIdx.x % kThreadsARow; chunk < source.pixel_chunks; chunk += kThreadsARow) {
+    if (chunk < source.needed_chunks && (chunk * 4 < source.begin || chunk * 4 >= source.end)) {
+      continue;
+    }
     std::uint32_t words[12];
     CONVFILT_UNROLL(3)
     for (int k = 0; k < 3; ++k) {
@@ -158,9 +210,13 @@ CONVFILT_DEVICE inline void store_group(Tile& out_tile, int first_row,
       *reinterpret_cast<Sixteen*>(to) = sixteen;
       continue;
     }
-    CONVFILT_UNROLL(kChunk)
-    for (int k = 0; k < kChunk; ++k) {
-      if (at + k < out.width) to[k] = std::uint8_t(sixteen.samples[k / 4] >> (k % 4 * 8));
+    CONVFILT_UNROLL(4)
+    for (int word = 0; word < 4; ++word) {
+      CONVFILT_UNROLL(1)
+      for (int byte = 0; byte < 4; ++byte) {
+        const int k = 4 * word + byte;
+        if (at + k < out.width) to[k] = std::uint8_t(sixteen.samples[word] >> (8 * byte));
+      }
     }
   }
 }
