@@ -154,7 +154,7 @@ TEST_CASE("separable-tensor gives the CPU's bytes: lengths of lines, digits, end
     for (const int largest : {2, 9, 30000}) {
       for (const bool shifts : {true, false}) {
         const int width = side, height = largest == 9 ? (side + 1) / 2 : side;
-        for (const int anchor : {0, width / 2, (width - 1) / 4 * 2 + 1, width - 1}) {
+        for (const int anchor : {width / 2, 0, (width - 1) / 4 * 2 + 1, width - 1}) {
           Mask mask = line_mask(random, width, height, largest, shifts);
           mask.anchor_x = std::min(anchor, width - 1);
           mask.anchor_y = anchor * (height - 1) / std::max(1, width - 1);
@@ -164,7 +164,7 @@ TEST_CASE("separable-tensor gives the CPU's bytes: lengths of lines, digits, end
             continue;
           }
           check_bytes(p);
-          if (!full_size()) break;
+          if (largest < 30000 || !shifts || !full_size()) break;
         }
       }
     }
@@ -179,7 +179,7 @@ TEST_CASE("separable-tensor gives the CPU's bytes: channels, borders, modes, siz
     for (int channels = 1; channels <= 4; ++channels) {
       for (const Border border : kBorders) {
         for (const Mode mode : kModes) {
-          if (++k % 7 != 0 && !full_size()) continue;
+          if (++k % (full_size() ? 2 : 7) != 0) continue;
           const auto [width, height] = k % 3 ? std::pair{150 + k % 29, 83} : std::pair{97, 71 + k};
           const Problem p{width, height, channels, Depth::u8, border, 201, mask, mode};
           PlanOptions options;
