@@ -4,8 +4,8 @@
 ///                            K x 8, K = 16 with one word of b, 32 with two; A and B say whether
 ///                            bytes are signed, A unless said otherwise is not
 ///   read16(tile, row, word), write16(...)   16 bytes of a shared tile of words at once
-///   copy16(in, x, y, tile, row, word, count)   16 samples of 8 bits into words of a shared tile, or
-///                            `count` and zeros; there
+///   copy16(in, x, y, tile, row, word)   16 samples of 8 bits into words of a shared tile; there
+///   copy16(in, at, tile, row, word, count)   likewise, from in.data + at on; or `count` and zeros
 ///   commit_copies()          when these, finish_copies<n>() and a barrier have passed, but for
 ///   finish_copies<n>()       those between the last n commits
 ///   blocks_at_once(kernel, block)       how many blocks the current device runs at a time

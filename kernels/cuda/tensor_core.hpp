@@ -101,22 +101,27 @@ __device__ inline void write16(std::uint32_t (&tile)[rows][columns], int row, in
   *reinterpret_cast<Sixteen*>(&tile[row][word]) = bytes;
 }
 
-/// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
-/// Where only `count` of them are there, zeros behind them.
+/// Sixteen samples from in.data + at on into four words of a tile; both addresses are multiples of
+/// 16. Where only `count` of them are there, zeros behind them.
 template <int rows, int columns>
-__device__ inline void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
+__device__ inline void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
                               std::uint32_t (&tile)[rows][columns], int row, int word,
                               int count = 16) {
 #if CONVFILT_NO_MMA
   __trap();
 #else
-  const std::uint8_t* const from = in.row(y) + x;
-  std::uint32_t* const to = &tile[row][word];
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
-      "l"(__cvta_generic_to_global(from)), "r"(count)
-      : "memory");
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                   unsigned(__cvta_generic_to_shared(&tile[row][word]))),
+               "l"(__cvta_generic_to_global(in.data + at)), "r"(count)
+               : "memory");
 #endif
+}
+
+/// Likewise, from (x, y) on.
+template <int rows, int columns>
+__device__ inline void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
+                              std::uint32_t (&tile)[rows][columns], int row, int word) {
+  copy16(in, y * in.stride + x, tile, row, word);
 }
 
 /// Ends a group of copies.

@@ -68,15 +68,15 @@ void write16(SharedTile<std::uint32_t, rows, columns>& tile, int row, int word,
   for (int k = 0; k < 4; ++k) tile[row][word + k] = bytes.samples[k];
 }
 
-/// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
-/// Where only `count` of them are there, zeros behind them.
+/// Sixteen samples from in.data + at on into four words of a tile; both addresses are multiples of
+/// 16. Where only `count` of them are there, zeros behind them.
 template <int rows, int columns>
-void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
+void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
             SharedTile<std::uint32_t, rows, columns>& tile, int row, int word, int count = 16) {
-  if (x < 0 || y < 0 || x + count > in.width || y >= in.height) {
+  if (at < 0 || at % in.stride + count > in.width || at / in.stride >= in.height) {
     fail("a kernel read sixteen samples that leave its input");
   }
-  const std::uint8_t* const from = in.row(y) + x;
+  const std::uint8_t* const from = in.data + at;
   if (std::uintptr_t(from) % 16 != 0 || (row * columns + word) % 4 != 0) {
     fail("a kernel copied sixteen samples from or to an address that is no multiple of 16");
   }
@@ -84,6 +84,13 @@ void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
   Sixteen samples{};
   std::memcpy(&samples, from, std::size_t(count));
   write16(tile, row, word, samples);
+}
+
+/// Likewise, from (x, y) on.
+template <int rows, int columns>
+void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
+            SharedTile<std::uint32_t, rows, columns>& tile, int row, int word) {
+  copy16(in, y * in.stride + x, tile, row, word);
 }
 
 inline void commit_copies() {}

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   __shared__ SharedTile<uint32_t, kStages * kGroup, T::kInWords> in_tiles alignas(kChunk);
   __shared__ SharedTile<uint32_t, kSplit ? 2 * kGroup : 1, T::kInWords> planes alignas(kChunk);
   __shared__ SharedTile<uint32_t, 2 * kGroup, T::kOutWords> out_tiles alignas(kChunk);
-  __shared__ SharedTile<int, 1, T::kInChunks * kGroup> pixels;
+  __shared__ SharedTile<int, 1, T::kInChunks * kGroup> places;
   __shared__ SharedTile<std::int32_t, 2, kMostTaps> weights;
 
   const int tile_x = blockIdx.x % strips * T::kPixels, tile_y = blockIdx.x / strips * rows;
@@ -55,16 +55,27 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
                            pixel_chunks, ceil_div(in_group + columns + lines.width - 1, kGroup));
   const int steps = kGroups - 1 + ceil_div(end_y - tile_y, kGroup);
 
+  const Share share = own_share();
+  const std::ptrdiff_t rows_down = kGroup * in.stride;  // from group to group
+  std::ptrdiff_t in_at = (source.first_y + share.row) * in.stride + source.first_pixel * kChannels +
+                         share.chunk * kChunk;
+  std::ptrdiff_t out_at =
+      (tile_y + share.row) * out.stride + tile_x * kChannels + share.chunk * kChunk;
+  const int out_columns = out.width - tile_x * kChannels - share.chunk * kChunk;
+  const bool out_aligned =
+      out.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(out.data) % kChunk == 0;
+
   // Load the first groups of rows, and the weights; lay the weights out as bands.
   CONVFILT_UNROLL(1)
   for (int step = 0; step < kAhead; ++step) {
     if (step < steps) {
       load_group<kChannels, T::kInChunks * kChannels>(in_tiles, step * kGroup, source,
-                                                      step * kGroup);
+                                                      step * kGroup, share, in_at);
     }
+    in_at += rows_down;
     commit_copies();
   }
-  if (source.has_ghosts()) find_pixels<kChannels>(pixels, source);
+  if (source.has_ghosts()) find_places<kChannels>(places, source);
   for (int n = threadIdx.y * kLaneCount + threadIdx.x; n < kMostTaps; n += kThreads) {
     weights[0][n] = lines.row[n];
     weights[1][n] = lines.column[n];
@@ -79,6 +90,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
 
   const int word = in_group / 4 + threadIdx.y * T::kSide * 4 + t;
   Mids mids[T::kBlocks][kHalves][kGroups] = {};
+  int slot = 0;
   for (int turn = 0; turn <= steps; ++turn) {
     // Load a group of rows ahead, store the outputs of the last turn, and make the group that has
     // arrived ready for the next turn.
@@ -86,86 +98,93 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
     __syncthreads();
     const int ahead = turn + kAhead, step = turn - 1;
     if (ahead < steps) {
-      load_group<kChannels, T::kInChunks * kChannels>(in_tiles, ahead % kStages * kGroup, source,
-                                                      ahead * kGroup);
+      load_group<kChannels, T::kInChunks * kChannels>(
+          in_tiles, int(unsigned(ahead) % kStages) * kGroup, source, ahead * kGroup, share, in_at);
+      in_at += rows_down;
     }
     commit_copies();
     if (step >= kGroups) {
-      store_group<T::kOutChunks>(out_tiles, (step - 1) % 2 * kGroup, out, tile_x * kChannels,
-                                 tile_y + (step - kGroups) * kGroup, end_y);
+      store_group<T::kOutChunks>(out_tiles, (~step & 1) * kGroup, out, share, out_at, out_columns,
+                                 out_aligned);
+      out_at += kGroup * out.stride;
     }
     if (turn < steps) {
-      const int arrived = turn % kStages * kGroup;
+      const int arrived = int(unsigned(turn) % kStages) * kGroup;
       if constexpr (kSplit) {
-        split_channels<T::kPlaneWords>(in_tiles, arrived, planes, turn % 2 * kGroup, source);
+        split_channels<T::kPlaneWords>(in_tiles, arrived, planes, (turn & 1) * kGroup, source,
+                                       share);
         if (source.has_ghosts()) {
-          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, turn % 2 * kGroup,
-                                                 pixels, source, turn * kGroup);
+          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, (turn & 1) * kGroup,
+                                                 places, source, share, turn * kGroup);
         }
       } else if (source.has_ghosts()) {
-        fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, in_tiles, arrived, pixels, source,
-                                               turn * kGroup);
+        fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, in_tiles, arrived, places, source,
+                                               share, turn * kGroup);
       }
     }
     if (step < 0) continue;
 
-    // Compute the row pass of one group of rows, in the place of the uppermost group.
-    CONVFILT_UNROLL(kChannels)
-    for (int channel = 0; channel < kChannels; ++channel) {
-      uint32_t words[kHalves][kGroups + T::kSide - 1];
-      CONVFILT_UNROLL(kHalves)
-      for (int half = 0; half < kHalves; ++half) {
-        CONVFILT_UNROLL(kGroups + 1)
-        for (int group = 0; group < kGroups + T::kSide - 1; ++group) {
-          const int row = half * 8 + g, at = word + group * 4;
-          if constexpr (kSplit) {
-            words[half][group] = planes[step % 2 * kGroup + row][channel * T::kPlaneWords + at];
-          } else {
-            words[half][group] = in_tiles[step % kStages * kGroup + row][at];
-          }
-        }
+    // Compute the row pass of one group of rows, in the place of the uppermost group, and the
+    // column pass, once there are groups enough.
+    with_slot<T::kTurns>(slot, [&](auto tag) {
+      constexpr int kSlot = T::kTurns > 1 ? int(tag()) : kGroups - 1;
+      CONVFILT_UNROLL(T::kBlocks * kHalves * kGroups)
+      for (int k = 0; T::kTurns == 1 && k < T::kBlocks * kHalves * (kGroups - 1); ++k) {
+        auto& column = mids[k / (kGroups - 1) / kHalves][k / (kGroups - 1) % kHalves];
+        column[k % (kGroups - 1)] = column[k % (kGroups - 1) + 1];
       }
-      CONVFILT_UNROLL(T::kSide)
-      for (int side = 0; side < T::kSide; ++side) {
-        uint32_t own[kHalves][kGroups];
-        CONVFILT_UNROLL(kHalves * kGroups)
-        for (int k = 0; k < kHalves * kGroups; ++k) {
-          own[k / kGroups][k % kGroups] = words[k / kGroups][k % kGroups + side];
-        }
-        Mids fresh[kHalves];
-        row_pass(row_band, lines, own, fresh);
+      CONVFILT_UNROLL(kChannels)
+      for (int channel = 0; channel < kChannels; ++channel) {
+        uint32_t words[kHalves][kGroups + T::kSide - 1];
         CONVFILT_UNROLL(kHalves)
         for (int half = 0; half < kHalves; ++half) {
-          auto& column = mids[channel * T::kSide + side][half];
-          CONVFILT_UNROLL(kGroups)
-          for (int group = 0; group < kGroups - 1; ++group) column[group] = column[group + 1];
-          column[kGroups - 1] = fresh[half];
+          CONVFILT_UNROLL(kGroups + 1)
+          for (int group = 0; group < kGroups + T::kSide - 1; ++group) {
+            const int row = half * 8 + g, at = word + group * 4;
+            if constexpr (kSplit) {
+              words[half][group] = planes[(step & 1) * kGroup + row][channel * T::kPlaneWords + at];
+            } else {
+              words[half][group] = in_tiles[int(unsigned(step) % kStages) * kGroup + row][at];
+            }
+          }
+        }
+        CONVFILT_UNROLL(T::kSide)
+        for (int side = 0; side < T::kSide; ++side) {
+          uint32_t own[kHalves][kGroups];
+          CONVFILT_UNROLL(kHalves * kGroups)
+          for (int k = 0; k < kHalves * kGroups; ++k) {
+            own[k / kGroups][k % kGroups] = words[k / kGroups][k % kGroups + side];
+          }
+          row_pass<kSlot>(row_band, lines, own, mids[channel * T::kSide + side]);
         }
       }
-    }
-    if (step < kGroups - 1) continue;
+      if (step < kGroups - 1) return;
 
-    // Compute the column pass.
-    ColumnSums<T::kBlocks> sums;
-    CONVFILT_UNROLL(T::kBlocks * kHalves)
-    for (int k = 0; k < T::kBlocks * kHalves; ++k) {
-      column_pass(column_band, lines.column_end.start, mids[k / 2][k % 2], sums[k / 2][k % 2]);
-    }
-    uint32_t ends[2][T::kBlocks];
-    end_columns<T::kBlocks>(lines, sums, ends);
-    CONVFILT_UNROLL(2)
-    for (int lower = 0; lower < 2; ++lower) {
-      if constexpr (kSplit) join_three(ends[lower][0], ends[lower][1], ends[lower][2]);
-      CONVFILT_UNROLL(T::kBlocks)
-      for (int k = 0; k < T::kBlocks; ++k) {
-        const int at = kSplit ? (threadIdx.y * 4 + t) * 3 + k : (threadIdx.y * 2 + k) * 4 + t;
-        out_tiles[step % 2 * kGroup + lower * 8 + g][at] = ends[lower][k];
+      ColumnSums<T::kBlocks> sums;
+      CONVFILT_UNROLL(T::kBlocks * kHalves)
+      for (int k = 0; k < T::kBlocks * kHalves; ++k) {
+        column_pass<kSlot>(column_band, lines.column_end.start, mids[k / 2][k % 2],
+                           sums[k / 2][k % 2]);
       }
-    }
+      uint32_t ends[2][T::kBlocks];
+      end_columns<T::kBlocks>(lines, sums, ends);
+      CONVFILT_UNROLL(2)
+      for (int lower = 0; lower < 2; ++lower) {
+        if constexpr (kSplit) join_three(ends[lower][0], ends[lower][1], ends[lower][2]);
+        CONVFILT_UNROLL(T::kBlocks)
+        for (int k = 0; k < T::kBlocks; ++k) {
+          const int at = kSplit ? (threadIdx.y * 4 + t) * 3 + k : (threadIdx.y * 2 + k) * 4 + t;
+          out_tiles[(step & 1) * kGroup + lower * 8 + g][at] = ends[lower][k];
+        }
+      }
+    });
+    slot = slot + 1 < T::kTurns ? slot + 1 : 0;
   }
   __syncthreads();
-  store_group<T::kOutChunks>(out_tiles, (steps - 1) % 2 * kGroup, out, tile_x * kChannels,
-                             tile_y + (steps - kGroups) * kGroup, end_y);
+  if (tile_y + (steps - kGroups) * kGroup + share.row < end_y) {
+    store_group<T::kOutChunks>(out_tiles, (~steps & 1) * kGroup, out, share, out_at, out_columns,
+                               out_aligned);
+  }
 }
 
 /// What the kernel for a mask is compiled for, of groups.

@@ -33,8 +33,9 @@ struct Tile {
   static constexpr int kPlaneWords = kInChunks * 4;
   static constexpr int kOutChunks = kPixels * kChannels / kChunk;
   static constexpr int kOutWords = row_words(kOutChunks);
-  static constexpr int kStages = kChannels == 1 ? 4 : 3;  // groups of rows that are kept
-  static constexpr int kAhead = 2;                        // turns between load and use
+  static constexpr int kStages = kChannels == 1 ? 4 : 3;     // groups of rows that are kept
+  static constexpr int kTurns = kGroups <= 5 ? kGroups : 1;  // copies of the code, a slot each
+  static constexpr int kAhead = 2;                           // turns between load and use
 };
 
 /// Where a block's samples come from. Words are of four pixels of one channel.
@@ -51,6 +52,15 @@ struct Source {
 
   CONVFILT_DEVICE bool has_ghosts() const { return begin > 0 || end < needed_chunks * 4; }
 };
+
+/// This thread's row of a group, and the first of its chunks, which are kThreadsARow apart.
+struct Share {
+  int row, chunk;
+};
+CONVFILT_DEVICE inline Share own_share() {
+  const unsigned thread = threadIdx.y * kLaneCount + threadIdx.x;
+  return {int(thread / kThreadsARow), int(thread % kThreadsARow)};
+}
 
 template <int kChannels>
 CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in, Border border,
@@ -73,78 +83,88 @@ CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in,
 /// Starts to load a group of rows, which begins so many rows below the block's first, into rows
 /// first_row.. of the tile: chunks of what lies in the image, and of rows that are one of the
 /// image again beyond the border; elsewhere the border's value, and zeros that no output needs.
+/// `at` is where this thread's first chunk would lie in the image.
 template <int kChannels, int kMostChunks, class Tile>
 CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Source& source,
-                                       int below) {
+                                       int below, const Share& share, std::ptrdiff_t at) {
   const auto& in = source.in;
   const int first_x = source.first_pixel * kChannels, first_y = source.first_y + below;
   const int chunks = source.pixel_chunks * kChannels;
-  const int row = (threadIdx.y * kLaneCount + threadIdx.x) / kThreadsARow;
   const bool inside = source.aligned && first_x >= 0 && first_x + chunks * kChunk <= in.width &&
                       first_y >= 0 && first_y + kGroup <= in.height;
   if (inside) {
     CONVFILT_UNROLL(kMostChunks)
-    for (int k = 0; k < ceil_div(kMostChunks, kThreadsARow); ++k) {
-      const int chunk = threadIdx.x % kThreadsARow + k * kThreadsARow;
-      if (chunk >= chunks) break;
-      copy16(in, first_x + chunk * kChunk, first_y + row, in_tile, first_row + row, chunk * 4);
+    for (int k = 0; k < kMostChunks; k += kThreadsARow) {
+      if (share.chunk + k >= chunks) break;
+      copy16(in, at + k * kChunk, in_tile, first_row + share.row, (share.chunk + k) * 4);
     }
     return;
   }
-  const int y = any_index(source.border, first_y + row, in.height);
+  const int row = first_row + share.row;
+  const int y = any_index(source.border, first_y + share.row, in.height);
   const int needed = source.needed_chunks * kChannels;
   CONVFILT_UNROLL(1)
-  for (int chunk = threadIdx.x % kThreadsARow; chunk < chunks; chunk += kThreadsARow) {
+  for (int chunk = share.chunk; chunk < chunks; chunk += kThreadsARow) {
     const int x = first_x + chunk * kChunk;
     if (chunk < needed && x >= 0 && x < in.width && y >= 0) {
       if (source.aligned) {
-        copy16(in, x, y, in_tile, first_row + row, chunk * 4, min(kChunk, in.width - x));
+        copy16(in, y * in.stride + x, in_tile, row, chunk * 4, min(kChunk, in.width - x));
       }
     } else if (chunk >= needed || y < 0) {
       const std::uint32_t same = chunk < needed ? source.ghost * 0x01010101u : 0;
-      write16(in_tile, first_row + row, chunk * 4, {same, same, same, same});
+      write16(in_tile, row, chunk * 4, {same, same, same, same});
     }
   }
 }
 
-/// Which pixel of the image each of a row's stands for, below 0 where none does.
-template <int kChannels, class Pixels>
-CONVFILT_DEVICE inline void find_pixels(Pixels& pixels, const Source& source) {
+/// Where ghosts come from: pixel n of a row is pixel places[n] of the tile's row, or, less
+/// kElsewhere, of the image, or it is kNowhere.
+constexpr int kElsewhere = 1 << 30, kNowhere = -1;
+
+template <int kChannels, class Places>
+CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
   for (int n = thread; n < source.needed_chunks * kGroup; n += kThreads) {
-    pixels[0][n] = any_index(source.border, source.first_pixel + n, source.in.width / kChannels);
+    const int pixel = any_index(source.border, source.first_pixel + n, source.in.width / kChannels);
+    const int in_row = pixel - source.first_pixel;
+    const bool copied = in_row >= source.copied_begin && in_row < source.copied_end;
+    places[0][n] = pixel < 0 ? kNowhere : copied ? in_row : pixel + kElsewhere;
   }
 }
 
 /// Fills in the words of a group of rows that were not copied whole, from the samples that were and
 /// lie in rows from_row.. of a tile, or from the image. The channels' words go to planes side by
 /// side.
-template <int kChannels, int kPlaneWords, class Tile, class Planes, class Pixels>
+template <int kChannels, int kPlaneWords, class Tile, class Planes, class Places>
 CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& planes, int to_row,
-                                        Pixels& pixels, const Source& source, int below) {
-  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+                                        Places& places, const Source& source, const Share& share,
+                                        int below) {
   const int others = source.begin + source.needed_chunks * 4 - source.end;
   CONVFILT_UNROLL(1)
-  for (int n = thread; n < kGroup * others * kChannels; n += kThreads) {
-    const int row = n % kGroup, k = n / kGroup % others, channel = n / kGroup / others;
+  for (int k = share.chunk; k < others; k += kThreadsARow) {
     const int word = k < source.begin ? k : k - source.begin + source.end;
-    std::uint32_t samples[4];
-    CONVFILT_UNROLL(4)
-    for (int byte = 0; byte < 4; ++byte) {
-      const int pixel = pixels[0][4 * word + byte], in_row = pixel - source.first_pixel;
-      samples[byte] = source.ghost;
-      if (in_row >= source.copied_begin && in_row < source.copied_end) {
-        const int at = in_row * kChannels + channel;
-        samples[byte] = in_tile[from_row + row][at / 4] >> (at % 4 * 8) & 255;
-      } else if (pixel < 0) {
-        count_ghost_cell();
-      } else {
-        const int y = any_index(source.border, source.first_y + below + row, source.in.height);
-        if (y >= 0) samples[byte] = load(source.in, pixel * kChannels + channel, y);
+    CONVFILT_UNROLL(kChannels)
+    for (int channel = 0; channel < kChannels; ++channel) {
+      std::uint32_t samples[4];
+      CONVFILT_UNROLL(4)
+      for (int byte = 0; byte < 4; ++byte) {
+        const int place = places[0][4 * word + byte], at = place * kChannels + channel;
+        samples[byte] = source.ghost;
+        if (place >= 0 && place < kElsewhere) {
+          samples[byte] = in_tile[from_row + share.row][at / 4] >> (at % 4 * 8);
+        } else if (place >= 0) {
+          const int y =
+              any_index(source.border, source.first_y + below + share.row, source.in.height);
+          const int x = (place - kElsewhere) * kChannels + channel;
+          if (y >= 0) samples[byte] = load(source.in, x, y);
+        } else {
+          count_ghost_cell();
+        }
       }
+      planes[to_row + share.row][channel * kPlaneWords + word] =
+          pick_bytes(pick_bytes(samples[0], samples[1], 0x0040),
+                     pick_bytes(samples[2], samples[3], 0x0040), 0x5410);
     }
-    planes[to_row + row][channel * kPlaneWords + word] =
-        samples[0] | samples[1] << 8 | samples[2] << 16 | samples[3] << 24;
   }
 }
 
@@ -169,44 +189,41 @@ CONVFILT_DEVICE inline void join_three(std::uint32_t& a, std::uint32_t& b, std::
 /// side by side.
 template <int kPlaneWords, class Tile, class Planes>
 CONVFILT_DEVICE inline void split_channels(Tile& in_tile, int from_row, Planes& planes, int to_row,
-                                           const Source& source) {
-  const int row = (threadIdx.y * kLaneCount + threadIdx.x) / kThreadsARow;
+                                           const Source& source, const Share& share) {
   CONVFILT_UNROLL(1)
-  for (int chunk = threadIdx.x % kThreadsARow; chunk < source.pixel_chunks; chunk += kThreadsARow) {
+  for (int chunk = share.chunk; chunk < source.pixel_chunks; chunk += kThreadsARow) {
     if (chunk < source.needed_chunks && (chunk * 4 < source.begin || chunk * 4 >= source.end)) {
       continue;
     }
     std::uint32_t words[12];
     CONVFILT_UNROLL(3)
     for (int k = 0; k < 3; ++k) {
-      const Sixteen sixteen = read16(in_tile, from_row + row, chunk * 12 + 4 * k);
+      const Sixteen sixteen = read16(in_tile, from_row + share.row, chunk * 12 + 4 * k);
       for (int word = 0; word < 4; ++word) words[4 * k + word] = sixteen.samples[word];
     }
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) split_three(words[3 * k], words[3 * k + 1], words[3 * k + 2]);
     CONVFILT_UNROLL(3)
     for (int c = 0; c < 3; ++c) {
-      write16(planes, to_row + row, c * kPlaneWords + chunk * 4,
+      write16(planes, to_row + share.row, c * kPlaneWords + chunk * 4,
               {words[c], words[c + 3], words[c + 6], words[c + 9]});
     }
   }
 }
 
-/// Stores a group of rows of outputs, whose first sample is (x, y), up to row end_y.
+/// Stores this thread's row of a group of rows of outputs: its first chunk lies at `at` of the
+/// output, and so many columns are left from there.
 template <int kChunks, class Tile>
 CONVFILT_DEVICE inline void store_group(Tile& out_tile, int first_row,
-                                        const PlaneView<std::uint8_t>& out, int x, int y,
-                                        int end_y) {
-  const bool aligned =
-      out.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(out.data) % kChunk == 0;
-  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
-  for (int n = thread; n < kGroup * kChunks; n += kThreads) {
-    const int row = n / kChunks, chunk = n % kChunks;
-    const int at = x + chunk * kChunk;
-    if (y + row >= end_y || at >= out.width) continue;
-    const Sixteen sixteen = read16(out_tile, first_row + row, chunk * 4);
-    std::uint8_t* const to = out.row(y + row) + at;
-    if (aligned && at + kChunk <= out.width) {
+                                        const PlaneView<std::uint8_t>& out, const Share& share,
+                                        std::ptrdiff_t at, int columns, bool aligned) {
+  CONVFILT_UNROLL(kChunks)
+  for (int k = 0; k < kChunks; k += kThreadsARow) {
+    const int left = columns - k * kChunk;
+    if (share.chunk + k >= kChunks || left <= 0) break;
+    const Sixteen sixteen = read16(out_tile, first_row + share.row, (share.chunk + k) * 4);
+    std::uint8_t* const to = out.data + at + k * kChunk;
+    if (aligned && left >= kChunk) {
       *reinterpret_cast<Sixteen*>(to) = sixteen;
       continue;
     }
@@ -214,8 +231,8 @@ CONVFILT_DEVICE inline void store_group(Tile& out_tile, int first_row,
     for (int word = 0; word < 4; ++word) {
       CONVFILT_UNROLL(1)
       for (int byte = 0; byte < 4; ++byte) {
-        const int k = 4 * word + byte;
-        if (at + k < out.width) to[k] = std::uint8_t(sixteen.samples[word] >> (8 * byte));
+        const int n = 4 * word + byte;
+        if (n < left) to[n] = std::uint8_t(sixteen.samples[word] >> (8 * byte));
       }
     }
   }
