@@ -115,6 +115,10 @@ TEST_CASE("bytes of two words by a selector") {
 }
 
 TEST_CASE("a sum that leaves 32 bits is not ended by a shift, and a full row pass is found out") {
+  for (const int side : {3, 5, 9, 15, 31, 63, 127}) {
+    const auto gaussian = prepare_separable<std::uint8_t>(gaussian_mask(side, side, side / 4.0));
+    CHECK(tensor_lines(gaussian).shifts == 1);
+  }
   auto mask = prepare_separable<std::uint8_t>(gaussian_mask(5, 5, 1));
   CHECK(tensor_lines(mask).shifts == 1);
   CHECK(row_fits(mask));

@@ -79,9 +79,11 @@ inline TensorLines tensor_lines(const SeparableMask<std::uint8_t>& mask) {
   lines.row_scale = 1u << (16 - lines.row_end.shift);
   lines.finish = mask.column.finish;
   if (std::has_single_bit(lines.finish.divisor)) {
-    const Reach reach = reach_of(mask.column.weights, -32768, 32767);
+    const Reach rows = reach_of(mask.row.weights, 0, 255);
+    const Reach reach = reach_of(mask.column.weights, mask.row.finish(std::int32_t(rows.least)),
+                                 mask.row.finish(std::int32_t(rows.largest)));
     const std::int64_t start = start_of(lines.finish);
-    lines.shifts = reach.least + start > INT32_MIN && reach.largest + start < INT32_MAX;
+    lines.shifts = reach.least + start >= INT32_MIN && reach.largest + start < INT32_MAX;
     if (lines.shifts) lines.column_end = half_to_even(lines.finish);
   }
   std::copy(mask.row.weights.begin(), mask.row.weights.end(), lines.row);
