@@ -220,7 +220,7 @@ class SeparableTensorPlan : public DevicePlan {
  private:
   /// Three channels are told apart in shared memory, for as many groups as fit there.
   static bool takes_interleaved(const Problem& p) {
-    return p.channels == 3 && groups_of(p.mask.width, p.mask.height, 3) <= 5;
+    return p.channels == 3 && groups_of(p.mask.width, p.mask.height, -p.lead_x()) <= 5;
   }
 
   template <int kChannels>
