@@ -38,11 +38,12 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
                             Border border, int strips, int rows, int pixel_chunks,
                             const TensorLines __grid_constant__ lines) {
   using T = Tile<kChannels, kGroups>;
-  constexpr int kStages = T::kStages, kAhead = T::kAhead;
+  constexpr int kStages = T::kStages, kAhead = T::kAhead, kPerTurn = T::kPerTurn;
+  constexpr int kTurnRows = kPerTurn * kGroup;
   constexpr bool kSplit = kChannels > 1;
-  __shared__ SharedTile<uint32_t, kStages * kGroup, T::kInWords> in_tiles alignas(kChunk);
-  __shared__ SharedTile<uint32_t, kSplit ? 2 * kGroup : 1, T::kInWords> planes alignas(kChunk);
-  __shared__ SharedTile<uint32_t, 2 * kGroup, T::kOutWords> out_tiles alignas(kChunk);
+  __shared__ SharedTile<uint32_t, kStages * kTurnRows, T::kInWords> in_tiles alignas(kChunk);
+  __shared__ SharedTile<uint32_t, kSplit ? 2 * kTurnRows : 1, T::kInWords> planes alignas(kChunk);
+  __shared__ SharedTile<uint32_t, 2 * kTurnRows, T::kOutWords> out_tiles alignas(kChunk);
   __shared__ SharedTile<int, 1, T::kInChunks * kGroup> places;
   __shared__ SharedTile<std::int32_t, 2, kMostTaps> weights;
 
@@ -53,28 +54,25 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   const Source source =
       source_of<kChannels>(in, border, ghost, tile_x + lines.dx - in_group, tile_y + lines.dy,
                            pixel_chunks, ceil_div(in_group + columns + lines.width - 1, kGroup));
-  const int steps = kGroups - 1 + ceil_div(end_y - tile_y, kGroup);
-
   const Share share = own_share();
-  const std::ptrdiff_t rows_down = kGroup * in.stride;  // from group to group
-  std::ptrdiff_t in_at = (source.first_y + share.row) * in.stride + source.first_pixel * kChannels +
-                         share.chunk * kChunk;
-  std::ptrdiff_t out_at =
-      (tile_y + share.row) * out.stride + tile_x * kChannels + share.chunk * kChunk;
-  const int out_columns = out.width - tile_x * kChannels - share.chunk * kChunk;
-  const bool out_aligned =
-      out.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(out.data) % kChunk == 0;
+  const Sink sink = sink_of<kChannels>(out, tile_x, tile_y, end_y, share);
+  // The first groups give no outputs, but what lies between.
+  const int steps = kGroups - 1 + ceil_div(end_y - tile_y, kGroup);
+  const int turns = ceil_div(steps, kPerTurn);
 
-  // Load the first groups of rows, and the weights; lay the weights out as bands.
-  CONVFILT_UNROLL(1)
-  for (int step = 0; step < kAhead; ++step) {
-    if (step < steps) {
-      load_group<kChannels, T::kInChunks * kChannels>(in_tiles, step * kGroup, source,
-                                                      step * kGroup, share, in_at);
+  // Load the first rows, and the weights; lay the weights out as bands.
+  std::ptrdiff_t in_at = source.first_place<kChannels>(share);
+  const auto load_turn = [&](int turn) {
+    CONVFILT_UNROLL(1)
+    for (int step = turn * kPerTurn; step < min(steps, (turn + 1) * kPerTurn); ++step) {
+      const int row = int(unsigned(turn) % kStages) * kTurnRows + (step - turn * kPerTurn) * kGroup;
+      load_group<kChannels, T::kInChunks * kChannels>(in_tiles, row, source, step * kGroup, share,
+                                                      in_at);
+      in_at += kGroup * in.stride;
     }
-    in_at += rows_down;
     commit_copies();
-  }
+  };
+  for (int turn = 0; turn < kAhead; ++turn) load_turn(turn);
   if (source.has_ghosts()) find_places<kChannels>(places, source);
   for (int n = threadIdx.y * kLaneCount + threadIdx.x; n < kMostTaps; n += kThreads) {
     weights[0][n] = lines.row[n];
@@ -90,49 +88,49 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
 
   const int word = in_group / 4 + threadIdx.y * T::kSide * 4 + t;
   Mids mids[T::kBlocks][kHalves][kGroups] = {};
-  int slot = 0;
-  for (int turn = 0; turn <= steps; ++turn) {
-    // Load a group of rows ahead, store the outputs of the last turn, and make the group that has
-    // arrived ready for the next turn.
+  for (int turn = 0; turn <= turns + 1; ++turn) {
+    // Load rows ahead, store the outputs of the last turn, make those that have arrived ready.
     finish_copies<kAhead - 1>();
     __syncthreads();
-    const int ahead = turn + kAhead, step = turn - 1;
-    if (ahead < steps) {
-      load_group<kChannels, T::kInChunks * kChannels>(
-          in_tiles, int(unsigned(ahead) % kStages) * kGroup, source, ahead * kGroup, share, in_at);
-      in_at += rows_down;
+    load_turn(turn + kAhead);
+    CONVFILT_UNROLL(1)
+    for (int step = (turn - 2) * kPerTurn; step < (turn - 1) * kPerTurn; ++step) {
+      if (step < kGroups - 1 || step >= steps) continue;
+      const int row = (~turn & 1) * kTurnRows + step % kPerTurn * kGroup;
+      store_group<T::kOutChunks>(out_tiles, row, sink, share, (step - kGroups + 1) * kGroup);
     }
-    commit_copies();
-    if (step >= kGroups) {
-      store_group<T::kOutChunks>(out_tiles, (~step & 1) * kGroup, out, share, out_at, out_columns,
-                                 out_aligned);
-      out_at += kGroup * out.stride;
-    }
-    if (turn < steps) {
-      const int arrived = int(unsigned(turn) % kStages) * kGroup;
+    CONVFILT_UNROLL(1)
+    for (int step = turn * kPerTurn; step < min(steps, (turn + 1) * kPerTurn); ++step) {
+      const int in_turn = (step - turn * kPerTurn) * kGroup;
+      const int arrived = int(unsigned(turn) % kStages) * kTurnRows + in_turn;
       if constexpr (kSplit) {
-        split_channels<T::kPlaneWords>(in_tiles, arrived, planes, (turn & 1) * kGroup, source,
-                                       share);
+        const int to = (turn & 1) * kTurnRows + in_turn;
+        split_channels<T::kPlaneWords>(in_tiles, arrived, planes, to, source, share);
         if (source.has_ghosts()) {
-          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, (turn & 1) * kGroup,
-                                                 places, source, share, turn * kGroup);
+          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, to, places, source,
+                                                 share, step * kGroup);
         }
       } else if (source.has_ghosts()) {
         fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, in_tiles, arrived, places, source,
-                                               share, turn * kGroup);
+                                               share, step * kGroup);
       }
     }
-    if (step < 0) continue;
+    if (turn == 0) continue;
 
-    // Compute the row pass of one group of rows, in the place of the uppermost group, and the
-    // column pass, once there are groups enough.
-    with_slot<T::kTurns>(slot, [&](auto tag) {
-      constexpr int kSlot = T::kTurns > 1 ? int(tag()) : kGroups - 1;
+    // Compute the row pass of one group of rows after the other, each in the place of the uppermost
+    // group, and the column pass, once there are groups enough.
+    CONVFILT_UNROLL(kPerTurn)
+    for (int in_turn = 0; in_turn < kPerTurn; ++in_turn) {
+      const int step = (turn - 1) * kPerTurn + in_turn;
+      if (step >= steps) break;
+      const int slot = kPerTurn > 1 ? in_turn : kGroups - 1;
       CONVFILT_UNROLL(T::kBlocks * kHalves * kGroups)
-      for (int k = 0; T::kTurns == 1 && k < T::kBlocks * kHalves * (kGroups - 1); ++k) {
+      for (int k = 0; kPerTurn == 1 && k < T::kBlocks * kHalves * (kGroups - 1); ++k) {
         auto& column = mids[k / (kGroups - 1) / kHalves][k / (kGroups - 1) % kHalves];
         column[k % (kGroups - 1)] = column[k % (kGroups - 1) + 1];
       }
+      const int in_row = kSplit ? ((turn - 1) & 1) * kTurnRows
+                                : int(unsigned(turn - 1) % kStages) * kTurnRows + in_turn * kGroup;
       CONVFILT_UNROLL(kChannels)
       for (int channel = 0; channel < kChannels; ++channel) {
         uint32_t words[kHalves][kGroups + T::kSide - 1];
@@ -140,11 +138,11 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
         for (int half = 0; half < kHalves; ++half) {
           CONVFILT_UNROLL(kGroups + 1)
           for (int group = 0; group < kGroups + T::kSide - 1; ++group) {
-            const int row = half * 8 + g, at = word + group * 4;
+            const int row = in_row + half * 8 + g, at = word + group * 4;
             if constexpr (kSplit) {
-              words[half][group] = planes[(step & 1) * kGroup + row][channel * T::kPlaneWords + at];
+              words[half][group] = planes[row][channel * T::kPlaneWords + at];
             } else {
-              words[half][group] = in_tiles[int(unsigned(step) % kStages) * kGroup + row][at];
+              words[half][group] = in_tiles[row][at];
             }
           }
         }
@@ -155,16 +153,16 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
           for (int k = 0; k < kHalves * kGroups; ++k) {
             own[k / kGroups][k % kGroups] = words[k / kGroups][k % kGroups + side];
           }
-          row_pass<kSlot>(row_band, lines, own, mids[channel * T::kSide + side]);
+          row_pass(row_band, lines, own, slot, mids[channel * T::kSide + side]);
         }
       }
-      if (step < kGroups - 1) return;
+      if (step < kGroups - 1) continue;
 
       ColumnSums<T::kBlocks> sums;
       CONVFILT_UNROLL(T::kBlocks * kHalves)
       for (int k = 0; k < T::kBlocks * kHalves; ++k) {
-        column_pass<kSlot>(column_band, lines.column_end.start, mids[k / 2][k % 2],
-                           sums[k / 2][k % 2]);
+        column_pass(column_band, lines.column_end.start, mids[k / 2][k % 2], slot,
+                    sums[k / 2][k % 2]);
       }
       uint32_t ends[2][T::kBlocks];
       end_columns<T::kBlocks>(lines, sums, ends);
@@ -174,16 +172,10 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
         CONVFILT_UNROLL(T::kBlocks)
         for (int k = 0; k < T::kBlocks; ++k) {
           const int at = kSplit ? (threadIdx.y * 4 + t) * 3 + k : (threadIdx.y * 2 + k) * 4 + t;
-          out_tiles[(step & 1) * kGroup + lower * 8 + g][at] = ends[lower][k];
+          out_tiles[(turn & 1) * kTurnRows + in_turn * kGroup + lower * 8 + g][at] = ends[lower][k];
         }
       }
-    });
-    slot = slot + 1 < T::kTurns ? slot + 1 : 0;
-  }
-  __syncthreads();
-  if (tile_y + (steps - kGroups) * kGroup + share.row < end_y) {
-    store_group<T::kOutChunks>(out_tiles, (~steps & 1) * kGroup, out, share, out_at, out_columns,
-                               out_aligned);
+    }
   }
 }
 

@@ -27,20 +27,11 @@ CONVFILT_DEVICE inline void next_digit(std::int32_t (&sums)[4], std::uint32_t st
   for (std::int32_t& sum : sums) sum = std::int32_t(std::uint32_t(sum) * 256u + start);
 }
 
-/// Calls f(integral_constant<slot>): what is kept in a ring of registers is found at compile time.
-template <int kSlots, class F>
-CONVFILT_DEVICE inline void with_slot(int slot, F f) {
-  if constexpr (kSlots > 1) {
-    if (slot < kSlots - 1) return with_slot<kSlots - 1>(slot, f);
-  }
-  f(std::integral_constant<int, kSlots - 1>{});
-}
-
 /// words[half]: of row g of that half of the rows, the lane's four samples of each group. What
-/// comes of them goes to group kSlot of the columns' halves.
-template <int kSlot, int kDigits, int kGroups>
+/// comes of them goes to group `slot` of the columns' halves.
+template <int kDigits, int kGroups>
 CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const TensorLines& lines,
-                                     const std::uint32_t (&words)[kHalves][kGroups],
+                                     const std::uint32_t (&words)[kHalves][kGroups], int slot,
                                      Mids (&mids)[kHalves][kGroups]) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
@@ -64,23 +55,24 @@ CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const T
   }
   CONVFILT_UNROLL(kHalves)
   for (int half = 0; half < kHalves; ++half) {
-    mids[half][kSlot].low = pick_bytes(pairs[half][0], pairs[half][1], 0x5410);
-    mids[half][kSlot].high = pick_bytes(pairs[half][0], pairs[half][1], 0x7632);
+    mids[half][slot].low = pick_bytes(pairs[half][0], pairs[half][1], 0x5410);
+    mids[half][slot].high = pick_bytes(pairs[half][0], pairs[half][1], 0x7632);
   }
 }
 
-/// From all groups of one half of a block's columns, the lowest of which is in kSlot: the sums of
+/// From all groups of one half of a block's columns, the lowest of which is in `slot`: the sums of
 /// columns 2t and 2t + 1 of rows g and g + 8, begun at the end's start.
-template <int kSlot, int kDigits, int kGroups>
+template <int kDigits, int kGroups>
 CONVFILT_DEVICE inline void column_pass(const Band<kDigits, kGroups>& band, std::uint32_t start,
-                                        const Mids (&mids)[kGroups], std::int32_t (&sums)[4]) {
+                                        const Mids (&mids)[kGroups], int slot,
+                                        std::int32_t (&sums)[4]) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
   std::uint32_t low[kGroups], high[kGroups];
   CONVFILT_UNROLL(kGroups)
   for (int group = 0; group < kGroups; ++group) {
-    low[group] = mids[(kSlot + 1 + group) % kGroups].low;
-    high[group] = mids[(kSlot + 1 + group) % kGroups].high;
+    low[group] = mids[(slot + 1 + group) % kGroups].low;
+    high[group] = mids[(slot + 1 + group) % kGroups].high;
   }
   for (std::int32_t& sum : sums) sum = 0;
   add_groups<Signed, Signed>(sums, band, kDigits - 1, high);

@@ -33,10 +33,23 @@ struct Tile {
   static constexpr int kPlaneWords = kInChunks * 4;
   static constexpr int kOutChunks = kPixels * kChannels / kChunk;
   static constexpr int kOutWords = row_words(kOutChunks);
-  static constexpr int kStages = kChannels == 1 ? 4 : 3;     // groups of rows that are kept
-  static constexpr int kTurns = kGroups <= 5 ? kGroups : 1;  // copies of the code, a slot each
-  static constexpr int kAhead = 2;                           // turns between load and use
+  // Groups of rows between two barriers. With as many as are kept of what lies between the passes,
+  // every group has its place in the code.
+  static constexpr int kPerTurn = kChannels == 1 && kGroups <= 3 ? kGroups : 1;
+  static constexpr int kAhead = kPerTurn > 1 ? 1 : 2;  // turns between load and arrival
+  // Turns whose rows are kept: those loading, the one arrived, and, where it is not split from it,
+  // the one computed.
+  static constexpr int kStages = kAhead + (kChannels == 1 ? 2 : 1);
 };
+
+/// This thread's row of a group, and the first of its chunks, which are kThreadsARow apart.
+struct Share {
+  int row, chunk;
+};
+CONVFILT_DEVICE inline Share own_share() {
+  const unsigned thread = threadIdx.y * kLaneCount + threadIdx.x;
+  return {int(thread / kThreadsARow), int(thread % kThreadsARow)};
+}
 
 /// Where a block's samples come from. Words are of four pixels of one channel.
 struct Source {
@@ -50,17 +63,14 @@ struct Source {
   int begin, end;            ///< words begin..end-1 of a row lie in the image and are copied whole
   int copied_begin, copied_end;  ///< pixels of a row that were copied and may be read from there
 
+  /// Where the thread's first chunk would lie in the image.
+  template <int kChannels>
+  CONVFILT_DEVICE std::ptrdiff_t first_place(const Share& share) const {
+    return (first_y + share.row) * in.stride + first_pixel * kChannels + share.chunk * kChunk;
+  }
+
   CONVFILT_DEVICE bool has_ghosts() const { return begin > 0 || end < needed_chunks * 4; }
 };
-
-/// This thread's row of a group, and the first of its chunks, which are kThreadsARow apart.
-struct Share {
-  int row, chunk;
-};
-CONVFILT_DEVICE inline Share own_share() {
-  const unsigned thread = threadIdx.y * kLaneCount + threadIdx.x;
-  return {int(thread / kThreadsARow), int(thread % kThreadsARow)};
-}
 
 template <int kChannels>
 CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in, Border border,
@@ -211,19 +221,36 @@ CONVFILT_DEVICE inline void split_channels(Tile& in_tile, int from_row, Planes& 
   }
 }
 
-/// Stores this thread's row of a group of rows of outputs: its first chunk lies at `at` of the
-/// output, and so many columns are left from there.
+/// Where a thread's outputs go: from its first chunk in the block's first group of rows on, so many
+/// columns and rows.
+struct Sink {
+  PlaneView<std::uint8_t> out;
+  std::ptrdiff_t at;
+  int columns, rows;
+  bool aligned;  ///< whether whole chunks can be stored
+};
+
+template <int kChannels>
+CONVFILT_DEVICE inline Sink sink_of(const PlaneView<std::uint8_t>& out, int tile_x, int tile_y,
+                                    int end_y, const Share& share) {
+  const int x = tile_x * kChannels + share.chunk * kChunk, y = tile_y + share.row;
+  const bool aligned =
+      out.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(out.data) % kChunk == 0;
+  return {out, y * out.stride + x, out.width - x, end_y - y, aligned};
+}
+
+/// Stores this thread's row of a group of rows of outputs, so many rows below the first group.
 template <int kChunks, class Tile>
-CONVFILT_DEVICE inline void store_group(Tile& out_tile, int first_row,
-                                        const PlaneView<std::uint8_t>& out, const Share& share,
-                                        std::ptrdiff_t at, int columns, bool aligned) {
+CONVFILT_DEVICE inline void store_group(Tile& out_tile, int first_row, const Sink& sink,
+                                        const Share& share, int below) {
+  if (below >= sink.rows) return;
   CONVFILT_UNROLL(kChunks)
   for (int k = 0; k < kChunks; k += kThreadsARow) {
-    const int left = columns - k * kChunk;
+    const int left = sink.columns - k * kChunk;
     if (share.chunk + k >= kChunks || left <= 0) break;
     const Sixteen sixteen = read16(out_tile, first_row + share.row, (share.chunk + k) * 4);
-    std::uint8_t* const to = out.data + at + k * kChunk;
-    if (aligned && left >= kChunk) {
+    std::uint8_t* const to = sink.out.data + sink.at + below * sink.out.stride + k * kChunk;
+    if (sink.aligned && left >= kChunk) {
       *reinterpret_cast<Sixteen*>(to) = sixteen;
       continue;
     }
