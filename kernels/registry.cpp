@@ -28,6 +28,7 @@
   LIBRARY_STRATEGY(in_parts)                                                               \
   CUDA_STRATEGY(two_pass)                                                                  \
   BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
+  CUDA_STRATEGY(separable_tensor)                                                          \
   CUDA_STRATEGY(tensor)                                                                    \
   CUDA_STRATEGY(direct)
 

@@ -1,12 +1,13 @@
 /// Tensor cores, by backend, with one interface:
 ///
-///   mma<Digit>(sums, a, b)   sums += a * b, all 32 lanes of a warp together: 16 x K bytes times
-///                            K x 8 digits, K = 16 with one word of b, 32 with two; Digit is the
-///                            sign of b's bytes, a's are unsigned
-///   mma<Digit>(sums, a, b, before)   sums = before + a * b
+///   mma<B, A>(sums, a, b)    sums += a * b, all 32 lanes of a warp together: 16 x K bytes times
+///                            K x 8, K = 16 with one word of b, 32 with two; A and B say whether
+///                            bytes are signed, A unless said otherwise is not
+///   mma<B, A>(sums, a, b, before)   sums = before + a * b
 ///   kept(value, lane)        the value, which all lanes hold, in a register of its own
-///   load_word(in, x, y)      4 samples of 8 bits from an address that is a multiple of four
+///   read16(tile, row, word), write16(...)   16 bytes of a shared tile of words at once
 ///   copy16(in, x, y, tile, row, word)   16 samples of 8 bits into words of a shared tile; there
+///   copy16(in, at, tile, row, word, count)   likewise, from in.data + at on; or `count` and zeros
 ///   commit_copies()          when these, finish_copies<n>() and a barrier have passed, but for
 ///   finish_copies<n>()       those between the last n commits
 ///   blocks_at_once(kernel, block)       how many blocks the current device runs at a time

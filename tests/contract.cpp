@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arithmetic.hpp"
+#include "fast/line_groups.hpp"
 #include "separable.hpp"
 
 namespace convfilt::test {
@@ -85,6 +86,12 @@ std::string expected_refusal(const Problem& problem, const Runner& runner) {
   }
   if (runner.strategy->name == "tensor" && problem.depth != Depth::u8) {
     return "tensor cores multiply bytes";
+  }
+  if (runner.strategy->name == "separable-tensor") {
+    if (problem.depth != Depth::u8) return "tensor cores multiply bytes";
+    if (groups_of(problem.mask.width, problem.mask.height, -problem.lead_x()) > kMostGroups) {
+      return "a lane's registers hold no more groups of rows";
+    }
   }
   switch (runner.family()) {
     case Family::separable: return separable_refuses(problem);

@@ -43,8 +43,8 @@ Matrices<k> random_matrices(Random& random) {
 }
 
 /// The same product by one warp, laid out as the PTX ISA's figures of mma.m16n8k16 and m16n8k32 for
-/// .u8/.s8 say it, byte i of a fragment at a time.
-template <class Digit, int words>
+/// .u8/.s8 say it, byte i of a fragment at a time. Byte is what a holds.
+template <class Digit, int words, class Byte>
 void multiply_by_warp(Matrices<16 * words>& m) {
   Counts counts;
   emulator::run_grid(1, 32, 1, counts, [&m] {
@@ -61,22 +61,22 @@ void multiply_by_warp(Matrices<16 * words>& m) {
       b[i / 4] |= std::uint32_t(m.b[row][group]) << (i % 4 * 8);
     }
     for (int i = 0; i < 4; ++i) c[i] = m.c[i < 2 ? group : group + 8][in_group * 2 + (i & 1)];
-    emulator::mma<Digit>(c, a, b);
-    emulator::mma<Digit>(c, a, b);
+    emulator::mma<Digit, Byte>(c, a, b);
+    emulator::mma<Digit, Byte>(c, a, b);
     for (int i = 0; i < 4; ++i) m.c[i < 2 ? group : group + 8][in_group * 2 + (i & 1)] = c[i];
   });
   CHECK(counts.barriers == 0);
 }
 
-template <class Digit, int words>
+template <class Digit, int words, class Byte = std::uint8_t>
 void check_product(Random& random) {
   constexpr int k = 16 * words;
   Matrices<k> m = random_matrices<k>(random);
   auto expected = m.c;
   for (int row = 0; row < kRows; ++row)
     for (int col = 0; col < kColumns; ++col)
-      for (int n = 0; n < k; ++n) expected[row][col] += 2 * m.a[row][n] * Digit(m.b[n][col]);
-  multiply_by_warp<Digit, words>(m);
+      for (int n = 0; n < k; ++n) expected[row][col] += 2 * Byte(m.a[row][n]) * Digit(m.b[n][col]);
+  multiply_by_warp<Digit, words, Byte>(m);
   CHECK(m.c == expected);
 }
 
@@ -89,6 +89,8 @@ TEST_CASE("mma in the emulator: two products, in the PTX ISA's fragments") {
     check_product<std::uint8_t, 1>(random);
     check_product<std::int8_t, 2>(random);
     check_product<std::uint8_t, 2>(random);
+    check_product<std::int8_t, 1, std::int8_t>(random);
+    check_product<std::uint8_t, 2, std::int8_t>(random);
   }
 }
 

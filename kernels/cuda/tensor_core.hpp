@@ -13,6 +13,9 @@
 
 namespace convfilt::cuda {
 
+/// Sixteen bytes as one instruction moves them.
+using Sixteen = Four<std::uint32_t>;
+
 /// Bytes are multiplied so from this compute capability on.
 inline constexpr int kTensorCoreMajor = 8;
 
@@ -34,53 +37,64 @@ inline void require_tensor_cores(const PlanOptions& options) {
 #define CONVFILT_NO_MMA 0
 #endif
 
-/// sums = c + a * b, 16 x 16 bytes times 16 x 8 digits.
-template <class Digit>
+#if CONVFILT_NO_MMA
+#define CONVFILT_PRODUCT(a_type, b_type) __trap()  // require_tensor_cores() refused such a device
+#endif
+
+/// CONVFILT_PRODUCT with the names of the two types of bytes.
+#define CONVFILT_PRODUCT_OF(A, B)        \
+  if constexpr (std::is_signed_v<A>) {   \
+    if constexpr (std::is_signed_v<B>) { \
+      CONVFILT_PRODUCT("s8", "s8");      \
+    } else {                             \
+      CONVFILT_PRODUCT("s8", "u8");      \
+    }                                    \
+  } else {                               \
+    if constexpr (std::is_signed_v<B>) { \
+      CONVFILT_PRODUCT("u8", "s8");      \
+    } else {                             \
+      CONVFILT_PRODUCT("u8", "u8");      \
+    }                                    \
+  }
+
+/// sums = c + a * b, 16 x 16 bytes times 16 x 8.
+template <class B, class A = std::uint8_t>
 __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2],
                            const std::uint32_t (&b)[1], const std::int32_t (&c)[4]) {
-#if CONVFILT_NO_MMA
-  __trap();  // require_tensor_cores() has refused such a device
-#else
-#define CONVFILT_MMA(digit)                                        \
-  asm("mma.sync.aligned.m16n8k16.row.col.s32.u8." digit            \
+#if !CONVFILT_NO_MMA
+#define CONVFILT_PRODUCT(a_type, b_type)                           \
+  asm("mma.sync.aligned.m16n8k16.row.col.s32." a_type "." b_type   \
       ".s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%7,%8,%9,%10};"         \
       : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3]) \
       : "r"(a[0]), "r"(a[1]), "r"(b[0]), "r"(c[0]), "r"(c[1]), "r"(c[2]), "r"(c[3]))
-  if constexpr (std::is_signed_v<Digit>) {
-    CONVFILT_MMA("s8");
-  } else {
-    CONVFILT_MMA("u8");
-  }
-#undef CONVFILT_MMA
 #endif
+  CONVFILT_PRODUCT_OF(A, B)
 }
 
-/// sums = c + a * b, 16 x 32 bytes times 32 x 8 digits.
-template <class Digit>
+/// sums = c + a * b, 16 x 32 bytes times 32 x 8.
+template <class B, class A = std::uint8_t>
 __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[4],
                            const std::uint32_t (&b)[2], const std::int32_t (&c)[4]) {
-#if CONVFILT_NO_MMA
-  __trap();
-#else
-#define CONVFILT_MMA(digit)                                                                     \
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8." digit                                         \
+#if !CONVFILT_NO_MMA
+#undef CONVFILT_PRODUCT
+#define CONVFILT_PRODUCT(a_type, b_type)                                                        \
+  asm("mma.sync.aligned.m16n8k32.row.col.s32." a_type "." b_type                                \
       ".s32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%10,%11,%12,%13};"                          \
       : "=r"(sums[0]), "=r"(sums[1]), "=r"(sums[2]), "=r"(sums[3])                              \
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(c[0]), "r"(c[1]), \
         "r"(c[2]), "r"(c[3]))
-  if constexpr (std::is_signed_v<Digit>) {
-    CONVFILT_MMA("s8");
-  } else {
-    CONVFILT_MMA("u8");
-  }
-#undef CONVFILT_MMA
 #endif
+  CONVFILT_PRODUCT_OF(A, B)
 }
 
-template <class Digit, int words, int halves>
+#undef CONVFILT_PRODUCT
+#undef CONVFILT_PRODUCT_OF
+
+/// sums += a * b.
+template <class B, class A = std::uint8_t, int words, int halves>
 __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[halves],
                            const std::uint32_t (&b)[words]) {
-  mma<Digit>(sums, a, b, sums);
+  mma<B, A>(sums, a, b, sums);
 }
 
 /// The value, which all lanes hold, in a register of its own: from another lane, so that the
@@ -89,25 +103,39 @@ __device__ inline std::int32_t kept(std::int32_t value, int lane) {
   return __shfl_sync(~0u, value, lane);
 }
 
-/// Four samples from (x, y) on, whose address is a multiple of four.
-__device__ inline std::uint32_t load_word(const PlaneView<const std::uint8_t>& in, int x, int y) {
-  return *reinterpret_cast<const std::uint32_t*>(in.row(y) + x);
+/// Sixteen bytes of a row of a tile, from a word on whose address is a multiple of 16.
+template <int rows, int columns>
+__device__ inline Sixteen read16(const std::uint32_t (&tile)[rows][columns], int row, int word) {
+  return *reinterpret_cast<const Sixteen*>(&tile[row][word]);
 }
 
-/// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
+template <int rows, int columns>
+__device__ inline void write16(std::uint32_t (&tile)[rows][columns], int row, int word,
+                               const Sixteen& bytes) {
+  *reinterpret_cast<Sixteen*>(&tile[row][word]) = bytes;
+}
+
+/// Sixteen samples from in.data + at on into four words of a tile; both addresses are multiples of
+/// 16. Where only `count` of them are there, zeros behind them.
+template <int rows, int columns>
+__device__ inline void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
+                              std::uint32_t (&tile)[rows][columns], int row, int word,
+                              int count = 16) {
+#if CONVFILT_NO_MMA
+  __trap();
+#else
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                   unsigned(__cvta_generic_to_shared(&tile[row][word]))),
+               "l"(__cvta_generic_to_global(in.data + at)), "r"(count)
+               : "memory");
+#endif
+}
+
+/// Likewise, from (x, y) on.
 template <int rows, int columns>
 __device__ inline void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
                               std::uint32_t (&tile)[rows][columns], int row, int word) {
-  const std::uint8_t* const from = in.row(y) + x;
-  std::uint32_t* const to = &tile[row][word];
-#if CONVFILT_NO_MMA
-  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
-#else
-  asm volatile(
-      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
-      "l"(__cvta_generic_to_global(from))
-      : "memory");
-#endif
+  copy16(in, y * in.stride + x, tile, row, word);
 }
 
 /// Ends a group of copies.

@@ -2,7 +2,6 @@
 /// other, and each computes the sums that are its own.
 #pragma once
 
-#include <bit>
 #include <cstdint>
 #include <type_traits>
 
@@ -11,6 +10,9 @@
 namespace convfilt::emulator {
 
 inline constexpr int kLanes = 32;
+
+/// Sixteen bytes as one instruction moves them.
+using Sixteen = Four<std::uint32_t>;
 
 /// What one lane holds of a and b.
 struct Fragments {
@@ -23,8 +25,14 @@ inline constinit thread_local Fragments fragments[2][kLanes];
 /// The emulator is any device.
 inline void require_tensor_cores(const PlanOptions&) {}
 
-/// sums += a * b, 16 x 16 words bytes times 16 words x 8 digits.
-template <class Digit, int words>
+/// A byte of a fragment's words as its type says, so that products wrap as they do on a device.
+template <class Byte>
+std::uint32_t byte_of(const std::uint32_t* words, int k) {
+  return std::uint32_t(std::int32_t(Byte(words[k / 4] >> (k % 4 * 8))));
+}
+
+/// sums += a * b, 16 x 16 words bytes times 16 words x 8.
+template <class B, class A = std::uint8_t, int words>
 void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
          const std::uint32_t (&b)[words]) {
   const int lane = int(running.thread % kLanes), g = lane / 4, t = lane % 4;
@@ -34,51 +42,67 @@ void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
   meet_warp();
   for (int q = 0; q < 4; ++q) {
     const int row = g + q / 2 * 8, column = 2 * t + q % 2;
-    for (int k = 0; k < 16 * words; k += 4) {  // bytes k..k+3 of a row and a column are words
-      const std::uint32_t in_a = all[row % 8 * 4 + k % 16 / 4].a[row / 8 + k / 16 * 2];
-      const std::uint32_t in_b = all[column * 4 + k % 16 / 4].b[k / 16];
-      for (int bit = 0; bit < 32; bit += 8) {
-        sums[q] += std::uint8_t(in_a >> bit) * std::int32_t(Digit(in_b >> bit));
-      }
+    std::uint32_t sum = std::uint32_t(sums[q]);
+    for (int k = 0; k < 16 * words; ++k) {
+      const int from = k % 16 / 4, byte = k % 4;
+      sum += byte_of<A>(&all[row % 8 * 4 + from].a[row / 8 + k / 16 * 2], byte) *
+             byte_of<B>(&all[column * 4 + from].b[k / 16], byte);
     }
+    sums[q] = std::int32_t(sum);
   }
 }
 
 /// sums = before + a * b.
-template <class Digit, int words>
+template <class B, class A = std::uint8_t, int words>
 void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
          const std::uint32_t (&b)[words], const std::int32_t (&before)[4]) {
   std::copy_n(before, 4, sums);
-  mma<Digit>(sums, a, b);
+  mma<B, A>(sums, a, b);
 }
 
 inline std::int32_t kept(std::int32_t value, int) {
   return value;
 }
 
-/// Four samples from (x, y) on, whose address is a multiple of four.
-inline std::uint32_t load_word(const PlaneView<const std::uint8_t>& in, int x, int y) {
-  const auto four = load4(in, x, y);
-  return std::bit_cast<std::uint32_t>(four);
+/// Sixteen bytes of a row of a tile, from a word on whose address is a multiple of 16.
+template <int rows, int columns>
+Sixteen read16(SharedTile<std::uint32_t, rows, columns>& tile, int row, int word) {
+  if ((row * columns + word) % 4 != 0) fail("a kernel read sixteen bytes from a place between");
+  Sixteen bytes;
+  for (int k = 0; k < 4; ++k) bytes.samples[k] = tile[row][word + k];
+  return bytes;
 }
 
-/// Sixteen samples from (x, y) on into four words of a tile; both addresses are multiples of 16.
 template <int rows, int columns>
-void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
-            SharedTile<std::uint32_t, rows, columns>& tile, int row, int word) {
-  if (x < 0 || y < 0 || x + 16 > in.width || y >= in.height) {
+void write16(SharedTile<std::uint32_t, rows, columns>& tile, int row, int word,
+             const Sixteen& bytes) {
+  if ((row * columns + word) % 4 != 0) fail("a kernel wrote sixteen bytes to a place between");
+  for (int k = 0; k < 4; ++k) tile[row][word + k] = bytes.samples[k];
+}
+
+/// Sixteen samples from in.data + at on into four words of a tile; both addresses are multiples of
+/// 16. Where only `count` of them are there, zeros behind them.
+template <int rows, int columns>
+void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
+            SharedTile<std::uint32_t, rows, columns>& tile, int row, int word, int count = 16) {
+  if (at < 0 || at % in.stride + count > in.width || at / in.stride >= in.height) {
     fail("a kernel read sixteen samples that leave its input");
   }
-  const std::uint8_t* const from = in.row(y) + x;
+  const std::uint8_t* const from = in.data + at;
   if (std::uintptr_t(from) % 16 != 0 || (row * columns + word) % 4 != 0) {
     fail("a kernel copied sixteen samples from or to an address that is no multiple of 16");
   }
-  running.counts.global_reads += 16;
-  for (int k = 0; k < 4; ++k) {
-    std::uint32_t samples;
-    std::memcpy(&samples, from + 4 * k, sizeof samples);
-    tile[row][word + k] = samples;
-  }
+  running.counts.global_reads += std::uint64_t(count);
+  Sixteen samples{};
+  std::memcpy(&samples, from, std::size_t(count));
+  write16(tile, row, word, samples);
+}
+
+/// Likewise, from (x, y) on.
+template <int rows, int columns>
+void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
+            SharedTile<std::uint32_t, rows, columns>& tile, int row, int word) {
+  copy16(in, y * in.stride + x, tile, row, word);
 }
 
 inline void commit_copies() {}

@@ -47,4 +47,17 @@ CONVFILT_HD inline std::uint16_t saturated_pair(std::int32_t first, std::int32_t
 #endif
 }
 
+/// Four samples likewise.
+CONVFILT_HD inline std::uint32_t saturated_four(std::int32_t a, std::int32_t b, std::int32_t c,
+                                                std::int32_t d) {
+#ifdef __CUDA_ARCH__
+  std::uint32_t upper, four;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, 0;" : "=r"(upper) : "r"(d), "r"(c));
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;" : "=r"(four) : "r"(b), "r"(a), "r"(upper));
+  return four;
+#else
+  return saturated_pair(a, b) | std::uint32_t(saturated_pair(c, d)) << 16;
+#endif
+}
+
 }  // namespace convfilt

@@ -6,9 +6,9 @@ printf 'Pf\n2 1\n-1\n\000\000\200\077\315\314\314\275' >f32.pfm  # 1 and -0.1
 printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\001\002\003\377\375\376\377\377' >u8.pam
 convfilt apply identity samples/coffee.png photo.ppm
 for name in $(strategies direct separable reordered); do
-  [ "$name" = separable ] && how="blur --box 1" || how="apply identity"
+  [ "${name#separable}" != "$name" ] && how="blur --box 1" || how="apply identity"
   for in in u8.pam f32.pfm photo.ppm; do
-    [ "$name $in" = "tensor f32.pfm" ] && continue  # it takes 8 bits alone
+    case "$name $in" in *tensor\ f32.pfm) continue ;; esac  # they take 8 bits alone
     convfilt $how $in "out.${in#*.}" --strategy "$name" -q
     cmp $in "out.${in#*.}" || fail "$name, $in"
   done

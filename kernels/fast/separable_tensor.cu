@@ -1,0 +1,276 @@
+// separable-tensor: both passes of a mask of rank 1 in one kernel, on tensor cores, for 8-bit
+// pictures. What lies between the passes never leaves the registers.
+//
+//   A block walks down a strip of columns, 16 rows a step. The row pass multiplies a band of row
+//   weights with the samples as they lie in memory; of its sums every lane ends up with four rows
+//   of one column, which is what the column pass multiplies with a band of column weights.
+//
+//      16 rows  +--------+      what lies between,      16 rows of outputs:
+//      of       | ====== | -->  16 bits, of the last    band x 16 h rows above
+//      samples  +--------+      groups of 16 rows
+//
+//   Weights and what lies between are two digits of base 256 each: 2 products of bytes in the row
+//   pass, 4 in the column pass. Multiplications per output: (2 + 4) * 16 * ceil((15 + taps) / 16),
+//   e.g. 288 at 31 taps, where the tensor cores do 2,458 a clock and multiprocessor.
+//   Sibling: separable has the same passes and bytes as two kernels, with a plane between them.
+//   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
+
+#include "device_plan_base.hpp"
+#include "separable_tensor_passes.hpp"
+#include "separable_tensor_tile.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+using std::uint32_t;
+using std::uint8_t;
+
+/// So many blocks shall fit an SM's registers.
+constexpr int blocks_an_sm(int channels, int groups) {
+  if (groups > 5) return 2;
+  return groups == 5 && channels > 1 ? 3 : 4;
+}
+
+/// kGroups: of 16 taps, for both lines. kDigits: of both lines' weights.
+template <int kChannels, int kGroups, int kDigits>
+__global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
+    separable_tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out, uint8_t ghost,
+                            Border border, int strips, int rows, int pixel_chunks,
+                            const TensorLines __grid_constant__ lines) {
+  using T = Tile<kChannels, kGroups>;
+  constexpr int kStages = T::kStages, kAhead = T::kAhead, kPerTurn = T::kPerTurn;
+  constexpr int kTurnRows = kPerTurn * kGroup;
+  constexpr bool kSplit = kChannels > 1;
+  __shared__ SharedTile<uint32_t, kStages * kTurnRows, T::kInWords> in_tiles alignas(kChunk);
+  __shared__ SharedTile<uint32_t, kSplit ? 2 * kTurnRows : 1, T::kInWords> planes alignas(kChunk);
+  __shared__ SharedTile<uint32_t, 2 * kTurnRows, T::kOutWords> out_tiles alignas(kChunk);
+  __shared__ SharedTile<int, 1, T::kInChunks * kGroup> places;
+  __shared__ SharedTile<std::int32_t, 2, kMostTaps> weights;
+
+  const int tile_x = blockIdx.x % strips * T::kPixels, tile_y = blockIdx.x / strips * rows;
+  const int end_y = min(tile_y + rows, out.height);
+  const int in_group = lines.dx & (kGroup - 1);  // of the block's first sample
+  const int columns = min(T::kPixels, out.width / kChannels - tile_x);
+  const Source source =
+      source_of<kChannels>(in, border, ghost, tile_x + lines.dx - in_group, tile_y + lines.dy,
+                           pixel_chunks, ceil_div(in_group + columns + lines.width - 1, kGroup));
+  const Share share = own_share();
+  const Sink sink = sink_of<kChannels>(out, tile_x, tile_y, end_y, share);
+  // The first groups give no outputs, but what lies between.
+  const int steps = kGroups - 1 + ceil_div(end_y - tile_y, kGroup);
+  const int turns = ceil_div(steps, kPerTurn);
+
+  // Load the first rows, and the weights; lay the weights out as bands.
+  std::ptrdiff_t in_at = source.first_place<kChannels>(share);
+  const auto load_turn = [&](int turn) {
+    CONVFILT_UNROLL(1)
+    for (int step = turn * kPerTurn; step < min(steps, (turn + 1) * kPerTurn); ++step) {
+      const int row = int(unsigned(turn) % kStages) * kTurnRows + (step - turn * kPerTurn) * kGroup;
+      load_group<kChannels, T::kInChunks * kChannels>(in_tiles, row, source, step * kGroup, share,
+                                                      in_at);
+      in_at += kGroup * in.stride;
+    }
+    commit_copies();
+  };
+  for (int turn = 0; turn < kAhead; ++turn) load_turn(turn);
+  if (source.has_ghosts()) find_places<kChannels>(places, source);
+  for (int n = threadIdx.y * kLaneCount + threadIdx.x; n < kMostTaps; n += kThreads) {
+    weights[0][n] = lines.row[n];
+    weights[1][n] = lines.column[n];
+  }
+  __syncthreads();
+  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  const int slack = word_slack(lines.dx);
+  const auto row_band = make_band<Places::neighbours, kDigits, kGroups>(
+      weights, 0, lines.width, {slack + column_of(g, 0), slack + column_of(g, 1)});
+  const auto column_band =
+      make_band<Places::two_and_two, kDigits, kGroups>(weights, 1, lines.height, {g, g + 8});
+
+  const int word = in_group / 4 + threadIdx.y * T::kSide * 4 + t;
+  Mids mids[T::kBlocks][kHalves][kGroups] = {};
+  for (int turn = 0; turn <= turns + 1; ++turn) {
+    // Load rows ahead, store the outputs of the last turn, make those that have arrived ready.
+    finish_copies<kAhead - 1>();
+    __syncthreads();
+    load_turn(turn + kAhead);
+    CONVFILT_UNROLL(1)
+    for (int step = (turn - 2) * kPerTurn; step < (turn - 1) * kPerTurn; ++step) {
+      if (step < kGroups - 1 || step >= steps) continue;
+      const int row = (~turn & 1) * kTurnRows + step % kPerTurn * kGroup;
+      store_group<T::kOutChunks>(out_tiles, row, sink, share, (step - kGroups + 1) * kGroup);
+    }
+    CONVFILT_UNROLL(1)
+    for (int step = turn * kPerTurn; step < min(steps, (turn + 1) * kPerTurn); ++step) {
+      const int in_turn = (step - turn * kPerTurn) * kGroup;
+      const int arrived = int(unsigned(turn) % kStages) * kTurnRows + in_turn;
+      if constexpr (kSplit) {
+        const int to = (turn & 1) * kTurnRows + in_turn;
+        split_channels<T::kPlaneWords>(in_tiles, arrived, planes, to, source, share);
+        if (source.has_ghosts()) {
+          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, to, places, source,
+                                                 share, step * kGroup);
+        }
+      } else if (source.has_ghosts()) {
+        fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, in_tiles, arrived, places, source,
+                                               share, step * kGroup);
+      }
+    }
+    if (turn == 0) continue;
+
+    // Compute the row pass of one group of rows after the other, each in the place of the uppermost
+    // group, and the column pass, once there are groups enough.
+    CONVFILT_UNROLL(kPerTurn)
+    for (int in_turn = 0; in_turn < kPerTurn; ++in_turn) {
+      const int step = (turn - 1) * kPerTurn + in_turn;
+      if (step >= steps) break;
+      const int slot = kPerTurn > 1 ? in_turn : kGroups - 1;
+      CONVFILT_UNROLL(T::kBlocks * kHalves * kGroups)
+      for (int k = 0; kPerTurn == 1 && k < T::kBlocks * kHalves * (kGroups - 1); ++k) {
+        auto& column = mids[k / (kGroups - 1) / kHalves][k / (kGroups - 1) % kHalves];
+        column[k % (kGroups - 1)] = column[k % (kGroups - 1) + 1];
+      }
+      const int in_row = kSplit ? ((turn - 1) & 1) * kTurnRows
+                                : int(unsigned(turn - 1) % kStages) * kTurnRows + in_turn * kGroup;
+      CONVFILT_UNROLL(kChannels)
+      for (int channel = 0; channel < kChannels; ++channel) {
+        uint32_t words[kHalves][kGroups + T::kSide - 1];
+        CONVFILT_UNROLL(kHalves)
+        for (int half = 0; half < kHalves; ++half) {
+          CONVFILT_UNROLL(kGroups + 1)
+          for (int group = 0; group < kGroups + T::kSide - 1; ++group) {
+            const int row = in_row + half * 8 + g, at = word + group * 4;
+            if constexpr (kSplit) {
+              words[half][group] = planes[row][channel * T::kPlaneWords + at];
+            } else {
+              words[half][group] = in_tiles[row][at];
+            }
+          }
+        }
+        CONVFILT_UNROLL(T::kSide)
+        for (int side = 0; side < T::kSide; ++side) {
+          uint32_t own[kHalves][kGroups];
+          CONVFILT_UNROLL(kHalves * kGroups)
+          for (int k = 0; k < kHalves * kGroups; ++k) {
+            own[k / kGroups][k % kGroups] = words[k / kGroups][k % kGroups + side];
+          }
+          row_pass(row_band, lines, own, slot, mids[channel * T::kSide + side]);
+        }
+      }
+      if (step < kGroups - 1) continue;
+
+      ColumnSums<T::kBlocks> sums;
+      CONVFILT_UNROLL(T::kBlocks * kHalves)
+      for (int k = 0; k < T::kBlocks * kHalves; ++k) {
+        column_pass(column_band, lines.column_end.start, mids[k / 2][k % 2], slot,
+                    sums[k / 2][k % 2]);
+      }
+      uint32_t ends[2][T::kBlocks];
+      end_columns<T::kBlocks>(lines, sums, ends);
+      CONVFILT_UNROLL(2)
+      for (int lower = 0; lower < 2; ++lower) {
+        if constexpr (kSplit) join_three(ends[lower][0], ends[lower][1], ends[lower][2]);
+        CONVFILT_UNROLL(T::kBlocks)
+        for (int k = 0; k < T::kBlocks; ++k) {
+          const int at = kSplit ? (threadIdx.y * 4 + t) * 3 + k : (threadIdx.y * 2 + k) * 4 + t;
+          out_tiles[(turn & 1) * kTurnRows + in_turn * kGroup + lower * 8 + g][at] = ends[lower][k];
+        }
+      }
+    }
+  }
+}
+
+/// What the kernel for a mask is compiled for, of groups.
+constexpr int kCompiledGroups[] = {2, 3, 5, kMostGroups};
+
+template <int kChannels, int kDigits>
+auto kernel_of(int groups) {
+  if (groups <= 2) return separable_tensor_kernel<kChannels, 2, kDigits>;
+  if (groups <= 3) return separable_tensor_kernel<kChannels, 3, kDigits>;
+  if constexpr (kChannels == 1) {
+    if (groups > 5) return separable_tensor_kernel<kChannels, kMostGroups, kDigits>;
+  }
+  return separable_tensor_kernel<kChannels, 5, kDigits>;
+}
+
+class SeparableTensorPlan : public DevicePlan {
+ public:
+  SeparableTensorPlan(const Problem& problem, const PlanOptions& options,
+                      const SeparableMask<uint8_t>& mask)
+      : DevicePlan(problem, options, {.interleaved = takes_interleaved(problem)}),
+        lines_(tensor_lines(mask)),
+        digits_(fit_a_byte(mask.row.weights) && fit_a_byte(mask.column.weights) ? 1 : 2),
+        ghost_(ghost_sample<uint8_t>(problem)) {}
+
+ protected:
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    step() == 1 ? filter<1>(in, out, shift) : filter<3>(in, out, shift);
+  }
+
+  std::size_t scratch_bytes(int, int, int) const override { return 0; }
+  void allocate_scratch(int, int, int) override {}
+
+ private:
+  /// Three channels are told apart in shared memory, for as many groups as fit there.
+  static bool takes_interleaved(const Problem& p) {
+    return p.channels == 3 && groups_of(p.mask.width, p.mask.height, -p.lead_x()) <= 5;
+  }
+
+  template <int kChannels>
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) {
+    TensorLines lines = lines_;
+    lines.dx = shift.x - problem_.mask.anchor_x;
+    lines.dy = shift.y - problem_.mask.anchor_y;
+    const int groups = groups_of(lines.width, lines.height, lines.dx);
+    const auto kernel =
+        digits_ == 1 ? kernel_of<kChannels, 1>(groups) : kernel_of<kChannels, 2>(groups);
+    const int compiled =
+        *std::lower_bound(std::begin(kCompiledGroups), std::end(kCompiledGroups), groups);
+    using T = Tile<kChannels, 2>;
+    const dim3 block(kLaneCount, kWarps);
+    const int strips = ceil_div(out.width, T::kPixels * kChannels);
+    // As many blocks as run at a time: a strip's first rows are passed over for nothing.
+    const int row_groups = ceil_div(out.height, kGroup);
+    const int segments = std::clamp(blocks_at_once(kernel, block) / strips, 1, row_groups);
+    const int rows = ceil_div(row_groups, segments) * kGroup;
+    // From a whole group of pixels on, to the last block's last group.
+    const int pixel_chunks =
+        kWarps * T::kSide - 1 + compiled + ((lines.dx & (kGroup - 1)) >= 4 ? 1 : 0);
+    launch(dim3(strips * ceil_div(out.height, rows)), block, stream_, kernel,
+           in.view<const uint8_t>(), out.view<uint8_t>(), ghost_, problem_.border, strips, rows,
+           pixel_chunks, lines);
+  }
+
+  const TensorLines lines_;
+  const int digits_;
+  const uint8_t ghost_;
+};
+
+std::string refuses(const Problem& problem, const Tuning&) {
+  if (problem.depth != Depth::u8) {
+    return "tensor cores multiply bytes, and the picture is " +
+           std::string(name_of(problem.depth)) +
+           "; use --strategy=separable, or a picture of 8 bits";
+  }
+  if (std::string reason = separable_refuses(problem); !reason.empty()) return reason;
+  if (groups_of(problem.mask.width, problem.mask.height, -problem.lead_x()) > kMostGroups) {
+    return "the mask has more than 127 taps along a side; use --strategy=separable";
+  }
+  if (!row_fits(prepare_separable<uint8_t>(problem.mask))) {
+    return "the row pass fills more than 16 bits; use --strategy=separable";
+  }
+  return "";
+}
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  require_tensor_cores(options);
+  return std::make_unique<SeparableTensorPlan>(problem, options,
+                                               prepare_separable<uint8_t>(problem.mask));
+}
+
+}  // namespace
+
+extern const Implementation separable_tensor{
+    "separable-tensor", "8-bit pictures, both passes in one kernel on tensor cores",
+    Family::separable, refuses, prepare};
+
+}  // namespace convfilt::CONVFILT_BACKEND

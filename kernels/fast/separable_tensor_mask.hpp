@@ -1,0 +1,100 @@
+/// A mask of rank 1 as separable_tensor.cu takes it: two lines of 16-bit weights and their ends.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "line_groups.hpp"
+#include "separable.hpp"
+
+namespace convfilt {
+
+constexpr int kMostTaps = kGroup * (kMostGroups - 1) + 1;
+
+/// Rounds half to even before the low bits are shifted out, in two operations: a sum that began at
+/// `start`, which is the offset and just less than half, needs one more where its quotient is odd.
+struct HalfToEven {
+  std::uint32_t start = 0;
+  std::uint32_t parity = 0;  ///< brings the quotient's last bit to the top; 0 where nothing is lost
+  std::uint32_t shift = 0;
+
+  CONVFILT_HD std::uint32_t operator()(std::uint32_t sum) const {
+    return sum + (sum * parity >> 31);
+  }
+};
+
+/// Of an end whose divisor is a power of two.
+inline std::int64_t start_of(const IntegerFinish& finish) {
+  const auto lowest = std::int64_t(finish.lowest) * std::int64_t(finish.divisor);
+  return lowest - finish.lowest_sum + finish.half - finish.even;
+}
+
+/// Likewise. What is saturated there is not here.
+inline HalfToEven half_to_even(const IntegerFinish& finish) {
+  HalfToEven end;
+  end.start = std::uint32_t(start_of(finish));
+  end.shift = std::uint32_t(std::bit_width(finish.divisor) - 1);
+  end.parity = finish.even ? 1u << (31 - end.shift) : 0;
+  return end;
+}
+
+/// What the kernel gets, by value.
+struct TensorLines {
+  int width = 0, height = 0;
+  int dx = 0, dy = 0;           ///< output (x, y) begins with in(x + dx, y + dy), in pixels
+  HalfToEven row_end;           ///< its quotient is what lies between the passes
+  std::uint32_t row_scale = 1;  ///< brings that quotient to the upper 16 bits
+  HalfToEven column_end;        ///< all 0 where the divisor is no power of two
+  int shifts = 0;               ///< whether it is one
+  IntegerFinish finish;         ///< of columns
+  std::int16_t row[kMostTaps] = {}, column[kMostTaps] = {};
+};
+
+/// The least and the largest that the sums of a line reach with samples lowest..highest.
+struct Reach {
+  std::int64_t least = 0, largest = 0;
+};
+inline Reach reach_of(const std::vector<std::int32_t>& weights, int lowest, int highest) {
+  Reach reach;
+  for (const std::int64_t w : weights) {
+    reach.least += w * (w < 0 ? highest : lowest);
+    reach.largest += w * (w < 0 ? lowest : highest);
+  }
+  return reach;
+}
+
+/// Whether no sum of the row pass is saturated, which separable.hpp's choice of bits sees to.
+inline bool row_fits(const SeparableMask<std::uint8_t>& mask) {
+  const Reach reach = reach_of(mask.row.weights, 0, 255);
+  return reach.least >= mask.row.finish.lowest_sum && reach.largest <= mask.row.finish.highest_sum;
+}
+
+/// Lines of at most kMostTaps.
+inline TensorLines tensor_lines(const SeparableMask<std::uint8_t>& mask) {
+  TensorLines lines;
+  lines.width = mask.row.width;
+  lines.height = mask.column.height;
+  lines.row_end = half_to_even(mask.row.finish);
+  lines.row_scale = 1u << (16 - lines.row_end.shift);
+  lines.finish = mask.column.finish;
+  if (std::has_single_bit(lines.finish.divisor)) {
+    const Reach rows = reach_of(mask.row.weights, 0, 255);
+    const Reach reach = reach_of(mask.column.weights, mask.row.finish(std::int32_t(rows.least)),
+                                 mask.row.finish(std::int32_t(rows.largest)));
+    const std::int64_t start = start_of(lines.finish);
+    lines.shifts = reach.least + start >= INT32_MIN && reach.largest + start < INT32_MAX;
+    if (lines.shifts) lines.column_end = half_to_even(lines.finish);
+  }
+  std::copy(mask.row.weights.begin(), mask.row.weights.end(), lines.row);
+  std::copy(mask.column.weights.begin(), mask.column.weights.end(), lines.column);
+  return lines;
+}
+
+/// Whether a line's weights fit one signed byte each.
+inline bool fit_a_byte(const std::vector<std::int32_t>& weights) {
+  return std::all_of(weights.begin(), weights.end(),
+                     [](std::int32_t w) { return w >= -128 && w <= 127; });
+}
+
+}  // namespace convfilt

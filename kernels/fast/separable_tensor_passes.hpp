@@ -1,0 +1,129 @@
+/// What a warp of separable_tensor.cu computes: 16 rows of one block of 16 columns after the other,
+/// first along the rows, then, with the groups of 16 rows above that it keeps, along the columns.
+#pragma once
+
+#include "separable_tensor_bands.hpp"
+#include "shift_finish.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+constexpr int kHalves = 2;  // of a group, 8 rows or columns each: a product's narrow side
+
+/// What the row pass leaves of one group of rows and 8 columns, a lane's four places of one column:
+/// the lower bytes, and the upper ones, which have the sign.
+struct Mids {
+  std::uint32_t low, high;
+};
+
+/// Rows 4t.. of a block's band of a row pass stand for such columns that after the column pass a
+/// lane has four neighbouring outputs: columns 2t and 2t + 1 of the first half are 4t and 4t + 1,
+/// those of the second half 4t + 2 and 4t + 3.
+CONVFILT_DEVICE inline int column_of(int g, int half) {
+  return g / 2 * 4 + g % 2 + 2 * half;
+}
+
+/// Every sum times 256, and start.
+CONVFILT_DEVICE inline void next_digit(std::int32_t (&sums)[4], std::uint32_t start) {
+  for (std::int32_t& sum : sums) sum = std::int32_t(std::uint32_t(sum) * 256u + start);
+}
+
+/// words[half]: of row g of that half of the rows, the lane's four samples of each group. What
+/// comes of them goes to group `slot` of the columns' halves.
+template <int kDigits, int kGroups>
+CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const TensorLines& lines,
+                                     const std::uint32_t (&words)[kHalves][kGroups], int slot,
+                                     Mids (&mids)[kHalves][kGroups]) {
+  using Signed = std::int8_t;
+  using Byte = std::uint8_t;
+  std::uint32_t pairs[kHalves][kHalves];  // [columns][rows]: two lower bytes, two upper ones
+  CONVFILT_UNROLL(kHalves)
+  for (int half = 0; half < kHalves; ++half) {
+    std::int32_t sums[4] = {};
+    add_groups<Signed, Byte>(sums, band, kDigits - 1, words[half]);
+    if constexpr (kDigits == 2) {
+      next_digit(sums, lines.row_end.start);
+      add_groups<Byte, Byte>(sums, band, 0, words[half]);
+    }
+    std::uint32_t ended[4];
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k) {
+      const std::uint32_t sum = std::uint32_t(sums[k]) + (kDigits == 1 ? lines.row_end.start : 0);
+      ended[k] = lines.row_end(sum) * lines.row_scale;
+    }
+    pairs[0][half] = pick_bytes(ended[0], ended[1], 0x7362);
+    pairs[1][half] = pick_bytes(ended[2], ended[3], 0x7362);
+  }
+  CONVFILT_UNROLL(kHalves)
+  for (int half = 0; half < kHalves; ++half) {
+    mids[half][slot].low = pick_bytes(pairs[half][0], pairs[half][1], 0x5410);
+    mids[half][slot].high = pick_bytes(pairs[half][0], pairs[half][1], 0x7632);
+  }
+}
+
+/// From all groups of one half of a block's columns, the lowest of which is in `slot`: the sums of
+/// columns 2t and 2t + 1 of rows g and g + 8, begun at the end's start.
+template <int kDigits, int kGroups>
+CONVFILT_DEVICE inline void column_pass(const Band<kDigits, kGroups>& band, std::uint32_t start,
+                                        const Mids (&mids)[kGroups], int slot,
+                                        std::int32_t (&sums)[4]) {
+  using Signed = std::int8_t;
+  using Byte = std::uint8_t;
+  std::uint32_t low[kGroups], high[kGroups];
+  CONVFILT_UNROLL(kGroups)
+  for (int group = 0; group < kGroups; ++group) {
+    low[group] = mids[(slot + 1 + group) % kGroups].low;
+    high[group] = mids[(slot + 1 + group) % kGroups].high;
+  }
+  for (std::int32_t& sum : sums) sum = 0;
+  add_groups<Signed, Signed>(sums, band, kDigits - 1, high);
+  if constexpr (kDigits == 1) {
+    next_digit(sums, start);
+    add_groups<Signed, Byte>(sums, band, 0, low);
+  } else {
+    next_digit(sums, 0);
+    add_groups<Byte, Signed>(sums, band, 0, high);
+    add_groups<Signed, Byte>(sums, band, 1, low);
+    next_digit(sums, start);
+    add_groups<Byte, Byte>(sums, band, 0, low);
+  }
+}
+
+/// The sums of a warp's blocks, by half of the columns.
+template <int kBlocks>
+using ColumnSums = std::int32_t[kBlocks][kHalves][4];
+
+/// Four neighbouring outputs of row g, or of g + 8, as a word, by an end of one sum.
+template <class End, class Join>
+CONVFILT_DEVICE inline std::uint32_t end_word(const std::int32_t (&sums)[kHalves][4], int lower,
+                                              End end, Join join) {
+  return join(end(sums[0][2 * lower]), end(sums[0][2 * lower + 1]), end(sums[1][2 * lower]),
+              end(sums[1][2 * lower + 1]));
+}
+
+/// Words of rows g and g + 8 of each block.
+template <int kBlocks>
+CONVFILT_DEVICE inline void end_columns(const TensorLines& lines, const ColumnSums<kBlocks>& sums,
+                                        std::uint32_t (&words)[2][kBlocks]) {
+  if (lines.shifts) {
+    CONVFILT_UNROLL(2 * kBlocks)
+    for (int k = 0; k < 2 * kBlocks; ++k) {
+      words[k % 2][k / 2] = end_word(
+          sums[k / 2], k % 2,
+          [&](std::int32_t sum) {
+            return std::int32_t(lines.column_end(std::uint32_t(sum))) >> lines.column_end.shift;
+          },
+          saturated_four);
+    }
+  } else {
+    CONVFILT_UNROLL(2 * kBlocks)
+    for (int k = 0; k < 2 * kBlocks; ++k) {
+      words[k % 2][k / 2] = end_word(
+          sums[k / 2], k % 2, [&](std::int32_t sum) { return std::uint32_t(lines.finish(sum)); },
+          [](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
+            return a | b << 8 | c << 16 | d << 24;
+          });
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

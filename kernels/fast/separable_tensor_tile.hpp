@@ -1,0 +1,268 @@
+/// What a block of separable_tensor.cu keeps in shared memory: rows of samples on their way in, a
+/// few groups ahead, and rows of outputs on their way out.
+#pragma once
+
+#include "any_border.hpp"
+#include "bytes.hpp"
+#include "device_plan.hpp"
+#include "line_groups.hpp"
+#include "tensor_core.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+constexpr int kWarps = 4;  // of a block
+constexpr int kLaneCount = 32;
+constexpr int kThreads = kWarps * kLaneCount;
+constexpr int kChunk = 16;  // bytes that are copied at once, at addresses of whole chunks
+constexpr int kThreadsARow = kThreads / kGroup;
+
+/// A row of words that 8 neighbouring rows' lanes read without meeting in a bank: an odd number of
+/// chunks.
+constexpr int row_words(int chunks) {
+  return (chunks + 1 - chunks % 2) * 4;
+}
+
+/// Of a block for pictures of so many channels side by side and so many groups of taps.
+template <int kChannels, int kGroups>
+struct Tile {
+  static constexpr int kSide = kChannels == 1 ? 2 : 1;  // blocks of 16 columns of a warp
+  static constexpr int kBlocks = kSide * kChannels;
+  static constexpr int kPixels = kWarps * kSide * kGroup;     // columns of outputs
+  static constexpr int kInChunks = kWarps * kSide + kGroups;  // of one channel
+  static constexpr int kInWords = row_words(kInChunks * kChannels);
+  static constexpr int kPlaneWords = kInChunks * 4;
+  static constexpr int kOutChunks = kPixels * kChannels / kChunk;
+  static constexpr int kOutWords = row_words(kOutChunks);
+  // Groups of rows between two barriers. With as many as are kept of what lies between the passes,
+  // every group has its place in the code.
+  static constexpr int kPerTurn = kChannels == 1 && kGroups <= 3 ? kGroups : 1;
+  static constexpr int kAhead = kPerTurn > 1 ? 1 : 2;  // turns between load and arrival
+  // Turns whose rows are kept: those loading, the one arrived, and, where it is not split from it,
+  // the one computed.
+  static constexpr int kStages = kAhead + (kChannels == 1 ? 2 : 1);
+};
+
+/// This thread's row of a group, and the first of its chunks, which are kThreadsARow apart.
+struct Share {
+  int row, chunk;
+};
+CONVFILT_DEVICE inline Share own_share() {
+  const unsigned thread = threadIdx.y * kLaneCount + threadIdx.x;
+  return {int(thread / kThreadsARow), int(thread % kThreadsARow)};
+}
+
+/// Where a block's samples come from. Words are of four pixels of one channel.
+struct Source {
+  PlaneView<const std::uint8_t> in;  ///< channels side by side
+  Border border;
+  std::uint8_t ghost;
+  bool aligned;              ///< whether whole chunks can be copied
+  int first_pixel, first_y;  ///< of the block; a whole group of pixels
+  int pixel_chunks;          ///< groups of pixels that the block's warps read
+  int needed_chunks;         ///< those that matter: an output needs them
+  int begin, end;            ///< words begin..end-1 of a row lie in the image and are copied whole
+  int copied_begin, copied_end;  ///< pixels of a row that were copied and may be read from there
+
+  /// Where the thread's first chunk would lie in the image.
+  template <int kChannels>
+  CONVFILT_DEVICE std::ptrdiff_t first_place(const Share& share) const {
+    return (first_y + share.row) * in.stride + first_pixel * kChannels + share.chunk * kChunk;
+  }
+
+  CONVFILT_DEVICE bool has_ghosts() const { return begin > 0 || end < needed_chunks * 4; }
+};
+
+template <int kChannels>
+CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in, Border border,
+                                        std::uint8_t ghost, int first_pixel, int first_y,
+                                        int pixel_chunks, int needed_chunks) {
+  const bool aligned =
+      in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
+  const int needed = needed_chunks * 4, width = in.width / kChannels - first_pixel;
+  const int begin = aligned ? min(needed, max(0, -first_pixel) / 4) : 0;
+  // Of three channels whole chunks are split; a single one's words are filled in where they lie, so
+  // that the samples of such a word may not be read.
+  const int whole = kChannels == 1 ? width / 4 : width / kGroup * 4;
+  const int end = aligned ? max(begin, min(needed, whole)) : 0;
+  const int copied_end =
+      kChannels == 1 || !aligned ? 4 * end : max(4 * begin, min(4 * needed, width));
+  return {in,           border,        ghost, aligned, first_pixel, first_y,
+          pixel_chunks, needed_chunks, begin, end,     4 * begin,   copied_end};
+}
+
+/// Starts to load a group of rows, which begins so many rows below the block's first, into rows
+/// first_row.. of the tile: chunks of what lies in the image, and of rows that are one of the
+/// image again beyond the border; elsewhere the border's value, and zeros that no output needs.
+/// `at` is where this thread's first chunk would lie in the image.
+template <int kChannels, int kMostChunks, class Tile>
+CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Source& source,
+                                       int below, const Share& share, std::ptrdiff_t at) {
+  const auto& in = source.in;
+  const int first_x = source.first_pixel * kChannels, first_y = source.first_y + below;
+  const int chunks = source.pixel_chunks * kChannels;
+  const bool inside = source.aligned && first_x >= 0 && first_x + chunks * kChunk <= in.width &&
+                      first_y >= 0 && first_y + kGroup <= in.height;
+  if (inside) {
+    CONVFILT_UNROLL(kMostChunks)
+    for (int k = 0; k < kMostChunks; k += kThreadsARow) {
+      if (share.chunk + k >= chunks) break;
+      copy16(in, at + k * kChunk, in_tile, first_row + share.row, (share.chunk + k) * 4);
+    }
+    return;
+  }
+  const int row = first_row + share.row;
+  const int y = any_index(source.border, first_y + share.row, in.height);
+  const int needed = source.needed_chunks * kChannels;
+  CONVFILT_UNROLL(1)
+  for (int chunk = share.chunk; chunk < chunks; chunk += kThreadsARow) {
+    const int x = first_x + chunk * kChunk;
+    if (chunk < needed && x >= 0 && x < in.width && y >= 0) {
+      if (source.aligned) {
+        copy16(in, y * in.stride + x, in_tile, row, chunk * 4, min(kChunk, in.width - x));
+      }
+    } else if (chunk >= needed || y < 0) {
+      const std::uint32_t same = chunk < needed ? source.ghost * 0x01010101u : 0;
+      write16(in_tile, row, chunk * 4, {same, same, same, same});
+    }
+  }
+}
+
+/// Where ghosts come from: pixel n of a row is pixel places[n] of the tile's row, or, less
+/// kElsewhere, of the image, or it is kNowhere.
+constexpr int kElsewhere = 1 << 30, kNowhere = -1;
+
+template <int kChannels, class Places>
+CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
+  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+  for (int n = thread; n < source.needed_chunks * kGroup; n += kThreads) {
+    const int pixel = any_index(source.border, source.first_pixel + n, source.in.width / kChannels);
+    const int in_row = pixel - source.first_pixel;
+    const bool copied = in_row >= source.copied_begin && in_row < source.copied_end;
+    places[0][n] = pixel < 0 ? kNowhere : copied ? in_row : pixel + kElsewhere;
+  }
+}
+
+/// Fills in the words of a group of rows that were not copied whole, from the samples that were and
+/// lie in rows from_row.. of a tile, or from the image. The channels' words go to planes side by
+/// side.
+template <int kChannels, int kPlaneWords, class Tile, class Planes, class Places>
+CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& planes, int to_row,
+                                        Places& places, const Source& source, const Share& share,
+                                        int below) {
+  const int others = source.begin + source.needed_chunks * 4 - source.end;
+  CONVFILT_UNROLL(1)
+  for (int k = share.chunk; k < others; k += kThreadsARow) {
+    const int word = k < source.begin ? k : k - source.begin + source.end;
+    CONVFILT_UNROLL(kChannels)
+    for (int channel = 0; channel < kChannels; ++channel) {
+      std::uint32_t samples[4];
+      CONVFILT_UNROLL(4)
+      for (int byte = 0; byte < 4; ++byte) {
+        const int place = places[0][4 * word + byte], at = place * kChannels + channel;
+        samples[byte] = source.ghost;
+        if (place >= 0 && place < kElsewhere) {
+          samples[byte] = in_tile[from_row + share.row][at / 4] >> (at % 4 * 8);
+        } else if (place >= 0) {
+          const int y =
+              any_index(source.border, source.first_y + below + share.row, source.in.height);
+          const int x = (place - kElsewhere) * kChannels + channel;
+          if (y >= 0) samples[byte] = load(source.in, x, y);
+        } else {
+          count_ghost_cell();
+        }
+      }
+      planes[to_row + share.row][channel * kPlaneWords + word] =
+          pick_bytes(pick_bytes(samples[0], samples[1], 0x0040),
+                     pick_bytes(samples[2], samples[3], 0x0040), 0x5410);
+    }
+  }
+}
+
+/// Three words of four pixels of three channels to three words of one channel each.
+CONVFILT_DEVICE inline void split_three(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
+  const std::uint32_t first = pick_bytes(pick_bytes(a, b, 0x0630), c, 0x5210);
+  const std::uint32_t second = pick_bytes(pick_bytes(a, b, 0x0741), c, 0x6210);
+  c = pick_bytes(pick_bytes(a, b, 0x0052), c, 0x7410);
+  a = first;
+  b = second;
+}
+
+/// And back.
+CONVFILT_DEVICE inline void join_three(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
+  const std::uint32_t upper = pick_bytes(a, b, 0x7362), between = pick_bytes(b, c, 0x7351);
+  a = pick_bytes(pick_bytes(a, b, 0x5140), c, 0x2410);
+  b = pick_bytes(between, upper, 0x5410);
+  c = pick_bytes(c, upper, 0x3762);
+}
+
+/// Rows from_row.. of pixels of three channels, but for ghosts, to rows to_row.. of three planes
+/// side by side.
+template <int kPlaneWords, class Tile, class Planes>
+CONVFILT_DEVICE inline void split_channels(Tile& in_tile, int from_row, Planes& planes, int to_row,
+                                           const Source& source, const Share& share) {
+  CONVFILT_UNROLL(1)
+  for (int chunk = share.chunk; chunk < source.pixel_chunks; chunk += kThreadsARow) {
+    if (chunk < source.needed_chunks && (chunk * 4 < source.begin || chunk * 4 >= source.end)) {
+      continue;
+    }
+    std::uint32_t words[12];
+    CONVFILT_UNROLL(3)
+    for (int k = 0; k < 3; ++k) {
+      const Sixteen sixteen = read16(in_tile, from_row + share.row, chunk * 12 + 4 * k);
+      for (int word = 0; word < 4; ++word) words[4 * k + word] = sixteen.samples[word];
+    }
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k) split_three(words[3 * k], words[3 * k + 1], words[3 * k + 2]);
+    CONVFILT_UNROLL(3)
+    for (int c = 0; c < 3; ++c) {
+      write16(planes, to_row + share.row, c * kPlaneWords + chunk * 4,
+              {words[c], words[c + 3], words[c + 6], words[c + 9]});
+    }
+  }
+}
+
+/// Where a thread's outputs go: from its first chunk in the block's first group of rows on, so many
+/// columns and rows.
+struct Sink {
+  PlaneView<std::uint8_t> out;
+  std::ptrdiff_t at;
+  int columns, rows;
+  bool aligned;  ///< whether whole chunks can be stored
+};
+
+template <int kChannels>
+CONVFILT_DEVICE inline Sink sink_of(const PlaneView<std::uint8_t>& out, int tile_x, int tile_y,
+                                    int end_y, const Share& share) {
+  const int x = tile_x * kChannels + share.chunk * kChunk, y = tile_y + share.row;
+  const bool aligned =
+      out.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(out.data) % kChunk == 0;
+  return {out, y * out.stride + x, out.width - x, end_y - y, aligned};
+}
+
+/// Stores this thread's row of a group of rows of outputs, so many rows below the first group.
+template <int kChunks, class Tile>
+CONVFILT_DEVICE inline void store_group(Tile& out_tile, int first_row, const Sink& sink,
+                                        const Share& share, int below) {
+  if (below >= sink.rows) return;
+  CONVFILT_UNROLL(kChunks)
+  for (int k = 0; k < kChunks; k += kThreadsARow) {
+    const int left = sink.columns - k * kChunk;
+    if (share.chunk + k >= kChunks || left <= 0) break;
+    const Sixteen sixteen = read16(out_tile, first_row + share.row, (share.chunk + k) * 4);
+    std::uint8_t* const to = sink.out.data + sink.at + below * sink.out.stride + k * kChunk;
+    if (sink.aligned && left >= kChunk) {
+      *reinterpret_cast<Sixteen*>(to) = sixteen;
+      continue;
+    }
+    CONVFILT_UNROLL(4)
+    for (int word = 0; word < 4; ++word) {
+      CONVFILT_UNROLL(1)
+      for (int byte = 0; byte < 4; ++byte) {
+        const int n = 4 * word + byte;
+        if (n < left) to[n] = std::uint8_t(sixteen.samples[word] >> (8 * byte));
+      }
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND
