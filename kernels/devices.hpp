@@ -31,6 +31,9 @@ struct CudaDevices {
 /// Asks the driver, once; costs some 0.1 to 0.3 s the first time where a driver is installed.
 const CudaDevices& cuda_devices();
 
+/// Tensor cores multiply bytes from this compute capability on.
+inline constexpr int kTensorCoreMajor = 8;
+
 /// False in a build without CUDA. Costs nothing.
 bool built_with_cuda();
 

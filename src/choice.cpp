@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <optional>
 #include <thread>
 
 #include "arithmetic.hpp"
 #include "errors.hpp"
 #include "estimate.hpp"
+#include "gpu_cost.hpp"
 #include "nearest.hpp"
 #include "registry.hpp"
 #include "source_text.hpp"
@@ -70,17 +72,55 @@ void check_settings(const Strategy* strategy, const Tuning& tuning) {
     if (tuning[setting] != 0) require_setting(strategy, setting);
 }
 
-const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
-                          const Machine& machine) {
+struct Preferred {
+  const Strategy* strategy = nullptr;
+  std::string cost;  ///< why this one, for a GPU; else empty
+};
+
+/// Of the family on CUDA, for a device of that compute capability: what costs least.
+Preferred cheapest(Family family, int major, const Problem& problem, const Machine& machine) {
+  Preferred best;
+  double least = 0;
+  for (const Strategy* strategy : machine.strategies) {
+    if (strategy->family != family || !strategy->runs_on(DeviceKind::cuda)) continue;
+    const auto copies = copies_of(*strategy, problem);
+    if (!copies || (best.strategy && *copies >= least)) continue;
+    if (!runs_on_capability(*strategy, major) || !strategy->refusal(problem).empty()) continue;
+    least = *copies;
+    best.strategy = strategy;
+  }
+  if (best.strategy) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2g", least);
+    best.cost = ", at some " + std::string(text) + " times a copy on the device";
+  }
+  return best;
+}
+
+Preferred preferred(Family family, DeviceKind kind, int major, const Problem& problem,
+                    const Machine& machine) {
+  if (kind == DeviceKind::cuda) return cheapest(family, major, problem, machine);
   std::span<const std::string_view> names = kSeparable;
-  if (family == Family::direct && kind == DeviceKind::cpu) names = kDirectOnCpu;
-  // The emulator runs the same sources as CUDA, so it takes the same ones.
-  if (family == Family::direct && kind != DeviceKind::cpu) names = kDirectOnCuda;
+  if (family == Family::direct) {
+    if (kind == DeviceKind::cpu) {
+      names = kDirectOnCpu;
+    } else {
+      names = kDirectInEmulator;
+    }
+  }
   for (std::string_view name : names) {
     const Strategy* strategy = find(machine, name);
-    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty()) return strategy;
+    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty())
+      return {strategy, ""};
   }
-  return nullptr;
+  return {};
+}
+
+/// Of a CUDA device that is there; of a new one where nobody asked yet.
+int capability_of(int ordinal, const Machine& machine) {
+  for (const CudaDevice& device : machine.cuda().devices)
+    if (device.ordinal == ordinal) return device.major;
+  return kTensorCoreMajor;
 }
 
 /// Throws DeviceError unless CUDA device `ordinal` is there.
@@ -126,8 +166,11 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   const Family family = family_for(problem);
   const std::string by_mask = "family " + std::string(name_of(family)) + " by the mask; ";
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
-    if (const Strategy* strategy = preferred(family, kind, problem, machine))
-      return {strategy, kind, wanted.ordinal, by_mask + why, ""};
+    const int major =
+        kind == DeviceKind::cuda ? capability_of(wanted.ordinal, machine) : kTensorCoreMajor;
+    const Preferred found = preferred(family, kind, major, problem, machine);
+    if (found.strategy)
+      return {found.strategy, kind, wanted.ordinal, by_mask + why + found.cost, ""};
     std::vector<std::string> others;
     for (const Strategy* strategy : machine.strategies)
       if (strategy->runs_on(kind) && strategy->refusal(problem, request.tuning).empty())
@@ -141,7 +184,7 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   };
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
   if (wanted.kind) return take(*wanted.kind, "device as asked");
-  if (!preferred(family, DeviceKind::cuda, problem, machine))
+  if (!cheapest(family, kTensorCoreMajor, problem, machine).strategy)
     return take(DeviceKind::cpu,
                 machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
   const Verdict verdict = weigh(problem, family, runs, request, machine);

@@ -77,9 +77,10 @@ std::vector<std::string> device_names();
 /// Names of the device kinds a strategy runs on.
 std::vector<std::string> devices_of(const Strategy& strategy);
 
-/// What `auto` takes: the first of these that runs on the device and accepts the problem.
+/// What `auto` takes on the CPU and in the emulator: the first of these that accepts the problem.
+/// On CUDA it takes what costs least (gpu_cost.hpp). The emulator is for lessons, so it takes one.
 inline constexpr std::string_view kDirectOnCpu[] = {"cpu"};
-inline constexpr std::string_view kDirectOnCuda[] = {"tiled-out", "cached", "basic"};
+inline constexpr std::string_view kDirectInEmulator[] = {"tiled-out", "cached", "basic"};
 inline constexpr std::string_view kSeparable[] = {"separable"};
 
 }  // namespace convfilt

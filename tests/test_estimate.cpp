@@ -7,6 +7,7 @@
 #include "choice.hpp"
 #include "errors.hpp"
 #include "estimate.hpp"
+#include "gpu_cost.hpp"
 #include "registry.hpp"
 
 using namespace convfilt;
@@ -63,7 +64,10 @@ const Strategy kTiledOut = invented("tiled-out", Family::direct, false, true, tr
 const Strategy kSeparated = invented("separable", Family::separable, true, false, true);
 const Strategy kGpuOnly = invented("gpu-only", Family::direct, false, false, true);
 const Strategy kPicky = invented("picky", Family::direct, true, false, false);
-const Strategy* const kAll[] = {&kCpu, &kTiledIn, &kTiledOut, &kSeparated, &kGpuOnly, &kPicky};
+const Strategy kTensor = invented("tensor", Family::direct, false, true, true);
+const Strategy kDirect = invented("direct", Family::direct, false, true, true);
+const Strategy* const kAll[] = {&kCpu,     &kTiledIn, &kTiledOut, &kSeparated,
+                                &kGpuOnly, &kPicky,   &kTensor,   &kDirect};
 
 /// A machine of 8 cores that counts how often CUDA is asked.
 struct Invented {
@@ -71,8 +75,8 @@ struct Invented {
   int asked = 0;
   Machine machine;
 
-  explicit Invented(int devices, bool built = true) {
-    for (int i = 0; i < devices; ++i) cuda.devices.push_back({i, "invented", 9, 0, 100, 1});
+  explicit Invented(int devices, bool built = true, int major = 9) {
+    for (int i = 0; i < devices; ++i) cuda.devices.push_back({i, "invented", major, 0, 100, 1});
     if (devices == 0) cuda.missing = "there is no driver; install one";
     machine = {kAll, 8, built, [this]() -> const CudaDevices& { return ++asked, cuda; }};
   }
@@ -134,9 +138,15 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   CHECK(two.asked == 0);
 
   const Choice large = two.choose(problem_of(8192, diagonal(101)), "auto", "auto");
-  CHECK(large.strategy == &kTiledOut);
+  CHECK(large.strategy == &kTensor);
   CHECK(large.device == DeviceKind::cuda);
   CHECK(has(large.why, "estimated"));
+  CHECK(has(large.why, " times a copy on the device"));
+  const Problem wide = problem_of(8192, diagonal(101), Depth::f32);
+  CHECK(two.choose(wide, "auto", "cuda").strategy == &kDirect);
+  const Invented old(1, true, 7);  // without tensor cores for bytes
+  CHECK(old.choose(problem_of(8192, diagonal(101)), "auto", "cuda").strategy == &kDirect);
+  CHECK(two.choose(problem_of(64, diagonal(3)), "auto", "emulator").strategy == &kTiledOut);
   CHECK(two.choose(problem_of(8192, diagonal(15)), "auto", "auto").device == DeviceKind::cpu);
   CHECK(two.choose(problem_of(8192, diagonal(41)), "auto", "auto", 100).device == DeviceKind::cuda);
   CHECK(two.choose(problem_of(8192, diagonal(101)), "auto", "cpu").strategy == &kCpu);
@@ -145,6 +155,35 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   const Choice without = Invented(0).choose(problem_of(8192, diagonal(101)), "auto", "auto");
   CHECK(without.device == DeviceKind::cpu);
   CHECK(without.notice.empty());
+}
+
+TEST_CASE("the cost on a GPU grows with the mask, and only strategies that auto takes have one") {
+  for (const Strategy* strategy : strategies()) {
+    for (const Depth depth : kDepths) {
+      for (const int channels : {1, 3}) {
+        double before = 0;
+        for (int side = 1; side <= 201; side += 2) {
+          Problem problem = problem_of(8192, diagonal(side), depth);
+          problem.channels = channels;
+          const auto copies = copies_of(*strategy, problem);
+          if (!copies) continue;
+          CHECK(strategy->runs_on(DeviceKind::cuda) == built_with_cuda());
+          CHECK(*copies > 1);
+          CHECK(*copies >= before * 0.98);  // small ones are as dear as their memory
+          before = *copies;
+        }
+      }
+    }
+  }
+  for (const Depth depth : kDepths) {
+    long direct = 0, separable = 0;
+    for (const Strategy* strategy : strategies()) {
+      if (!copies_of(*strategy, problem_of(64, diagonal(3), depth))) continue;
+      (strategy->family == Family::direct ? direct : separable) += 1;
+    }
+    CHECK(direct > 0);
+    CHECK(separable > 0);
+  }
 }
 
 TEST_CASE("threads beyond the cores do not make the CPU look faster") {
@@ -210,5 +249,5 @@ TEST_CASE("what cannot be asked for") {
   CHECK(has(complaint<UsageError>(one, problem, "tiled-in", "cpu"), "emulator and cuda"));
   CHECK(has(complaint<UsageError>(one, problem, "picky", "auto"), "no problem is good enough"));
   CHECK(has(complaint<UsageError>(one, problem_of(64, wide_box()), "auto", "emulator"),
-            "tiled-in or tiled-out"));
+            "tiled-in, tiled-out, tensor or direct"));
 }

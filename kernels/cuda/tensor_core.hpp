@@ -16,9 +16,6 @@ namespace convfilt::cuda {
 /// Sixteen bytes as one instruction moves them.
 using Sixteen = Four<std::uint32_t>;
 
-/// Bytes are multiplied so from this compute capability on.
-inline constexpr int kTensorCoreMajor = 8;
-
 /// Throws DeviceError where the plan's device has no tensor cores of that kind.
 inline void require_tensor_cores(const PlanOptions& options) {
   for (const CudaDevice& device : cuda_devices().devices) {

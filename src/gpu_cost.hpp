@@ -1,0 +1,21 @@
+/// What a strategy costs on a GPU, for `auto`: from measurements of one, in copies of the picture
+/// inside its memory, so that they hold roughly for others.
+#pragma once
+
+#include <optional>
+
+#include "problem.hpp"
+#include "strategy.hpp"
+
+namespace convfilt {
+
+/// Times that strategy takes of the time of a device copy of the picture and its result; nothing
+/// for a strategy that auto never takes. Measured on an H200, 8192x8192, with masks of 16-bit
+/// weights; between the measured masks the cost is linear in the multiply-adds of a sample, beyond
+/// them in proportion to these.
+std::optional<double> copies_of(const Strategy& strategy, const Problem& problem);
+
+/// Whether the strategy runs on a device of that compute capability.
+bool runs_on_capability(const Strategy& strategy, int major);
+
+}  // namespace convfilt
