@@ -181,8 +181,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
       ColumnSums<T::kBlocks> sums;
       CONVFILT_UNROLL(T::kBlocks * kHalves)
       for (int k = 0; k < T::kBlocks * kHalves; ++k) {
-        column_pass(column_band, lines.column_end.start, mids[k / 2][k % 2], slot,
-                    sums[k / 2][k % 2]);
+        column_pass(column_band, lines.column_start, mids[k / 2][k % 2], slot, sums[k / 2][k % 2]);
       }
       uint32_t ends[2][T::kBlocks];
       end_columns<T::kBlocks>(lines, sums, ends);
