@@ -5,7 +5,8 @@
 ///                            bytes are signed, A unless said otherwise is not
 ///   mma<B, A>(sums, a, b, before)   sums = before + a * b
 ///   kept(value, lane)        the value, which all lanes hold, in a register of its own
-///   read16(tile, row, word), write16(...)   16 bytes of a shared tile of words at once
+///   read16(tile, row, word), write16(...)   16 bytes of a shared tile of words at once;
+///   byte_at(tile, row, byte) one of them
 ///   copy16(in, x, y, tile, row, word)   16 samples of 8 bits into words of a shared tile; there
 ///   copy16(in, at, tile, row, word, count)   likewise, from in.data + at on; or `count` and zeros
 ///   commit_copies()          when these, finish_copies<n>() and a barrier have passed, but for

@@ -87,6 +87,34 @@ TEST_CASE("half to even in two operations gives what IntegerFinish gives") {
   }
 }
 
+TEST_CASE("an odd quotient is what IntegerFinish gives, once it is saturated") {
+  Random random(94);
+  for (const std::uint32_t divisor :
+       {3u, 5u, 81u, 225u, 961u, 3969u, 4095u, 4097u, 16129u, 999999u, 4194303u}) {
+    const std::int32_t whole = std::int32_t(divisor), room = (1 << 30) - 256 * whole;
+    for (const std::int32_t offset : {0, whole, -7 * whole + 1, room, -room}) {
+      const IntegerFinish finish = integer_finish(offset, divisor, 0, 255);
+      const OddQuotient end = odd_quotient(finish);
+      const std::int64_t start = start_of(finish);
+      int wrong = 0;
+      const auto check = [&](std::int64_t sum) {
+        if (std::abs(sum) >= 1 << 30) return;
+        const int is = std::clamp(end(std::int32_t(sum + start)), 0, 255);
+        wrong += is != finish(std::int32_t(sum));
+      };
+      for (std::int64_t quotient = -3; quotient <= 300; ++quotient) {
+        for (int near = -2; near <= 2; ++near) {
+          check(quotient * whole - offset + near);
+          check(quotient * whole - offset + near + whole / 2);
+        }
+      }
+      for (int n = 0; n < 2000; ++n) check(random.integer(-(1 << 30) + 1, (1 << 30) - 1));
+      INFO("divisor " << divisor << ", offset " << offset);
+      CHECK(wrong == 0);
+    }
+  }
+}
+
 TEST_CASE("what lies between the passes: its upper 16 bits, of every sum that can be") {
   for (int log2 = 0; log2 <= 14; ++log2) {
     const std::int32_t divisor = 1 << log2, bias = 2 * (log2 * 1000 - 3000);
@@ -114,16 +142,18 @@ TEST_CASE("bytes of two words by a selector") {
   CHECK(pick_bytes(0x33221100, 0x77665544, 0x5140) == 0x55114400);
 }
 
-TEST_CASE("a sum that leaves 32 bits is not ended by a shift, and a full row pass is found out") {
+TEST_CASE("how sums of columns are ended; a full row pass is found out") {
   for (const int side : {3, 5, 9, 15, 31, 63, 127}) {
     const auto gaussian = prepare_separable<std::uint8_t>(gaussian_mask(side, side, side / 4.0));
-    CHECK(tensor_lines(gaussian).shifts == 1);
+    CHECK(tensor_lines(gaussian).column_end == ColumnEnd::shift);
+    const auto box = prepare_separable<std::uint8_t>(box_mask(side, side));
+    CHECK(tensor_lines(box).column_end == ColumnEnd::odd);
   }
+  CHECK(tensor_lines(prepare_separable<std::uint8_t>(box_mask(6, 6))).column_end == ColumnEnd::any);
   auto mask = prepare_separable<std::uint8_t>(gaussian_mask(5, 5, 1));
-  CHECK(tensor_lines(mask).shifts == 1);
   CHECK(row_fits(mask));
   mask.column.finish = integer_finish(2140000000, 1 << 16, 0, 255);
-  CHECK(tensor_lines(mask).shifts == 0);
+  CHECK(tensor_lines(mask).column_end == ColumnEnd::any);  // 32 bits would not hold the sums
   mask.row.weights[2] *= 8;
   CHECK_FALSE(row_fits(mask));
 }

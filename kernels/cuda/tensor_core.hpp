@@ -135,6 +135,13 @@ __device__ inline void copy16(const PlaneView<const std::uint8_t>& in, int x, in
   copy16(in, y * in.stride + x, tile, row, word);
 }
 
+/// A byte of a row of a tile.
+template <int rows, int columns>
+__device__ inline std::uint32_t byte_at(const std::uint32_t (&tile)[rows][columns], int row,
+                                        int byte) {
+  return reinterpret_cast<const std::uint8_t*>(&tile[row][0])[byte];
+}
+
 /// Ends a group of copies.
 __device__ inline void commit_copies() {
 #if !CONVFILT_NO_MMA

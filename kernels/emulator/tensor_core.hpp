@@ -105,6 +105,12 @@ void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
   copy16(in, y * in.stride + x, tile, row, word);
 }
 
+/// A byte of a row of a tile.
+template <int rows, int columns>
+std::uint32_t byte_at(SharedTile<std::uint32_t, rows, columns>& tile, int row, int byte) {
+  return tile[row][byte / 4] >> (byte % 4 * 8) & 255;
+}
+
 inline void commit_copies() {}
 
 template <int>

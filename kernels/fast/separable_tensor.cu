@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   __shared__ SharedTile<uint32_t, kStages * kTurnRows, T::kInWords> in_tiles alignas(kChunk);
   __shared__ SharedTile<uint32_t, kSplit ? 2 * kTurnRows : 1, T::kInWords> planes alignas(kChunk);
   __shared__ SharedTile<uint32_t, 2 * kTurnRows, T::kOutWords> out_tiles alignas(kChunk);
-  __shared__ SharedTile<int, 1, T::kInChunks * kGroup> places;
+  __shared__ SharedTile<uint32_t, 1, T::kInChunks * kGroup> places alignas(kChunk);
   __shared__ SharedTile<std::int32_t, 2, kMostTaps> weights;
 
   const int tile_x = blockIdx.x % strips * T::kPixels, tile_y = blockIdx.x / strips * rows;
@@ -61,18 +61,31 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   const int turns = ceil_div(steps, kPerTurn);
 
   // Load the first rows, and the weights; lay the weights out as bands.
-  std::ptrdiff_t in_at = source.first_place<kChannels>(share);
+  const int chunks = pixel_chunks * kChannels;
+  const std::ptrdiff_t in_step = kGroup * in.stride, out_step = kGroup * out.stride;
+  std::ptrdiff_t in_at = source.first_place<kChannels>(share), out_at = sink.at;
   const auto load_turn = [&](int turn) {
-    CONVFILT_UNROLL(1)
-    for (int step = turn * kPerTurn; step < min(steps, (turn + 1) * kPerTurn); ++step) {
-      const int row = int(unsigned(turn) % kStages) * kTurnRows + (step - turn * kPerTurn) * kGroup;
-      load_group<kChannels, T::kInChunks * kChannels>(in_tiles, row, source, step * kGroup, share,
-                                                      in_at);
-      in_at += kGroup * in.stride;
+    const int first_row = int(unsigned(turn) % kStages) * kTurnRows;
+    const int first_step = turn * kPerTurn, y = source.first_y + first_step * kGroup;
+    if (source.across && y >= 0 && y + kTurnRows <= in.height) {
+      CONVFILT_UNROLL(kPerTurn)
+      for (int k = 0; k < kPerTurn; ++k) {
+        load_whole_group<T::kInChunks * kChannels>(in_tiles, first_row + k * kGroup, source, chunks,
+                                                   share, in_at + k * in_step);
+      }
+    } else {
+      CONVFILT_UNROLL(1)
+      for (int k = 0; k < min(kPerTurn, steps - first_step); ++k) {
+        load_group<kChannels>(in_tiles, first_row + k * kGroup, source, (first_step + k) * kGroup,
+                              share);
+      }
     }
-    commit_copies();
+    in_at += kPerTurn * in_step;
   };
-  for (int turn = 0; turn < kAhead; ++turn) load_turn(turn);
+  for (int turn = 0; turn < kAhead; ++turn) {
+    if (turn < turns) load_turn(turn);
+    commit_copies();
+  }
   if (source.has_ghosts()) find_places<kChannels>(places, source);
   for (int n = threadIdx.y * kLaneCount + threadIdx.x; n < kMostTaps; n += kThreads) {
     weights[0][n] = lines.row[n];
@@ -92,27 +105,34 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
     // Load rows ahead, store the outputs of the last turn, make those that have arrived ready.
     finish_copies<kAhead - 1>();
     __syncthreads();
-    load_turn(turn + kAhead);
-    CONVFILT_UNROLL(1)
-    for (int step = (turn - 2) * kPerTurn; step < (turn - 1) * kPerTurn; ++step) {
-      if (step < kGroups - 1 || step >= steps) continue;
-      const int row = (~turn & 1) * kTurnRows + step % kPerTurn * kGroup;
-      store_group<T::kOutChunks>(out_tiles, row, sink, share, (step - kGroups + 1) * kGroup);
+    if (turn + kAhead < turns) load_turn(turn + kAhead);
+    commit_copies();
+    if (turn > 1) {
+      CONVFILT_UNROLL(kPerTurn)
+      for (int k = 0; k < kPerTurn; ++k) {
+        const int out_group = (turn - 2) * kPerTurn + k - (kGroups - 1);
+        if (out_group < 0) continue;
+        store_group<T::kOutChunks>(out_tiles, (~turn & 1) * kTurnRows + k * kGroup, sink, share,
+                                   out_group * kGroup, out_at);
+        out_at += out_step;
+      }
     }
-    CONVFILT_UNROLL(1)
-    for (int step = turn * kPerTurn; step < min(steps, (turn + 1) * kPerTurn); ++step) {
-      const int in_turn = (step - turn * kPerTurn) * kGroup;
-      const int arrived = int(unsigned(turn) % kStages) * kTurnRows + in_turn;
-      if constexpr (kSplit) {
-        const int to = (turn & 1) * kTurnRows + in_turn;
-        split_channels<T::kPlaneWords>(in_tiles, arrived, planes, to, source, share);
-        if (source.has_ghosts()) {
-          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, to, places, source,
-                                                 share, step * kGroup);
+    if (kSplit || source.has_ghosts()) {
+      CONVFILT_UNROLL(1)
+      for (int step = turn * kPerTurn; step < min(steps, (turn + 1) * kPerTurn); ++step) {
+        const int in_turn = (step - turn * kPerTurn) * kGroup;
+        const int arrived = int(unsigned(turn) % kStages) * kTurnRows + in_turn;
+        if constexpr (kSplit) {
+          const int to = (turn & 1) * kTurnRows + in_turn;
+          split_channels<T::kPlaneWords>(in_tiles, arrived, planes, to, source, share);
+          if (source.has_ghosts()) {
+            fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, planes, to, places, source,
+                                                   share, step * kGroup);
+          }
+        } else {
+          fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, in_tiles, arrived, places,
+                                                 source, share, step * kGroup);
         }
-      } else if (source.has_ghosts()) {
-        fill_ghosts<kChannels, T::kPlaneWords>(in_tiles, arrived, in_tiles, arrived, places, source,
-                                               share, step * kGroup);
       }
     }
     if (turn == 0) continue;
@@ -161,8 +181,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
       ColumnSums<T::kBlocks> sums;
       CONVFILT_UNROLL(T::kBlocks * kHalves)
       for (int k = 0; k < T::kBlocks * kHalves; ++k) {
-        column_pass(column_band, lines.column_end.start, mids[k / 2][k % 2], slot,
-                    sums[k / 2][k % 2]);
+        column_pass(column_band, lines.column_start, mids[k / 2][k % 2], slot, sums[k / 2][k % 2]);
       }
       uint32_t ends[2][T::kBlocks];
       end_columns<T::kBlocks>(lines, sums, ends);

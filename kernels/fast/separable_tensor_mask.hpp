@@ -24,13 +24,13 @@ struct HalfToEven {
   }
 };
 
-/// Of an end whose divisor is a power of two.
+/// What a sum begins at: the offset and half, or just less where ties exist.
 inline std::int64_t start_of(const IntegerFinish& finish) {
   const auto lowest = std::int64_t(finish.lowest) * std::int64_t(finish.divisor);
   return lowest - finish.lowest_sum + finish.half - finish.even;
 }
 
-/// Likewise. What is saturated there is not here.
+/// From an end whose divisor is a power of two. What is saturated there is not here.
 inline HalfToEven half_to_even(const IntegerFinish& finish) {
   HalfToEven end;
   end.start = std::uint32_t(start_of(finish));
@@ -39,15 +39,46 @@ inline HalfToEven half_to_even(const IntegerFinish& finish) {
   return end;
 }
 
+/// The end where the divisor is odd, so that there are no ties: a sum that began at offset and half
+/// is multiplied by almost 2^(32 + shift) / divisor, and the upper 32 bits are shifted.
+struct OddQuotient {
+  std::int32_t magic = 0;
+  std::uint32_t shift = 0;
+
+  CONVFILT_HD std::int32_t operator()(std::int32_t sum) const {
+#ifdef __CUDA_ARCH__
+    return __mulhi(sum, magic) >> shift;
+#else
+    return std::int32_t(std::int64_t(sum) * magic >> 32) >> shift;
+#endif
+  }
+};
+
+/// From an end for samples of 0..255 whose divisor is odd and above 1. Not saturated: quotients
+/// above 255 may err, but not below 256. (n * error < 2^(32 + shift), the error being below the
+/// divisor; as in finish.hpp.)
+inline OddQuotient odd_quotient(const IntegerFinish& finish) {
+  OddQuotient end;
+  const std::uint64_t divisor = finish.divisor;
+  while (256 * divisor * divisor >> (32 + end.shift) != 0) ++end.shift;
+  end.magic = std::int32_t(((std::uint64_t(1) << (32 + end.shift)) + divisor - 1) / divisor);
+  return end;
+}
+
+/// How the sums of columns are ended: by a shift, as an odd quotient, or as IntegerFinish does it.
+enum class ColumnEnd { shift, odd, any };
+
 /// What the kernel gets, by value.
 struct TensorLines {
   int width = 0, height = 0;
   int dx = 0, dy = 0;           ///< output (x, y) begins with in(x + dx, y + dy), in pixels
   HalfToEven row_end;           ///< its quotient is what lies between the passes
   std::uint32_t row_scale = 1;  ///< brings that quotient to the upper 16 bits
-  HalfToEven column_end;        ///< all 0 where the divisor is no power of two
-  int shifts = 0;               ///< whether it is one
-  IntegerFinish finish;         ///< of columns
+  ColumnEnd column_end = ColumnEnd::any;
+  std::uint32_t column_start = 0;  ///< that sums of columns begin at
+  HalfToEven shift;
+  OddQuotient odd;
+  IntegerFinish any;
   std::int16_t row[kMostTaps] = {}, column[kMostTaps] = {};
 };
 
@@ -77,14 +108,21 @@ inline TensorLines tensor_lines(const SeparableMask<std::uint8_t>& mask) {
   lines.height = mask.column.height;
   lines.row_end = half_to_even(mask.row.finish);
   lines.row_scale = 1u << (16 - lines.row_end.shift);
-  lines.finish = mask.column.finish;
-  if (std::has_single_bit(lines.finish.divisor)) {
-    const Reach rows = reach_of(mask.row.weights, 0, 255);
-    const Reach reach = reach_of(mask.column.weights, mask.row.finish(std::int32_t(rows.least)),
-                                 mask.row.finish(std::int32_t(rows.largest)));
-    const std::int64_t start = start_of(lines.finish);
-    lines.shifts = reach.least + start >= INT32_MIN && reach.largest + start < INT32_MAX;
-    if (lines.shifts) lines.column_end = half_to_even(lines.finish);
+  lines.any = mask.column.finish;
+  const bool shift = std::has_single_bit(lines.any.divisor), odd = lines.any.divisor % 2 == 1;
+  const Reach rows = reach_of(mask.row.weights, 0, 255);
+  const Reach reach = reach_of(mask.column.weights, mask.row.finish(std::int32_t(rows.least)),
+                               mask.row.finish(std::int32_t(rows.largest)));
+  const std::int64_t start = start_of(lines.any);
+  const bool fits = reach.least + start >= INT32_MIN && reach.largest + start < INT32_MAX;
+  if (fits && (shift || odd)) {
+    lines.column_end = shift ? ColumnEnd::shift : ColumnEnd::odd;
+    lines.column_start = std::uint32_t(start);
+    if (shift) {
+      lines.shift = half_to_even(lines.any);
+    } else {
+      lines.odd = odd_quotient(lines.any);
+    }
   }
   std::copy(mask.row.weights.begin(), mask.row.weights.end(), lines.row);
   std::copy(mask.column.weights.begin(), mask.column.weights.end(), lines.column);

@@ -92,38 +92,32 @@ CONVFILT_DEVICE inline void column_pass(const Band<kDigits, kGroups>& band, std:
 template <int kBlocks>
 using ColumnSums = std::int32_t[kBlocks][kHalves][4];
 
-/// Four neighbouring outputs of row g, or of g + 8, as a word, by an end of one sum.
-template <class End, class Join>
-CONVFILT_DEVICE inline std::uint32_t end_word(const std::int32_t (&sums)[kHalves][4], int lower,
-                                              End end, Join join) {
-  return join(end(sums[0][2 * lower]), end(sums[0][2 * lower + 1]), end(sums[1][2 * lower]),
-              end(sums[1][2 * lower + 1]));
+/// Words of four neighbouring outputs of rows g and g + 8 of each block, by an end of one sum.
+template <int kBlocks, class End>
+CONVFILT_DEVICE inline void end_by(const ColumnSums<kBlocks>& sums,
+                                   std::uint32_t (&words)[2][kBlocks], End end) {
+  CONVFILT_UNROLL(2 * kBlocks)
+  for (int k = 0; k < 2 * kBlocks; ++k) {
+    const auto& [first, second] = sums[k / 2];
+    const int at = k % 2 * 2;
+    words[k % 2][k / 2] =
+        saturated_four(end(first[at]), end(first[at + 1]), end(second[at]), end(second[at + 1]));
+  }
 }
 
-/// Words of rows g and g + 8 of each block.
 template <int kBlocks>
 CONVFILT_DEVICE inline void end_columns(const TensorLines& lines, const ColumnSums<kBlocks>& sums,
                                         std::uint32_t (&words)[2][kBlocks]) {
-  if (lines.shifts) {
-    CONVFILT_UNROLL(2 * kBlocks)
-    for (int k = 0; k < 2 * kBlocks; ++k) {
-      words[k % 2][k / 2] = end_word(
-          sums[k / 2], k % 2,
-          [&](std::int32_t sum) {
-            return std::int32_t(lines.column_end(std::uint32_t(sum))) >> lines.column_end.shift;
-          },
-          saturated_four);
-    }
-  } else {
-    CONVFILT_UNROLL(2 * kBlocks)
-    for (int k = 0; k < 2 * kBlocks; ++k) {
-      words[k % 2][k / 2] = end_word(
-          sums[k / 2], k % 2, [&](std::int32_t sum) { return std::uint32_t(lines.finish(sum)); },
-          [](std::uint32_t a, std::uint32_t b, std::uint32_t c, std::uint32_t d) {
-            return a | b << 8 | c << 16 | d << 24;
-          });
-    }
+  switch (lines.column_end) {
+    case ColumnEnd::shift:
+      return end_by<kBlocks>(sums, words, [&](std::int32_t sum) {
+        return std::int32_t(lines.shift(std::uint32_t(sum))) >> lines.shift.shift;
+      });
+    case ColumnEnd::odd:
+      return end_by<kBlocks>(sums, words, [&](std::int32_t sum) { return lines.odd(sum); });
+    case ColumnEnd::any: break;
   }
+  end_by<kBlocks>(sums, words, [&](std::int32_t sum) { return lines.any(sum); });
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -57,6 +57,7 @@ struct Source {
   Border border;
   std::uint8_t ghost;
   bool aligned;              ///< whether whole chunks can be copied
+  bool across;               ///< and all of a row's lie in the image
   int first_pixel, first_y;  ///< of the block; a whole group of pixels
   int pixel_chunks;          ///< groups of pixels that the block's warps read
   int needed_chunks;         ///< those that matter: an output needs them
@@ -86,30 +87,32 @@ CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in,
   const int end = aligned ? max(begin, min(needed, whole)) : 0;
   const int copied_end =
       kChannels == 1 || !aligned ? 4 * end : max(4 * begin, min(4 * needed, width));
-  return {in,           border,        ghost, aligned, first_pixel, first_y,
-          pixel_chunks, needed_chunks, begin, end,     4 * begin,   copied_end};
+  const bool across = aligned && first_pixel >= 0 && pixel_chunks * kGroup <= width;
+  return {in,           border,        ghost, aligned, across,    first_pixel, first_y,
+          pixel_chunks, needed_chunks, begin, end,     4 * begin, copied_end};
 }
 
-/// Starts to load a group of rows, which begins so many rows below the block's first, into rows
+/// Starts to load a group of rows that lies in the image with all its chunks: `at` is where this
+/// thread's first chunk lies.
+template <int kMostChunks, class Tile>
+CONVFILT_DEVICE inline void load_whole_group(Tile& in_tile, int first_row, const Source& source,
+                                             int chunks, const Share& share, std::ptrdiff_t at) {
+  CONVFILT_UNROLL(kMostChunks)
+  for (int k = 0; k < kMostChunks; k += kThreadsARow) {
+    if (share.chunk + k >= chunks) break;
+    copy16(source.in, at + k * kChunk, in_tile, first_row + share.row, (share.chunk + k) * 4);
+  }
+}
+
+/// Starts to load any group of rows, which begins so many rows below the block's first, into rows
 /// first_row.. of the tile: chunks of what lies in the image, and of rows that are one of the
 /// image again beyond the border; elsewhere the border's value, and zeros that no output needs.
-/// `at` is where this thread's first chunk would lie in the image.
-template <int kChannels, int kMostChunks, class Tile>
+template <int kChannels, class Tile>
 CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Source& source,
-                                       int below, const Share& share, std::ptrdiff_t at) {
+                                       int below, const Share& share) {
   const auto& in = source.in;
   const int first_x = source.first_pixel * kChannels, first_y = source.first_y + below;
   const int chunks = source.pixel_chunks * kChannels;
-  const bool inside = source.aligned && first_x >= 0 && first_x + chunks * kChunk <= in.width &&
-                      first_y >= 0 && first_y + kGroup <= in.height;
-  if (inside) {
-    CONVFILT_UNROLL(kMostChunks)
-    for (int k = 0; k < kMostChunks; k += kThreadsARow) {
-      if (share.chunk + k >= chunks) break;
-      copy16(in, at + k * kChunk, in_tile, first_row + share.row, (share.chunk + k) * 4);
-    }
-    return;
-  }
   const int row = first_row + share.row;
   const int y = any_index(source.border, first_y + share.row, in.height);
   const int needed = source.needed_chunks * kChannels;
@@ -129,7 +132,7 @@ CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Sourc
 
 /// Where ghosts come from: pixel n of a row is pixel places[n] of the tile's row, or, less
 /// kElsewhere, of the image, or it is kNowhere.
-constexpr int kElsewhere = 1 << 30, kNowhere = -1;
+constexpr std::uint32_t kElsewhere = 1u << 30, kNowhere = ~0u;
 
 template <int kChannels, class Places>
 CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
@@ -142,6 +145,18 @@ CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
   }
 }
 
+/// Such a sample, of row `row` of the tile, or of the image, that row being row y there.
+template <int kChannels, class Tile>
+CONVFILT_DEVICE inline std::uint32_t find_sample(Tile& in_tile, int row, const Source& source,
+                                                 std::uint32_t place, int channel, int y) {
+  if (place < kElsewhere) return byte_at(in_tile, row, int(place) * kChannels + channel);
+  if (place != kNowhere && y >= 0) {
+    return load(source.in, int(place - kElsewhere) * kChannels + channel, y);
+  }
+  count_ghost_cell();
+  return source.ghost;
+}
+
 /// Fills in the words of a group of rows that were not copied whole, from the samples that were and
 /// lie in rows from_row.. of a tile, or from the image. The channels' words go to planes side by
 /// side.
@@ -150,25 +165,29 @@ CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& pla
                                         Places& places, const Source& source, const Share& share,
                                         int below) {
   const int others = source.begin + source.needed_chunks * 4 - source.end;
+  const int row = from_row + share.row;
   CONVFILT_UNROLL(1)
   for (int k = share.chunk; k < others; k += kThreadsARow) {
     const int word = k < source.begin ? k : k - source.begin + source.end;
-    CONVFILT_UNROLL(kChannels)
+    const Sixteen from = read16(places, 0, 4 * word);
+    // Mostly all four are in the tile: a warp waits for the slowest of its lanes.
+    const bool near =
+        (from.samples[0] | from.samples[1] | from.samples[2] | from.samples[3]) < kElsewhere;
+    CONVFILT_UNROLL(1)
     for (int channel = 0; channel < kChannels; ++channel) {
       std::uint32_t samples[4];
-      CONVFILT_UNROLL(4)
-      for (int byte = 0; byte < 4; ++byte) {
-        const int place = places[0][4 * word + byte], at = place * kChannels + channel;
-        samples[byte] = source.ghost;
-        if (place >= 0 && place < kElsewhere) {
-          samples[byte] = in_tile[from_row + share.row][at / 4] >> (at % 4 * 8);
-        } else if (place >= 0) {
-          const int y =
-              any_index(source.border, source.first_y + below + share.row, source.in.height);
-          const int x = (place - kElsewhere) * kChannels + channel;
-          if (y >= 0) samples[byte] = load(source.in, x, y);
-        } else {
-          count_ghost_cell();
+      if (near) {
+        CONVFILT_UNROLL(4)
+        for (int byte = 0; byte < 4; ++byte) {
+          samples[byte] = byte_at(in_tile, row, int(from.samples[byte]) * kChannels + channel);
+        }
+      } else {
+        const int y =
+            any_index(source.border, source.first_y + below + share.row, source.in.height);
+        CONVFILT_UNROLL(4)
+        for (int byte = 0; byte < 4; ++byte) {
+          samples[byte] =
+              find_sample<kChannels>(in_tile, row, source, from.samples[byte], channel, y);
         }
       }
       planes[to_row + share.row][channel * kPlaneWords + word] =
@@ -239,17 +258,18 @@ CONVFILT_DEVICE inline Sink sink_of(const PlaneView<std::uint8_t>& out, int tile
   return {out, y * out.stride + x, out.width - x, end_y - y, aligned};
 }
 
-/// Stores this thread's row of a group of rows of outputs, so many rows below the first group.
+/// Stores this thread's row of a group of rows of outputs, so many rows below the first group; `at`
+/// is where its first chunk goes.
 template <int kChunks, class Tile>
 CONVFILT_DEVICE inline void store_group(Tile& out_tile, int first_row, const Sink& sink,
-                                        const Share& share, int below) {
+                                        const Share& share, int below, std::ptrdiff_t at) {
   if (below >= sink.rows) return;
   CONVFILT_UNROLL(kChunks)
   for (int k = 0; k < kChunks; k += kThreadsARow) {
     const int left = sink.columns - k * kChunk;
     if (share.chunk + k >= kChunks || left <= 0) break;
     const Sixteen sixteen = read16(out_tile, first_row + share.row, (share.chunk + k) * 4);
-    std::uint8_t* const to = sink.out.data + sink.at + below * sink.out.stride + k * kChunk;
+    std::uint8_t* const to = sink.out.data + at + k * kChunk;
     if (sink.aligned && left >= kChunk) {
       *reinterpret_cast<Sixteen*>(to) = sixteen;
       continue;
