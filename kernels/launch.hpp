@@ -4,7 +4,8 @@
 ///
 /// All give: dim3, launch(grid, block, stream, kernel, args...), load(in, x, y), atomic_add(cell,
 /// value), and the owners DeviceBuffer, Stream, Event, Texture; all but the host SharedTile<T,
-/// rows, columns>, shared4(tile, row, column), load4(in, x, y), load16(in, x, y) and tex2D.
+/// rows, columns>, shared4(tile, row, column), load4(in, x, y), load16(in, x, y),
+/// prefetch(in, x, y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE

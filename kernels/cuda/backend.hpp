@@ -42,10 +42,19 @@ CONVFILT_DEVICE inline Bytes16 load16(const PlaneView<const T>& in, int x, int y
   return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
 }
 
-/// Four neighbouring cells of a shared tile of 4-byte cells, at an address that is a multiple of 16.
+/// Four neighbouring cells of a shared tile of 4-byte cells, at an address that is a multiple
+/// of 16.
 template <class T, int rows, int columns>
 CONVFILT_DEVICE inline Four<T> shared4(const T (&tile)[rows][columns], int row, int column) {
   return *reinterpret_cast<const Four<T>*>(&tile[row][column]);
+}
+
+/// Asks for a sample to be brought to the L2 cache.
+template <class T>
+CONVFILT_DEVICE inline void prefetch(const PlaneView<const T>& in, int x, int y) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(in.row(y) + x));
+#endif
 }
 
 CONVFILT_DEVICE inline void count_ghost_cell() {}

@@ -129,6 +129,12 @@ Four<T> shared4(SharedTile<T, rows, columns>& tile, int row, int column) {
   return four;
 }
 
+template <class T>
+void prefetch(const PlaneView<const T>& in, int x, int y) {
+  if (x < 0 || y < 0 || x >= in.width || y >= in.height)
+    fail("a kernel prefetched beside its input");
+}
+
 inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
 }

@@ -25,7 +25,7 @@ struct WalkTuning {
 constexpr WalkTuning walk_tuning(int side, bool is_float) {
   if (is_float) {
     if (side <= 3) return {16, 2, true, kNoRows, 2, 28};
-    if (side <= 5) return {16, 2, true, kNoRows, 2, 20};
+    if (side <= 5) return {16, 2, false, kNoRows, 1, 24};
     if (side <= 11) return {32, 2, false, kAllRows, 1, 16};
     return {32, 1, false, kAllRows, 1, 16};
   }

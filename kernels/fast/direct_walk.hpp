@@ -16,6 +16,8 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
   using R = Reach<T, kSide, kChannels>;
   constexpr int kTogether = R::kTogether;
   constexpr bool kAhead = R::kTuning.ahead;
+  // Rows ahead that are brought near. Seen to help with floats alone: 16-bit rows are shorter.
+  constexpr int kPrefetched = sizeof(T) == 4 ? 2 : 0;
   constexpr int kRows = R::kRows + kSide - 1;
   const auto load_rows = [&](int k, typename R::Row(&to)[kTogether]) {
     CONVFILT_UNROLL(kTogether)
@@ -34,6 +36,11 @@ CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const Plan
     // Load the next rows where there is little to compute meanwhile, else these.
     if (!kAhead) {
       load_rows(k, now);
+      CONVFILT_UNROLL(kTogether)
+      for (int r = 0; kPrefetched && r < kTogether; ++r) {
+        const int row = k + kPrefetched + r;
+        if (row < kRows) prefetch(in, at.first_x, at.first_y + row);
+      }
     } else if (k + kTogether < kRows) {
       load_rows(k + kTogether, next);
     }
