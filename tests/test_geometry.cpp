@@ -46,7 +46,7 @@ void for_each_geometry(F f) {
       for (Depth depth : kDepths) {
         for (const Runner& runner : runners()) {
           if (!in_coverage(runner)) continue;
-          Problem p{1, 1, 1, depth, Border::constant, 9, m};
+          Problem p{4096, 4096, 1, depth, Border::constant, 9, m};  // as wide as any block
           if (!runner.strategy->refusal(p, runner.tuning).empty()) continue;
           if (!full_size() && w * h > 25) continue;
           INFO(to_string(runner) << ", mask " << w << 'x' << h << ", " << name_of(depth));

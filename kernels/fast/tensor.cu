@@ -157,7 +157,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
   const int dx = -first.lead_x();
   const int digits = digits_of(part), steps = steps_of(dx, part.width, 1);
   if (const Strips strips = strips_for(part, digits, 1, first.out_width(), first.out_height());
-      strips.digits > 0) {
+      strips.digits > 0 && wide_enough_for_strips(first.width, first.out_width())) {
     return strip_geometry(strips);
   }
   const Compiled kernel = compiled_for(digits, steps, part.height);

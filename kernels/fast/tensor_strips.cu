@@ -389,12 +389,14 @@ Geometry strip_geometry(const Strips& strips) {
   return g;
 }
 
-bool takes_strips(const Pass& pass) {
+bool wide_enough_for_strips(int in_width, int out_width) {
   // So that only the first and the last words of a row of strips reach over the picture's sides.
-  constexpr int kLeastColumns = kStripColumns + 2 * kMaxSteps * kStepSamples;
+  return in_width >= kStripColumns + 2 * kMaxSteps * kStepSamples && out_width >= kStripColumns;
+}
+
+bool takes_strips(const Pass& pass) {
   const auto in = pass.input<uint8_t>();
-  return in.width >= kLeastColumns && pass.out.width >= kStripColumns &&
-         lies_at_multiples_of(kChunk, in);
+  return wide_enough_for_strips(in.width, pass.out.width) && lies_at_multiples_of(kChunk, in);
 }
 
 void filter_strips(const Problem& p, const Pass& pass, const Strips& strips, const Stream& stream) {

@@ -19,6 +19,9 @@ Strips strips_for(const MaskPart<std::uint8_t>& mask, int digits, int channels, 
 
 Geometry strip_geometry(const Strips&);
 
+/// In samples.
+bool wide_enough_for_strips(int in_width, int out_width);
+
 /// Whether a plane is wide enough, and its rows start at addresses of whole words.
 bool takes_strips(const Pass&);
 
