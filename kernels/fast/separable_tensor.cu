@@ -23,8 +23,7 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-using std::uint32_t;
-using std::uint8_t;
+using std::uint32_t, std::uint8_t;
 
 /// So many blocks shall fit an SM's registers.
 constexpr int blocks_an_sm(int channels, int groups) {
