@@ -11,7 +11,8 @@
 ///   copy_row(in, x, y, samples, words, at, arrivals)   by one thread: samples of a row into words;
 ///                            addresses and bytes are multiples of 16
 ///   await(words, at, round)  until what the counter's round (from 0 on) expects is there
-///   hand_over()              after words were written otherwise that copy_row() shall write next
+///   hand_over()              after words were written otherwise that copy_row() shall write next, or
+///                            that products of warpgroups shall read
 ///   most_shared(options)     bytes that a block may have, and an SM, on the plan's device
 ///   blocks_at_once(kernel, block, bytes)   how many blocks the current device runs at a time
 #pragma once

@@ -14,8 +14,8 @@ struct Range {
 
 }  // namespace
 
-FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int count,
-                   int digits) {
+FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int count, int digits,
+                   Digits kind) {
   const std::int64_t divisor = finish.divisor, offset = -finish.lowest_sum;
   // An odd divisor has no ties: a quotient lies 1 / (2 * divisor) or more beside a half, and its
   // error is below 2^-14 for quotients up to 2^9.
@@ -25,7 +25,8 @@ FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int
   Range sums, tops, lows;
   sums.low = sums.high = offset;
   for (int k = 0; k < count; ++k) {
-    const std::int32_t low = digits == 1 ? 0 : weights[k] & 255;
+    const std::int32_t byte = digits == 1 ? 0 : weights[k] & 255;
+    const std::int32_t low = kind == Digits::all_signed && byte > 127 ? byte - 256 : byte;
     sums.add(weights[k]);
     lows.add(low);
     tops.add(digits == 1 ? weights[k] : (weights[k] - low) / 256);
@@ -40,12 +41,14 @@ FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int
     end.bias = -std::ldexp(float(below), -149);
     end.usable = below < 1 << 22 && Range{0, sums.high + below * divisor}.fits(kDenormal);
   } else {
-    const std::int64_t bias = offset + 256 * tops.low;
+    const std::int64_t bias = offset + 256 * tops.low + lows.low;
     end.start = std::int32_t(-tops.low);
+    end.low_start = std::int32_t(-lows.low);
     end.scale = float(std::ldexp(1.0 / double(divisor), -100));
     end.bias = float(bias) * FloatEnd::kUnit;
-    end.usable = lows.fits(kDenormal) && Range{0, tops.high - tops.low}.fits(kDenormal) &&
-                 Range{bias, bias + lows.high}.fits(kExact) && sums.fits(kExact);
+    end.usable = Range{0, lows.high - lows.low}.fits(kDenormal) &&
+                 Range{0, tops.high - tops.low}.fits(kDenormal) &&
+                 Range{bias, bias + lows.high - lows.low}.fits(kExact) && sums.fits(kExact);
   }
   return end;
 }

@@ -21,6 +21,7 @@ struct FloatEnd {
 
   int usable = 0;
   std::int32_t start = 0;  ///< what the top digit's sums begin with, so that they are not negative
+  std::int32_t low_start = 0;  ///< likewise the low digit's, where it has a sign
   float scale = 0, bias = 0;
 
   /// Of the only digit's sum. Not saturated.
@@ -50,8 +51,12 @@ struct FloatEnd {
   }
 };
 
-/// For sums of samples 0..255 with those weights, in base 256 with the top digit signed. Unusable
-/// where the sums are too large, or the divisor is neither a power of two nor a small odd number.
-FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int count, int digits);
+/// Digits of base 256: 0..255 below the top one, which has the sign, or all of them -128..127.
+enum class Digits { unsigned_below, all_signed };
+
+/// For sums of samples 0..255 with those weights. Unusable where the sums are too large, or the
+/// divisor is neither a power of two nor a small odd number.
+FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int count, int digits,
+                   Digits kind = Digits::unsigned_below);
 
 }  // namespace convfilt

@@ -16,6 +16,7 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
 //   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
 
+#include "tensor_groups.hpp"
 #include "tensor_strips.hpp"
 #include "tensor_sums.hpp"
 #include "tensor_tile.hpp"
@@ -216,6 +217,7 @@ std::string refuses(const Problem& problem, const Tuning& tuning) {
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   require_tensor_cores(options);
+  if (auto plan = group_plan(problem, options)) return plan;
   // Small masks take channels as they lie; the bands of large ones would be wide and mostly empty.
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   const Strips strips = strips_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);

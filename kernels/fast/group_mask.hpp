@@ -1,0 +1,65 @@
+/// A mask as tensor_groups.cu multiplies it: its rows as banded matrices of digits.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "arithmetic.hpp"
+#include "float_end.hpp"
+#include "separable_tensor_mask.hpp"
+
+namespace convfilt {
+
+constexpr int kGroupSegment = 16;  // neighbouring outputs that one row of a product gives
+constexpr int kGroupStep = 32;     // of a segment's samples, that one product multiplies
+constexpr int kMostGroupSteps = 2;
+
+/// Samples from a multiple of four on, so that outputs lie at such: this many before the first tap.
+constexpr int group_slack(int dx, int channels) {
+  return (dx * channels) & 3;
+}
+
+/// Samples that a segment's taps cover, from that slack on.
+constexpr int group_samples(int slack, int mask_width, int channels) {
+  return slack + kGroupSegment + (mask_width - 1) * channels;
+}
+
+/// Digits -128..127 of base 256 that hold all weights.
+int signed_digits(const MaskPart<std::uint8_t>& mask);
+
+/// Outputs one below the other that a product's columns hold: 16 columns each a digit.
+CONVFILT_HD constexpr int group_rows(int digits) {
+  return digits == 1 ? 4 : 2;
+}
+
+/// Where a band lies in memory: 16 columns a digit in halves of 8, of each the first 16 samples of
+/// all columns, then the second.
+CONVFILT_HD constexpr int group_band_bytes(int digits) {
+  return digits * kGroupSegment * kGroupStep;
+}
+
+/// Bands one behind the other: the mask's rows from the last one to the first, and as many zeros
+/// before and behind that `rows` neighbouring bands may begin and end beside the mask.
+CONVFILT_HD constexpr int group_bands(int digits, int mask_height) {
+  return mask_height + 2 * (group_rows(digits) - 1);
+}
+
+/// All bands, of the first 32 samples, then of the next. Column 8 * half + 2t + k of a digit is
+/// output 4t + 2 * half + k of a segment, so that a lane gets four neighbours.
+std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int channels,
+                                         int digits, int steps);
+
+/// How the sums of one digit, of two and of three end.
+struct GroupEnd {
+  FloatEnd floats;     ///< of one and two
+  HalfToEven halves;   ///< of three, where the divisor is a power of two
+  int has_halves = 0;  ///< whether it is
+  IntegerFinish any;   ///< of three otherwise
+};
+
+/// Digits with which the sums have an end: three where the weights' own have none.
+int group_digits(const MaskPart<std::uint8_t>& mask);
+
+GroupEnd group_end(const MaskPart<std::uint8_t>& mask, int digits);
+
+}  // namespace convfilt

@@ -1,0 +1,75 @@
+/// A narrow strip of tensor_groups.cu, for the picture's sides: its segments lie one below the
+/// other.
+#pragma once
+
+#include "group_walk.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// Sixteen samples from x on of row y, which may lie outside the picture.
+CONVFILT_DEVICE inline Four<uint32_t> sixteen_samples(const GroupPlace& place, int x, int y) {
+  Four<uint32_t> words{};
+  y = border_index(place.border, y, place.in.height);
+  const int channels = place.channels, pixels = place.in.width / channels;
+  for (int k = 0; k < 16; ++k) {
+    const int sample = x + k;
+    const int pixel = (sample >= 0 ? sample : sample - channels + 1) / channels;  // rounded down
+    const int column = border_index(place.border, pixel, pixels);
+    uint32_t value = place.ghost;
+    if (y >= 0 && column >= 0) {
+      value = load(place.in, column * channels + sample - pixel * channels, y);
+    } else {
+      count_ghost_cell();
+    }
+    words.samples[k / 4] |= value << (k % 4 * 8);
+  }
+  return words;
+}
+
+/// Walks down the rows from..to of a narrow strip, 64 at a time.
+template <int kDigits, int kSteps>
+CONVFILT_DEVICE inline void walk_down_narrow(const GroupPlace& place, const GroupMask& mask,
+                                             const GroupGrid& grid, int strip, int from, int to) {
+  const int rows = kNarrowRows + mask.height - 1, step_bytes = 2 * rows * 16;
+  const int x = grid.narrow_x(strip), in_x = x - grid.lead;
+  const int to_x = strip < grid.left ? grid.first_x : place.out.width;
+  const bool words = lies_at_multiples_of(4, place.out);
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const Operand tile = operand(place.rows, rows * 16, 8 * 16), bands = band_operand(place.bands);
+  CONVFILT_UNROLL(1)
+  for (int y = from; y < to; y += kNarrowRows) {
+    // Load the samples, 16 columns below each other.
+    __syncthreads();
+    CONVFILT_UNROLL(1)
+    for (int k = threadIdx.x; k < grid.chunks * rows; k += kGroupThreads) {
+      const int chunk = k / rows, row = k % rows;
+      place.rows.set4(4 * k, sixteen_samples(place, in_x + 16 * chunk, y + mask.dy + row));
+    }
+    hand_over();
+    __syncthreads();
+
+    // Multiply with the bands of the first of the outputs together.
+    GroupSums<kDigits> sums;
+    start<kDigits>(mask.end, sums);
+    begin_products();
+    CONVFILT_UNROLL(1)
+    for (int j = 0; j < mask.height; ++j) {
+      const int band = group_bands(kDigits, mask.height) - group_rows(kDigits) - j;
+      add_row<kSteps, kDigits>(sums, tile.from(16 * j), step_bytes,
+                               bands.from(band * group_band_bytes(kDigits)), mask.height);
+    }
+    commit_products();
+    finish_products(sums);
+
+    // End the sums.
+    CONVFILT_UNROLL(2)
+    for (int half = 0; half < 2; ++half) {
+      const int row = y + 16 * warp + g + 8 * half;
+      if (row >= to) continue;
+      const uint32_t word = four_of<kDigits>(mask.end, 0, half, sums);
+      store_word(place.out.row(row), x + 4 * t, 0, to_x, words, word);
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

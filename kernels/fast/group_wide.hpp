@@ -1,0 +1,141 @@
+/// A wide strip of tensor_groups.cu.
+#pragma once
+
+#include "group_walk.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// The row that stands in for one outside the picture; -1: there is none. Called, since it is rare.
+CONVFILT_CALLED inline int group_edge_row(Border border, int y, int height) {
+  return border_index(border, y, height);
+}
+
+/// Copies the rows of a wide strip to shared memory, one after the other and round, two at a time:
+/// each half of the block one.
+class RowCopies {
+ public:
+  CONVFILT_DEVICE RowCopies(int x, int y, int rows, int chunks, int pitch, int kept)
+      : chunk_(int(threadIdx.x) % kHalf),
+        x_(x + chunk_ * kChunk),
+        y_(y + int(threadIdx.x) / kHalf),
+        left_(rows - int(threadIdx.x) / kHalf),
+        at_(int(threadIdx.x) / kHalf * pitch),
+        pitch_(pitch),
+        end_(kept * pitch),
+        more_(chunk_ < chunks - 1) {}
+
+  CONVFILT_DEVICE void copy_two(const GroupPlace& place) {
+    if (left_ > 0) {
+      int y = y_;
+      if (y < 0 || y >= place.in.height) y = group_edge_row(place.border, y, place.in.height);
+      if (y >= 0) {
+        copy16(place.in, x_, y, place.rows, at_ + chunk_ * 4);
+        if (more_) copy16(place.in, x_ + kHalf * kChunk, y, place.rows, at_ + (kHalf + chunk_) * 4);
+      } else {
+        fill(place);
+      }
+    }
+    y_ += 2;
+    left_ -= 2;
+    at_ += 2 * pitch_;
+    if (at_ >= end_) at_ -= end_;
+  }
+
+ private:
+  static constexpr int kChunk = 16, kHalf = kGroupThreads / 2;
+  static_assert(kHalf * kChunk == kWideColumns, "half a block copies a row's segments at once");
+
+  CONVFILT_DEVICE void fill(const GroupPlace& place) const {
+    const uint32_t word = place.ghost * 0x01010101u;
+    const Four<uint32_t> four{{word, word, word, word}};
+    place.rows.set4(at_ + chunk_ * 4, four);
+    if (more_) place.rows.set4(at_ + (kHalf + chunk_) * 4, four);
+    for (int sample = 0; sample < kChunk * (more_ ? 2 : 1); ++sample) count_ghost_cell();
+  }
+
+  int chunk_, x_, y_, left_, at_, pitch_, end_;
+  bool more_;
+};
+
+/// Walks down the rows from..to of a wide strip. kHeight: the mask's height; 0: any.
+template <int kDigits, int kSteps, int kHeight>
+CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& mask,
+                                      const GroupGrid& grid, int strip, int from, int to) {
+  constexpr int kRows = group_rows(kDigits), kPitch = pitch_words(kSteps), kUnrolled = 4;
+  const int height = kHeight > 0 ? kHeight : mask.height;
+  const int kept = kept_rows(kDigits, height), end_at = kept * kPitch * 4;
+  const int x = grid.wide_x(strip), own_x = grid.first_x + strip * kWideColumns;
+  // Rows below the strip are there where the last outputs together reach them.
+  const int in_rows = ceil_div(to - from, kRows) * kRows + height - 1;
+  RowCopies copies(x - grid.lead, from + mask.dy, in_rows, grid.chunks, kPitch, kept);
+  CONVFILT_UNROLL(1)
+  for (int row = 0; row < height + kRows - 1; row += 2) copies.copy_two(place);
+  commit_copies();
+  CONVFILT_UNROLL(1)
+  for (int ahead = 1; ahead < kAhead; ++ahead) {
+    for (int row = 0; row < kRows; row += 2) copies.copy_two(place);
+    commit_copies();
+  }
+
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const int out_x = x + (16 * warp + g) * kGroupSegment + 4 * t;
+  const Operand rows = operand(place.rows, 16, 8 * 16), bands = band_operand(place.bands);
+  uint8_t* out = place.out.row(from);
+  int first = 0;  // row of the samples, in bytes
+  CONVFILT_UNROLL(1)
+  for (int y = from; y < to; y += kRows) {
+    // Wait for the newest rows.
+    finish_copies<kAhead - 1>();
+    hand_over();
+    __syncthreads();
+
+    // Multiply each row with the bands of all outputs that it counts for.
+    GroupSums<kDigits> sums;
+    start<kDigits>(mask.end, sums);
+    begin_products();
+    int at = first, band = (group_bands(kDigits, height) - kRows) * group_band_bytes(kDigits);
+    const auto add = [&] {
+      add_row<kSteps, kDigits>(sums, rows.from(at), kGroupStep, bands.from(band), height);
+      band -= group_band_bytes(kDigits);
+      at += kPitch * 4;
+      if (at == end_at) at = 0;
+    };
+    if constexpr (kHeight > 0) {
+      CONVFILT_UNROLL(kHeight + kRows - 1)
+      for (int row = 0; row < kHeight + kRows - 1; ++row) add();
+    } else {
+      int left = height + kRows - 1;
+      CONVFILT_UNROLL(1)
+      for (; left >= kUnrolled; left -= kUnrolled) {
+        CONVFILT_UNROLL(kUnrolled)
+        for (int k = 0; k < kUnrolled; ++k) add();
+      }
+      CONVFILT_UNROLL(1)
+      for (; left > 0; --left) add();
+    }
+    commit_products();
+
+    // Meanwhile, copy rows over those that all warps were through with before the barrier.
+    for (int row = 0; row < kRows; row += 2) copies.copy_two(place);
+    commit_copies();
+    first += kRows * kPitch * 4;
+    if (first >= end_at) first -= end_at;
+
+    // End the sums.
+    finish_products(sums);
+    CONVFILT_UNROLL(kRows)
+    for (int row = 0; row < kRows; ++row) {
+      if (y + row < to) {
+        CONVFILT_UNROLL(2)
+        for (int half = 0; half < 2; ++half) {
+          const uint32_t word = four_of<kDigits>(mask.end, row, half, sums);
+          const int word_x = out_x + half * 8 * kGroupSegment;
+          if (x == own_x || word_x >= own_x) *reinterpret_cast<uint32_t*>(out + word_x) = word;
+        }
+      }
+      out += place.out.stride;
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

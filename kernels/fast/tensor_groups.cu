@@ -1,0 +1,160 @@
+// tensor, where warpgroups multiply (sm_90): a block walks down a strip of 1024 columns.
+//
+//   Rows are copied to shared memory as they lie. A row's 64 segments of 16 samples and the 16
+//   behind them are a matrix there without another copy: each segment's samples begin 16 bytes
+//   after those before it. A product multiplies them with the bands of all digits for two
+//   outputs (or four) one below the other, and the next row adds to the same sums.
+//
+//       rows on their way       . . . . . . . . . . . .
+//       rows y .. y + h + 1     =======(64 x 32)=======   times bands of h mask rows,
+//                                                         those of output y + 1 one row later
+//       rows y, y + 1           o o o o o o o o o o o o   2 x 1024 outputs
+//
+//   Reads per output: (rows + h - 1) / rows. Products of 64 x 32 x 32 * digits per 2 * 1024
+//   outputs: (h + 1) * steps, e.g. 4 at 3x3; a step is 32 samples, of which 17 and a mask's width
+//   count. Samples beside the picture are not in such strips: narrow ones at its sides lie the
+//   other way, 64 rows of one segment.
+//   Siblings: tensor_strips.cu and tensor.cu, for other devices and narrow pictures.
+
+#include "tensor_groups.hpp"
+
+#include "device_plan_base.hpp"
+#include "group_narrow.hpp"
+#include "group_wide.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+/// So many blocks shall fit an SM's registers.
+constexpr int blocks_an_sm(int digits) {
+  return digits == 3 ? 6 : 8;
+}
+
+template <int kDigits, int kSteps, int kHeight>
+__global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits))
+    group_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
+                 PlaneView<const uint8_t> band_bytes, uint8_t ghost, Border border, int channels,
+                 GroupGrid grid, const GroupMask __grid_constant__ mask) {
+  const SharedWords words = shared_words();
+  const GroupPlace place{in,       out,         ghost, border,
+                         channels, mask.height, words, words.from(band_bytes.width / 4)};
+  for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
+    copy16(band_bytes, at, 0, words, at / 4);
+  }
+  int block = blockIdx.x;
+  if (block < grid.narrow_blocks()) {
+    const int from = block / grid.narrow * grid.narrow_rows;
+    commit_copies();
+    finish_copies<0>();
+    walk_down_narrow<kDigits, kSteps>(place, mask, grid, block % grid.narrow, from,
+                                      min(from + grid.narrow_rows, out.height));
+  } else {
+    block -= grid.narrow_blocks();
+    const int from = block / grid.wide * grid.rows;
+    walk_down<kDigits, kSteps, kHeight>(place, mask, grid, block % grid.wide, from,
+                                        min(from + grid.rows, out.height));
+  }
+}
+
+template <int kDigits, int kSteps>
+auto kernel_of(int height) {
+  if (height == 3) return group_kernel<kDigits, kSteps, 3>;
+  if (height == 5) return group_kernel<kDigits, kSteps, 5>;
+  if (height == 7) return group_kernel<kDigits, kSteps, 7>;
+  if (height == 9) return group_kernel<kDigits, kSteps, 9>;
+  if (height == 15) return group_kernel<kDigits, kSteps, 15>;
+  return group_kernel<kDigits, kSteps, 0>;
+}
+
+template <int kDigits>
+auto kernel_of(int steps, int height) {
+  return steps == 1 ? kernel_of<kDigits, 1>(height) : kernel_of<kDigits, 2>(height);
+}
+
+auto kernel_of(int digits, int steps, int height) {
+  if (digits == 1) return kernel_of<1>(steps, height);
+  return digits == 2 ? kernel_of<2>(steps, height) : kernel_of<3>(steps, height);
+}
+
+class GroupPlan : public DevicePlan {
+ public:
+  GroupPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask)
+      : DevicePlan(problem, options, {.interleaved = true}),
+        mask_(mask),
+        digits_(group_digits(mask)),
+        end_(group_end(mask, digits_)),
+        ghost_(ghost_sample<uint8_t>(problem)) {}
+
+ protected:
+  void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
+    const auto in = in_plane.view<const uint8_t>();
+    const auto out = out_plane.view<uint8_t>();
+    MaskPart<uint8_t> mask = mask_;
+    mask.dx += shift.x;
+    mask.dy += shift.y;
+    const int slack = group_slack(mask.dx, step());
+    const int samples = group_samples(slack, mask.width, step());
+    const int steps = ceil_div(samples, kGroupStep);
+    hold_bands(mask, slack, steps);
+    const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
+                                         int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
+    const bool aligned = lies_at_multiples_of(16, in) && lies_at_multiples_of(4, out);
+    GroupGrid grid = group_columns(mask.dx * step(), samples, in.width, out.width, aligned);
+    const int wide = kept_rows(digits_, mask.height) * pitch_words(steps) * 4;
+    const int narrow = grid.chunks * 16 * (kNarrowRows + mask.height - 1);
+    const int bytes = int(bands_.size()) + std::max(wide, narrow);
+    const auto kernel = kernel_of(digits_, steps, mask.height);
+    const dim3 block(kGroupThreads);
+    group_rows_of(grid, group_rows(digits_), out.height, blocks_at_once(kernel, block, bytes));
+    const int blocks = grid.narrow_blocks() + grid.wide * ceil_div(out.height, grid.rows);
+    launch_shared(dim3(blocks), block, bytes, stream_, kernel, in, out, bands, ghost_,
+                  problem_.border, step(), grid, GroupMask{mask.height, mask.dy, end_});
+  }
+  std::size_t scratch_bytes(int, int, int) const override {
+    return std::size_t(kMostGroupSteps) * group_bands(digits_, mask_.height) *
+           group_band_bytes(digits_);
+  }
+  void allocate_scratch(int, int, int) override {}
+
+ private:
+  /// They depend on where a piece of the picture begins.
+  void hold_bands(const MaskPart<uint8_t>& mask, int slack, int steps) {
+    if (slack == slack_) return;
+    bands_ = group_bands_of(mask, step(), digits_, steps);
+    hold(buffer_, bands_.size());
+    upload_rows(buffer_.data(), bands_.size(), reinterpret_cast<const std::byte*>(bands_.data()),
+                bands_.size(), bands_.size(), 1, stream_);
+    slack_ = slack;
+  }
+
+  const MaskPart<uint8_t> mask_;
+  const int digits_;
+  const GroupEnd end_;
+  const uint8_t ghost_;
+  int slack_ = -1;  ///< of bands_, which lie in buffer_
+  std::vector<uint8_t> bands_;
+  DeviceBuffer buffer_;
+};
+
+/// Whether strips of 1024 columns fit the picture well: other kernels waste less where the last
+/// strip would do most of its columns a second time.
+bool wide_enough(const Problem& problem, int samples) {
+  const int columns = problem.out_width() * problem.channels - 2 * samples;
+  return columns >= kWideColumns &&
+         ceil_div(columns, kWideColumns) * kWideColumns <= columns + columns / 2;
+}
+
+}  // namespace
+
+std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& options) {
+  const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
+  constexpr int kMostSlack = 3;
+  const int samples = group_samples(kMostSlack, parts.front().width, problem.channels);
+  if (parts.size() > 1 || samples > kMostGroupSteps * kGroupStep ||
+      !wide_enough(problem, samples) || !has_warpgroups(options)) {
+    return nullptr;
+  }
+  return std::make_unique<GroupPlan>(problem, options, parts.front());
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

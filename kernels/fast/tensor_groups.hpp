@@ -1,0 +1,11 @@
+/// tensor's way on devices whose warpgroups multiply (sm_90): whole bands out of shared memory.
+#pragma once
+
+#include "device_plan.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// A plan for a mask and a picture that this takes well, on such a device; otherwise none.
+std::unique_ptr<Plan> group_plan(const Problem&, const PlanOptions&);
+
+}  // namespace convfilt::CONVFILT_BACKEND

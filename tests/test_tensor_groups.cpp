@@ -1,0 +1,257 @@
+/// tensor's kernels for warpgroups: the emulator's products against plain ones, the bands and the
+/// strips that cover a plane, and their bytes.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "arithmetic.hpp"
+#include "compare.hpp"
+#include "emulator/warpgroup.hpp"
+#include "environment.hpp"
+#include "fast/group_grid.hpp"
+#include "registry.hpp"
+#include "sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr int kRows = 64, kDepth = 32;  // of a product
+
+/// Where the PTX ISA's figure of matrices without swizzling has byte k of a row, in bytes: core
+/// matrices of 8 rows of 16 bytes.
+int place_of(int row, int k, int lead, int stride) {
+  return k / 16 * lead + row / 8 * stride + row % 8 * 16 + k % 16;
+}
+
+/// The same product by a warpgroup, from operands `lead` and `stride` bytes apart.
+template <int columns>
+void check_product(Random& random, int a_lead, int a_stride) {
+  const int a_bytes = 7 * a_stride + a_lead + 128, b_bytes = columns / 8 * 256;
+  std::vector<std::uint8_t> a(std::size_t(a_bytes + 15) / 16 * 16), b(b_bytes);
+  for (auto* bytes : {&a, &b})
+    for (auto& byte : *bytes) byte = std::uint8_t(random.integer(0, 255));
+  for (std::size_t k = 0; k < b.size(); k += 3) b[k] = 0;
+  std::vector<std::int32_t> result(kRows * columns);
+  const int bytes = int(a.size() + b.size());
+  emulator::Stream stream(PlanOptions{});
+  const auto kernel = [](const std::vector<std::uint8_t>* a, const std::vector<std::uint8_t>* b,
+                         int a_lead, int a_stride, std::vector<std::int32_t>* result) {
+    const int thread = emulator::threadIdx.x, a_words = int(a->size()) / 4;
+    const emulator::SharedWords words = emulator::shared_words();
+    if (thread == 0) {
+      for (int k = 0; k < a_words + int(b->size()) / 4; ++k) {
+        std::uint32_t word;
+        std::memcpy(&word, k < a_words ? a->data() + 4 * k : b->data() + 4 * (k - a_words), 4);
+        words.set(k, word);
+      }
+    }
+    emulator::synchronise_block();
+    std::int32_t sums[columns / 2];
+    std::fill_n(sums, columns / 2, 5);
+    const auto left = emulator::operand(words, a_lead, a_stride);
+    const auto right = emulator::operand(words.from(a_words), 128, 256);
+    emulator::multiply(sums, left, right);
+    emulator::multiply(sums, left, right);
+    for (int k = 0; k < columns / 2; ++k) {
+      const int row = thread / 32 * 16 + thread % 32 / 4 + k / 2 % 2 * 8;
+      (*result)[row * columns + k / 4 * 8 + thread % 4 * 2 + k % 2] = sums[k];
+    }
+  };
+  emulator::launch_shared(emulator::dim3(1), emulator::dim3(128), bytes, stream, +kernel, &a, &b,
+                          a_lead, a_stride, &result);
+  long wrong = 0;
+  for (int row = 0; row < kRows; ++row) {
+    for (int column = 0; column < columns; ++column) {
+      std::int32_t sum = 5;
+      for (int k = 0; k < kDepth; ++k) {
+        sum += 2 * a[place_of(row, k, a_lead, a_stride)] *
+               std::int8_t(b[place_of(column, k, 128, 256)]);
+      }
+      wrong += result[row * columns + column] != sum;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_CASE("products of warpgroups in the emulator: the PTX ISA's operands and sums") {
+  Random random(91);
+  check_product<64>(random, 16, 128);  // a row of a picture: segments overlap
+  check_product<96>(random, 16, 128);
+  check_product<64>(random, 1088, 128);  // a column of it
+}
+
+TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") {
+  MaskPart<std::uint8_t> mask{};
+  mask.width = mask.height = 1;
+  for (auto [weight, digits] : {std::pair{0, 1},
+                                {127, 1},
+                                {-128, 1},
+                                {128, 2},
+                                {-129, 2},
+                                {32639, 2},
+                                {-32896, 2},
+                                {32640, 3},
+                                {-32897, 3},
+                                {4210752, 3},
+                                {-4210752, 3}}) {
+    mask.weights[0] = weight;
+    INFO("weight " << weight);
+    CHECK(signed_digits(mask) == digits);
+    mask.dx = -3;  // a slack of one sample
+    const auto bands = group_bands_of(mask, 1, digits, 1);
+    const int size = group_band_bytes(digits), before = group_rows(digits) - 1;
+    REQUIRE(bands.size() == std::size_t(size * (2 * before + 1)));
+    long found = 0;
+    for (int output = 0; output < kGroupSegment; ++output) {
+      const int column = output / 4 * 2 + output % 2, half = output / 2 % 2;
+      std::int64_t is = 0;
+      for (int digit = digits - 1; digit >= 0; --digit) {
+        const int row = (2 * digit + half) * 8 + column;
+        is = is * 256 + std::int8_t(bands[before * size + place_of(row, 1 + output, 128, 256)]);
+      }
+      found += is == weight;
+    }
+    CHECK(found == kGroupSegment);
+    CHECK(std::count_if(bands.begin(), bands.end(), [](auto byte) { return byte != 0; }) <=
+          digits * kGroupSegment);
+  }
+}
+
+TEST_CASE("strips cover each column once, and wide ones have all their samples") {
+  Random random(92);
+  long wide = 0;
+  for (int n = 0; n < 3000; ++n) {
+    const int dx = random.integer(-60, 20), slack = dx & 3;
+    const int samples = slack + kGroupSegment + random.integer(0, 44);
+    const int in_width = random.integer(1, 5000), more = random.integer(-40, 40);
+    const int out_width = std::max(1, n % 3 == 0 ? in_width + more : in_width);
+    const GroupGrid grid = group_columns(dx, samples, in_width, out_width, n % 7 != 0);
+    std::vector<int> written(out_width);
+    bool begins = true, inside = true;
+    const auto strip = [&](int x, int from, int to) {
+      begins &= (x - grid.lead) % 16 == 0;
+      for (int k = std::max(0, from); k < std::min(to, out_width); ++k) ++written[k];
+    };
+    for (int s = 0; s < grid.narrow; ++s) {
+      const int x = grid.narrow_x(s), to = s < grid.left ? grid.first_x : out_width;
+      strip(x, x, std::min(x + kNarrowColumns, to));
+    }
+    for (int s = 0; s < grid.wide; ++s) {
+      const int x = grid.wide_x(s);
+      strip(x, grid.first_x + s * kWideColumns, x + kWideColumns);
+      const int first = x + dx - slack;
+      inside &= first >= 0 && x + kWideColumns <= out_width &&
+                first + kWideColumns - 16 + grid.chunks * 16 <= in_width;
+      wide += 1;
+    }
+    INFO("dx " << dx << ", samples " << samples << ", widths " << in_width << ' ' << out_width);
+    CHECK(std::count(written.begin(), written.end(), 1) == out_width);
+    CHECK(begins);
+    CHECK(inside);
+  }
+  CHECK(wide > 1000);
+}
+
+TEST_CASE("strips are as many as run at a time, and reach the last row") {
+  for (const int height : {1, 7, 64, 100, 513, 8192, 30000}) {
+    for (const int at_once : {1, 40, 1056, 1 << 30}) {
+      GroupGrid grid = group_columns(-1, 19, 8192, 8192, true);
+      group_rows_of(grid, 2, height, at_once);
+      CHECK(grid.rows % 2 == 0);
+      CHECK(grid.rows >= 8);
+      CHECK(grid.rows <= 128);
+      CHECK(grid.narrow_down * grid.narrow_rows >= height);
+    }
+  }
+  GroupGrid grid = group_columns(-1, 19, 8192, 8192, true);
+  group_rows_of(grid, 2, 8192, 1056);
+  const int blocks = grid.narrow_blocks() + grid.wide * ceil_div(8192, grid.rows);
+  CHECK(blocks <= 1056);
+  CHECK(blocks > 950);
+}
+
+namespace {
+
+/// By tensor on every device: the CPU's bytes. Returns whether warpgroups took part in the
+/// emulator.
+void check_bytes(const Problem& p) {
+  const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
+  REQUIRE((tensor && cpu));
+  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ", divisor " << p.mask.divisor);
+  REQUIRE(tensor->refusal(p) == "");
+  Picture in = Picture::of(p);
+  in.fill(Fill::noise, 94);
+  const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.strategy != tensor) continue;
+    for (const bool padded : {true, false}) {
+      PlanOptions options;
+      options.padded_pitch = padded;
+      Picture out = Picture::result_of(p);
+      tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
+      const Place at = first_difference(out, expected);
+      CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, borders, modes") {
+  Random random(93);
+  int turn = 0;
+  for (const int largest : {100, 30000, 3000000}) {  // one digit, two, three
+    for (auto [w, h] :
+         {std::pair{3, 3}, {5, 5}, {7, 7}, {9, 9}, {1, 1}, {4, 2}, {9, 6}, {15, 15}, {31, 12}}) {
+      const int limit = std::min(largest, 4000000 / (w * h));
+      const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+      for (const int channels : {1, 3, 4}) {
+        for (const Mode mode : kModes) {
+          ++turn;
+          if (!full_size() && turn % 5 != 0) continue;
+          const Border border =
+              mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
+          const Mask mask = integer_mask(random, w, h, limit, turn % 2 ? scale : scale + 1, 100);
+          const Mask moved = anchored(mask, turn % w, turn % h);
+          const int width = (1300 + turn % 300) / channels, height = 21 + turn % 60;
+          check_bytes(
+              {width, height, channels, Depth::u8, border, 9, turn % 3 ? mask : moved, mode});
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("warpgroups give the CPU's bytes: sides of the picture, two wide strips, pieces") {
+  Random random(95);
+  const Mask mask = integer_mask(random, 5, 3, 30000, 1 << 16, 100);
+  for (const int width : {1090, 2048, 2049, 2112, 2115}) {
+    for (const Border border : kBorders) {
+      if (!full_size() && (width + int(border)) % 3 != 0) continue;
+      check_bytes({width, 9, 1, Depth::u8, border, 9, mask, Mode::same});
+    }
+  }
+  // In bands: a piece begins elsewhere in its words than the whole.
+  const Problem p{1500, 40, 1, Depth::u8, Border::reflect, 9, mask, Mode::same};
+  const Strategy* tensor = find_strategy("tensor");
+  Picture in = Picture::of(p);
+  in.fill(Fill::noise, 96);
+  const Picture expected = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.strategy != tensor) continue;
+    PlanOptions options;
+    options.memory_limit = 60000;
+    Picture out = Picture::result_of(p);
+    const Timing timing = tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
+    CHECK(timing.bands > 1);
+    CHECK(same_samples(out, expected));
+  }
+}
+
+}  // namespace convfilt::test
