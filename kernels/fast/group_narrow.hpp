@@ -6,22 +6,30 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Sixteen samples from x on of row y, which may lie outside the picture.
-CONVFILT_DEVICE inline Four<uint32_t> sixteen_samples(const GroupPlace& place, int x, int y) {
+/// Words of shared memory of a narrow strip: its samples, and where they come from.
+CONVFILT_HD constexpr int narrow_words(int chunks, int mask_height) {
+  return chunks * (4 * (kNarrowRows + mask_height - 1) + 16);
+}
+
+/// The sample that stands in for sample x of a row, channels side by side; -1: there is none.
+CONVFILT_DEVICE inline int narrow_column(const GroupPlace& place, int x) {
+  const int channels = place.channels;
+  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
+  const int column = border_index(place.border, pixel, place.in.width / channels);
+  return column < 0 ? -1 : column * channels + x - pixel * channels;
+}
+
+/// Sixteen samples of row y, which may lie outside the picture, from those columns.
+CONVFILT_DEVICE inline Four<uint32_t> sixteen_samples(const GroupPlace& place, SharedWords columns,
+                                                      int y) {
   Four<uint32_t> words{};
   y = border_index(place.border, y, place.in.height);
-  const int channels = place.channels, pixels = place.in.width / channels;
+  CONVFILT_UNROLL(16)
   for (int k = 0; k < 16; ++k) {
-    const int sample = x + k;
-    const int pixel = (sample >= 0 ? sample : sample - channels + 1) / channels;  // rounded down
-    const int column = border_index(place.border, pixel, pixels);
-    uint32_t value = place.ghost;
-    if (y >= 0 && column >= 0) {
-      value = load(place.in, column * channels + sample - pixel * channels, y);
-    } else {
-      count_ghost_cell();
-    }
-    words.samples[k / 4] |= value << (k % 4 * 8);
+    const int column = y < 0 ? -1 : columns.get<int>(k);
+    if (column < 0) count_ghost_cell();
+    const uint32_t sample = column < 0 ? place.ghost : load(place.in, column, y);
+    words.samples[k / 4] |= sample << (k % 4 * 8);
   }
   return words;
 }
@@ -36,6 +44,10 @@ CONVFILT_DEVICE inline void walk_down_narrow(const GroupPlace& place, const Grou
   const bool words = lies_at_multiples_of(4, place.out);
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const Operand tile = operand(place.rows, rows * 16, 8 * 16), bands = band_operand(place.bands);
+  const SharedWords columns = place.rows.from(grid.chunks * rows * 4);
+  if (int(threadIdx.x) < 16 * grid.chunks) {
+    columns.set(threadIdx.x, narrow_column(place, in_x + int(threadIdx.x)));
+  }
   CONVFILT_UNROLL(1)
   for (int y = from; y < to; y += kNarrowRows) {
     // Load the samples, 16 columns below each other.
@@ -43,7 +55,7 @@ CONVFILT_DEVICE inline void walk_down_narrow(const GroupPlace& place, const Grou
     CONVFILT_UNROLL(1)
     for (int k = threadIdx.x; k < grid.chunks * rows; k += kGroupThreads) {
       const int chunk = k / rows, row = k % rows;
-      place.rows.set4(4 * k, sixteen_samples(place, in_x + 16 * chunk, y + mask.dy + row));
+      place.rows.set4(4 * k, sixteen_samples(place, columns.from(16 * chunk), y + mask.dy + row));
     }
     hand_over();
     __syncthreads();

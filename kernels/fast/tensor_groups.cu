@@ -101,7 +101,7 @@ class GroupPlan : public DevicePlan {
     const bool aligned = lies_at_multiples_of(16, in) && lies_at_multiples_of(4, out);
     GroupGrid grid = group_columns(mask.dx * step(), samples, in.width, out.width, aligned);
     const int wide = kept_rows(digits_, mask.height) * pitch_words(steps) * 4;
-    const int narrow = grid.chunks * 16 * (kNarrowRows + mask.height - 1);
+    const int narrow = narrow_words(grid.chunks, mask.height) * 4;
     const int bytes = int(bands_.size()) + std::max(wide, narrow);
     const auto kernel = kernel_of(digits_, steps, mask.height);
     const dim3 block(kGroupThreads);
