@@ -15,10 +15,6 @@ std::int8_t take_digit(std::int32_t& weight) {
   return digit;
 }
 
-FloatEnd float_end_of(const MaskPart<std::uint8_t>& mask, int digits) {
-  return float_end(mask.finish, mask.weights, mask.width * mask.height, digits, Digits::all_signed);
-}
-
 }  // namespace
 
 int signed_digits(const MaskPart<std::uint8_t>& mask) {
@@ -57,17 +53,21 @@ std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int
   return bytes;
 }
 
-int group_digits(const MaskPart<std::uint8_t>& mask) {
-  const int digits = signed_digits(mask);
-  return digits < kMostDigits && float_end_of(mask, digits).usable ? digits : kMostDigits;
-}
-
 GroupEnd group_end(const MaskPart<std::uint8_t>& mask, int digits) {
   GroupEnd end;
   end.any = mask.finish;
-  if (digits < kMostDigits) end.floats = float_end_of(mask, digits);
+  if (digits < kMostDigits) {
+    end.floats =
+        float_end(mask.finish, mask.weights, mask.width * mask.height, digits, Digits::all_signed);
+  }
   end.has_halves = std::has_single_bit(mask.finish.divisor);
   if (end.has_halves) end.halves = half_to_even(mask.finish);
+  if (end.floats.usable) {
+    end.low_start = digits == 1 ? end.floats.start : end.floats.low_start;
+    end.top_start = end.floats.start;
+  } else if (end.has_halves) {
+    end.low_start = std::int32_t(end.halves.start);
+  }
   return end;
 }
 

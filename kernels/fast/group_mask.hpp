@@ -49,16 +49,16 @@ CONVFILT_HD constexpr int group_bands(int digits, int mask_height) {
 std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int channels,
                                          int digits, int steps);
 
-/// How the sums of one digit, of two and of three end.
+/// How sums end: in floats where they can, else half to even by a shift, else as IntegerFinish
+/// does.
 struct GroupEnd {
-  FloatEnd floats;     ///< of one and two
-  HalfToEven halves;   ///< of three, where the divisor is a power of two
-  int has_halves = 0;  ///< whether it is
-  IntegerFinish any;   ///< of three otherwise
+  std::int32_t low_start = 0,
+               top_start = 0;  ///< what the lowest digit's sums and the top's begin with
+  FloatEnd floats;             ///< of one digit and two
+  HalfToEven halves;
+  int has_halves = 0;  ///< whether the divisor is a power of two
+  IntegerFinish any;
 };
-
-/// Digits with which the sums have an end: three where the weights' own have none.
-int group_digits(const MaskPart<std::uint8_t>& mask);
 
 GroupEnd group_end(const MaskPart<std::uint8_t>& mask, int digits);
 

@@ -41,6 +41,7 @@ CONVFILT_DEVICE inline void walk_down_narrow(const GroupPlace& place, const Grou
   const int rows = kNarrowRows + mask.height - 1, step_bytes = 2 * rows * 16;
   const int x = grid.narrow_x(strip), in_x = x - grid.lead;
   const int to_x = strip < grid.left ? grid.first_x : place.out.width;
+  const bool copies = lies_at_multiples_of(16, place.in);
   const bool words = lies_at_multiples_of(4, place.out);
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const Operand tile = operand(place.rows, rows * 16, 8 * 16), bands = band_operand(place.bands);
@@ -55,8 +56,16 @@ CONVFILT_DEVICE inline void walk_down_narrow(const GroupPlace& place, const Grou
     CONVFILT_UNROLL(1)
     for (int k = threadIdx.x; k < grid.chunks * rows; k += kGroupThreads) {
       const int chunk = k / rows, row = k % rows;
-      place.rows.set4(4 * k, sixteen_samples(place, columns.from(16 * chunk), y + mask.dy + row));
+      const int chunk_x = in_x + 16 * chunk, in_y = y + mask.dy + row;
+      if (copies && chunk_x >= 0 && chunk_x + 16 <= place.in.width && in_y >= 0 &&
+          in_y < place.in.height) {
+        copy16(place.in, chunk_x, in_y, place.rows, 4 * k);
+      } else {
+        place.rows.set4(4 * k, sixteen_samples(place, columns.from(16 * chunk), in_y));
+      }
     }
+    commit_copies();
+    finish_copies<0>();
     hand_over();
     __syncthreads();
 

@@ -51,9 +51,8 @@ template <int kDigits>
 CONVFILT_DEVICE inline void start(const GroupEnd& end, GroupSums<kDigits>& sums) {
   CONVFILT_UNROLL(8 * kDigits * group_rows(kDigits))
   for (int k = 0; k < 8 * kDigits * group_rows(kDigits); ++k) {
-    if (kDigits == 3) sums[k] = 0;
-    if (kDigits == 2) sums[k] = k / 8 % 2 == 0 ? end.floats.low_start : end.floats.start;
-    if (kDigits == 1) sums[k] = end.floats.start;
+    const int digit = k / 8 % kDigits;
+    sums[k] = digit == 0 ? end.low_start : digit == kDigits - 1 ? end.top_start : 0;
   }
 }
 
@@ -66,20 +65,21 @@ CONVFILT_DEVICE inline uint32_t four_of(const GroupEnd& end, int row, int half,
     return sums[((row * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
   };
   const auto total = [&](int k) {
-    return (sum(k, kDigits - 1) * 256 + sum(k, kDigits / 2)) * 256 + sum(k, 0);
+    int32_t all = sum(k, kDigits - 1);
+    for (int digit = kDigits - 2; digit >= 0; --digit) all = all * 256 + sum(k, digit);
+    return all;
   };
   const auto end_with = [&](auto&& ended) {
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) four[k] = ended(k);
   };
-  if constexpr (kDigits == 1) {
-    end_with([&](int k) { return end.floats(sum(k, 0)); });
-  } else if constexpr (kDigits == 2) {
-    end_with([&](int k) { return end.floats(sum(k, 1), sum(k, 0)); });
+  if (kDigits < 3 && end.floats.usable) {
+    end_with([&](int k) {
+      return kDigits == 1 ? end.floats(sum(k, 0)) : end.floats(sum(k, kDigits - 1), sum(k, 0));
+    });
   } else if (end.has_halves) {
     const HalfToEven halves = end.halves;
-    end_with(
-        [&](int k) { return int32_t(halves(uint32_t(total(k)) + halves.start)) >> halves.shift; });
+    end_with([&](int k) { return int32_t(halves(uint32_t(total(k)))) >> halves.shift; });
   } else {
     end_with([&](int k) { return end.any(total(k)); });
   }

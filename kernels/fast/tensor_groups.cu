@@ -81,7 +81,7 @@ class GroupPlan : public DevicePlan {
   GroupPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask)
       : DevicePlan(problem, options, {.interleaved = true}),
         mask_(mask),
-        digits_(group_digits(mask)),
+        digits_(signed_digits(mask)),
         end_(group_end(mask, digits_)),
         ghost_(ghost_sample<uint8_t>(problem)) {}
 
