@@ -8,20 +8,6 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// border_index() of a border that only the launch knows: it costs time at the picture's edges
-/// alone, and there would be five times as many kernels.
-CONVFILT_DEVICE inline int index_by(Border border, int i, int n) {
-  if (i >= 0 && i < n) return i;
-  switch (border) {
-    case Border::constant: return border_index<Border::constant>(i, n);
-    case Border::reflect: return border_index<Border::reflect>(i, n);
-    case Border::reflect101: return border_index<Border::reflect101>(i, n);
-    case Border::wrap: return border_index<Border::wrap>(i, n);
-    case Border::replicate: break;
-  }
-  return border_index<Border::replicate>(i, n);
-}
-
 /// The rows of the input, as a block sees them.
 template <class T>
 struct FusedSource {
@@ -35,13 +21,13 @@ struct FusedSource {
 
   /// A sample anywhere, of a row of the image, or a ghost's where y < 0.
   CONVFILT_DEVICE T sample(int x, int y) const {
-    const int pixel = floor_div(x, channels);
-    const int inside = index_by(border, pixel, in.width / channels);
-    if (inside < 0 || y < 0) {
+    // Divisions are slow: none for the samples beside ghosts.
+    if (x < 0 || x >= in.width) x = border_sample(border, x, in.width, channels);
+    if (x < 0 || y < 0) {
       count_ghost_cell();
       return ghost;
     }
-    return load(in, x + (inside - pixel) * channels, y);
+    return load(in, x, y);
   }
 
   /// Sixteen bytes from (x, y) on into four words. y is a row of the image, or below 0.
@@ -61,11 +47,6 @@ struct FusedSource {
       }
       words.set(at + word, bits);
     }
-  }
-
- private:
-  CONVFILT_DEVICE static int floor_div(int x, int n) {
-    return n == 1 ? x : (x - floor_modulo(x, n)) / n;
   }
 };
 
@@ -92,7 +73,7 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
   const int chunks = s.in_columns / kChunk, rows = s.step_rows();
   const int to = s.loaded + slot * rows * s.loaded_pitch;
   const auto image_row = [&](int row) {
-    return index_by(source.border, y + row, source.in.height);
+    return border_index(source.border, y + row, source.in.height);
   };
   const auto load_chunk = [&](int row, int chunk) {
     source.chunk(x + chunk * kChunk, image_row(row), words, to + row * s.loaded_pitch + chunk * 4);

@@ -1,7 +1,6 @@
 /// What a block of separable_tensor.cu keeps in shared memory, and how rows of samples get there.
 #pragma once
 
-#include "any_border.hpp"
 #include "device_plan.hpp"
 #include "line_groups.hpp"
 #include "tensor_core.hpp"
@@ -112,7 +111,7 @@ CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Sourc
   const int first_x = source.first_pixel * kChannels, first_y = source.first_y + below;
   const int chunks = source.pixel_chunks * kChannels;
   const int row = first_row + share.row;
-  const int y = any_index(source.border, first_y + share.row, in.height);
+  const int y = border_index(source.border, first_y + share.row, in.height);
   const int needed = source.needed_chunks * kChannels;
   CONVFILT_UNROLL(1)
   for (int chunk = share.chunk; chunk < chunks; chunk += kThreadsARow) {

@@ -26,9 +26,7 @@ CONVFILT_CALLED inline int edge_row(Border border, int y, int height) {
 
 /// The same of a column of interleaved channels.
 CONVFILT_CALLED inline int edge_column(Border border, int x, int width, int channels) {
-  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
-  const int column = border_index(border, pixel, width / channels);
-  return column < 0 ? -1 : column * channels + x - pixel * channels;
+  return border_sample(border, x, width, channels);
 }
 
 /// A lane's words of one row of segments.

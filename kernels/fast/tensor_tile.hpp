@@ -59,14 +59,13 @@ constexpr int tiles_kept(int digits, int steps, int height) {
 CONVFILT_DEVICE inline std::uint8_t load_channel(const PlaneView<const std::uint8_t>& in,
                                                  Border border, int channels, int x, int y,
                                                  std::uint8_t ghost) {
-  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
-  const int column = border_index(border, pixel, in.width / channels);
+  const int column = border_sample(border, x, in.width, channels);
   const int row = border_index(border, y, in.height);
   if (column < 0 || row < 0) {
     count_ghost_cell();
     return ghost;
   }
-  return load(in, column * channels + x - pixel * channels, row);
+  return load(in, column, row);
 }
 
 /// Loads rows of whole chunks, from first_row of the tile on, whose first sample is (first_x,
