@@ -31,7 +31,7 @@ using std::uint8_t;
 template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
-                  PlaneView<std::int32_t> partial, uint8_t ghost, Border border, ShiftFinish shift,
+                  PlaneView<std::int32_t> partial, uint8_t ghost, Border border, HalfToEven end,
                   int channels, int tiles_across, int tiles, int blocks,
                   const MaskPart<uint8_t> __grid_constant__ mask) {
   constexpr int kRows = rows_together(kDigits), kWords = in_words_of(kSteps);
@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     for (int row = threadIdx.y * kRows; row < kTileRows; row += kWarps * kRows) {
       if (tile_y + row >= out.height) break;
       Sums<kDigits> sums;
-      start<kDigits>(sums, shift.offset);
+      start<kDigits>(sums, end.start);
       const int from = first_row + row;
       if constexpr (kSteps == 1) {
         add_rows<kDigits, 0, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
       }
       const bool whole =
           pairs && tile_x + kTileColumns <= out.width && tile_y + row + kRows <= out.height;
-      end_sums<kDigits>(mask, shift, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row,
-                        whole, sums);
+      end_sums<kDigits>(mask, end, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row, whole,
+                        sums);
     }
 
     // The tile may be loaded over when all warps are through with it.
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
   }
 }
 
-static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(ShiftFinish) +
+static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(HalfToEven) +
                       4 * sizeof(int) <=
                   4096,
               "the kernel's arguments do not fit; make kMaxPartSide smaller");
@@ -192,9 +192,8 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
       strips.digits > 0 && takes_strips(pass)) {
     return filter_strips(p, pass, strips, stream);
   }
-  ShiftFinish shift;  // unusable where sums are carried on
-  if (mask.first && mask.last) shift = shift_finish(mask.finish);
-  if (!shift.usable) shift = {};
+  HalfToEven end;  // unusable where sums are carried on
+  if (mask.first && mask.last) end = half_to_even(mask.finish);
   const auto kernel = kernel_for(
       compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
   const dim3 block(kLaneCount, kWarps);
@@ -202,7 +201,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
   const int tiles = across * ceil_div(pass.out.height, kTileRows);
   const int blocks = std::min(tiles, blocks_at_once(kernel, block));
   launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),
-         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, shift, pass.channels, across,
+         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, end, pass.channels, across,
          tiles, blocks, mask);
 }
 

@@ -15,8 +15,9 @@
 
 #include "tensor_strips.hpp"
 
+#include "bytes.hpp"
 #include "float_end.hpp"
-#include "shift_finish.hpp"
+#include "half_to_even.hpp"
 #include "strip_words.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -37,8 +38,8 @@ constexpr int band_words_of(int steps) {
 /// A mask as the kernel takes it, in samples: channels lie side by side.
 struct StripMask {
   int dx, dy;
-  FloatEnd float_end;     ///< of one digit and two
-  ShiftFinish shift_end;  ///< of three, where it is usable
+  FloatEnd float_end;    ///< of one digit and two
+  HalfToEven shift_end;  ///< of three, where it is usable
   IntegerFinish end;
   uint32_t bands[kMostBandWords];  ///< of row j and digit d: from (j * digits + d) * words on
 };
@@ -62,16 +63,16 @@ constexpr int warps_an_sm(int digits, int steps, int height) {
 template <int kDigits>
 using Sums = std::int32_t[kDigits][kProducts][4];
 
-/// sums[kDigit] = rows of segments times that digit's bands, and `start`.
+/// sums[kDigit] = rows of segments times that digit's bands, and its `start`.
 template <int kDigit, int kDigits, int kSteps, int kHeight, int kPairs>
 CONVFILT_DEVICE inline void multiply(const Words<kSteps> (&ring)[kPairs][2], int first,
                                      const uint32_t (&bands)[kHeight][kDigits][kSteps],
-                                     const std::int32_t (&start)[4], Sums<kDigits>& sums) {
+                                     const std::int32_t (&start)[kDigits][4], Sums<kDigits>& sums) {
   using Digit = std::conditional_t<kDigit == kDigits - 1, std::int8_t, uint8_t>;  // the top's sign
   CONVFILT_UNROLL(kProducts)
   for (int product = 0; product < kProducts; ++product) {
     mma<Digit>(sums[kDigit][product], ring[first / 2 % kPairs][first % 2][product],
-               bands[0][kDigit], start);
+               bands[0][kDigit], start[kDigit]);
   }
   CONVFILT_UNROLL(kHeight)
   for (int j = 1; j < kHeight; ++j) {
@@ -99,9 +100,7 @@ struct Sum {
   CONVFILT_DEVICE std::int32_t ended(const FloatEnd& end) const {
     return kDigits == 1 ? end(top) : end(top, low);
   }
-  CONVFILT_DEVICE std::int32_t ended(const ShiftFinish& end) const {
-    return end(total() + end.offset);
-  }
+  CONVFILT_DEVICE std::int32_t ended(const HalfToEven& end) const { return end(total()); }
   CONVFILT_DEVICE std::int32_t ended(const IntegerFinish& end) const { return end(total()); }
 };
 
@@ -181,9 +180,15 @@ CONVFILT_DEVICE inline void walk(const PlaneView<const uint8_t>& in, std::ptrdif
     if (y < 0 || y >= in.height) y = edge_row(border, y, in.height);
     return y < 0 ? Line{} : in.rows(y, 1);
   };
-  std::int32_t start[4];
-  for (int k = 0; k < 4; ++k) start[k] = kept(mask.float_end.start, k);
-  constexpr std::int32_t kZero[4] = {};
+  // What the end wants to have been added costs no addition so.
+  std::int32_t start[kDigits][4] = {};
+  for (int k = 0; k < 4; ++k) {
+    if constexpr (kDigits < 3) {
+      start[kDigits - 1][k] = kept(mask.float_end.start, k);
+    } else {
+      start[0][k] = kept(mask.shift_end.start, k);
+    }
+  }
   Line next = kPlain ? in.rows(lane.first_y, 1) : Line{};
   const int copy_x = lane.chunk_x + int(threadIdx.x) * kChunk;
   const bool copies = int(threadIdx.x) < chunks_of(kSteps) &&
@@ -238,8 +243,8 @@ CONVFILT_DEVICE inline void walk(const PlaneView<const uint8_t>& in, std::ptrdif
       CONVFILT_UNROLL(2)
       for (int n = 0; n < 2; ++n) {
         multiply<kDigits - 1>(ring, 2 * k + n, lane.bands, start, sums[n]);
-        if constexpr (kDigits > 1) multiply<0>(ring, 2 * k + n, lane.bands, kZero, sums[n]);
-        if constexpr (kDigits > 2) multiply<1>(ring, 2 * k + n, lane.bands, kZero, sums[n]);
+        if constexpr (kDigits > 1) multiply<0>(ring, 2 * k + n, lane.bands, start, sums[n]);
+        if constexpr (kDigits > 2) multiply<1>(ring, 2 * k + n, lane.bands, start, sums[n]);
       }
       CONVFILT_UNROLL(2)
       for (int n = 0; n < 2; ++n) {
@@ -304,7 +309,7 @@ StripMask strip_mask(const MaskPart<uint8_t>& mask, const Strips& strips, int ch
   s.dx = mask.dx * channels;
   s.dy = mask.dy;
   s.end = mask.finish;
-  s.shift_end = shift_finish(mask.finish);
+  s.shift_end = half_to_even(mask.finish);
   s.float_end = float_end(mask.finish, mask.weights, mask.width * mask.height, strips.digits);
   // Place k of column n holds weight i where k = slack + n + i * channels; its word stands at
   // k - n + 7.
