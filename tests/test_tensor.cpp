@@ -11,6 +11,7 @@
 #include "compare.hpp"
 #include "emulator/tensor_core.hpp"
 #include "environment.hpp"
+#include "fast/tensor_layout.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
 
@@ -101,6 +102,31 @@ TEST_CASE("a warp whose threads do not all come is found out") {
   CHECK_THROWS_AS(emulator::run_grid(1, 32, 1, counts, meet(31)), emulator::EmulatorError);
   CHECK_THROWS_AS(emulator::run_grid(1, 31, 1, counts, meet(31)), emulator::EmulatorError);
   CHECK_NOTHROW(emulator::run_grid(2, 96, 1, counts, meet(64)));
+}
+
+TEST_CASE("a band holds each weight once for each output of a segment, and zeros else") {
+  for (const int channels : {1, 2, 3, 4}) {
+    for (const int width : {1, 2, 3, 8, 31}) {
+      for (const int lead : {-31, -6, -1, 0, 3}) {
+        const int dx = lead * channels, steps = steps_of(lead, width, channels);
+        int wrong = 0;
+        for (int output = 0; output < kSegment; ++output) {
+          int weights = 0;
+          for (int place = 0; place < steps * kStepBytes; ++place) {
+            const int word = place / 4 * 4, at = word - output + kSegment - 1;
+            wrong += at < 0 || at >= band_words_of(steps);
+            const int i = band_column(at, place - word, dx, width, channels);
+            // From a multiple of four samples on.
+            const int first = dx - (dx & ~3) + output;
+            wrong += i >= 0 && place != first + i * channels;
+            weights += i >= 0;
+          }
+          wrong += weights != width;
+        }
+        CHECK_MESSAGE(wrong == 0, width << " weights, " << channels << " channels, dx " << dx);
+      }
+    }
+  }
 }
 
 TEST_CASE("tensor takes 8-bit pictures alone, and says so") {

@@ -15,13 +15,15 @@
 //   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block.
 //   Sibling: two-pass writes the mids to memory and reads them again. Longer masks than
 //   kFusedTaps, and what does not fit in shared memory, are done so here, too.
-//   fused_load.hpp loads, fused_rows.hpp and fused_columns.hpp compute.
+//   fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp and
+//   fused_columns.hpp compute.
 
 #include "separable.hpp"
 
 #include "device_plan_base.hpp"
 #include "dispatch.hpp"
 #include "fused_columns.hpp"
+#include "fused_convert.hpp"
 #include "fused_load.hpp"
 #include "fused_rows.hpp"
 #include "textbook/two_pass.hpp"

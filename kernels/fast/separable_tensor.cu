@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   }
   __syncthreads();
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
-  const int slack = word_slack(lines.dx);
+  const int slack = slack_of(lines.dx);
   const auto row_band = make_band<Places::neighbours, kDigits, kGroups>(
       weights, 0, lines.width, {slack + column_of(g, 0), slack + column_of(g, 1)});
   const auto column_band =

@@ -8,9 +8,7 @@
 namespace convfilt::CONVFILT_BACKEND {
 
 constexpr int kWarps = 4;  // of a block
-constexpr int kLaneCount = 32;
 constexpr int kThreads = kWarps * kLaneCount;
-constexpr int kChunk = 16;  // bytes that are copied at once, at addresses of whole chunks
 constexpr int kThreadsARow = kThreads / kGroup;
 
 /// A row of words that 8 neighbouring rows' lanes read without meeting in a bank: an odd number of

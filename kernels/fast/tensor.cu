@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
   const int band_at = 4 * t - g + kSegment - 1;
   const bool pairs = out.stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % 2 == 0;
   const auto load_tile = [&](int tile, int first_row) {
-    const int x = tile % tiles_across * kTileColumns, y = tile / tiles_across * kTileRows;
+    const int x = tile % tiles_across * kWarpColumns, y = tile / tiles_across * kTileRows;
     load_chunks<kWords>(in_tiles, first_row, in, border, channels, ghost, (x + dx) & -kChunk,
                         y + mask.dy, kTileRows + mask.height - 1);
   };
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     __syncthreads();
 
     // Compute a few rows of outputs at a time.
-    const int tile_x = tile % tiles_across * kTileColumns, tile_y = tile / tiles_across * kTileRows;
+    const int tile_x = tile % tiles_across * kWarpColumns, tile_y = tile / tiles_across * kTileRows;
     CONVFILT_UNROLL(1)
     for (int row = threadIdx.y * kRows; row < kTileRows; row += kWarps * kRows) {
       if (tile_y + row >= out.height) break;
@@ -84,7 +84,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
         add_rows<kDigits, 2, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
       }
       const bool whole =
-          pairs && tile_x + kTileColumns <= out.width && tile_y + row + kRows <= out.height;
+          pairs && tile_x + kWarpColumns <= out.width && tile_y + row + kRows <= out.height;
       end_sums<kDigits>(mask, end, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row, whole,
                         sums);
     }
@@ -165,7 +165,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
   g.block_columns = kLaneCount;
   g.block_rows = kWarps;
   g.loading_threads = g.computing_threads = kWarps * kLaneCount;
-  g.out_columns = kTileColumns;
+  g.out_columns = kWarpColumns;
   g.out_rows = kTileRows;
   g.in_columns = in_words_of(steps) * 4;
   g.in_rows = g.out_rows + part.height - 1;
@@ -197,7 +197,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
   const auto kernel = kernel_for(
       compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
   const dim3 block(kLaneCount, kWarps);
-  const int across = ceil_div(pass.out.width, kTileColumns);
+  const int across = ceil_div(pass.out.width, kWarpColumns);
   const int tiles = across * ceil_div(pass.out.height, kTileRows);
   const int blocks = std::min(tiles, blocks_at_once(kernel, block));
   launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),

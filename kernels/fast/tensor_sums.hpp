@@ -7,8 +7,6 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-constexpr int kProducts = 2;  // side by side, 128 columns each
-
 /// Rows of outputs that a warp computes together: so many that their sums fit into registers.
 constexpr int rows_together(int digits) {
   return digits < 3 ? 4 : 2;
@@ -121,28 +119,26 @@ CONVFILT_DEVICE inline void end_sums(const MaskPart<std::uint8_t>& mask, const H
                                      const PlaneView<std::uint8_t>& out, int x, int y, bool whole,
                                      const Sums<kDigits>& sums) {
   constexpr int kRows = rows_together(kDigits);
-  const auto first = [&](const Pair& p) {
-    return total<kDigits>(sums, p.rho, p.product, 2 * p.half);
-  };
-  const auto second = [&](const Pair& p) {
-    return total<kDigits>(sums, p.rho, p.product, 2 * p.half + 1);
+  const auto sum_of = [&](const Pair& p, int k) {
+    return total<kDigits>(sums, p.rho, p.product, 2 * p.half + k);
   };
   const auto store = [&](const Pair& p, std::uint16_t pair) {
     *reinterpret_cast<std::uint16_t*>(out.row(p.y) + p.x) = pair;
   };
   if (whole && end.usable) {
-    for_each_pair<kRows>(
-        x, y, [&](const Pair& p) { store(p, saturated_pair(end(first(p)), end(second(p)))); });
+    for_each_pair<kRows>(x, y, [&](const Pair& p) {
+      store(p, saturated_pair(end(sum_of(p, 0)), end(sum_of(p, 1))));
+    });
   } else if (whole && mask.first && mask.last) {
     for_each_pair<kRows>(x, y, [&](const Pair& p) {
-      store(p, std::uint16_t(mask.finish(first(p)) | mask.finish(second(p)) << 8));
+      store(p, std::uint16_t(mask.finish(sum_of(p, 0)) | mask.finish(sum_of(p, 1)) << 8));
     });
   } else {
     for_each_pair<kRows>(x, y, [&](const Pair& p) {
       if (p.y >= out.height) return;
       for (int k = 0; k < 2; ++k) {
         const int at = p.x + k;
-        const std::int32_t sum = (k ? second(p) : first(p)) - end.start;
+        const std::int32_t sum = sum_of(p, k) - end.start;
         if (at >= out.width) continue;
         end_sum(mask, partial, out, at, p.y, sum + begin_sum(mask, partial, at, p.y));
       }
