@@ -270,11 +270,7 @@ class SeparableTensorPlan : public DevicePlan {
 };
 
 std::string refuses(const Problem& problem, const Tuning&) {
-  if (problem.depth != Depth::u8) {
-    return "tensor cores multiply bytes, and the picture is " +
-           std::string(name_of(problem.depth)) +
-           "; use --strategy=separable, or a picture of 8 bits";
-  }
+  if (std::string reason = bytes_refuse(problem, "separable"); !reason.empty()) return reason;
   if (std::string reason = separable_refuses(problem); !reason.empty()) return reason;
   if (groups_of(problem.mask.width, problem.mask.height, -problem.lead_x()) > kMostGroups) {
     return "the mask has more than 127 taps along a side; use --strategy=separable";

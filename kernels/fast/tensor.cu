@@ -206,10 +206,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 }
 
 std::string refuses(const Problem& problem, const Tuning& tuning) {
-  if (problem.depth != Depth::u8) {
-    return "tensor cores multiply bytes, and the picture is " +
-           std::string(name_of(problem.depth)) + "; use --strategy=auto, or a picture of 8 bits";
-  }
+  if (std::string reason = bytes_refuse(problem, "auto"); !reason.empty()) return reason;
   return direct_refuses(problem, tuning);
 }
 
