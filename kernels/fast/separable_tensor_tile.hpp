@@ -31,6 +31,7 @@ struct Tile {
   // Groups of rows between two barriers. With as many as are kept of what lies between the passes,
   // every group has its place in the code.
   static constexpr int kPerTurn = kChannels == 1 && kGroups <= 3 ? kGroups : 1;
+  static constexpr int kTurnRows = kPerTurn * kGroup;
   static constexpr int kAhead = kPerTurn > 1 ? 1 : 2;  // turns between load and arrival
   // Turns whose rows are kept: those loading, the one arrived, and, where it is not split from it,
   // the one computed.
