@@ -46,4 +46,12 @@ CONVFILT_HD inline int border_index(Border border, int i, int n) {
   return border_index<Border::replicate>(i, n);
 }
 
+/// The same in a row of `width` samples, `channels` of a pixel side by side: the sample that stands
+/// in for any x.
+CONVFILT_HD inline int border_sample(Border border, int x, int width, int channels) {
+  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
+  const int inside = border_index(border, pixel, width / channels);
+  return inside < 0 ? -1 : inside * channels + x - pixel * channels;
+}
+
 }  // namespace convfilt

@@ -36,6 +36,13 @@ inline std::string direct_refuses(const Problem& problem, const Tuning&) {
   return arithmetic_refuses(problem);
 }
 
+/// Why a strategy of tensor cores refuses a depth, naming one that does not; empty for 8 bits.
+inline std::string bytes_refuse(const Problem& problem, std::string_view instead) {
+  if (problem.depth == Depth::u8) return "";
+  return "tensor cores multiply bytes, and the picture is " + std::string(name_of(problem.depth)) +
+         "; use --strategy=" + std::string(instead) + ", or a picture of 8 bits";
+}
+
 /// Blocks of columns x rows threads that each read all taps of one output.
 inline Geometry one_output_a_thread(const Problem& problem, int columns, int rows) {
   const Sides mask = first_part(problem.mask);

@@ -46,4 +46,25 @@ TEST_CASE("border_index is the oracle's walk, many images out too") {
   }
 }
 
+TEST_CASE("border_sample is border_index of the pixel, in its channel") {
+  for (Border border : kBorders) {
+    for (int channels = 1; channels <= 5; ++channels) {
+      for (int pixels : {1, 2, 3, 7}) {
+        for (int pixel = -40; pixel <= pixels + 40; ++pixel) {
+          const int stand_in = walk_border(border, pixel, pixels);
+          for (int channel = 0; channel < channels; ++channel) {
+            const int x = pixel * channels + channel;
+            const int is = border_sample(border, x, pixels * channels, channels);
+            const int should_be = stand_in < 0 ? -1 : stand_in * channels + channel;
+            if (is != should_be) {
+              FAIL_CHECK(name_of(border) << " of " << pixels << " pixels of " << channels << " at "
+                                         << x << ": " << is << ", should be " << should_be);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace convfilt::test

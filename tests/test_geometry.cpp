@@ -47,6 +47,9 @@ void for_each_geometry(F f) {
         for (const Runner& runner : runners()) {
           if (!in_coverage(runner)) continue;
           Problem p{4096, 4096, 1, depth, Border::constant, 9, m};  // as wide as any block
+          if (runner.strategy->family == Family::separable) {       // takes masks of rank 1 alone
+            p.mask = anchored(box_mask(w, h), m.anchor_x, m.anchor_y);
+          }
           if (!runner.strategy->refusal(p, runner.tuning).empty()) continue;
           if (!full_size() && w * h > 25) continue;
           INFO(to_string(runner) << ", mask " << w << 'x' << h << ", " << name_of(depth));
@@ -127,6 +130,20 @@ TEST_CASE("the textbook's example: tiled-in, a 5x5 mask, tiles of 16") {
   CHECK(g.block_columns * g.block_rows == 400);
   CHECK(g.lead_x == 2);
   CHECK(256 * 25 / g.loads == 16);
+}
+
+TEST_CASE("separable tells of its own kernel's block, and of two kernels' tile for longer masks") {
+  const Strategy* strategy = find_strategy("separable");
+  REQUIRE(strategy);
+  for (const Depth depth : kDepths) {
+    Problem p{640, 480, 1, depth, Border::replicate, 0, gaussian_mask(1, 129, 20)};
+    CHECK(strategy->geometry(p, {}).computing_threads > 0);
+    p.mask = gaussian_mask(1, 131, 20);
+    const Geometry two = strategy->geometry(p, {});
+    CHECK(two.computing_threads == 0);
+    CHECK(two.out_columns * two.out_rows > 1);
+    CHECK(two.note.starts_with("Two kernels"));
+  }
 }
 
 TEST_CASE("tiled-in refuses tiles whose block is too large, and names the largest") {

@@ -1,5 +1,5 @@
-/// Strategy separable-tensor: its short end of sums, what it refuses, and its bytes against the
-/// CPU's where pictures are larger and masks longer than in the shared cases.
+/// Strategy separable-tensor: what it refuses, and its bytes against the CPU's where pictures are
+/// larger and masks longer than in the shared cases.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -59,82 +59,6 @@ void check_bytes(const Problem& p, const PlanOptions& options = {}) {
 }
 
 }  // namespace
-
-TEST_CASE("half to even in two operations gives what IntegerFinish gives") {
-  Random random(91);
-  for (int log2 = 0; log2 <= 22; ++log2) {
-    const std::int32_t divisor = 1 << log2, room = (1 << 30) - 256 * divisor;
-    for (const std::int32_t offset : {0, 1, -divisor / 2, room, -room}) {
-      const IntegerFinish finish = integer_finish(offset, std::uint32_t(divisor), 0, 255);
-      const HalfToEven end = half_to_even(finish);
-      int wrong = 0;
-      const auto check = [&](std::int64_t sum) {
-        if (std::abs(sum) >= 1 << 30) return;
-        const std::uint32_t ended = end(std::uint32_t(sum) + end.start);
-        const int is = std::clamp(std::int32_t(ended) >> end.shift, 0, 255);
-        wrong += is != finish(std::int32_t(sum));
-      };
-      for (std::int64_t quotient = -3; quotient <= 258; ++quotient) {
-        for (int near = -2; near <= 2; ++near) {
-          check(quotient * divisor - offset + near);
-          check(quotient * divisor - offset + near + divisor / 2);
-        }
-      }
-      for (int n = 0; n < 2000; ++n) check(random.integer(-(1 << 30) + 1, (1 << 30) - 1));
-      INFO("divisor " << divisor << ", offset " << offset);
-      CHECK(wrong == 0);
-    }
-  }
-}
-
-TEST_CASE("an odd quotient is what IntegerFinish gives, once it is saturated") {
-  Random random(94);
-  for (const std::uint32_t divisor :
-       {3u, 5u, 81u, 225u, 961u, 3969u, 4095u, 4097u, 16129u, 999999u, 4194303u}) {
-    const std::int32_t whole = std::int32_t(divisor), room = (1 << 30) - 256 * whole;
-    for (const std::int32_t offset : {0, whole, -7 * whole + 1, room, -room}) {
-      const IntegerFinish finish = integer_finish(offset, divisor, 0, 255);
-      const OddQuotient end = odd_quotient(finish);
-      const std::int64_t start = start_of(finish);
-      int wrong = 0;
-      const auto check = [&](std::int64_t sum) {
-        if (std::abs(sum) >= 1 << 30) return;
-        const int is = std::clamp(end(std::int32_t(sum + start)), 0, 255);
-        wrong += is != finish(std::int32_t(sum));
-      };
-      for (std::int64_t quotient = -3; quotient <= 300; ++quotient) {
-        for (int near = -2; near <= 2; ++near) {
-          check(quotient * whole - offset + near);
-          check(quotient * whole - offset + near + whole / 2);
-        }
-      }
-      for (int n = 0; n < 2000; ++n) check(random.integer(-(1 << 30) + 1, (1 << 30) - 1));
-      INFO("divisor " << divisor << ", offset " << offset);
-      CHECK(wrong == 0);
-    }
-  }
-}
-
-TEST_CASE("what lies between the passes: its upper 16 bits, of every sum that can be") {
-  for (int log2 = 0; log2 <= 14; ++log2) {
-    const std::int32_t divisor = 1 << log2, bias = 2 * (log2 * 1000 - 3000);
-    const IntegerFinish finish =
-        integer_finish(-(bias << log2), std::uint32_t(divisor), -32768, 32767);
-    const HalfToEven end = half_to_even(finish);
-    long wrong = 0;
-    for (std::int64_t mid = -32768; mid <= 32767; ++mid) {
-      for (const int near : {-1, 0, 1}) {
-        for (const std::int64_t part : {0, divisor / 4, divisor / 2}) {
-          const std::int64_t sum = (mid + bias) * divisor + part + near;
-          if (sum < finish.lowest_sum || sum > finish.highest_sum) continue;
-          const std::uint32_t ended = end(std::uint32_t(sum) + end.start) << (16 - log2);
-          wrong += std::int16_t(ended >> 16) != finish(std::int32_t(sum));
-        }
-      }
-    }
-    CHECK_MESSAGE(wrong == 0, "divisor " << divisor);
-  }
-}
 
 TEST_CASE("bytes of two words by a selector") {
   CHECK(pick_bytes(0x33221100, 0x77665544, 0x3210) == 0x33221100);

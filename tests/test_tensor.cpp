@@ -1,5 +1,5 @@
-/// What strategy tensor stands on: the emulator's matrix products against plain ones, the short end
-/// of sums against IntegerFinish, and what is refused.
+/// Strategy tensor: the emulator's matrix products against plain ones, what is refused, and its
+/// bytes against the CPU's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,12 +8,10 @@
 #include <cmath>
 #include <cstdint>
 
-#include "arithmetic.hpp"
 #include "compare.hpp"
 #include "emulator/tensor_core.hpp"
 #include "environment.hpp"
-#include "fast/float_end.hpp"
-#include "fast/shift_finish.hpp"
+#include "fast/tensor_layout.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
 
@@ -106,102 +104,29 @@ TEST_CASE("a warp whose threads do not all come is found out") {
   CHECK_NOTHROW(emulator::run_grid(2, 96, 1, counts, meet(64)));
 }
 
-TEST_CASE("the short end of sums gives what IntegerFinish gives") {
-  Random random(82);
-  for (int log2 = 0; log2 <= 22; ++log2) {
-    const std::int32_t divisor = 1 << log2, room = (1 << 30) - 256 * divisor;
-    for (const std::int32_t offset :
-         {0, 1, -divisor / 2, 128 * divisor > room ? room : 128 * divisor, -room,
-          random.integer(-room, room)}) {
-      const IntegerFinish finish = integer_finish(offset, std::uint32_t(divisor), 0, 255);
-      const ShiftFinish shift = shift_finish(finish);
-      REQUIRE(shift.usable);
-      CHECK(shift.offset == offset);
-      long wrong = 0;
-      const auto check = [&](std::int64_t sum) {
-        constexpr std::int64_t kLimit = 1 << 30;
-        if (sum <= -kLimit || sum >= kLimit) return;
-        const int expected = finish(std::int32_t(sum));
-        const int is = shift(std::int32_t(sum) + shift.offset);
-        wrong += saturated_pair(is, 7) != (expected | 7 << 8);
-        wrong += saturated_pair(300, is) != (255 | expected << 8);
-      };
-      for (std::int64_t quotient = -3; quotient <= 258; ++quotient) {
-        for (int near = -2; near <= 2; ++near) {
-          const std::int64_t whole = quotient * divisor - offset + near;
-          check(whole);
-          check(whole + divisor / 2);
+TEST_CASE("a band holds each weight once for each output of a segment, and zeros else") {
+  for (const int channels : {1, 2, 3, 4}) {
+    for (const int width : {1, 2, 3, 8, 31}) {
+      for (const int lead : {-31, -6, -1, 0, 3}) {
+        const int dx = lead * channels, steps = steps_of(lead, width, channels);
+        int wrong = 0;
+        for (int output = 0; output < kSegment; ++output) {
+          int weights = 0;
+          for (int place = 0; place < steps * kStepBytes; ++place) {
+            const int word = place / 4 * 4, at = word - output + kSegment - 1;
+            wrong += at < 0 || at >= band_words_of(steps);
+            const int i = band_column(at, place - word, dx, width, channels);
+            // From a multiple of four samples on.
+            const int first = dx - (dx & ~3) + output;
+            wrong += i >= 0 && place != first + i * channels;
+            weights += i >= 0;
+          }
+          wrong += weights != width;
         }
+        CHECK_MESSAGE(wrong == 0, width << " weights, " << channels << " channels, dx " << dx);
       }
-      for (int n = 0; n < 2000; ++n) check(random.integer(-(1 << 30) + 1, (1 << 30) - 1));
-      check((1 << 30) - 1);
-      check(-(1 << 30) + 1);
-      INFO("divisor " << divisor << ", offset " << offset);
-      CHECK(wrong == 0);
     }
   }
-  CHECK(shift_finish(integer_finish(0, 9, 0, 255)).usable == 0);
-}
-
-TEST_CASE("the end in floats gives what IntegerFinish gives, for all sums that the weights allow") {
-  Random random(85);
-  long usable = 0;
-  for (int digits = 1; digits <= 2; ++digits) {
-    for (int n = 0; n < (full_size() ? 400 : 60); ++n) {
-      const int count = random.integer(1, 81), log2 = random.integer(0, digits == 1 ? 14 : 16);
-      const int limit = digits == 1 ? 127 : std::min(32767, 2 * (1 << log2) / count + 130);
-      std::vector<std::int32_t> weights;
-      for (int k = 0; k < count; ++k) {
-        weights.push_back(random.integer(n % 3 == 0 ? 0 : -limit, limit));
-      }
-      const unsigned divisor = n % 2 ? 1u << log2 : unsigned(random.integer(0, 511) * 2 + 1);
-      const int offset = random.integer(-100, 100) * int(divisor) / 2;
-      const IntegerFinish finish = integer_finish(offset, divisor, 0, 255);
-      const FloatEnd end = float_end(finish, weights.data(), count, digits);
-      if (!end.usable) continue;
-      ++usable;
-      std::int64_t low = 0, high = 0, most_low = 0;
-      for (const std::int32_t w : weights) {
-        (w < 0 ? low : high) += 255 * w;
-        most_low += digits == 1 ? 0 : 255 * (w & 255);
-      }
-      long wrong = 0;
-      const auto check = [&](std::int64_t sum) {
-        if (sum < low || sum > high) return;
-        const int expected = finish(std::int32_t(sum));
-        std::int32_t is;
-        if (digits == 1) {
-          is = end(end.start + std::int32_t(sum));
-        } else {
-          // Any low digits' sum may come with it that leaves a whole top.
-          const auto rest = std::int32_t(sum & 255);
-          const auto more = most_low > 512 ? std::int32_t(random.below(most_low / 256)) * 256 : 0;
-          const std::int32_t low_sum = rest + more;
-          const auto top = std::int32_t((sum - low_sum) / 256);
-          if (end.start + top < 0) return;
-          is = end(end.start + top, low_sum);
-        }
-        wrong += saturated_pair(is, 7) != (expected | 7 << 8);
-      };
-      for (std::int64_t quotient = -3; quotient <= 258; ++quotient) {
-        for (int near = -2; near <= 2; ++near) {
-          const std::int64_t whole = quotient * divisor - offset + near;
-          check(whole);
-          check(whole + divisor / 2);
-        }
-      }
-      for (int k = 0; k < 500; ++k) check(low + std::int64_t(random.below(high - low + 1)));
-      check(low);
-      check(high);
-      INFO("digits " << digits << ", divisor " << divisor << ", offset " << offset);
-      CHECK(wrong == 0);
-    }
-  }
-  CHECK(usable > 20);
-  const std::int32_t one = 1;
-  CHECK(float_end(integer_finish(0, 6, 0, 255), &one, 1, 1).usable ==
-        0);  // ties, but no power of 2
-  CHECK(float_end(integer_finish(0, 4, 0, 255), &one, 1, 3).usable == 0);
 }
 
 TEST_CASE("tensor takes 8-bit pictures alone, and says so") {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "direct_rows.hpp"
-#include "pixel_border.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -24,13 +23,11 @@ CONVFILT_DEVICE inline void walk_edge(const PlaneView<const T>& in, const PlaneV
   if (!wide) {
     CONVFILT_UNROLL(1)
     for (int n = 0; n < R::kSamples; ++n) {
-      const int x = at.first_x + R::kSlack + n, channel = floor_modulo(x, kChannels);
-      const int pixel = index_by_border(border, (x - channel) / kChannels, in.width / kChannels);
-      columns[n] = pixel < 0 ? -1 : pixel * kChannels + channel;
+      columns[n] = border_sample(border, at.first_x + R::kSlack + n, in.width, kChannels);
     }
   }
   const auto load_row = [&](int k, typename R::Row& to) {
-    const int row = index_by_border(border, at.first_y + k, in.height);
+    const int row = border_index(border, at.first_y + k, in.height);
     if (wide && row >= 0) {
       CONVFILT_UNROLL(R::kLoads)
       for (int n = 0; n < R::kLoads; ++n) {

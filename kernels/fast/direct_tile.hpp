@@ -3,7 +3,6 @@
 
 #include "direct_chunks.hpp"
 #include "float_samples.hpp"
-#include "pixel_border.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -41,10 +40,10 @@ __global__ void __launch_bounds__(kTileWarps * 32)
     }
   } else {
     for (int row = threadIdx.y; row < in_rows; row += kTileWarps) {
-      const int y = index_by_border(border, first_y + row, in.height);
+      const int y = border_index(border, first_y + row, in.height);
       CONVFILT_UNROLL(1)
       for (int col = threadIdx.x; col < kInColumns; col += 32) {
-        const int x = index_by_border(border, first_x + col, pixels);
+        const int x = border_index(border, first_x + col, pixels);
         if (x < 0 || y < 0) count_ghost_cell();
         in_tile[row][col] = sum_of(x < 0 || y < 0 ? ghost : load(in, x * channels + channel, y));
       }

@@ -8,20 +8,6 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// border_index() of a border that only the launch knows: it costs time at the picture's edges
-/// alone, and there would be five times as many kernels.
-CONVFILT_DEVICE inline int index_by(Border border, int i, int n) {
-  if (i >= 0 && i < n) return i;
-  switch (border) {
-    case Border::constant: return border_index<Border::constant>(i, n);
-    case Border::reflect: return border_index<Border::reflect>(i, n);
-    case Border::reflect101: return border_index<Border::reflect101>(i, n);
-    case Border::wrap: return border_index<Border::wrap>(i, n);
-    case Border::replicate: break;
-  }
-  return border_index<Border::replicate>(i, n);
-}
-
 /// The rows of the input, as a block sees them.
 template <class T>
 struct FusedSource {
@@ -35,13 +21,13 @@ struct FusedSource {
 
   /// A sample anywhere, of a row of the image, or a ghost's where y < 0.
   CONVFILT_DEVICE T sample(int x, int y) const {
-    const int pixel = floor_div(x, channels);
-    const int inside = index_by(border, pixel, in.width / channels);
-    if (inside < 0 || y < 0) {
+    // Divisions are slow: none for the samples beside ghosts.
+    if (x < 0 || x >= in.width) x = border_sample(border, x, in.width, channels);
+    if (x < 0 || y < 0) {
       count_ghost_cell();
       return ghost;
     }
-    return load(in, x + (inside - pixel) * channels, y);
+    return load(in, x, y);
   }
 
   /// Sixteen bytes from (x, y) on into four words. y is a row of the image, or below 0.
@@ -61,11 +47,6 @@ struct FusedSource {
       }
       words.set(at + word, bits);
     }
-  }
-
- private:
-  CONVFILT_DEVICE static int floor_div(int x, int n) {
-    return n == 1 ? x : (x - floor_modulo(x, n)) / n;
   }
 };
 
@@ -92,7 +73,7 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
   const int chunks = s.in_columns / kChunk, rows = s.step_rows();
   const int to = s.loaded + slot * rows * s.loaded_pitch;
   const auto image_row = [&](int row) {
-    return index_by(source.border, y + row, source.in.height);
+    return border_index(source.border, y + row, source.in.height);
   };
   const auto load_chunk = [&](int row, int chunk) {
     source.chunk(x + chunk * kChunk, image_row(row), words, to + row * s.loaded_pitch + chunk * 4);
@@ -135,55 +116,6 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
     load_chunk(row, k < begin ? k : k - begin + end);
   }
   if (s.row_copies) hand_over();
-}
-
-/// Sample k of a word, as a sum's type.
-template <class T>
-CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
-  if constexpr (sizeof(T) == 1) {
-    return std::int32_t(word >> (8 * k) & 255);
-  } else {
-    // The last bits of 2^23 + n are n.
-#ifdef __CUDA_ARCH__
-    const std::uint32_t bits = __byte_perm(word, 0x4b000000u, k ? 0x7632 : 0x7610);
-#else
-    const std::uint32_t bits = (word >> (16 * k) & 0xffff) | 0x4b000000u;
-#endif
-    return std::bit_cast<float>(bits) - 8388608.0f;
-  }
-}
-
-/// Converts the rows of a step to what sums are made of, four samples at a time.
-template <class T>
-CONVFILT_DEVICE inline void convert_step(const FusedShape& s, int slot, SharedWords words) {
-  using Work = SumOf<MidOf<T>>;
-  constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
-  const int fours = s.in_columns / 4, threads = s.warps() * 32;
-  // A thread goes on by so many rows and fours, or a row more and so many fours back.
-  const int down = threads / fours, along = threads % fours;
-  int row = (threadIdx.y * 32 + threadIdx.x) / fours;
-  int four = (threadIdx.y * 32 + threadIdx.x) % fours;
-  const SharedWords loaded = words.from(s.loaded + slot * s.step_rows() * s.loaded_pitch);
-  const SharedWords in_rows = words.from(s.in_rows);
-  CONVFILT_UNROLL(2)
-  while (row < s.step_rows()) {
-    std::uint32_t in_words[kWords];
-    CONVFILT_UNROLL(kWords)
-    for (int k = 0; k < kWords; ++k) {
-      in_words[k] = loaded.get<std::uint32_t>(row * s.loaded_pitch + four * kWords + k);
-    }
-    Four<Work> samples;
-    CONVFILT_UNROLL(4)
-    for (int k = 0; k < 4; ++k)
-      samples.samples[k] = sample_of<T>(in_words[k / kInWord], k % kInWord);
-    in_rows.set4(row * s.in_pitch + four * 4, samples);
-    four += along;
-    row += down;
-    if (four >= fours) {
-      four -= fours;
-      ++row;
-    }
-  }
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -15,13 +15,15 @@
 //   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block.
 //   Sibling: two-pass writes the mids to memory and reads them again. Longer masks than
 //   kFusedTaps, and what does not fit in shared memory, are done so here, too.
-//   fused_load.hpp loads, fused_rows.hpp and fused_columns.hpp compute.
+//   fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp and
+//   fused_columns.hpp compute.
 
 #include "separable.hpp"
 
 #include "device_plan_base.hpp"
 #include "dispatch.hpp"
 #include "fused_columns.hpp"
+#include "fused_convert.hpp"
 #include "fused_load.hpp"
 #include "fused_rows.hpp"
 #include "textbook/two_pass.hpp"
@@ -147,6 +149,44 @@ bool fused_takes(const SeparableMask<T>& mask) {
   return true;
 }
 
+/// What the kernel takes but for where the first tap lies, which is that of a picture as it is.
+template <class T>
+FusedMask<T> fused_mask(const SeparableMask<T>& mask) {
+  FusedMask<T> m;
+  m.width = mask.row.width;
+  m.height = mask.column.height;
+  m.dx = -mask.row.anchor_x;
+  m.dy = -mask.column.anchor_y;
+  m.row_finish = mask.row.finish;
+  m.column_finish = mask.column.finish;
+  std::copy(mask.row.weights.begin(), mask.row.weights.end(), m.row);
+  std::copy(mask.column.weights.begin(), mask.column.weights.end(), m.column);
+  return m;
+}
+
+/// Not yet: what best_shape() leaves open.
+template <class T>
+FusedShape shape_for(const FusedMask<T>& mask, int dx, int channels, const SharedLimits& shared) {
+  return best_shape(mask.width, mask.height, dx, channels, sizeof(T), shared.block,
+                    shared.multiprocessor);
+}
+
+/// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
+template <class T>
+bool fused_fits(const FusedMask<T>& mask, int channels, const SharedLimits& shared) {
+  for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx) {
+    if (shape_for(mask, dx, channels, shared).words * 4 > shared.block) return false;
+  }
+  return true;
+}
+
+/// Rows of a block where so many samples are computed.
+template <class T>
+int segment_for(const FusedShape& s, const FusedMask<T>& mask, int width, int height) {
+  const int at_once = blocks_at_once(fused_kernel<T>, dim3(32, s.warps()), s.words * 4);
+  return segment_rows(s, height, ceil_div(width, s.across * kFusedColumns), at_once, mask);
+}
+
 template <class T>
 class FusedPlan : public DevicePlan {
  public:
@@ -154,55 +194,62 @@ class FusedPlan : public DevicePlan {
       : DevicePlan(problem, options, {.interleaved = problem.channels <= kFusedChannels}),
         ghost_(ghost_sample<T>(problem)),
         shared_(most_shared(options)),
-        row_copies_(row_copies(options)) {
-    mask_.width = mask.row.width;
-    mask_.height = mask.column.height;
-    mask_.dx = -mask.row.anchor_x;
-    mask_.dy = -mask.column.anchor_y;
-    mask_.row_finish = mask.row.finish;
-    mask_.column_finish = mask.column.finish;
-    std::copy(mask.row.weights.begin(), mask.row.weights.end(), mask_.row);
-    std::copy(mask.column.weights.begin(), mask.column.weights.end(), mask_.column);
-  }
+        row_copies_(row_copies(options)),
+        mask_(fused_mask(mask)) {}
 
-  /// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
-  bool fits() const {
-    for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx) {
-      if (shape_for(dx).words * 4 > shared_.block) return false;
-    }
-    return true;
-  }
+  bool fits() const { return fused_fits(mask_, step(), shared_); }
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
     FusedMask<T> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    FusedShape shape = shape_for(mask.dx);
+    FusedShape shape = shape_for(mask, mask.dx, step(), shared_);
     shape.row_copies = row_copies_;
-    const dim3 block(32, shape.warps());
-    const int strips = ceil_div(out.width, shape.across * kFusedColumns);
-    const auto kernel = fused_kernel<T>;
-    shape.segment = segment_rows(shape, out.height, strips,
-                                 blocks_at_once(kernel, block, shape.words * 4), mask);
-    launch_shared(dim3(strips, ceil_div(out.height, shape.segment)), block, shape.words * 4,
-                  stream_, kernel, in.view<const T>(), out.view<T>(), ghost_, problem_.border,
-                  step(), shape, mask);
+    shape.segment = segment_for(shape, mask, out.width, out.height);
+    const dim3 grid(ceil_div(out.width, shape.across * kFusedColumns),
+                    ceil_div(out.height, shape.segment));
+    launch_shared(grid, dim3(32, shape.warps()), shape.words * 4, stream_, fused_kernel<T>,
+                  in.view<const T>(), out.view<T>(), ghost_, problem_.border, step(), shape, mask);
   }
   std::size_t scratch_bytes(int, int, int) const override { return 0; }
   void allocate_scratch(int, int, int) override {}
 
  private:
-  FusedShape shape_for(int dx) const {
-    return best_shape(mask_.width, mask_.height, dx, step(), sizeof(T), shared_.block,
-                      shared_.multiprocessor);
-  }
-
   const T ghost_;
   const SharedLimits shared_;
   const bool row_copies_;
-  FusedMask<T> mask_;
+  const FusedMask<T> mask_;
 };
+
+/// Of one channel.
+Geometry geometry(const Problem& p, const Tuning&) {
+  return with_depth(p.depth, [&](auto depth) -> Geometry {
+    using T = typename decltype(depth)::type;
+    const auto mask = prepare_separable<T>(p.mask);
+    const SharedLimits shared = most_shared({});
+    if (!fused_takes(mask)) return two_pass_geometry();
+    const FusedMask<T> fused = fused_mask(mask);
+    if (!fused_fits(fused, 1, shared)) return two_pass_geometry();
+    const FusedShape s = shape_for(fused, -p.lead_x(), 1, shared);
+    const int above = s.first_steps() * s.step_rows();
+    Geometry g;
+    g.block_columns = 32;
+    g.block_rows = s.warps();
+    g.computing_threads = 32 * s.warps();
+    g.out_columns = s.across * kFusedColumns;
+    g.out_rows = segment_for(s, fused, p.out_width(), p.out_height());
+    g.shared_bytes = std::size_t(s.words) * 4;
+    g.loads = double(s.in_columns) * (above + g.out_rows);
+    g.loads_per_output = std::to_string(s.in_columns) + " * (rows + " + std::to_string(above) +
+                         ") / (" + std::to_string(g.out_columns) + " * rows)";
+    g.note = "A block walks down its rows, " + std::to_string(s.step_rows()) +
+             " at a time, and keeps those between the passes in shared memory: " +
+             std::to_string(g.out_rows) +
+             " rows here, on a GPU as many as let all its multiprocessors end together.";
+    return g;
+  });
+}
 
 std::string refuses(const Problem& problem, const Tuning&) {
   return separable_refuses(problem);
@@ -222,8 +269,9 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation separable{"separable",
-                                      "row and column pass in one kernel, for masks of rank 1",
-                                      Family::separable, refuses, prepare};
+extern const Implementation separable{
+    "separable",       "row and column pass in one kernel, for masks of rank 1",
+    Family::separable, refuses,
+    prepare,           geometry};
 
 }  // namespace convfilt::CONVFILT_BACKEND

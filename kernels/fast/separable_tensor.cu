@@ -16,6 +16,7 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
 
 #include "device_plan_base.hpp"
+#include "separable_tensor_blocks.hpp"
 #include "separable_tensor_ghosts.hpp"
 #include "separable_tensor_passes.hpp"
 #include "separable_tensor_sink.hpp"
@@ -39,7 +40,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
                             const TensorLines __grid_constant__ lines) {
   using T = Tile<kChannels, kGroups>;
   constexpr int kStages = T::kStages, kAhead = T::kAhead, kPerTurn = T::kPerTurn;
-  constexpr int kTurnRows = kPerTurn * kGroup;
+  constexpr int kTurnRows = T::kTurnRows;
   constexpr bool kSplit = kChannels > 1;
   __shared__ SharedTile<uint32_t, kStages * kTurnRows, T::kInWords> in_tiles alignas(kChunk);
   __shared__ SharedTile<uint32_t, kSplit ? 2 * kTurnRows : 1, T::kInWords> planes alignas(kChunk);
@@ -93,7 +94,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   }
   __syncthreads();
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
-  const int slack = word_slack(lines.dx);
+  const int slack = slack_of(lines.dx);
   const auto row_band = make_band<Places::neighbours, kDigits, kGroups>(
       weights, 0, lines.width, {slack + column_of(g, 0), slack + column_of(g, 1)});
   const auto column_band =
@@ -198,22 +199,12 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   }
 }
 
-/// Blocks for each that runs at a time. Each passes over the rows above its own once more; but
-/// those at the picture's left and right take longer, and with one round all others wait for them:
-/// 31 taps on 8192x8192 take 3.1 copies of the picture with 1, 2.9 with 3 (H200).
-constexpr int kRounds = 3;
-
-/// What the kernel for a mask is compiled for, of groups.
-constexpr int kCompiledGroups[] = {2, 3, 5, kMostGroups};
-
 template <int kChannels, int kDigits>
 auto kernel_of(int groups) {
-  if (groups <= 2) return separable_tensor_kernel<kChannels, 2, kDigits>;
-  if (groups <= 3) return separable_tensor_kernel<kChannels, 3, kDigits>;
-  if constexpr (kChannels == 1) {
-    if (groups > 5) return separable_tensor_kernel<kChannels, kMostGroups, kDigits>;
-  }
-  return separable_tensor_kernel<kChannels, 5, kDigits>;
+  return with_groups(std::min(groups, most_groups(kChannels)), [](auto compiled) {
+    constexpr int kGroups = std::min(compiled(), most_groups(kChannels));
+    return separable_tensor_kernel<kChannels, kGroups, kDigits>;
+  });
 }
 
 class SeparableTensorPlan : public DevicePlan {
@@ -234,9 +225,8 @@ class SeparableTensorPlan : public DevicePlan {
   void allocate_scratch(int, int, int) override {}
 
  private:
-  /// Three channels are told apart in shared memory, for as many groups as fit there.
   static bool takes_interleaved(const Problem& p) {
-    return p.channels == 3 && groups_of(p.mask.width, p.mask.height, -p.lead_x()) <= 5;
+    return p.channels == 3 && groups_of(p.mask.width, p.mask.height, -p.lead_x()) <= most_groups(3);
   }
 
   template <int kChannels>
@@ -247,21 +237,12 @@ class SeparableTensorPlan : public DevicePlan {
     const int groups = groups_of(lines.width, lines.height, lines.dx);
     const auto kernel =
         digits_ == 1 ? kernel_of<kChannels, 1>(groups) : kernel_of<kChannels, 2>(groups);
-    const int compiled =
-        *std::lower_bound(std::begin(kCompiledGroups), std::end(kCompiledGroups), groups);
-    using T = Tile<kChannels, 2>;
     const dim3 block(kLaneCount, kWarps);
-    const int strips = ceil_div(out.width, T::kPixels * kChannels);
-    const int row_groups = ceil_div(out.height, kGroup);
-    const std::int64_t blocks = std::int64_t(kRounds) * blocks_at_once(kernel, block);
-    const int segments = int(std::clamp<std::int64_t>(blocks / strips, 1, row_groups));
-    const int rows = ceil_div(row_groups, segments) * kGroup;
-    // From a whole group of pixels on, to the last block's last group.
-    const int pixel_chunks =
-        kWarps * T::kSide - 1 + compiled + ((lines.dx & (kGroup - 1)) >= 4 ? 1 : 0);
+    const auto [strips, rows] =
+        blocks_of<kChannels>(out.width, out.height, blocks_at_once(kernel, block));
     launch(dim3(strips * ceil_div(out.height, rows)), block, stream_, kernel,
            in.view<const uint8_t>(), out.view<uint8_t>(), ghost_, problem_.border, strips, rows,
-           pixel_chunks, lines);
+           pixel_chunks_of<kChannels>(groups, lines.dx), lines);
   }
 
   const TensorLines lines_;
@@ -269,12 +250,18 @@ class SeparableTensorPlan : public DevicePlan {
   const uint8_t ghost_;
 };
 
+/// Of one channel.
+Geometry geometry(const Problem& p, const Tuning&) {
+  const int dx = -p.lead_x(), groups = groups_of(p.mask.width, p.mask.height, dx);
+  const int at_once = blocks_at_once(kernel_of<1, 2>(groups), dim3(kLaneCount, kWarps));
+  return with_groups(groups, [&](auto compiled) {
+    return block_geometry<compiled()>(pixel_chunks_of<1>(groups, dx),
+                                      blocks_of<1>(p.out_width(), p.out_height(), at_once).rows);
+  });
+}
+
 std::string refuses(const Problem& problem, const Tuning&) {
-  if (problem.depth != Depth::u8) {
-    return "tensor cores multiply bytes, and the picture is " +
-           std::string(name_of(problem.depth)) +
-           "; use --strategy=separable, or a picture of 8 bits";
-  }
+  if (std::string reason = bytes_refuse(problem, "separable"); !reason.empty()) return reason;
   if (std::string reason = separable_refuses(problem); !reason.empty()) return reason;
   if (groups_of(problem.mask.width, problem.mask.height, -problem.lead_x()) > kMostGroups) {
     return "the mask has more than 127 taps along a side; use --strategy=separable";
@@ -294,7 +281,11 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 }  // namespace
 
 extern const Implementation separable_tensor{
-    "separable-tensor", "8-bit pictures, both passes in one kernel on tensor cores",
-    Family::separable, refuses, prepare};
+    "separable-tensor",
+    "8-bit pictures, both passes in one kernel on tensor cores",
+    Family::separable,
+    refuses,
+    prepare,
+    geometry};
 
 }  // namespace convfilt::CONVFILT_BACKEND

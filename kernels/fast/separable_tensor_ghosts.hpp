@@ -15,7 +15,8 @@ template <int kChannels, class Places>
 CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
   for (int n = thread; n < source.needed_chunks * kGroup; n += kThreads) {
-    const int pixel = any_index(source.border, source.first_pixel + n, source.in.width / kChannels);
+    const int pixel =
+        border_index(source.border, source.first_pixel + n, source.in.width / kChannels);
     const int in_row = pixel - source.first_pixel;
     const bool copied = in_row >= source.copied_begin && in_row < source.copied_end;
     places[0][n] = pixel < 0 ? kNowhere : copied ? in_row : pixel + kElsewhere;
@@ -60,7 +61,7 @@ CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& pla
         }
       } else {
         const int y =
-            any_index(source.border, source.first_y + below + share.row, source.in.height);
+            border_index(source.border, source.first_y + below + share.row, source.in.height);
         CONVFILT_UNROLL(4)
         for (int byte = 0; byte < 4; ++byte) {
           samples[byte] =

@@ -5,39 +5,13 @@
 #include <bit>
 #include <cstdint>
 
+#include "half_to_even.hpp"
 #include "line_groups.hpp"
 #include "separable.hpp"
 
 namespace convfilt {
 
 constexpr int kMostTaps = kGroup * (kMostGroups - 1) + 1;
-
-/// Rounds half to even before the low bits are shifted out, in two operations: a sum that began at
-/// `start`, which is the offset and just less than half, needs one more where its quotient is odd.
-struct HalfToEven {
-  std::uint32_t start = 0;
-  std::uint32_t parity = 0;  ///< brings the quotient's last bit to the top; 0 where nothing is lost
-  std::uint32_t shift = 0;
-
-  CONVFILT_HD std::uint32_t operator()(std::uint32_t sum) const {
-    return sum + (sum * parity >> 31);
-  }
-};
-
-/// What a sum begins at: the offset and half, or just less where ties exist.
-inline std::int64_t start_of(const IntegerFinish& finish) {
-  const auto lowest = std::int64_t(finish.lowest) * std::int64_t(finish.divisor);
-  return lowest - finish.lowest_sum + finish.half - finish.even;
-}
-
-/// From an end whose divisor is a power of two. What is saturated there is not here.
-inline HalfToEven half_to_even(const IntegerFinish& finish) {
-  HalfToEven end;
-  end.start = std::uint32_t(start_of(finish));
-  end.shift = std::uint32_t(std::bit_width(finish.divisor) - 1);
-  end.parity = finish.even ? 1u << (31 - end.shift) : 0;
-  return end;
-}
 
 /// The end where the divisor is odd, so that there are no ties: a sum that began at offset and half
 /// is multiplied by almost 2^(32 + shift) / divisor, and the upper 32 bits are shifted.
@@ -109,17 +83,18 @@ inline TensorLines tensor_lines(const SeparableMask<std::uint8_t>& mask) {
   lines.row_end = half_to_even(mask.row.finish);
   lines.row_scale = 1u << (16 - lines.row_end.shift);
   lines.any = mask.column.finish;
-  const bool shift = std::has_single_bit(lines.any.divisor), odd = lines.any.divisor % 2 == 1;
+  const HalfToEven shift = half_to_even(lines.any);
+  const bool odd = lines.any.divisor % 2 == 1;
   const Reach rows = reach_of(mask.row.weights, 0, 255);
   const Reach reach = reach_of(mask.column.weights, mask.row.finish(std::int32_t(rows.least)),
                                mask.row.finish(std::int32_t(rows.largest)));
   const std::int64_t start = start_of(lines.any);
   const bool fits = reach.least + start >= INT32_MIN && reach.largest + start < INT32_MAX;
-  if (fits && (shift || odd)) {
-    lines.column_end = shift ? ColumnEnd::shift : ColumnEnd::odd;
+  if (fits && (shift.usable || odd)) {
+    lines.column_end = shift.usable ? ColumnEnd::shift : ColumnEnd::odd;
     lines.column_start = std::uint32_t(start);
-    if (shift) {
-      lines.shift = half_to_even(lines.any);
+    if (shift.usable) {
+      lines.shift = shift;
     } else {
       lines.odd = odd_quotient(lines.any);
     }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "separable_tensor_bands.hpp"
-#include "shift_finish.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -48,7 +47,7 @@ CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const T
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
       const std::uint32_t sum = std::uint32_t(sums[k]) + (kDigits == 1 ? lines.row_end.start : 0);
-      ended[k] = lines.row_end(sum) * lines.row_scale;
+      ended[k] = lines.row_end.unshifted(sum) * lines.row_scale;
     }
     pairs[0][half] = pick_bytes(ended[0], ended[1], 0x7362);
     pairs[1][half] = pick_bytes(ended[2], ended[3], 0x7362);
@@ -110,9 +109,7 @@ CONVFILT_DEVICE inline void end_columns(const TensorLines& lines, const ColumnSu
                                         std::uint32_t (&words)[2][kBlocks]) {
   switch (lines.column_end) {
     case ColumnEnd::shift:
-      return end_by<kBlocks>(sums, words, [&](std::int32_t sum) {
-        return std::int32_t(lines.shift(std::uint32_t(sum))) >> lines.shift.shift;
-      });
+      return end_by<kBlocks>(sums, words, [&](std::int32_t sum) { return lines.shift(sum); });
     case ColumnEnd::odd:
       return end_by<kBlocks>(sums, words, [&](std::int32_t sum) { return lines.odd(sum); });
     case ColumnEnd::any: break;

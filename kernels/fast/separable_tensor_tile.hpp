@@ -1,7 +1,6 @@
 /// What a block of separable_tensor.cu keeps in shared memory, and how rows of samples get there.
 #pragma once
 
-#include "any_border.hpp"
 #include "device_plan.hpp"
 #include "line_groups.hpp"
 #include "tensor_core.hpp"
@@ -9,9 +8,7 @@
 namespace convfilt::CONVFILT_BACKEND {
 
 constexpr int kWarps = 4;  // of a block
-constexpr int kLaneCount = 32;
 constexpr int kThreads = kWarps * kLaneCount;
-constexpr int kChunk = 16;  // bytes that are copied at once, at addresses of whole chunks
 constexpr int kThreadsARow = kThreads / kGroup;
 
 /// A row of words that 8 neighbouring rows' lanes read without meeting in a bank: an odd number of
@@ -34,6 +31,7 @@ struct Tile {
   // Groups of rows between two barriers. With as many as are kept of what lies between the passes,
   // every group has its place in the code.
   static constexpr int kPerTurn = kChannels == 1 && kGroups <= 3 ? kGroups : 1;
+  static constexpr int kTurnRows = kPerTurn * kGroup;
   static constexpr int kAhead = kPerTurn > 1 ? 1 : 2;  // turns between load and arrival
   // Turns whose rows are kept: those loading, the one arrived, and, where it is not split from it,
   // the one computed.
@@ -112,7 +110,7 @@ CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Sourc
   const int first_x = source.first_pixel * kChannels, first_y = source.first_y + below;
   const int chunks = source.pixel_chunks * kChannels;
   const int row = first_row + share.row;
-  const int y = any_index(source.border, first_y + share.row, in.height);
+  const int y = border_index(source.border, first_y + share.row, in.height);
   const int needed = source.needed_chunks * kChannels;
   CONVFILT_UNROLL(1)
   for (int chunk = share.chunk; chunk < chunks; chunk += kThreadsARow) {

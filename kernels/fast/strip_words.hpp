@@ -3,20 +3,9 @@
 #pragma once
 
 #include "tensor_core.hpp"
+#include "tensor_layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
-
-constexpr int kLaneCount = 32;
-constexpr int kSegment = 8;       // neighbouring outputs that one row of a product gives
-constexpr int kStepSamples = 16;  // of a segment, that one k step multiplies
-constexpr int kChunk = 16;        // samples that are copied at once
-constexpr int kProducts = 2;      // side by side, 128 columns each
-constexpr int kMaxSteps = 2;
-/// Chunks of a row that a strip needs: from a whole one on, to the last segment's last step.
-constexpr int chunks_of(int steps) {
-  const int last = kChunk - 4 + (kProducts * 16 - 1) * kSegment + steps * kStepSamples;
-  return (last + kChunk - 1) / kChunk;
-}
 
 /// The row that stands in for one outside the picture; -1: there is none. Called, not written out
 /// in every place: it is rarely needed, and the kernel is large.
@@ -26,9 +15,7 @@ CONVFILT_CALLED inline int edge_row(Border border, int y, int height) {
 
 /// The same of a column of interleaved channels.
 CONVFILT_CALLED inline int edge_column(Border border, int x, int width, int channels) {
-  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
-  const int column = border_index(border, pixel, width / channels);
-  return column < 0 ? -1 : column * channels + x - pixel * channels;
+  return border_sample(border, x, width, channels);
 }
 
 /// A lane's words of one row of segments.
@@ -37,7 +24,7 @@ using Words = std::uint32_t[kProducts][2 * kSteps];
 
 /// Where a lane's word lies in its row, in samples from the lane's first.
 CONVFILT_HD constexpr int word_at(int product, int k) {
-  return product * 16 * kSegment + k % 2 * 8 * kSegment + k / 2 * kStepSamples;
+  return product * 16 * kSegment + k % 2 * 8 * kSegment + k / 2 * kStepBytes;
 }
 
 /// The words of a lane that may reach over the picture's side: of the first strip those of the

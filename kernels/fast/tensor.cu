@@ -32,7 +32,7 @@ using std::uint8_t;
 template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
-                  PlaneView<std::int32_t> partial, uint8_t ghost, Border border, ShiftFinish shift,
+                  PlaneView<std::int32_t> partial, uint8_t ghost, Border border, HalfToEven end,
                   int channels, int tiles_across, int tiles, int blocks,
                   const MaskPart<uint8_t> __grid_constant__ mask) {
   constexpr int kRows = rows_together(kDigits), kWords = in_words_of(kSteps);
@@ -51,7 +51,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
   const int band_at = 4 * t - g + kSegment - 1;
   const bool pairs = out.stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % 2 == 0;
   const auto load_tile = [&](int tile, int first_row) {
-    const int x = tile % tiles_across * kTileColumns, y = tile / tiles_across * kTileRows;
+    const int x = tile % tiles_across * kWarpColumns, y = tile / tiles_across * kTileRows;
     load_chunks<kWords>(in_tiles, first_row, in, border, channels, ghost, (x + dx) & -kChunk,
                         y + mask.dy, kTileRows + mask.height - 1);
   };
@@ -69,12 +69,12 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     __syncthreads();
 
     // Compute a few rows of outputs at a time.
-    const int tile_x = tile % tiles_across * kTileColumns, tile_y = tile / tiles_across * kTileRows;
+    const int tile_x = tile % tiles_across * kWarpColumns, tile_y = tile / tiles_across * kTileRows;
     CONVFILT_UNROLL(1)
     for (int row = threadIdx.y * kRows; row < kTileRows; row += kWarps * kRows) {
       if (tile_y + row >= out.height) break;
       Sums<kDigits> sums;
-      start<kDigits>(sums, shift.offset);
+      start<kDigits>(sums, end.start);
       const int from = first_row + row;
       if constexpr (kSteps == 1) {
         add_rows<kDigits, 0, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
@@ -85,9 +85,9 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
         add_rows<kDigits, 2, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
       }
       const bool whole =
-          pairs && tile_x + kTileColumns <= out.width && tile_y + row + kRows <= out.height;
-      end_sums<kDigits>(mask, shift, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row,
-                        whole, sums);
+          pairs && tile_x + kWarpColumns <= out.width && tile_y + row + kRows <= out.height;
+      end_sums<kDigits>(mask, end, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row, whole,
+                        sums);
     }
 
     // The tile may be loaded over when all warps are through with it.
@@ -100,7 +100,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
   }
 }
 
-static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(ShiftFinish) +
+static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(HalfToEven) +
                       4 * sizeof(int) <=
                   4096,
               "the kernel's arguments do not fit; make kMaxPartSide smaller");
@@ -166,7 +166,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
   g.block_columns = kLaneCount;
   g.block_rows = kWarps;
   g.loading_threads = g.computing_threads = kWarps * kLaneCount;
-  g.out_columns = kTileColumns;
+  g.out_columns = kWarpColumns;
   g.out_rows = kTileRows;
   g.in_columns = in_words_of(steps) * 4;
   g.in_rows = g.out_rows + part.height - 1;
@@ -193,25 +193,21 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
       strips.digits > 0 && takes_strips(pass)) {
     return filter_strips(p, pass, strips, stream);
   }
-  ShiftFinish shift;  // unusable where sums are carried on
-  if (mask.first && mask.last) shift = shift_finish(mask.finish);
-  if (!shift.usable) shift = {};
+  HalfToEven end;  // unusable where sums are carried on
+  if (mask.first && mask.last) end = half_to_even(mask.finish);
   const auto kernel = kernel_for(
       compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
   const dim3 block(kLaneCount, kWarps);
-  const int across = ceil_div(pass.out.width, kTileColumns);
+  const int across = ceil_div(pass.out.width, kWarpColumns);
   const int tiles = across * ceil_div(pass.out.height, kTileRows);
   const int blocks = std::min(tiles, blocks_at_once(kernel, block));
   launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),
-         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, shift, pass.channels, across,
+         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, end, pass.channels, across,
          tiles, blocks, mask);
 }
 
 std::string refuses(const Problem& problem, const Tuning& tuning) {
-  if (problem.depth != Depth::u8) {
-    return "tensor cores multiply bytes, and the picture is " +
-           std::string(name_of(problem.depth)) + "; use --strategy=auto, or a picture of 8 bits";
-  }
+  if (std::string reason = bytes_refuse(problem, "auto"); !reason.empty()) return reason;
   return direct_refuses(problem, tuning);
 }
 

@@ -1,4 +1,4 @@
-/// tensor's way for small masks: strips of rows, nothing in shared memory.
+/// tensor's way for small masks: strips of columns, a warp each.
 #pragma once
 
 #include "device_plan.hpp"

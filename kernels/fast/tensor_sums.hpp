@@ -1,12 +1,11 @@
 /// What a warp of tensor.cu computes: a few rows of sums, and their ends.
 #pragma once
 
-#include "shift_finish.hpp"
+#include "bytes.hpp"
+#include "half_to_even.hpp"
 #include "tensor_tile.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
-
-constexpr int kProducts = 2;  // side by side, 128 columns each
 
 /// Rows of outputs that a warp computes together: so many that their sums fit into registers.
 constexpr int rows_together(int digits) {
@@ -22,15 +21,15 @@ constexpr int blocks_an_sm(int digits) {
 template <int kDigits>
 using Sums = std::int32_t[kDigits][rows_together(kDigits)][kProducts][4];
 
-/// The lowest digit's sums start with the offset, so that it costs no addition at the end.
+/// The lowest digit's sums begin at what the end wants, so that it costs no addition there.
 template <int kDigits>
-CONVFILT_DEVICE inline void start(Sums<kDigits>& sums, std::int32_t offset) {
+CONVFILT_DEVICE inline void start(Sums<kDigits>& sums, std::int32_t begin) {
   constexpr int kRows = rows_together(kDigits);
   CONVFILT_UNROLL(kDigits)
   for (int digit = 0; digit < kDigits; ++digit) {
     CONVFILT_UNROLL(kRows * kProducts * 4)
     for (int k = 0; k < kRows * kProducts * 4; ++k) {
-      sums[digit][k / (kProducts * 4)][k / 4 % kProducts][k % 4] = digit == 0 ? offset : 0;
+      sums[digit][k / (kProducts * 4)][k / 4 % kProducts][k % 4] = digit == 0 ? begin : 0;
     }
   }
 }
@@ -115,33 +114,31 @@ CONVFILT_DEVICE inline void for_each_pair(int x, int y, F f) {
 /// Ends a lane's sums, whose first output is (x, y). `whole`: whether all of the warp's outputs
 /// exist, and pairs of them may be stored at once.
 template <int kDigits>
-CONVFILT_DEVICE inline void end_sums(const MaskPart<std::uint8_t>& mask, const ShiftFinish& shift,
+CONVFILT_DEVICE inline void end_sums(const MaskPart<std::uint8_t>& mask, const HalfToEven& end,
                                      const PlaneView<std::int32_t>& partial,
                                      const PlaneView<std::uint8_t>& out, int x, int y, bool whole,
                                      const Sums<kDigits>& sums) {
   constexpr int kRows = rows_together(kDigits);
-  const auto first = [&](const Pair& p) {
-    return total<kDigits>(sums, p.rho, p.product, 2 * p.half);
-  };
-  const auto second = [&](const Pair& p) {
-    return total<kDigits>(sums, p.rho, p.product, 2 * p.half + 1);
+  const auto sum_of = [&](const Pair& p, int k) {
+    return total<kDigits>(sums, p.rho, p.product, 2 * p.half + k);
   };
   const auto store = [&](const Pair& p, std::uint16_t pair) {
     *reinterpret_cast<std::uint16_t*>(out.row(p.y) + p.x) = pair;
   };
-  if (whole && shift.usable) {
-    for_each_pair<kRows>(
-        x, y, [&](const Pair& p) { store(p, saturated_pair(shift(first(p)), shift(second(p)))); });
+  if (whole && end.usable) {
+    for_each_pair<kRows>(x, y, [&](const Pair& p) {
+      store(p, saturated_pair(end(sum_of(p, 0)), end(sum_of(p, 1))));
+    });
   } else if (whole && mask.first && mask.last) {
     for_each_pair<kRows>(x, y, [&](const Pair& p) {
-      store(p, std::uint16_t(mask.finish(first(p)) | mask.finish(second(p)) << 8));
+      store(p, std::uint16_t(mask.finish(sum_of(p, 0)) | mask.finish(sum_of(p, 1)) << 8));
     });
   } else {
     for_each_pair<kRows>(x, y, [&](const Pair& p) {
       if (p.y >= out.height) return;
       for (int k = 0; k < 2; ++k) {
         const int at = p.x + k;
-        const std::int32_t sum = (k ? second(p) : first(p)) - shift.offset;
+        const std::int32_t sum = sum_of(p, k) - end.start;
         if (at >= out.width) continue;
         end_sum(mask, partial, out, at, p.y, sum + begin_sum(mask, partial, at, p.y));
       }

@@ -4,41 +4,17 @@
 
 #include "device_plan.hpp"
 #include "tensor_core.hpp"
+#include "tensor_layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
-constexpr int kWarps = 4;          // of a block
-constexpr int kLaneCount = 32;     // threads of a warp: a row of the block
-constexpr int kSegment = 8;        // neighbouring outputs that one row of a product gives
-constexpr int kStepBytes = 16;     // samples of a segment that one k step multiplies
-constexpr int kTileColumns = 256;  // outputs: two products of 16 segments
-constexpr int kChunk = 16;         // samples that are copied at once, at addresses of whole chunks
-
-/// A segment's samples lie from a multiple of four on, so that lanes read words: this many before
-/// the first one that counts.
-CONVFILT_HD constexpr int slack_of(int dx) {
-  return dx & 3;
-}
-
-/// Steps of 16 samples that cover the taps of a segment's outputs, which are `channels` samples
-/// apart.
-CONVFILT_HD constexpr int steps_of(int dx, int mask_width, int channels) {
-  const int taps = (mask_width - 1) * channels + 1;
-  return (slack_of(dx * channels) + kSegment - 1 + taps + kStepBytes - 1) / kStepBytes;
-}
+constexpr int kWarps = 4;      // of a block
+constexpr int kTileRows = 32;  // outputs
 constexpr int kMaxSteps = steps_of(3, kMaxPartSide, 1);
 
-constexpr int kTileRows = 32;  // outputs
-
-/// Words of a row of the input tile: from a whole chunk on, to the last segment's last step.
+/// Words of a row of the input tile.
 constexpr int in_words_of(int steps) {
-  const int last = kTileColumns - kSegment + kChunk - 4 + steps * kStepBytes;
-  return (last + kChunk - 1) / kChunk * (kChunk / 4);
-}
-
-/// Words of a band: of all places in a segment's samples less a column's place, see load_bands().
-constexpr int band_words_of(int steps) {
-  return steps * kStepBytes + 4;
+  return chunks_of(steps) * (kChunk / 4);
 }
 
 /// With that many input tiles.
@@ -59,14 +35,13 @@ constexpr int tiles_kept(int digits, int steps, int height) {
 CONVFILT_DEVICE inline std::uint8_t load_channel(const PlaneView<const std::uint8_t>& in,
                                                  Border border, int channels, int x, int y,
                                                  std::uint8_t ghost) {
-  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
-  const int column = border_index(border, pixel, in.width / channels);
+  const int column = border_sample(border, x, in.width, channels);
   const int row = border_index(border, y, in.height);
   if (column < 0 || row < 0) {
     count_ghost_cell();
     return ghost;
   }
-  return load(in, column * channels + x - pixel * channels, row);
+  return load(in, column, row);
 }
 
 /// Loads rows of whole chunks, from first_row of the tile on, whose first sample is (first_x,
@@ -116,11 +91,8 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
   }
 }
 
-/// Writes the mask's digits as bands. A row of the mask is a band of the matrix that segments are
-/// multiplied with: column n, output n of a segment, holds weight i at place slack + n + i *
-/// channels. The
-/// word of places k..k+3 depends on k - n alone; it stands at k - n + 7 of bands[row * kDigits +
-/// digit], digits of base 256 from the lowest on.
+/// Writes the mask's digits as bands: row j's of base 256, from the lowest on, to
+/// bands[j * kDigits + digit].
 template <int kDigits, int kSteps, class Bands, class Weights>
 CONVFILT_DEVICE inline void load_bands(Bands& bands, Weights& weights,
                                        const MaskPart<std::uint8_t>& mask, int channels) {
@@ -130,14 +102,12 @@ CONVFILT_DEVICE inline void load_bands(Bands& bands, Weights& weights,
     weights[0][k] = mask.weights[k];
   }
   __syncthreads();
-  const int before = slack_of(mask.dx * channels) + kSegment - 1;
   for (int j = threadIdx.y; j < mask.height; j += kWarps) {
     for (int at = threadIdx.x; at < band_words_of(kSteps); at += kLaneCount) {
       std::uint32_t words[kDigits] = {};
       for (int k = 0; k < 4; ++k) {
-        const int place = at - before + k, i = place / channels;
-        const bool taken = place >= 0 && place == i * channels && i < mask.width;
-        const std::uint32_t weight = taken ? std::uint32_t(weights[0][j * mask.width + i]) : 0;
+        const int i = band_column(at, k, mask.dx * channels, mask.width, channels);
+        const std::uint32_t weight = i >= 0 ? std::uint32_t(weights[0][j * mask.width + i]) : 0;
         for (int digit = 0; digit < kDigits; ++digit) {
           words[digit] |= (weight >> (8 * digit) & 255) << (8 * k);
         }

@@ -127,6 +127,15 @@ void run_columns(const Problem& p, const Pass& pass, const Stream& stream) {
   });
 }
 
+Geometry two_pass_geometry() {
+  static_assert(kRowTile % kColumnWidth == 0 && kColumnTile % kRowBlockRows == 0);
+  Geometry g;
+  g.out_columns = kRowTile;
+  g.out_rows = kColumnTile;
+  g.note = "Two kernels, one a pass, with a plane between them, as two-pass has them.";
+  return g;
+}
+
 namespace {
 
 std::string refuses(const Problem& problem, const Tuning&) {
