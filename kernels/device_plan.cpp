@@ -72,9 +72,10 @@ void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   held_ += bytes;
 }
 
-void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes) {
-  hold(owned.buffer, plane_bytes(width, height, sample_bytes));
-  owned.plane = {owned.buffer.data(), width, height,
+void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes,
+                       int margin) {
+  hold(owned.buffer, margin + plane_bytes(width, height, sample_bytes));
+  owned.plane = {owned.buffer.data() + margin, width, height,
                  pitch_for(std::ptrdiff_t(width) * sample_bytes)};
 }
 
@@ -82,6 +83,7 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
   const std::size_t sample = size_of(problem_.depth);
   std::size_t bytes = planes() * plane_bytes(in_width * step(), in_height, sample) +
                       planes() * plane_bytes(window.width * step(), window.height, sample) +
+                      limits_.margin +
                       scratch_bytes(in_height, window.width * step(), window.height);
   if (limits_.texture && !options_.padded_pitch) {
     bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, where rows are not aligned
@@ -122,7 +124,7 @@ Window DevicePlan::fitting_window() const {
 
 void DevicePlan::allocate(const Window& window, int in_width, int in_height) {
   const std::size_t sample = size_of(problem_.depth);
-  shape(plane_in_, in_width * step(), in_height * planes(), sample);
+  shape(plane_in_, in_width * step(), in_height * planes(), sample, limits_.margin);
   shape(plane_out_, window.width * step(), window.height * planes(), sample);
   if (split()) {
     shape(picture_in_, in_width, in_height, sample * problem_.channels);

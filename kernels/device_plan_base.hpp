@@ -55,8 +55,9 @@ class DevicePlan : public Plan {
   /// Makes `buffer` at least that large. What lay in a smaller one is lost.
   void hold(DeviceBuffer& buffer, std::size_t bytes);
 
-  /// Makes `owned` such a plane, keeping its memory where it is large enough.
-  void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes);
+  /// Makes `owned` such a plane, keeping its memory where it is large enough. `margin`: bytes in
+  /// front of it.
+  void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes, int margin = 0);
 
   const Problem problem_;
   const PlanOptions options_;

@@ -131,11 +131,12 @@ TEST_CASE("strips cover each column once, and wide ones have all their samples")
     const int samples = slack + kGroupSegment + random.integer(0, 44);
     const int in_width = random.integer(1, 5000), more = random.integer(-40, 40);
     const int out_width = std::max(1, n % 3 == 0 ? in_width + more : in_width);
-    const GroupGrid grid = group_columns(dx, samples, in_width, out_width, n % 7 != 0);
+    const unsigned address = unsigned(n % 5 == 0 ? random.integer(0, 31) : group_margin(dx));
+    const GroupGrid grid = group_columns(dx, samples, in_width, out_width, address, n % 7 != 0);
     std::vector<int> written(out_width);
     bool begins = true, inside = true;
     const auto strip = [&](int x, int from, int to) {
-      begins &= (x - grid.lead) % 16 == 0;
+      begins &= !grid.aligned || (int(address) + x - grid.lead) % 16 == 0;
       for (int k = std::max(0, from); k < std::min(to, out_width); ++k) ++written[k];
     };
     for (int s = 0; s < grid.narrow; ++s) {
@@ -161,17 +162,21 @@ TEST_CASE("strips cover each column once, and wide ones have all their samples")
 TEST_CASE("strips are as many as run at a time, and reach the last row") {
   for (const int height : {1, 7, 64, 100, 513, 8192, 30000}) {
     for (const int at_once : {1, 40, 1056, 1 << 30}) {
-      GroupGrid grid = group_columns(-1, 19, 8192, 8192, true);
-      group_rows_of(grid, 2, height, at_once);
+      GroupGrid grid = group_columns(-1, 19, 8192, 8192, 4, true);
+      group_rows_of(grid, 2, 3, height, at_once);
       CHECK(grid.rows % 2 == 0);
       CHECK(grid.rows >= 8);
       CHECK(grid.rows <= 128);
+      CHECK(grid.down * grid.rows >= height);
+      CHECK((grid.down - 1) * grid.rows < height);
+      CHECK(grid.narrow_rows % kNarrowRows == 0);
       CHECK(grid.narrow_down * grid.narrow_rows >= height);
+      CHECK((grid.narrow_down - 1) * grid.narrow_rows < height);
     }
   }
-  GroupGrid grid = group_columns(-1, 19, 8192, 8192, true);
-  group_rows_of(grid, 2, 8192, 1056);
-  const int blocks = grid.narrow_blocks() + grid.wide * ceil_div(8192, grid.rows);
+  GroupGrid grid = group_columns(-1, 19, 8192, 8192, 4, true);
+  group_rows_of(grid, 2, 3, 8192, 1056);
+  const int blocks = grid.blocks();
   CHECK(blocks <= 1056);
   CHECK(blocks > 950);
 }

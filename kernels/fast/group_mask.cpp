@@ -1,7 +1,6 @@
 #include "group_mask.hpp"
 
 #include <algorithm>
-#include <bit>
 
 namespace convfilt {
 namespace {
@@ -32,7 +31,7 @@ std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int
                                          int digits, int steps) {
   constexpr int kHalf = 16 * 8;  // bytes of 16 samples of 8 columns
   const int bands = group_bands(digits, mask.height), size = group_band_bytes(digits);
-  const int slack = group_slack(mask.dx, channels), before = group_rows(digits) - 1;
+  const int slack = slack_of(mask.dx * channels), before = group_rows(digits) - 1;
   std::vector<std::uint8_t> bytes(std::size_t(steps) * bands * size);
   for (int j = 0; j < mask.height; ++j) {
     const int band = before + mask.height - 1 - j;
@@ -60,13 +59,12 @@ GroupEnd group_end(const MaskPart<std::uint8_t>& mask, int digits) {
     end.floats =
         float_end(mask.finish, mask.weights, mask.width * mask.height, digits, Digits::all_signed);
   }
-  end.has_halves = std::has_single_bit(mask.finish.divisor);
-  if (end.has_halves) end.halves = half_to_even(mask.finish);
+  end.halves = half_to_even(mask.finish);
   if (end.floats.usable) {
     end.low_start = digits == 1 ? end.floats.start : end.floats.low_start;
     end.top_start = end.floats.start;
-  } else if (end.has_halves) {
-    end.low_start = std::int32_t(end.halves.start);
+  } else {
+    end.low_start = end.halves.start;
   }
   return end;
 }

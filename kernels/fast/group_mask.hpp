@@ -6,18 +6,14 @@
 
 #include "arithmetic.hpp"
 #include "float_end.hpp"
-#include "separable_tensor_mask.hpp"
+#include "half_to_even.hpp"
+#include "tensor_layout.hpp"
 
 namespace convfilt {
 
 constexpr int kGroupSegment = 16;  // neighbouring outputs that one row of a product gives
 constexpr int kGroupStep = 32;     // of a segment's samples, that one product multiplies
 constexpr int kMostGroupSteps = 2;
-
-/// Samples from a multiple of four on, so that outputs lie at such: this many before the first tap.
-constexpr int group_slack(int dx, int channels) {
-  return (dx * channels) & 3;
-}
 
 /// Samples that a segment's taps cover, from that slack on.
 constexpr int group_samples(int slack, int mask_width, int channels) {
@@ -52,11 +48,9 @@ std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int
 /// How sums end: in floats where they can, else half to even by a shift, else as IntegerFinish
 /// does.
 struct GroupEnd {
-  std::int32_t low_start = 0,
-               top_start = 0;  ///< what the lowest digit's sums and the top's begin with
-  FloatEnd floats;             ///< of one digit and two
+  std::int32_t low_start = 0, top_start = 0;  ///< of the sums of the lowest digit, and the top
+  FloatEnd floats;                            ///< of one digit and two
   HalfToEven halves;
-  int has_halves = 0;  ///< whether the divisor is a power of two
   IntegerFinish any;
 };
 

@@ -6,17 +6,9 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Words of shared memory of a narrow strip: its samples, and where they come from.
+/// Words of shared memory of a tile: its samples, and where they come from.
 CONVFILT_HD constexpr int narrow_words(int chunks, int mask_height) {
   return chunks * (4 * (kNarrowRows + mask_height - 1) + 16);
-}
-
-/// The sample that stands in for sample x of a row, channels side by side; -1: there is none.
-CONVFILT_DEVICE inline int narrow_column(const GroupPlace& place, int x) {
-  const int channels = place.channels;
-  const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
-  const int column = border_index(place.border, pixel, place.in.width / channels);
-  return column < 0 ? -1 : column * channels + x - pixel * channels;
 }
 
 /// Sixteen samples of row y, which may lie outside the picture, from those columns.
@@ -34,63 +26,63 @@ CONVFILT_DEVICE inline Four<uint32_t> sixteen_samples(const GroupPlace& place, S
   return words;
 }
 
-/// Walks down the rows from..to of a narrow strip, 64 at a time.
+/// The 64 rows from y on of a narrow strip.
 template <int kDigits, int kSteps>
-CONVFILT_DEVICE inline void walk_down_narrow(const GroupPlace& place, const GroupMask& mask,
-                                             const GroupGrid& grid, int strip, int from, int to) {
+CONVFILT_DEVICE inline void narrow_tile(const GroupPlace& place, const GroupMask& mask,
+                                        const GroupGrid& grid, int strip, int y) {
   const int rows = kNarrowRows + mask.height - 1, step_bytes = 2 * rows * 16;
   const int x = grid.narrow_x(strip), in_x = x - grid.lead;
-  const int to_x = strip < grid.left ? grid.first_x : place.out.width;
-  const bool copies = lies_at_multiples_of(16, place.in);
-  const bool words = lies_at_multiples_of(4, place.out);
-  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const Operand tile = operand(place.rows, rows * 16, 8 * 16), bands = band_operand(place.bands);
   const SharedWords columns = place.rows.from(grid.chunks * rows * 4);
+
+  // Load the samples, 16 columns below each other.
   if (int(threadIdx.x) < 16 * grid.chunks) {
-    columns.set(threadIdx.x, narrow_column(place, in_x + int(threadIdx.x)));
+    columns.set(threadIdx.x, border_sample(place.border, in_x + int(threadIdx.x), place.in.width,
+                                           place.channels));
   }
+  __syncthreads();
   CONVFILT_UNROLL(1)
-  for (int y = from; y < to; y += kNarrowRows) {
-    // Load the samples, 16 columns below each other.
-    __syncthreads();
-    CONVFILT_UNROLL(1)
-    for (int k = threadIdx.x; k < grid.chunks * rows; k += kGroupThreads) {
-      const int chunk = k / rows, row = k % rows;
-      const int chunk_x = in_x + 16 * chunk, in_y = y + mask.dy + row;
-      if (copies && chunk_x >= 0 && chunk_x + 16 <= place.in.width && in_y >= 0 &&
-          in_y < place.in.height) {
-        copy16(place.in, chunk_x, in_y, place.rows, 4 * k);
-      } else {
-        place.rows.set4(4 * k, sixteen_samples(place, columns.from(16 * chunk), in_y));
-      }
+  for (int k = threadIdx.x; k < grid.chunks * rows; k += kGroupThreads) {
+    const int chunk = k / rows, chunk_x = in_x + 16 * chunk, in_y = y + mask.dy + k % rows;
+    if (grid.aligned && chunk_x >= 0 && chunk_x + 16 <= place.in.width && in_y >= 0 &&
+        in_y < place.in.height) {
+      copy16(place.in, chunk_x, in_y, place.rows, 4 * k);
+    } else {
+      place.rows.set4(4 * k, sixteen_samples(place, columns.from(16 * chunk), in_y));
     }
-    commit_copies();
-    finish_copies<0>();
-    hand_over();
-    __syncthreads();
+  }
+  commit_copies();
+  finish_copies<0>();
+  hand_over();
+  __syncthreads();
 
-    // Multiply with the bands of the first of the outputs together.
-    GroupSums<kDigits> sums;
-    start<kDigits>(mask.end, sums);
-    begin_products();
-    CONVFILT_UNROLL(1)
-    for (int j = 0; j < mask.height; ++j) {
-      const int band = group_bands(kDigits, mask.height) - group_rows(kDigits) - j;
-      add_row<kSteps, kDigits>(sums, tile.from(16 * j), step_bytes,
-                               bands.from(band * group_band_bytes(kDigits)), mask.height);
-    }
-    commit_products();
-    finish_products(sums);
+  // Multiply with the bands of the first of the outputs together.
+  const Operand samples = operand(place.rows, rows * 16, 8 * 16);
+  const Operand bands = band_operand(place.bands);
+  GroupSums<kDigits> sums;
+  start<kDigits>(mask.end, sums);
+  begin_products();
+  CONVFILT_UNROLL(1)
+  for (int j = 0; j < mask.height; ++j) {
+    const int band = group_bands(kDigits, mask.height) - group_rows(kDigits) - j;
+    add_row<kSteps, kDigits>(sums, samples.from(16 * j), step_bytes,
+                             bands.from(band * group_band_bytes(kDigits)), mask.height);
+  }
+  commit_products();
+  finish_products(sums);
 
-    // End the sums.
+  // End the sums.
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const int to_x = strip < grid.left ? grid.first_x : place.out.width;
+  const bool words = lies_at_multiples_of(4, place.out);
+  with_end<kDigits>(mask.end, [&](const auto& end) {
     CONVFILT_UNROLL(2)
     for (int half = 0; half < 2; ++half) {
       const int row = y + 16 * warp + g + 8 * half;
-      if (row >= to) continue;
-      const uint32_t word = four_of<kDigits>(mask.end, 0, half, sums);
+      if (row >= place.out.height) continue;
+      const uint32_t word = four_of<kDigits>(end, 0, half, sums);
       store_word(place.out.row(row), x + 4 * t, 0, to_x, words, word);
     }
-  }
+  });
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "bytes.hpp"
+#include "digit_sums.hpp"
 #include "group_grid.hpp"
-#include "shift_finish.hpp"
 #include "warpgroup.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -39,7 +39,7 @@ struct GroupPlace {
   PlaneView<uint8_t> out;
   uint8_t ghost;
   Border border;
-  int channels, height;
+  int channels;
   SharedWords bands, rows;
 };
 
@@ -56,34 +56,29 @@ CONVFILT_DEVICE inline void start(const GroupEnd& end, GroupSums<kDigits>& sums)
   }
 }
 
-/// Four neighbouring outputs of row `row` of those together, of a lane's first segment or second.
-template <int kDigits>
-CONVFILT_DEVICE inline uint32_t four_of(const GroupEnd& end, int row, int half,
-                                        const GroupSums<kDigits>& sums) {
-  int32_t four[4];
-  const auto sum = [&](int k, int digit) {
-    return sums[((row * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
-  };
-  const auto total = [&](int k) {
-    int32_t all = sum(k, kDigits - 1);
-    for (int digit = kDigits - 2; digit >= 0; --digit) all = all * 256 + sum(k, digit);
-    return all;
-  };
-  const auto end_with = [&](auto&& ended) {
-    CONVFILT_UNROLL(4)
-    for (int k = 0; k < 4; ++k) four[k] = ended(k);
-  };
+/// Calls f with the end that the mask has.
+template <int kDigits, class F>
+CONVFILT_DEVICE inline void with_end(const GroupEnd& end, F&& f) {
   if (kDigits < 3 && end.floats.usable) {
-    end_with([&](int k) {
-      return kDigits == 1 ? end.floats(sum(k, 0)) : end.floats(sum(k, kDigits - 1), sum(k, 0));
-    });
-  } else if (end.has_halves) {
-    const HalfToEven halves = end.halves;
-    end_with([&](int k) { return int32_t(halves(uint32_t(total(k)))) >> halves.shift; });
+    f(end.floats);
+  } else if (end.halves.usable) {
+    f(end.halves);
   } else {
-    end_with([&](int k) { return end.any(total(k)); });
+    f(end.any);
   }
-  return saturated_four(four[0], four[1], four[2], four[3]);
+}
+
+/// Four neighbouring outputs of row `row` of those together, of a lane's first segment or second.
+template <int kDigits, class End>
+CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
+                                        const GroupSums<kDigits>& sums) {
+  const auto ended = [&](int k) {
+    const auto sum = [&](int digit) {
+      return sums[((row * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
+    };
+    return DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.ended(end);
+  };
+  return saturated_four(ended(0), ended(1), ended(2), ended(3));
 }
 
 /// Adds a row of segments times kDigits digits of the mask's rows, all steps.

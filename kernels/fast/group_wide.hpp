@@ -14,30 +14,35 @@ CONVFILT_CALLED inline int group_edge_row(Border border, int y, int height) {
 /// each half of the block one.
 class RowCopies {
  public:
-  CONVFILT_DEVICE RowCopies(int x, int y, int rows, int chunks, int pitch, int kept)
+  CONVFILT_DEVICE RowCopies(const GroupPlace& place, int x, int y, int rows, int chunks, int pitch,
+                            int kept)
       : chunk_(int(threadIdx.x) % kHalf),
         x_(x + chunk_ * kChunk),
         y_(y + int(threadIdx.x) / kHalf),
         left_(rows - int(threadIdx.x) / kHalf),
         at_(int(threadIdx.x) / kHalf * pitch),
-        pitch_(pitch),
+        two_(2 * pitch),
         end_(kept * pitch),
-        more_(chunk_ < chunks - 1) {}
+        more_(chunk_ < chunks - 1),
+        line_(place.in.rows(y_, 1)) {}
 
   CONVFILT_DEVICE void copy_two(const GroupPlace& place) {
     if (left_ > 0) {
-      int y = y_;
-      if (y < 0 || y >= place.in.height) y = group_edge_row(place.border, y, place.in.height);
-      if (y >= 0) {
-        copy16(place.in, x_, y, place.rows, at_ + chunk_ * 4);
-        if (more_) copy16(place.in, x_ + kHalf * kChunk, y, place.rows, at_ + (kHalf + chunk_) * 4);
+      if (unsigned(y_) < unsigned(place.in.height)) {
+        copy(line_, place);
       } else {
-        fill(place);
+        const int y = group_edge_row(place.border, y_, place.in.height);
+        if (y >= 0) {
+          copy(place.in.rows(y, 1), place);
+        } else {
+          fill(place);
+        }
       }
     }
+    line_.data += 2 * place.in.stride;
     y_ += 2;
     left_ -= 2;
-    at_ += 2 * pitch_;
+    at_ += two_;
     if (at_ >= end_) at_ -= end_;
   }
 
@@ -45,6 +50,10 @@ class RowCopies {
   static constexpr int kChunk = 16, kHalf = kGroupThreads / 2;
   static_assert(kHalf * kChunk == kWideColumns, "half a block copies a row's segments at once");
 
+  CONVFILT_DEVICE void copy(const PlaneView<const uint8_t>& line, const GroupPlace& place) const {
+    copy16(line, x_, 0, place.rows, at_ + chunk_ * 4);
+    if (more_) copy16(line, x_ + kHalf * kChunk, 0, place.rows, at_ + (kHalf + chunk_) * 4);
+  }
   CONVFILT_DEVICE void fill(const GroupPlace& place) const {
     const uint32_t word = place.ghost * 0x01010101u;
     const Four<uint32_t> four{{word, word, word, word}};
@@ -53,8 +62,9 @@ class RowCopies {
     for (int sample = 0; sample < kChunk * (more_ ? 2 : 1); ++sample) count_ghost_cell();
   }
 
-  int chunk_, x_, y_, left_, at_, pitch_, end_;
+  int chunk_, x_, y_, left_, at_, two_, end_;
   bool more_;
+  PlaneView<const uint8_t> line_;  ///< row y_, where that lies in the picture
 };
 
 /// Walks down the rows from..to of a wide strip. kHeight: the mask's height; 0: any.
@@ -67,7 +77,7 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
   const int x = grid.wide_x(strip), own_x = grid.first_x + strip * kWideColumns;
   // Rows below the strip are there where the last outputs together reach them.
   const int in_rows = ceil_div(to - from, kRows) * kRows + height - 1;
-  RowCopies copies(x - grid.lead, from + mask.dy, in_rows, grid.chunks, kPitch, kept);
+  RowCopies copies(place, x - grid.lead, from + mask.dy, in_rows, grid.chunks, kPitch, kept);
   CONVFILT_UNROLL(1)
   for (int row = 0; row < height + kRows - 1; row += 2) copies.copy_two(place);
   commit_copies();
@@ -80,7 +90,9 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int out_x = x + (16 * warp + g) * kGroupSegment + 4 * t;
   const Operand rows = operand(place.rows, 16, 8 * 16), bands = band_operand(place.bands);
-  uint8_t* out = place.out.row(from);
+  uint8_t* out = place.out.row(from) + out_x;
+  // What the strip before has, too, is left to that.
+  const bool writes[2] = {out_x >= own_x, out_x + 8 * kGroupSegment >= own_x};
   int first = 0;  // row of the samples, in bytes
   CONVFILT_UNROLL(1)
   for (int y = from; y < to; y += kRows) {
@@ -123,18 +135,20 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
 
     // End the sums.
     finish_products(sums);
-    CONVFILT_UNROLL(kRows)
-    for (int row = 0; row < kRows; ++row) {
-      if (y + row < to) {
-        CONVFILT_UNROLL(2)
-        for (int half = 0; half < 2; ++half) {
-          const uint32_t word = four_of<kDigits>(mask.end, row, half, sums);
-          const int word_x = out_x + half * 8 * kGroupSegment;
-          if (x == own_x || word_x >= own_x) *reinterpret_cast<uint32_t*>(out + word_x) = word;
+    with_end<kDigits>(mask.end, [&](const auto& end) {
+      CONVFILT_UNROLL(kRows)
+      for (int row = 0; row < kRows; ++row) {
+        if (y + row < to) {
+          CONVFILT_UNROLL(2)
+          for (int half = 0; half < 2; ++half) {
+            const uint32_t word = four_of<kDigits>(end, row, half, sums);
+            uint8_t* const at = out + half * 8 * kGroupSegment;
+            if (writes[half]) *reinterpret_cast<uint32_t*>(at) = word;
+          }
         }
+        out += place.out.stride;
       }
-      out += place.out.stride;
-    }
+    });
   }
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "bytes.hpp"
+#include "digit_sums.hpp"
 #include "strip_mask.hpp"
 #include "strip_words.hpp"
 
@@ -36,26 +37,11 @@ CONVFILT_DEVICE inline void multiply_rows(const Words<kSteps> (&ring)[kPairs][2]
   }
 }
 
-/// A lane's sums number k of all digits: their total, and how they end.
+/// A lane's sums number k.
 template <int kDigits>
-struct LaneSum {
-  std::int32_t top, middle = 0, low = 0;
-
-  CONVFILT_DEVICE LaneSum(const StripSums<kDigits>& sums, int k)
-      : top(sums[kDigits - 1][k / 4][k % 4]) {
-    if (kDigits > 1) low = sums[0][k / 4][k % 4];
-    if (kDigits > 2) middle = sums[kDigits / 2][k / 4][k % 4];
-  }
-  CONVFILT_DEVICE std::int32_t total() const {
-    if (kDigits == 1) return top;
-    return kDigits == 2 ? top * 256 + low : (top * 256 + middle) * 256 + low;
-  }
-  CONVFILT_DEVICE std::int32_t ended(const FloatEnd& end) const {
-    return kDigits == 1 ? end(top) : end(top, low);
-  }
-  CONVFILT_DEVICE std::int32_t ended(const HalfToEven& end) const { return end(total()); }
-  CONVFILT_DEVICE std::int32_t ended(const IntegerFinish& end) const { return end(total()); }
-};
+CONVFILT_DEVICE inline DigitSums<kDigits> digit_sums(const StripSums<kDigits>& sums, int k) {
+  return {sums[kDigits - 1][k / 4][k % 4], sums[kDigits / 2][k / 4][k % 4], sums[0][k / 4][k % 4]};
+}
 
 /// The columns of a row that a warp writes.
 struct Columns {
@@ -70,8 +56,8 @@ CONVFILT_DEVICE inline void end_row(std::uint8_t* row, const StripMask& mask, in
   std::uint16_t pairs[kProducts * 2];
   const auto end_with = [&](const auto& end) {
     for (int k = 0; k < kProducts * 2; ++k) {
-      pairs[k] = saturated_pair(LaneSum<kDigits>(sums, 2 * k).ended(end),
-                                LaneSum<kDigits>(sums, 2 * k + 1).ended(end));
+      pairs[k] = saturated_pair(digit_sums<kDigits>(sums, 2 * k).ended(end),
+                                digit_sums<kDigits>(sums, 2 * k + 1).ended(end));
     }
   };
   if constexpr (kDigits < 3) {

@@ -36,20 +36,22 @@ __global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits))
                  PlaneView<const uint8_t> band_bytes, uint8_t ghost, Border border, int channels,
                  GroupGrid grid, const GroupMask __grid_constant__ mask) {
   const SharedWords words = shared_words();
-  const GroupPlace place{in,       out,         ghost, border,
-                         channels, mask.height, words, words.from(band_bytes.width / 4)};
+  const SharedWords rows = words.from(band_bytes.width / 4);
+  const GroupPlace place{in, out, ghost, border, channels, words, rows};
   for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
     copy16(band_bytes, at, 0, words, at / 4);
   }
   int block = blockIdx.x;
-  if (block < grid.narrow_blocks()) {
+  if (block < grid.narrow * grid.narrow_down) {
     const int from = block / grid.narrow * grid.narrow_rows;
-    commit_copies();
-    finish_copies<0>();
-    walk_down_narrow<kDigits, kSteps>(place, mask, grid, block % grid.narrow, from,
-                                      min(from + grid.narrow_rows, out.height));
+    const int to = min(from + grid.narrow_rows, out.height);
+    CONVFILT_UNROLL(1)
+    for (int y = from; y < to; y += kNarrowRows) {
+      narrow_tile<kDigits, kSteps>(place, mask, grid, block % grid.narrow, y);
+      __syncthreads();
+    }
   } else {
-    block -= grid.narrow_blocks();
+    block -= grid.narrow * grid.narrow_down;
     const int from = block / grid.wide * grid.rows;
     walk_down<kDigits, kSteps, kHeight>(place, mask, grid, block % grid.wide, from,
                                         min(from + grid.rows, out.height));
@@ -79,7 +81,9 @@ auto kernel_of(int digits, int steps, int height) {
 class GroupPlan : public DevicePlan {
  public:
   GroupPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask)
-      : DevicePlan(problem, options, {.interleaved = true}),
+      : DevicePlan(
+            problem, options,
+            {.interleaved = true, .margin = group_margin(-problem.lead_x() * problem.channels)}),
         mask_(mask),
         digits_(signed_digits(mask)),
         end_(group_end(mask, digits_)),
@@ -92,22 +96,23 @@ class GroupPlan : public DevicePlan {
     MaskPart<uint8_t> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    const int slack = group_slack(mask.dx, step());
+    const int slack = slack_of(mask.dx * step());
     const int samples = group_samples(slack, mask.width, step());
     const int steps = ceil_div(samples, kGroupStep);
     hold_bands(mask, slack, steps);
     const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
                                          int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
-    const bool aligned = lies_at_multiples_of(16, in) && lies_at_multiples_of(4, out);
-    GroupGrid grid = group_columns(mask.dx * step(), samples, in.width, out.width, aligned);
-    const int wide = kept_rows(digits_, mask.height) * pitch_words(steps) * 4;
-    const int narrow = narrow_words(grid.chunks, mask.height) * 4;
-    const int bytes = int(bands_.size()) + std::max(wide, narrow);
+    GroupGrid grid = group_columns(mask.dx * step(), samples, in.width, out.width,
+                                   reinterpret_cast<std::uintptr_t>(in.data),
+                                   in.stride % 16 == 0 && lies_at_multiples_of(4, out));
+    const int wide = grid.wide > 0 ? kept_rows(digits_, mask.height) * pitch_words(steps) : 0;
+    const int bytes =
+        int(bands_.size()) + 4 * std::max(wide, narrow_words(grid.chunks, mask.height));
     const auto kernel = kernel_of(digits_, steps, mask.height);
     const dim3 block(kGroupThreads);
-    group_rows_of(grid, group_rows(digits_), out.height, blocks_at_once(kernel, block, bytes));
-    const int blocks = grid.narrow_blocks() + grid.wide * ceil_div(out.height, grid.rows);
-    launch_shared(dim3(blocks), block, bytes, stream_, kernel, in, out, bands, ghost_,
+    group_rows_of(grid, group_rows(digits_), mask.height, out.height,
+                  blocks_at_once(kernel, block, bytes));
+    launch_shared(dim3(grid.blocks()), block, bytes, stream_, kernel, in, out, bands, ghost_,
                   problem_.border, step(), grid, GroupMask{mask.height, mask.dy, end_});
   }
   std::size_t scratch_bytes(int, int, int) const override {
