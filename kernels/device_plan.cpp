@@ -7,6 +7,9 @@ namespace {
 
 constexpr int kWarmups = 3;
 
+/// Bytes behind an input with sides: a strip of a narrow piece reads over its last row.
+constexpr std::size_t kSideTail = 2048;
+
 }  // namespace
 
 DevicePlan::DevicePlan(const Problem& problem, const PlanOptions& options, InputLimits limits)
@@ -31,7 +34,7 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
   stream_.make_current();
   const Window whole = whole_window();
   if (!fits(whole, problem_.width, problem_.height)) return {};
-  allocate(whole, problem_.width, problem_.height);
+  allocate(whole, problem_.width, problem_.height, whole_shift());
   if (in.data) upload(in);
   // Nobody waits between the runs: an idle GPU would add the time that a launch takes to reach it.
   const std::size_t runs = std::size_t(repeats) + kWarmups;
@@ -72,18 +75,27 @@ void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   held_ += bytes;
 }
 
-void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes,
-                       int margin) {
-  hold(owned.buffer, margin + plane_bytes(width, height, sample_bytes));
-  owned.plane = {owned.buffer.data() + margin, width, height,
+void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes) {
+  hold(owned.buffer, plane_bytes(width, height, sample_bytes));
+  owned.plane = {owned.buffer.data(), width, height,
                  pitch_for(std::ptrdiff_t(width) * sample_bytes)};
+}
+
+std::size_t DevicePlan::input_bytes(int width, int height) const {
+  const std::ptrdiff_t row = std::ptrdiff_t(width) * size_of(problem_.depth) + limits_.sides;
+  return std::size_t(pitch_for(row)) * height + (limits_.sides > 0 ? kSideTail : 0);
+}
+
+void DevicePlan::shape_input(int width, int height, Shift shift) {
+  const std::ptrdiff_t row = std::ptrdiff_t(width) * size_of(problem_.depth) + limits_.sides;
+  hold(plane_in_.buffer, input_bytes(width, height));
+  plane_in_.plane = {plane_in_.buffer.data() + margin(shift), width, height, pitch_for(row)};
 }
 
 std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_height) const {
   const std::size_t sample = size_of(problem_.depth);
-  std::size_t bytes = planes() * plane_bytes(in_width * step(), in_height, sample) +
+  std::size_t bytes = input_bytes(in_width * step(), in_height * planes()) +
                       planes() * plane_bytes(window.width * step(), window.height, sample) +
-                      limits_.margin +
                       scratch_bytes(in_height, window.width * step(), window.height);
   if (limits_.texture && !options_.padded_pitch) {
     bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, where rows are not aligned
@@ -122,9 +134,9 @@ Window DevicePlan::fitting_window() const {
   return window;
 }
 
-void DevicePlan::allocate(const Window& window, int in_width, int in_height) {
+void DevicePlan::allocate(const Window& window, int in_width, int in_height, Shift shift) {
   const std::size_t sample = size_of(problem_.depth);
-  shape(plane_in_, in_width * step(), in_height * planes(), sample, limits_.margin);
+  shape_input(in_width * step(), in_height * planes(), shift);
   shape(plane_out_, window.width * step(), window.height * planes(), sample);
   if (split()) {
     shape(picture_in_, in_width, in_height, sample * problem_.channels);
@@ -163,7 +175,7 @@ void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::by
     in = staging_.view();
     shift = {problem_.mask.anchor_x, problem_.mask.anchor_y};
   }
-  allocate(window, in.width, in.height);
+  allocate(window, in.width, in.height, shift);
   const DevicePlane& picture_out = split() ? picture_out_.plane : plane_out_.plane;
 
   Event start, uploaded, filtered, downloaded;

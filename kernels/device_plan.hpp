@@ -78,8 +78,7 @@ struct InputLimits {
   int width = INT_MAX, height = INT_MAX;
   bool texture = false;      ///< read through a texture, which wants aligned rows, or else a copy
   bool interleaved = false;  ///< channels side by side, as they lie in a picture; else planes
-  int margin =
-      0;  ///< bytes in front of the input's rows, whose addresses are otherwise multiples of 256
+  int sides = 0;  ///< bytes of a row of the input beside its samples, of which margin() lie before
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);

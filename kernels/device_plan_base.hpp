@@ -55,9 +55,11 @@ class DevicePlan : public Plan {
   /// Makes `buffer` at least that large. What lay in a smaller one is lost.
   void hold(DeviceBuffer& buffer, std::size_t bytes);
 
-  /// Makes `owned` such a plane, keeping its memory where it is large enough. `margin`: bytes in
-  /// front of it.
-  void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes, int margin = 0);
+  /// Of InputLimits::sides, bytes before a row's samples.
+  virtual int margin(Shift) const { return 0; }
+
+  /// Makes `owned` such a plane, keeping its memory where it is large enough.
+  void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes);
 
   const Problem problem_;
   const PlanOptions options_;
@@ -74,9 +76,12 @@ class DevicePlan : public Plan {
   std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
   bool fits(const Window& window, int in_width, int in_height) const;
   Window fitting_window() const;
-  void allocate(const Window& window, int in_width, int in_height);
+  void allocate(const Window& window, int in_width, int in_height, Shift shift);
   void run_window(PictureView<const std::byte> in, PictureView<std::byte> out, const Window& window,
                   Timing& timing);
+  /// The input's bytes, and its shape: with room for its sides.
+  std::size_t input_bytes(int width, int height) const;
+  void shape_input(int width, int height, Shift shift);
   void upload(PictureView<const std::byte> in);
   void filter_channels(Shift shift);
 

@@ -1,111 +1,164 @@
-/// What a block of tensor_groups.cu does: a wide strip, or a narrow one.
+/// A strip of tensor_groups.cu.
 #pragma once
 
-#include "bytes.hpp"
-#include "digit_sums.hpp"
-#include "group_grid.hpp"
-#include "warpgroup.hpp"
+#include "group_sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
-using std::int32_t;
-using std::uint32_t;
-using std::uint8_t;
-
-constexpr int kGroupThreads = 128;
-constexpr int kAhead = 3;  // times rows together, that are being copied
-
-/// Words of a copied row of a wide strip.
-constexpr int pitch_words(int steps) {
-  return (kWideColumns - kGroupSegment + steps * kGroupStep) / 4;
+/// The row that stands in for one outside the picture; -1: there is none. Called, since it is rare.
+CONVFILT_CALLED inline int group_edge_row(Border border, int y, int height) {
+  return border_index(border, y, height);
 }
 
-/// Rows of a wide strip that are kept: what a product's outputs need, by two, and those on their
-/// way.
-CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
-  const int rows = group_rows(digits);
-  return (mask_height + rows) / 2 * 2 + rows * kAhead;
-}
+/// Copies the rows of a strip to shared memory, one after the other and round, two at a time:
+/// each half of the block one.
+class RowCopies {
+ public:
+  CONVFILT_DEVICE RowCopies(const GroupPlace& place, int x, int y, int rows, int chunks, int pitch,
+                            int kept)
+      : chunk_(int(threadIdx.x) % kHalf),
+        x_(x + chunk_ * kChunk),
+        y_(y + int(threadIdx.x) / kHalf),
+        left_(rows - int(threadIdx.x) / kHalf),
+        at_(int(threadIdx.x) / kHalf * pitch),
+        two_(2 * pitch),
+        end_(kept * pitch),
+        more_(chunk_ < chunks - 1),
+        line_(place.in.rows(y_, 1)) {}
 
-/// What the kernel gets, by value.
-struct GroupMask {
-  int height, dy;
-  GroupEnd end;
+  CONVFILT_DEVICE void copy_two(const GroupPlace& place) {
+    if (left_ > 0) {
+      if (unsigned(y_) < unsigned(place.in.height)) {
+        copy(line_, place);
+      } else {
+        const int y = group_edge_row(place.border, y_, place.in.height);
+        if (y >= 0) {
+          copy(place.in.rows(y, 1), place);
+        } else {
+          fill(place);
+        }
+      }
+    }
+    line_.data += 2 * place.in.stride;
+    y_ += 2;
+    left_ -= 2;
+    at_ += two_;
+    if (at_ >= end_) at_ -= end_;
+  }
+
+ private:
+  static constexpr int kHalf = kGroupThreads / 2;
+  static_assert(kHalf * kChunk == kGroupColumns, "half a block copies a row's segments at once");
+
+  CONVFILT_DEVICE void copy(const PlaneView<const uint8_t>& line, const GroupPlace& place) const {
+    copy16(line, x_, 0, place.rows, at_ + chunk_ * 4);
+    if (more_) copy16(line, x_ + kHalf * kChunk, 0, place.rows, at_ + (kHalf + chunk_) * 4);
+  }
+  CONVFILT_DEVICE void fill(const GroupPlace& place) const {
+    const uint32_t word = place.ghost * 0x01010101u;
+    const Four<uint32_t> four{{word, word, word, word}};
+    place.rows.set4(at_ + chunk_ * 4, four);
+    if (more_) place.rows.set4(at_ + (kHalf + chunk_) * 4, four);
+    for (int sample = 0; sample < kChunk * (more_ ? 2 : 1); ++sample) count_ghost_cell();
+  }
+
+  int chunk_, x_, y_, left_, at_, two_, end_;
+  bool more_;
+  PlaneView<const uint8_t> line_;  ///< row y_, where that lies in the picture
 };
 
-/// A block's part of the picture, and of shared memory.
-struct GroupPlace {
-  PlaneView<const uint8_t> in;
-  PlaneView<uint8_t> out;
-  uint8_t ghost;
-  Border border;
-  int channels;
-  SharedWords bands, rows;
-};
-
-template <int kDigits>
-using GroupSums = int32_t[8 * kDigits * group_rows(kDigits)];
-
-/// What the sums of each digit begin with.
-template <int kDigits>
-CONVFILT_DEVICE inline void start(const GroupEnd& end, GroupSums<kDigits>& sums) {
-  CONVFILT_UNROLL(8 * kDigits * group_rows(kDigits))
-  for (int k = 0; k < 8 * kDigits * group_rows(kDigits); ++k) {
-    const int digit = k / 8 % kDigits;
-    sums[k] = digit == 0 ? end.low_start : digit == kDigits - 1 ? end.top_start : 0;
+/// Walks down the rows from..to of a strip. kHeight: the mask's height; 0: any.
+template <int kDigits, int kSteps, int kHeight>
+CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& mask,
+                                      const GroupGrid& grid, int strip, int from, int to) {
+  constexpr int kRows = group_rows(kDigits), kPitch = pitch_words(kSteps), kUnrolled = 4;
+  const int height = kHeight > 0 ? kHeight : mask.height;
+  const int kept = kept_rows(kDigits, height), end_at = kept * kPitch * 4;
+  const int x = grid.strip_x(strip), own_x = strip * kGroupColumns;
+  // Rows below the strip are there where the last outputs together reach them.
+  const int in_rows = ceil_div(to - from, kRows) * kRows + height - 1;
+  RowCopies copies(place, x, from + mask.dy, in_rows, grid.chunks, kPitch, kept);
+  CONVFILT_UNROLL(1)
+  for (int row = 0; row < height + kRows - 1; row += 2) copies.copy_two(place);
+  commit_copies();
+  CONVFILT_UNROLL(1)
+  for (int ahead = 1; ahead < kAhead; ++ahead) {
+    for (int row = 0; row < kRows; row += 2) copies.copy_two(place);
+    commit_copies();
   }
-}
 
-/// Calls f with the end that the mask has.
-template <int kDigits, class F>
-CONVFILT_DEVICE inline void with_end(const GroupEnd& end, F&& f) {
-  if (kDigits < 3 && end.floats.usable) {
-    f(end.floats);
-  } else if (end.halves.usable) {
-    f(end.halves);
-  } else {
-    f(end.any);
-  }
-}
+  const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  const int out_x = x + (16 * warp + g) * kGroupSegment + 4 * t;
+  const Operand rows = operand(place.rows, 16, 8 * 16), bands = band_operand(place.bands);
+  uint8_t* out = place.out.row(from) + out_x;
+  // What the strip before has, too, is left to that.
+  const int last_x = place.out.width - 4;
+  const bool words[2] = {out_x >= own_x && out_x <= last_x,
+                         out_x + 8 * kGroupSegment >= own_x && out_x + 8 * kGroupSegment <= last_x};
+  int first = 0;  // row of the samples, in bytes
+  CONVFILT_UNROLL(1)
+  for (int y = from; y < to; y += kRows) {
+    // Wait for the newest rows.
+    finish_copies<kAhead - 1>();
+    hand_over();
+    __syncthreads();
 
-/// Four neighbouring outputs of row `row` of those together, of a lane's first segment or second.
-template <int kDigits, class End>
-CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
-                                        const GroupSums<kDigits>& sums) {
-  const auto ended = [&](int k) {
-    const auto sum = [&](int digit) {
-      return sums[((row * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
+    // Multiply each row with the bands of all outputs that it counts for.
+    GroupSums<kDigits> sums;
+    start<kDigits>(mask.end, sums);
+    begin_products();
+    int at = first, band = (group_bands(kDigits, height) - kRows) * group_band_bytes(kDigits);
+    const auto add = [&] {
+      add_row<kSteps, kDigits>(sums, rows.from(at), kGroupStep, bands.from(band), height);
+      band -= group_band_bytes(kDigits);
+      at += kPitch * 4;
+      if (at == end_at) at = 0;
     };
-    return DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.ended(end);
-  };
-  return saturated_four(ended(0), ended(1), ended(2), ended(3));
-}
+    if constexpr (kHeight > 0) {
+      CONVFILT_UNROLL(kHeight + kRows - 1)
+      for (int row = 0; row < kHeight + kRows - 1; ++row) add();
+    } else {
+      int left = height + kRows - 1;
+      CONVFILT_UNROLL(1)
+      for (; left >= kUnrolled; left -= kUnrolled) {
+        CONVFILT_UNROLL(kUnrolled)
+        for (int k = 0; k < kUnrolled; ++k) add();
+      }
+      CONVFILT_UNROLL(1)
+      for (; left > 0; --left) add();
+    }
+    commit_products();
 
-/// Adds a row of segments times kDigits digits of the mask's rows, all steps.
-template <int kSteps, int kDigits>
-CONVFILT_DEVICE inline void add_row(GroupSums<kDigits>& sums, const Operand& row, int step_bytes,
-                                    const Operand& band, int height) {
-  const int bytes = group_bands(kDigits, height) * group_band_bytes(kDigits);
-  CONVFILT_UNROLL(kSteps)
-  for (int step = 0; step < kSteps; ++step) {
-    multiply(sums, row.from(step * step_bytes), band.from(step * bytes));
-  }
-}
+    // Meanwhile, copy rows over those that all warps were through with before the barrier.
+    for (int row = 0; row < kRows; row += 2) copies.copy_two(place);
+    commit_copies();
+    first += kRows * kPitch * 4;
+    if (first >= end_at) first -= end_at;
 
-/// The bands as products take them.
-CONVFILT_DEVICE inline Operand band_operand(SharedWords bands) {
-  return operand(bands, 8 * 16, 2 * 8 * 16);
-}
-
-/// Of the output's columns from..to, those of a word.
-CONVFILT_DEVICE inline void store_word(uint8_t* row, int x, int from, int to, bool words,
-                                       uint32_t word) {
-  if (words && x >= from && x + 4 <= to) {
-    *reinterpret_cast<uint32_t*>(row + x) = word;
-    return;
-  }
-  for (int k = 0; k < 4; ++k) {
-    if (x + k >= from && x + k < to) row[x + k] = uint8_t(word >> (8 * k));
+    // End the sums.
+    finish_products(sums);
+    with_end<kDigits>(mask.end, [&](const auto& end) {
+      CONVFILT_UNROLL(kRows)
+      for (int row = 0; row < kRows; ++row) {
+        if (y + row < to) {
+          CONVFILT_UNROLL(2)
+          for (int half = 0; half < 2; ++half) {
+            const uint32_t word = four_of<kDigits>(end, row, half, sums);
+            uint8_t* const at = out + half * 8 * kGroupSegment;
+            if (words[half]) {
+              *reinterpret_cast<uint32_t*>(at) = word;
+            } else {
+              // The last bytes of a row that ends between: at most three.
+              const int at_x = out_x + half * 8 * kGroupSegment;
+              for (int k = 0; at_x > last_x && at_x + k < place.out.width; ++k) {
+                at[k] = uint8_t(word >> (8 * k));
+              }
+            }
+          }
+        }
+        out += place.out.stride;
+      }
+    });
   }
 }
 

@@ -11,16 +11,14 @@
 //       rows y, y + 1           o o o o o o o o o o o o   2 x 1024 outputs
 //
 //   Reads per output: (rows + h - 1) / rows. Products of 64 x 32 x 32 * digits per 2 * 1024
-//   outputs: (h + 1) * steps, e.g. 4 at 3x3; a step is 32 samples, of which 17 and a mask's width
-//   count. Samples beside the picture are not in such strips: narrow ones at its sides lie the
-//   other way, 64 rows of one segment.
+//   outputs: (h + 1) * steps, e.g. 4 at 3x3; a step is 32 samples, of which 15 and a mask's width
+//   count. What lies beside the picture is written there first, into its rows' padding.
 //   Siblings: tensor_strips.cu and tensor.cu, for other devices and narrow pictures.
 
 #include "tensor_groups.hpp"
 
 #include "device_plan_base.hpp"
-#include "group_narrow.hpp"
-#include "group_wide.hpp"
+#include "group_walk.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -33,29 +31,29 @@ constexpr int blocks_an_sm(int digits) {
 template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits))
     group_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
-                 PlaneView<const uint8_t> band_bytes, uint8_t ghost, Border border, int channels,
-                 GroupGrid grid, const GroupMask __grid_constant__ mask) {
+                 PlaneView<const uint8_t> band_bytes, uint8_t ghost, Border border, GroupGrid grid,
+                 const GroupMask __grid_constant__ mask) {
   const SharedWords words = shared_words();
-  const SharedWords rows = words.from(band_bytes.width / 4);
-  const GroupPlace place{in, out, ghost, border, channels, words, rows};
+  const GroupPlace place{in, out, ghost, border, words, words.from(band_bytes.width / 4)};
   for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
     copy16(band_bytes, at, 0, words, at / 4);
   }
-  int block = blockIdx.x;
-  if (block < grid.narrow * grid.narrow_down) {
-    const int from = block / grid.narrow * grid.narrow_rows;
-    const int to = min(from + grid.narrow_rows, out.height);
-    CONVFILT_UNROLL(1)
-    for (int y = from; y < to; y += kNarrowRows) {
-      narrow_tile<kDigits, kSteps>(place, mask, grid, block % grid.narrow, y);
-      __syncthreads();
-    }
-  } else {
-    block -= grid.narrow * grid.narrow_down;
-    const int from = block / grid.wide * grid.rows;
-    walk_down<kDigits, kSteps, kHeight>(place, mask, grid, block % grid.wide, from,
-                                        min(from + grid.rows, out.height));
-  }
+  const int from = blockIdx.x / grid.across * grid.rows;
+  walk_down<kDigits, kSteps, kHeight>(place, mask, grid, blockIdx.x % grid.across, from,
+                                      min(from + grid.rows, out.height));
+}
+
+/// The samples that a border makes up beside a picture, left ones and right ones, channels side by
+/// side; in its rows' padding.
+__global__ void sides_kernel(PlaneView<uint8_t> in, int left, int right, uint8_t ghost,
+                             Border border, int channels) {
+  const int side = int(blockIdx.x * blockDim.x + threadIdx.x), y = side / (left + right);
+  if (y >= in.height) return;
+  const int k = side % (left + right), x = k < left ? k - left : in.width + k - left;
+  const int column = border_sample(border, x, in.width, channels);
+  if (column < 0) count_ghost_cell();
+  const PlaneView<const uint8_t> from{in.data, in.width, in.height, in.stride};
+  in.row(y)[x] = column < 0 ? ghost : load(from, column, y);
 }
 
 template <int kDigits, int kSteps>
@@ -78,12 +76,13 @@ auto kernel_of(int digits, int steps, int height) {
   return digits == 2 ? kernel_of<2>(steps, height) : kernel_of<3>(steps, height);
 }
 
+/// Bytes of a row beside its samples: a mask's reach on either side, and the last strip's.
+constexpr int kMostSides = 2 * kMostGroupSteps * kGroupStep + kSector;
+
 class GroupPlan : public DevicePlan {
  public:
   GroupPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask)
-      : DevicePlan(
-            problem, options,
-            {.interleaved = true, .margin = group_margin(-problem.lead_x() * problem.channels)}),
+      : DevicePlan(problem, options, {.interleaved = true, .sides = kMostSides}),
         mask_(mask),
         digits_(signed_digits(mask)),
         end_(group_end(mask, digits_)),
@@ -91,29 +90,35 @@ class GroupPlan : public DevicePlan {
 
  protected:
   void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
-    const auto in = in_plane.view<const uint8_t>();
+    auto in = in_plane.view<uint8_t>();
     const auto out = out_plane.view<uint8_t>();
     MaskPart<uint8_t> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    const int slack = slack_of(mask.dx * step());
-    const int samples = group_samples(slack, mask.width, step());
+    const int dx = mask.dx * step(), taps = (mask.width - 1) * step() + 1;
+    write_sides(in, std::max(0, -dx), std::max(0, out.width - 1 + dx + taps - in.width));
+
+    const int samples = group_samples(slack_of(dx), mask.width, step());
     const int steps = ceil_div(samples, kGroupStep);
-    hold_bands(mask, slack, steps);
+    hold_bands(mask, slack_of(dx), steps);
     const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
                                          int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
-    GroupGrid grid = group_columns(mask.dx * step(), samples, in.width, out.width,
-                                   reinterpret_cast<std::uintptr_t>(in.data),
-                                   in.stride % 16 == 0 && lies_at_multiples_of(4, out));
-    const int wide = grid.wide > 0 ? kept_rows(digits_, mask.height) * pitch_words(steps) : 0;
-    const int bytes =
-        int(bands_.size()) + 4 * std::max(wide, narrow_words(grid.chunks, mask.height));
+    GroupGrid grid = group_columns(dx, samples, out.width);
+    const PlaneView<const uint8_t> read{in.data - grid.lead, grid.read_columns(), in.height,
+                                        in.stride};
+    const int kept = kept_rows(digits_, mask.height) * pitch_words(steps) * 4;
+    const int bytes = int(bands_.size()) + kept;
     const auto kernel = kernel_of(digits_, steps, mask.height);
     const dim3 block(kGroupThreads);
     group_rows_of(grid, group_rows(digits_), mask.height, out.height,
                   blocks_at_once(kernel, block, bytes));
-    launch_shared(dim3(grid.blocks()), block, bytes, stream_, kernel, in, out, bands, ghost_,
-                  problem_.border, step(), grid, GroupMask{mask.height, mask.dy, end_});
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, read, out, bands,
+                  ghost_, problem_.border, grid, GroupMask{mask.height, mask.dy, end_});
+  }
+  /// So that the strips' samples begin at addresses that are multiples of 16.
+  int margin(Shift shift) const override {
+    const int lead = group_lead((mask_.dx + shift.x) * step());
+    return lead > 0 ? lead : lead & (kChunk - 1);
   }
   std::size_t scratch_bytes(int, int, int) const override {
     return std::size_t(kMostGroupSteps) * group_bands(digits_, mask_.height) *
@@ -122,6 +127,13 @@ class GroupPlan : public DevicePlan {
   void allocate_scratch(int, int, int) override {}
 
  private:
+  void write_sides(const PlaneView<uint8_t>& in, int left, int right) {
+    if (left + right == 0) return;
+    constexpr int kThreads = 256;
+    launch(dim3(ceil_div(in.height * (left + right), kThreads)), dim3(kThreads), stream_,
+           sides_kernel, in, left, right, ghost_, problem_.border, step());
+  }
+
   /// They depend on where a piece of the picture begins.
   void hold_bands(const MaskPart<uint8_t>& mask, int slack, int steps) {
     if (slack == slack_) return;
@@ -143,10 +155,10 @@ class GroupPlan : public DevicePlan {
 
 /// Whether strips of 1024 columns fit the picture well: other kernels waste less where the last
 /// strip would do most of its columns a second time.
-bool wide_enough(const Problem& problem, int samples) {
-  const int columns = problem.out_width() * problem.channels - 2 * samples;
-  return columns >= kWideColumns &&
-         ceil_div(columns, kWideColumns) * kWideColumns <= columns + columns / 2;
+bool wide_enough(const Problem& problem) {
+  const int columns = problem.out_width() * problem.channels;
+  return columns >= kGroupColumns &&
+         ceil_div(columns, kGroupColumns) * kGroupColumns <= columns + columns / 2;
 }
 
 }  // namespace
@@ -155,8 +167,8 @@ std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& opti
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   constexpr int kMostSlack = 3;
   const int samples = group_samples(kMostSlack, parts.front().width, problem.channels);
-  if (parts.size() > 1 || samples > kMostGroupSteps * kGroupStep ||
-      !wide_enough(problem, samples) || !has_warpgroups(options)) {
+  if (parts.size() > 1 || samples > kMostGroupSteps * kGroupStep || !options.padded_pitch ||
+      !wide_enough(problem) || !has_warpgroups(options)) {
     return nullptr;
   }
   return std::make_unique<GroupPlan>(problem, options, parts.front());

@@ -1,0 +1,99 @@
+/// What a block of tensor_groups.cu has: its place, and the sums of its rows and their ends.
+#pragma once
+
+#include "bytes.hpp"
+#include "digit_sums.hpp"
+#include "group_grid.hpp"
+#include "warpgroup.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+using std::int32_t;
+using std::uint32_t;
+using std::uint8_t;
+
+constexpr int kGroupThreads = 128;
+constexpr int kAhead = 3;  // times rows together, that are being copied
+
+/// Words of a copied row.
+constexpr int pitch_words(int steps) {
+  return (kGroupColumns - kGroupSegment + steps * kGroupStep) / 4;
+}
+
+/// Rows that are kept: what a product's outputs need, by two, and those on their
+/// way.
+CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
+  const int rows = group_rows(digits);
+  return (mask_height + rows) / 2 * 2 + rows * kAhead;
+}
+
+/// What the kernel gets, by value.
+struct GroupMask {
+  int height, dy;
+  GroupEnd end;
+};
+
+/// What a block reads and writes, and its shared memory.
+struct GroupPlace {
+  PlaneView<const uint8_t> in;  ///< with its sides, so that a strip's samples begin at its column
+  PlaneView<uint8_t> out;
+  uint8_t ghost;
+  Border border;
+  SharedWords bands, rows;
+};
+
+template <int kDigits>
+using GroupSums = int32_t[8 * kDigits * group_rows(kDigits)];
+
+/// What the sums of each digit begin with.
+template <int kDigits>
+CONVFILT_DEVICE inline void start(const GroupEnd& end, GroupSums<kDigits>& sums) {
+  CONVFILT_UNROLL(8 * kDigits * group_rows(kDigits))
+  for (int k = 0; k < 8 * kDigits * group_rows(kDigits); ++k) {
+    const int digit = k / 8 % kDigits;
+    sums[k] = digit == 0 ? end.low_start : digit == kDigits - 1 ? end.top_start : 0;
+  }
+}
+
+/// Calls f with the end that the mask has.
+template <int kDigits, class F>
+CONVFILT_DEVICE inline void with_end(const GroupEnd& end, F&& f) {
+  if (kDigits < 3 && end.floats.usable) {
+    f(end.floats);
+  } else if (end.halves.usable) {
+    f(end.halves);
+  } else {
+    f(end.any);
+  }
+}
+
+/// Four neighbouring outputs of row `row` of those together, of a lane's first segment or second.
+template <int kDigits, class End>
+CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
+                                        const GroupSums<kDigits>& sums) {
+  const auto ended = [&](int k) {
+    const auto sum = [&](int digit) {
+      return sums[((row * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
+    };
+    return DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.ended(end);
+  };
+  return saturated_four(ended(0), ended(1), ended(2), ended(3));
+}
+
+/// Adds a row of segments times kDigits digits of the mask's rows, all steps.
+template <int kSteps, int kDigits>
+CONVFILT_DEVICE inline void add_row(GroupSums<kDigits>& sums, const Operand& row, int step_bytes,
+                                    const Operand& band, int height) {
+  const int bytes = group_bands(kDigits, height) * group_band_bytes(kDigits);
+  CONVFILT_UNROLL(kSteps)
+  for (int step = 0; step < kSteps; ++step) {
+    multiply(sums, row.from(step * step_bytes), band.from(step * bytes));
+  }
+}
+
+/// The bands as products take them.
+CONVFILT_DEVICE inline Operand band_operand(SharedWords bands) {
+  return operand(bands, 8 * 16, 2 * 8 * 16);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND
