@@ -7,8 +7,8 @@
 ///                                bytes, lead and stride being multiples of 16
 ///   Operand::from(bytes)         the same, so many bytes on: a multiple of 16
 ///   begin_products()             before the first product of sums that were set or read
-///   multiply(sums, a, b)         sums += a * b: 64 x 32 unsigned bytes times 32 x columns signed
-///                                ones; a thread has columns / 2 sums
+///   multiply(sums, a, b, keep)   sums += a * b: 64 x 32 unsigned bytes times 32 x columns signed
+///                                ones; a thread has columns / 2 sums. !keep: sums = a * b
 ///   commit_products()            they go on by themselves
 ///   finish_products(sums)        until these are there
 ///

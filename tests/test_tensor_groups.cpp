@@ -125,7 +125,7 @@ TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") 
 
 TEST_CASE("strips cover all of a plane, each column once") {
   for (int width = 1; width < 5000; width += width < 1100 ? 1 : 37) {
-    const GroupGrid grid = group_columns(-3, 21, width);
+    const GroupGrid grid = group_columns(-3, 5, width, width);
     std::vector<int> written(width);
     for (int strip = 0; strip < grid.across; ++strip) {
       const int x = grid.strip_x(strip);
@@ -136,13 +136,15 @@ TEST_CASE("strips cover all of a plane, each column once") {
     CHECK(std::count(written.begin(), written.end(), 1) == width);
     CHECK(grid.last_x + kGroupColumns < std::max(width, kGroupColumns) + kSector);
     CHECK(grid.read_columns() == grid.last_x + kGroupColumns + 16);
+    CHECK(grid.left == 3);
+    CHECK(grid.right == 1);
   }
 }
 
 TEST_CASE("strips reach the last row, and are as many as run at a time") {
   for (const int height : {1, 7, 64, 100, 513, 8192, 30000}) {
     for (const int at_once : {1, 40, 1056, 1 << 30}) {
-      GroupGrid grid = group_columns(-1, 19, 8192);
+      GroupGrid grid = group_columns(-1, 3, 8192, 8192);
       group_rows_of(grid, 2, 3, height, at_once);
       CHECK(grid.rows % 2 == 0);
       CHECK(grid.rows >= 8);
@@ -151,7 +153,7 @@ TEST_CASE("strips reach the last row, and are as many as run at a time") {
       CHECK((grid.down - 1) * grid.rows < height);
     }
   }
-  GroupGrid grid = group_columns(-1, 19, 8192);
+  GroupGrid grid = group_columns(-1, 3, 8192, 8192);
   group_rows_of(grid, 2, 3, 8192, 1056);
   CHECK(grid.across * grid.down <= 1056);
   CHECK(grid.across * grid.down > 950);

@@ -60,36 +60,40 @@ __device__ inline void finish_products(std::int32_t (&sums)[count]) {
 }
 
 /// 64 columns.
-__device__ inline void multiply(std::int32_t (&sums)[32], const Operand& a, const Operand& b) {
+__device__ inline void multiply(std::int32_t (&sums)[32], const Operand& a, const Operand& b,
+                                bool keep = true) {
 #if CONVFILT_NO_WARPGROUPS
   __trap();  // has_warpgroups() said so
 #else
   asm volatile(
+      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %34, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n64k32.s32.u8.s8 {"
       "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
       "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
-      "}, %32, %33, 1;"
+      "}, %32, %33, keep;\n}"
       : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]), "+r"(sums[4]), "+r"(sums[5]),
         "+r"(sums[6]), "+r"(sums[7]), "+r"(sums[8]), "+r"(sums[9]), "+r"(sums[10]), "+r"(sums[11]),
         "+r"(sums[12]), "+r"(sums[13]), "+r"(sums[14]), "+r"(sums[15]), "+r"(sums[16]),
         "+r"(sums[17]), "+r"(sums[18]), "+r"(sums[19]), "+r"(sums[20]), "+r"(sums[21]),
         "+r"(sums[22]), "+r"(sums[23]), "+r"(sums[24]), "+r"(sums[25]), "+r"(sums[26]),
         "+r"(sums[27]), "+r"(sums[28]), "+r"(sums[29]), "+r"(sums[30]), "+r"(sums[31])
-      : "l"(a.bits), "l"(b.bits));
+      : "l"(a.bits), "l"(b.bits), "r"(int(keep)));
 #endif
 }
 
 /// 96 columns.
-__device__ inline void multiply(std::int32_t (&sums)[48], const Operand& a, const Operand& b) {
+__device__ inline void multiply(std::int32_t (&sums)[48], const Operand& a, const Operand& b,
+                                bool keep = true) {
 #if CONVFILT_NO_WARPGROUPS
   __trap();  // has_warpgroups() said so
 #else
   asm volatile(
+      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %50, 0;\n"
       "wgmma.mma_async.sync.aligned.m64n96k32.s32.u8.s8 {"
       "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,"
       "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31,"
       "%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47"
-      "}, %48, %49, 1;"
+      "}, %48, %49, keep;\n}"
       : "+r"(sums[0]), "+r"(sums[1]), "+r"(sums[2]), "+r"(sums[3]), "+r"(sums[4]), "+r"(sums[5]),
         "+r"(sums[6]), "+r"(sums[7]), "+r"(sums[8]), "+r"(sums[9]), "+r"(sums[10]), "+r"(sums[11]),
         "+r"(sums[12]), "+r"(sums[13]), "+r"(sums[14]), "+r"(sums[15]), "+r"(sums[16]),
@@ -100,7 +104,7 @@ __device__ inline void multiply(std::int32_t (&sums)[48], const Operand& a, cons
         "+r"(sums[37]), "+r"(sums[38]), "+r"(sums[39]), "+r"(sums[40]), "+r"(sums[41]),
         "+r"(sums[42]), "+r"(sums[43]), "+r"(sums[44]), "+r"(sums[45]), "+r"(sums[46]),
         "+r"(sums[47])
-      : "l"(a.bits), "l"(b.bits));
+      : "l"(a.bits), "l"(b.bits), "r"(int(keep)));
 #endif
 }
 

@@ -9,6 +9,7 @@
 
 #define __global__
 #define __launch_bounds__(...)
+#define __threadfence() void(0)
 #define __grid_constant__ &  // behind the type: a kernel takes its mask by reference
 
 namespace convfilt::emulator {

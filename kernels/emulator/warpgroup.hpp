@@ -1,6 +1,7 @@
 /// The emulator's side of warpgroup.hpp: each thread computes its own sums from shared memory.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "shared_words.hpp"
@@ -44,7 +45,8 @@ void finish_products(std::int32_t (&)[count]) {}
 
 /// What weighs nothing is not read: it may never have been written.
 template <int count>
-void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b) {
+void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, bool keep = true) {
+  if (!keep) std::fill_n(sums, count, 0);
   const int warp = int(running.thread / kLanes) % 4, lane = int(running.thread % kLanes);
   for (int quarter = 0; quarter < 8; ++quarter) {
     std::uint32_t samples[2] = {};

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "float_end.hpp"
-#include "half_to_even.hpp"
 
 namespace convfilt {
 
@@ -21,8 +20,11 @@ struct DigitSums {
   CONVFILT_HD std::int32_t ended(const FloatEnd& end) const {
     return kDigits == 1 ? end(top) : end(top, low);
   }
-  CONVFILT_HD std::int32_t ended(const HalfToEven& end) const { return end(total()); }
-  CONVFILT_HD std::int32_t ended(const IntegerFinish& end) const { return end(total()); }
+  /// Of any number of digits.
+  template <class End>
+  CONVFILT_HD std::int32_t ended(const End& end) const {
+    return end(total());
+  }
 };
 
 }  // namespace convfilt

@@ -18,9 +18,11 @@ struct GroupGrid {
   int chunks = 0;  ///< of 16 samples that a segment's taps cover
   int last_x =
       0;  ///< of the last strip, which may reach back over the one before, or over the side
-  int across = 0;  ///< strips side by side
-  int rows = 1;    ///< of outputs of a strip
-  int down = 0;    ///< strips one below the other
+  int left = 0, right = 0;  ///< samples beside the picture that taps reach
+  int last_tap = 0;         ///< from an output's column to its last tap
+  int across = 0;           ///< strips side by side
+  int rows = 1;             ///< of outputs of a strip
+  int down = 0;             ///< strips one below the other
 
   CONVFILT_HD int strip_x(int strip) const {
     const int x = strip * kGroupColumns;
@@ -35,11 +37,14 @@ constexpr int group_lead(int dx) {
   return -(dx & ~3);
 }
 
-/// The columns. `dx`: where outputs begin in the input; `samples`: that a segment's taps cover.
-inline GroupGrid group_columns(int dx, int samples, int out_width) {
+/// The columns. `dx`: where outputs begin in the input; `taps`: from the first to the last.
+inline GroupGrid group_columns(int dx, int taps, int in_width, int out_width) {
   GroupGrid grid;
   grid.lead = group_lead(dx);
-  grid.chunks = ceil_div(samples, kChunk);
+  grid.chunks = ceil_div(group_samples(dx, taps), kChunk);
+  grid.last_tap = dx + taps - 1;
+  grid.left = std::max(0, -dx);
+  grid.right = std::max(0, out_width + grid.last_tap - in_width);
   grid.last_x = ceil_div(std::max(0, out_width - kGroupColumns), kSector) * kSector;
   grid.across = ceil_div(grid.last_x, kGroupColumns) + 1;
   return grid;

@@ -60,12 +60,6 @@ GroupEnd group_end(const MaskPart<std::uint8_t>& mask, int digits) {
         float_end(mask.finish, mask.weights, mask.width * mask.height, digits, Digits::all_signed);
   }
   end.halves = half_to_even(mask.finish);
-  if (end.floats.usable) {
-    end.low_start = digits == 1 ? end.floats.start : end.floats.low_start;
-    end.top_start = end.floats.start;
-  } else {
-    end.low_start = end.halves.start;
-  }
   return end;
 }
 

@@ -15,9 +15,10 @@ constexpr int kGroupSegment = 16;  // neighbouring outputs that one row of a pro
 constexpr int kGroupStep = 32;     // of a segment's samples, that one product multiplies
 constexpr int kMostGroupSteps = 2;
 
-/// Samples that a segment's taps cover, from that slack on.
-constexpr int group_samples(int slack, int mask_width, int channels) {
-  return slack + kGroupSegment + (mask_width - 1) * channels;
+/// Samples that a segment's taps cover, from a multiple of four on; `taps`: from the first to the
+/// last.
+constexpr int group_samples(int dx, int taps) {
+  return slack_of(dx) + kGroupSegment - 1 + taps;
 }
 
 /// Digits -128..127 of base 256 that hold all weights.
@@ -48,8 +49,7 @@ std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int
 /// How sums end: in floats where they can, else half to even by a shift, else as IntegerFinish
 /// does.
 struct GroupEnd {
-  std::int32_t low_start = 0, top_start = 0;  ///< of the sums of the lowest digit, and the top
-  FloatEnd floats;                            ///< of one digit and two
+  FloatEnd floats;  ///< of one digit and two: its sums begin at its starts, the others' at 0
   HalfToEven halves;
   IntegerFinish any;
 };

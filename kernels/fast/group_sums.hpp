@@ -35,25 +35,34 @@ struct GroupMask {
 
 /// What a block reads and writes, and its shared memory.
 struct GroupPlace {
-  PlaneView<const uint8_t> in;  ///< with its sides, so that a strip's samples begin at its column
+  PlaneView<uint8_t> picture;  ///< with padding at its rows' sides
+  PlaneView<const uint8_t>
+      samples;  ///< the same from the padding on: a strip's begin at its column
   PlaneView<uint8_t> out;
   uint8_t ghost;
   Border border;
+  int channels;
   SharedWords bands, rows;
 };
 
 template <int kDigits>
 using GroupSums = int32_t[8 * kDigits * group_rows(kDigits)];
 
-/// What the sums of each digit begin with.
+/// What sums begin with that end in floats; others begin with their first product.
 template <int kDigits>
-CONVFILT_DEVICE inline void start(const GroupEnd& end, GroupSums<kDigits>& sums) {
+CONVFILT_DEVICE inline void start(const FloatEnd& end, GroupSums<kDigits>& sums) {
   CONVFILT_UNROLL(8 * kDigits * group_rows(kDigits))
   for (int k = 0; k < 8 * kDigits * group_rows(kDigits); ++k) {
-    const int digit = k / 8 % kDigits;
-    sums[k] = digit == 0 ? end.low_start : digit == kDigits - 1 ? end.top_start : 0;
+    sums[k] = kDigits == 1 || k / 8 % kDigits > 0 ? end.start : end.low_start;
   }
 }
+
+/// A shift's end of sums that began at 0.
+struct LateStart {
+  HalfToEven halves;
+
+  CONVFILT_DEVICE int32_t operator()(int32_t sum) const { return halves(sum + halves.start); }
+};
 
 /// Calls f with the end that the mask has.
 template <int kDigits, class F>
@@ -61,7 +70,7 @@ CONVFILT_DEVICE inline void with_end(const GroupEnd& end, F&& f) {
   if (kDigits < 3 && end.floats.usable) {
     f(end.floats);
   } else if (end.halves.usable) {
-    f(end.halves);
+    f(LateStart{end.halves});
   } else {
     f(end.any);
   }
@@ -83,11 +92,11 @@ CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
 /// Adds a row of segments times kDigits digits of the mask's rows, all steps.
 template <int kSteps, int kDigits>
 CONVFILT_DEVICE inline void add_row(GroupSums<kDigits>& sums, const Operand& row, int step_bytes,
-                                    const Operand& band, int height) {
+                                    const Operand& band, int height, bool keep) {
   const int bytes = group_bands(kDigits, height) * group_band_bytes(kDigits);
   CONVFILT_UNROLL(kSteps)
   for (int step = 0; step < kSteps; ++step) {
-    multiply(sums, row.from(step * step_bytes), band.from(step * bytes));
+    multiply(sums, row.from(step * step_bytes), band.from(step * bytes), keep || step > 0);
   }
 }
 

@@ -24,22 +24,22 @@ class RowCopies {
         two_(2 * pitch),
         end_(kept * pitch),
         more_(chunk_ < chunks - 1),
-        line_(place.in.rows(y_, 1)) {}
+        line_(place.samples.rows(y_, 1)) {}
 
   CONVFILT_DEVICE void copy_two(const GroupPlace& place) {
     if (left_ > 0) {
-      if (unsigned(y_) < unsigned(place.in.height)) {
+      if (unsigned(y_) < unsigned(place.samples.height)) {
         copy(line_, place);
       } else {
-        const int y = group_edge_row(place.border, y_, place.in.height);
+        const int y = group_edge_row(place.border, y_, place.samples.height);
         if (y >= 0) {
-          copy(place.in.rows(y, 1), place);
+          copy(place.samples.rows(y, 1), place);
         } else {
           fill(place);
         }
       }
     }
-    line_.data += 2 * place.in.stride;
+    line_.data += 2 * place.samples.stride;
     y_ += 2;
     left_ -= 2;
     at_ += two_;
@@ -67,6 +67,29 @@ class RowCopies {
   PlaneView<const uint8_t> line_;  ///< row y_, where that lies in the picture
 };
 
+/// Writes what the border makes up beside the picture into the padding of the rows that a strip
+/// reads, so that its walk knows no sides. Where strips read the same rows they write the same.
+CONVFILT_DEVICE inline void write_sides(const GroupPlace& place, const GroupGrid& grid, int x,
+                                        int y, int rows) {
+  const PlaneView<uint8_t>& picture = place.picture;
+  const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
+  const int left = x < grid.left ? grid.left : 0;
+  const int right = x + kGroupColumns + grid.last_tap > picture.width ? grid.right : 0;
+  if (left + right == 0) return;
+  CONVFILT_UNROLL(1)
+  for (int k = threadIdx.x; k < rows * (left + right); k += kGroupThreads) {
+    const int row = border_index(place.border, y + k / (left + right), picture.height);
+    if (row < 0) continue;
+    const int side = k % (left + right);
+    const int at = side < left ? side - left : picture.width + side - left;
+    const int column = border_sample(place.border, at, picture.width, place.channels);
+    if (column < 0) count_ghost_cell();
+    picture.row(row)[at] = column < 0 ? place.ghost : load(from, column, row);
+  }
+  __threadfence();
+  __syncthreads();
+}
+
 /// Walks down the rows from..to of a strip. kHeight: the mask's height; 0: any.
 template <int kDigits, int kSteps, int kHeight>
 CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& mask,
@@ -77,6 +100,7 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
   const int x = grid.strip_x(strip), own_x = strip * kGroupColumns;
   // Rows below the strip are there where the last outputs together reach them.
   const int in_rows = ceil_div(to - from, kRows) * kRows + height - 1;
+  write_sides(place, grid, x, from + mask.dy, in_rows);
   RowCopies copies(place, x, from + mask.dy, in_rows, grid.chunks, kPitch, kept);
   CONVFILT_UNROLL(1)
   for (int row = 0; row < height + kRows - 1; row += 2) copies.copy_two(place);
@@ -105,27 +129,29 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
 
     // Multiply each row with the bands of all outputs that it counts for.
     GroupSums<kDigits> sums;
-    start<kDigits>(mask.end, sums);
+    const bool floats = kDigits < 3 && mask.end.floats.usable;
+    if (floats) start<kDigits>(mask.end.floats, sums);
     begin_products();
     int at = first, band = (group_bands(kDigits, height) - kRows) * group_band_bytes(kDigits);
-    const auto add = [&] {
-      add_row<kSteps, kDigits>(sums, rows.from(at), kGroupStep, bands.from(band), height);
+    const auto add = [&](bool keep) {
+      add_row<kSteps, kDigits>(sums, rows.from(at), kGroupStep, bands.from(band), height, keep);
       band -= group_band_bytes(kDigits);
       at += kPitch * 4;
       if (at == end_at) at = 0;
     };
     if constexpr (kHeight > 0) {
       CONVFILT_UNROLL(kHeight + kRows - 1)
-      for (int row = 0; row < kHeight + kRows - 1; ++row) add();
+      for (int row = 0; row < kHeight + kRows - 1; ++row) add(floats || row > 0);
     } else {
-      int left = height + kRows - 1;
+      add(floats);
+      int left = height + kRows - 2;
       CONVFILT_UNROLL(1)
       for (; left >= kUnrolled; left -= kUnrolled) {
         CONVFILT_UNROLL(kUnrolled)
-        for (int k = 0; k < kUnrolled; ++k) add();
+        for (int k = 0; k < kUnrolled; ++k) add(true);
       }
       CONVFILT_UNROLL(1)
-      for (; left > 0; --left) add();
+      for (; left > 0; --left) add(true);
     }
     commit_products();
 

@@ -25,35 +25,24 @@ namespace {
 
 /// So many blocks shall fit an SM's registers.
 constexpr int blocks_an_sm(int digits) {
-  return digits == 3 ? 6 : 8;
+  return digits == 2 ? 8 : digits == 1 ? 7 : 6;
 }
 
 template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits))
-    group_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
-                 PlaneView<const uint8_t> band_bytes, uint8_t ghost, Border border, GroupGrid grid,
+    group_kernel(PlaneView<uint8_t> picture, PlaneView<const uint8_t> samples,
+                 PlaneView<uint8_t> out, PlaneView<const uint8_t> band_bytes, uint8_t ghost,
+                 Border border, int channels, GroupGrid grid,
                  const GroupMask __grid_constant__ mask) {
   const SharedWords words = shared_words();
-  const GroupPlace place{in, out, ghost, border, words, words.from(band_bytes.width / 4)};
+  const GroupPlace place{picture, samples,  out,   ghost,
+                         border,  channels, words, words.from(band_bytes.width / 4)};
   for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
     copy16(band_bytes, at, 0, words, at / 4);
   }
   const int from = blockIdx.x / grid.across * grid.rows;
   walk_down<kDigits, kSteps, kHeight>(place, mask, grid, blockIdx.x % grid.across, from,
                                       min(from + grid.rows, out.height));
-}
-
-/// The samples that a border makes up beside a picture, left ones and right ones, channels side by
-/// side; in its rows' padding.
-__global__ void sides_kernel(PlaneView<uint8_t> in, int left, int right, uint8_t ghost,
-                             Border border, int channels) {
-  const int side = int(blockIdx.x * blockDim.x + threadIdx.x), y = side / (left + right);
-  if (y >= in.height) return;
-  const int k = side % (left + right), x = k < left ? k - left : in.width + k - left;
-  const int column = border_sample(border, x, in.width, channels);
-  if (column < 0) count_ghost_cell();
-  const PlaneView<const uint8_t> from{in.data, in.width, in.height, in.stride};
-  in.row(y)[x] = column < 0 ? ghost : load(from, column, y);
 }
 
 template <int kDigits, int kSteps>
@@ -90,30 +79,28 @@ class GroupPlan : public DevicePlan {
 
  protected:
   void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
-    auto in = in_plane.view<uint8_t>();
+    const auto in = in_plane.view<uint8_t>();
     const auto out = out_plane.view<uint8_t>();
     MaskPart<uint8_t> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
     const int dx = mask.dx * step(), taps = (mask.width - 1) * step() + 1;
-    write_sides(in, std::max(0, -dx), std::max(0, out.width - 1 + dx + taps - in.width));
-
-    const int samples = group_samples(slack_of(dx), mask.width, step());
-    const int steps = ceil_div(samples, kGroupStep);
+    const int steps = ceil_div(group_samples(dx, taps), kGroupStep);
     hold_bands(mask, slack_of(dx), steps);
     const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
                                          int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
-    GroupGrid grid = group_columns(dx, samples, out.width);
-    const PlaneView<const uint8_t> read{in.data - grid.lead, grid.read_columns(), in.height,
-                                        in.stride};
+    GroupGrid grid = group_columns(dx, taps, in.width, out.width);
+    const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
+                                           in.stride};
     const int kept = kept_rows(digits_, mask.height) * pitch_words(steps) * 4;
     const int bytes = int(bands_.size()) + kept;
     const auto kernel = kernel_of(digits_, steps, mask.height);
     const dim3 block(kGroupThreads);
     group_rows_of(grid, group_rows(digits_), mask.height, out.height,
                   blocks_at_once(kernel, block, bytes));
-    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, read, out, bands,
-                  ghost_, problem_.border, grid, GroupMask{mask.height, mask.dy, end_});
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, in, samples, out,
+                  bands, ghost_, problem_.border, step(), grid,
+                  GroupMask{mask.height, mask.dy, end_});
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override {
@@ -127,13 +114,6 @@ class GroupPlan : public DevicePlan {
   void allocate_scratch(int, int, int) override {}
 
  private:
-  void write_sides(const PlaneView<uint8_t>& in, int left, int right) {
-    if (left + right == 0) return;
-    constexpr int kThreads = 256;
-    launch(dim3(ceil_div(in.height * (left + right), kThreads)), dim3(kThreads), stream_,
-           sides_kernel, in, left, right, ghost_, problem_.border, step());
-  }
-
   /// They depend on where a piece of the picture begins.
   void hold_bands(const MaskPart<uint8_t>& mask, int slack, int steps) {
     if (slack == slack_) return;
@@ -166,7 +146,7 @@ bool wide_enough(const Problem& problem) {
 std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& options) {
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   constexpr int kMostSlack = 3;
-  const int samples = group_samples(kMostSlack, parts.front().width, problem.channels);
+  const int samples = group_samples(kMostSlack, (parts.front().width - 1) * problem.channels + 1);
   if (parts.size() > 1 || samples > kMostGroupSteps * kGroupStep || !options.padded_pitch ||
       !wide_enough(problem) || !has_warpgroups(options)) {
     return nullptr;
