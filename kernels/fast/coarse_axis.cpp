@@ -1,0 +1,317 @@
+#include "fast/coarse_axis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <stdexcept>
+
+#include "arithmetic.hpp"
+#include "border.hpp"
+#include "separable.hpp"
+
+namespace convfilt {
+namespace {
+
+using Line = std::vector<double>;
+
+constexpr double kHalfUlp = 0x1p-24;  // of a float near 1
+constexpr int kAligned = 16;          // samples of 8 bits in the widest load
+
+// Multiples of kCoarseColumns, so that four neighbouring outputs lie in one cell.
+constexpr int kSteps[] = {4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
+
+// What the bound may be: in steps, with half a step of rounding still to come, and of f32's scale.
+constexpr double kLimitU8 = 0.1, kLimitU16 = 0.49, kLimitF32 = 0.99e-5;
+
+double limit_of(Depth depth) {
+  return depth == Depth::u8 ? kLimitU8 : depth == Depth::u16 ? kLimitU16 : kLimitF32;
+}
+
+/// The box of `step` ones, three times with itself; its sum is step^3. Padded to whole cells.
+Line spline(int step) {
+  Line line = {1};
+  for (int k = 0; k < kCoarseOrder; ++k) {
+    Line longer(line.size() + step - 1);
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      for (int t = 0; t < step; ++t) longer[i + t] += line[i];
+    }
+    line = std::move(longer);
+  }
+  line.resize(kCoarseOrder * step);
+  return line;
+}
+
+/// Sum of a[x] * b[x + shift].
+double product(const Line& a, const Line& b, int shift) {
+  double sum = 0;
+  const int end = std::min(int(a.size()), int(b.size()) - shift);
+  for (int x = std::max(0, -shift); x < end; ++x) sum += a[x] * b[x + shift];
+  return sum;
+}
+
+/// Solves A v = b, with A[i][j] = band[|i - j|] positive definite: Cholesky, in place.
+class BandSolver {
+ public:
+  BandSolver(const Line& band, int size) : width_(int(band.size())), rows_(size, Line(width_)) {
+    for (int i = 0; i < size; ++i) {
+      for (int e = std::min(i, width_ - 1); e >= 0; --e) {  // of column i - e
+        double sum = band[e];
+        for (int k = e + 1; k < width_ && k <= i; ++k) sum -= rows_[i][k] * rows_[i - e][k - e];
+        rows_[i][e] = e == 0 ? std::sqrt(sum) : sum / rows_[i - e][0];
+      }
+    }
+  }
+
+  Line solve(Line v) const {
+    const int size = int(v.size());
+    for (int i = 0; i < size; ++i) {
+      for (int e = 1; e < width_ && e <= i; ++e) v[i] -= rows_[i][e] * v[i - e];
+      v[i] /= rows_[i][0];
+    }
+    for (int i = size - 1; i >= 0; --i) {
+      for (int e = 1; e < width_ && i + e < size; ++e) v[i] -= rows_[i + e][e] * v[i + e];
+      v[i] /= rows_[i][0];
+    }
+    return v;
+  }
+
+ private:
+  int width_;
+  std::vector<Line> rows_;
+};
+
+template <class Values>
+double sum_of(const Values& values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return sum;
+}
+
+template <class Values>
+double magnitude(const Values& values) {
+  double sum = 0;
+  for (double v : values) sum += std::abs(v);
+  return sum;
+}
+
+std::vector<float> floats(const Line& line) {
+  return {line.begin(), line.end()};
+}
+
+/// Sum of the |weights| that the coarse line gives samples for an output `place` samples into a
+/// cell, less the line.
+double difference(const CoarseAxis& axis, int place) {
+  const int d = axis.step, nodes = int(axis.coarse.size()) + kCoarseOrder - 1;
+  Line of_nodes(nodes);
+  for (int k = 0; k < kCoarseOrder; ++k) {
+    // The first of the three nodes has gone furthest along its spline.
+    const double back = axis.back[place + (kCoarseOrder - 1 - k) * d];
+    for (std::size_t m = 0; m < axis.coarse.size(); ++m) of_nodes[k + m] += back * axis.coarse[m];
+  }
+  Line weights((nodes + kCoarseOrder - 1) * d);  // of samples from axis.first on
+  for (int node = 0; node < nodes; ++node) {
+    double* const to = &weights[node * d];
+    for (int t = 0; t < kCoarseOrder * d; ++t) to[t] += of_nodes[node] * axis.down[t];
+  }
+  for (std::size_t i = 0; i < axis.line.size(); ++i)
+    weights[place - axis.first + int(i)] -= axis.line[i];
+  return magnitude(weights);
+}
+
+/// Roundings, in half ulps of the largest sample, of a sum of products with these weights: of each
+/// product, and of each partial sum, which is at most the sum of the |weights| so far. Sums start
+/// again every `length` products, first after length - shift, and with every cell, and are then
+/// added up.
+double roundings(const std::vector<float>& weights, int length, int cell, int shift = 0) {
+  double total = 0, chain = 0, count = magnitude(weights);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if ((int(i) % cell + shift) % length == 0) {
+      total += chain;
+      count += total;
+      chain = 0;
+    }
+    chain += std::abs(weights[i]);
+    count += chain;
+  }
+  return count + total + chain;
+}
+
+double line_roundings(const std::vector<float>& weights) {
+  double most = 0;  // of the sums that a thread computes together, each starts a sample later
+  for (int shift = 0; shift < kLineChain; ++shift)
+    most = std::max(most, roundings(weights, kLineChain, int(weights.size()), shift));
+  return most;
+}
+
+/// Relative to scale * largest |sample|: a bound on what single precision loses, to first order.
+double rounding_error(const CoarseAxis& x, const CoarseAxis& y) {
+  const double coarse_x = magnitude(x.coarse), coarse_y = magnitude(y.coarse);
+  // What is common to f.x s.y and s.x s.y comes out multiplied by f.x - s.x.
+  const double common = (y.down_roundings * coarse_y + y.coarse_roundings) * x.error;
+  const double fine_x = x.line_roundings * coarse_y;
+  const double both = (x.down_roundings * coarse_x + x.coarse_roundings) * coarse_y;
+  const double fine_y = (x.down_roundings + y.line_roundings) * coarse_x + x.coarse_roundings;
+  const double ends = 2 * kCoarseOrder * coarse_y * (coarse_x + 2 * x.error) +
+                      (2 * kCoarseOrder + 1) * (coarse_x + x.error * coarse_y);
+  return kHalfUlp * (common + fine_x + both + fine_y + ends);
+}
+
+struct Lines {
+  Line x, y;
+  double scale;
+};
+
+Lines lines_of(const Problem& problem) {
+  const Mask& mask = problem.mask;
+  if (absolute_gain(mask) == 0)
+    throw std::invalid_argument("the mask's weights are all 0; use another strategy");
+  const auto factors = factorise(mask, rank_tolerance(problem.depth));
+  if (!factors) {
+    throw std::invalid_argument(
+        "the mask is not the product of a row and a column (its rank is not 1); use another "
+        "strategy, such as overlap-save");
+  }
+  Lines lines{factors->row, factors->column, absolute_gain(mask)};
+  const double of_row = magnitude(lines.x), of_column = magnitude(lines.y);
+  for (double& w : lines.x) w /= of_row;
+  for (double& w : lines.y) w /= of_column;
+  return lines;
+}
+
+double relative_bound(const Problem& problem, const CoarseAxis& x, const CoarseAxis& y) {
+  return x.error * y.error + rounding_error(x, y) + rank_tolerance(problem.depth);
+}
+
+/// In what CoarseMask::error is in.
+double bound_of(const Problem& problem, const CoarseMask& mask) {
+  const double relative = relative_bound(problem, mask.x, mask.y);
+  if (problem.depth == Depth::f32) return relative;
+  return relative * mask.centre * mask.scale +
+         kHalfUlp * (std::abs(problem.mask.offset) + 2 * mask.centre * (mask.scale + 1));
+}
+
+/// What the steps decide of the cost, in multiply-adds an output: the lines at full length on every
+/// d-th row and column, and those rows and columns written and read some six times.
+double cost(const CoarseMask& mask) {
+  constexpr double kPlanes = 100;
+  return (double(mask.x.line.size()) + kPlanes) / mask.y.step +
+         (double(mask.y.line.size()) + kPlanes) / mask.x.step;
+}
+
+/// The fits of one line, each made when first asked for.
+class Fits {
+ public:
+  Fits(const Line& line, int gap) : line_(line), gap_(gap) {}
+
+  const CoarseAxis& at(int step) {
+    const auto found = made_.find(step);
+    if (found != made_.end()) return found->second;
+    return made_.emplace(step, coarse_axis(line_, step, gap_)).first->second;
+  }
+
+ private:
+  const Line& line_;
+  int gap_;
+  std::map<int, CoarseAxis> made_;
+};
+
+std::string too_far(const Problem& problem, double error) {
+  char bound[96];
+  const bool is_float = problem.depth == Depth::f32;
+  std::snprintf(bound, sizeof bound, is_float ? "%.2g of the largest sample" : "%.2g of a step",
+                error);
+  char limit[32];
+  std::snprintf(limit, sizeof limit, "%g", limit_of(problem.depth));
+  return "the mask is not smooth enough for a grid of every " + std::to_string(kSteps[0]) +
+         "th sample: the result could be " + bound + " off, and " + limit +
+         " is allowed; use --strategy=separable";
+}
+
+}  // namespace
+
+CoarseAxis coarse_axis(const std::vector<double>& line, int step, int gap) {
+  // Nodes whose down reaches samples of outputs that need them: of a line that starts `gap` later.
+  const int d = step, sides = int(line.size());
+  const int reach = kCoarseOrder * d;
+  const int last = (gap + sides - 1 + reach - 1) / d;
+  const int before = kCoarseOrder - 1;  // nodes whose spline begins before the line
+  const int size = before + last + 1;
+  const Line box3 = spline(d);
+  Line down = box3, back = box3;
+  const double whole = sum_of(box3);
+  for (double& v : down) v /= whole;
+  for (double& v : back) v *= d / whole;
+
+  // <B_m, line> and <B_m, B_n>, with B_m the weights that coarse[m] alone would give.
+  Line right(size), across(2 * reach);
+  for (int shift = -reach; shift < reach; ++shift)
+    across[shift + reach] = product(back, down, shift);
+  for (int m = 0; m < size; ++m) {
+    for (int i = 0; i < sides; ++i) {
+      const int shift = gap + i - (m - before) * d;
+      if (shift >= -reach && shift < reach) right[m] += line[i] * across[shift + reach];
+    }
+  }
+  Line band(2 * kCoarseOrder - 1);
+  for (int e = 0; e < int(band.size()); ++e) {
+    for (int j = -kCoarseOrder; j <= kCoarseOrder; ++j)
+      band[e] += product(back, back, j * d) * product(down, down, (e - j) * d);
+  }
+  const BandSolver solver(band, size);
+  Line coarse = solver.solve(right);
+  // The same, with the line's own sum.
+  const Line along = solver.solve(Line(size, 1.0));
+  const double missing = (sum_of(line) - sum_of(coarse)) / sum_of(along);
+  for (int m = 0; m < size; ++m) coarse[m] += missing * along[m];
+
+  CoarseAxis axis;
+  axis.line = floats(line);
+  axis.step = d;
+  axis.first = -gap - 2 * before * d;
+  axis.down = floats(down);
+  axis.coarse = floats(coarse);
+  axis.back = floats(back);
+  for (int place = 0; place < d; ++place)
+    axis.error = std::max(axis.error, difference(axis, place));
+  axis.line_roundings = line_roundings(axis.line) + 1;            // 1: the weight's own
+  axis.down_roundings = roundings(axis.down, kDownChain, d) + 1;  // 1: two blocks share a node
+  axis.coarse_roundings = line_roundings(axis.coarse);
+  return axis;
+}
+
+CoarseMask prepare_coarse(const Problem& problem) {
+  if (const std::string reason = transform_refuses(problem); !reason.empty())
+    throw std::invalid_argument(reason);
+  const Lines lines = lines_of(problem);
+  Fits fits_x(lines.x, floor_modulo(-problem.lead_x(), kAligned)), fits_y(lines.y, 0);
+  const double centre = problem.depth == Depth::f32 ? 0 : std::ceil(full_range(problem.depth) / 2);
+  std::optional<CoarseMask> best;
+  double least_error = 0;
+  for (int step_x : kSteps) {
+    bool any = false;  // coarser steps are further off still
+    for (int step_y : kSteps) {
+      CoarseMask mask{fits_x.at(step_x), fits_y.at(step_y), lines.scale, centre, 0};
+      mask.error = bound_of(problem, mask);
+      if (least_error == 0) least_error = mask.error;
+      if (mask.error > limit_of(problem.depth)) break;
+      any = true;
+      if (!best || cost(mask) < cost(*best)) best = std::move(mask);
+    }
+    if (!any) break;
+  }
+  if (!best) throw std::invalid_argument(too_far(problem, least_error));
+  return *best;
+}
+
+std::string coarse_refuses(const Problem& problem) {
+  try {
+    prepare_coarse(problem);
+  } catch (const std::invalid_argument& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+}  // namespace convfilt

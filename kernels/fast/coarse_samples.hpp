@@ -1,0 +1,132 @@
+/// Samples as coarse.cu reads and writes them: as floats less a centre, without the conversion
+/// instructions, of which a GPU issues one where it issues eight others.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "launch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// So many bytes of samples, as words.
+template <std::size_t bytes>
+struct alignas(bytes) Words {
+  std::uint32_t words[bytes / 4];
+};
+
+/// sum + weight * sample. Fused on a GPU; on the CPU not, where that may be a function call.
+CONVFILT_DEVICE inline float add_product(float weight, float sample, float sum) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(weight, sample, sum);
+#else
+  return sum + weight * sample;
+#endif
+}
+
+inline constexpr float kMagic = 8388608;  // 2^23: the last bits of 2^23 + n are n
+inline constexpr std::uint32_t kMagicBits = 0x4b000000;
+
+/// Sample k of a word of samples, less the centre: both are integers below 2^16, so it is exact.
+template <class T>
+CONVFILT_DEVICE inline float centred_of(std::uint32_t word, int k, float centre) {
+#ifdef __CUDA_ARCH__
+  const std::uint32_t bytes = sizeof(T) == 1 ? 0x7550 + k : 0x7510 + 0x22 * k;
+  const std::uint32_t bits = __byte_perm(word, kMagicBits, bytes);
+#else
+  const std::uint32_t bits = T(word >> (8 * sizeof(T) * k)) | kMagicBits;
+#endif
+  return std::bit_cast<float>(bits) - (kMagic + centre);
+}
+
+template <class T>
+CONVFILT_DEVICE inline float centred(T sample, float centre) {
+  if constexpr (std::is_same_v<T, float>) {
+    return sample;
+  } else {
+    return centred_of<T>(sample, 0, centre);
+  }
+}
+
+template <class T, int words, int count>
+CONVFILT_DEVICE inline void spread(const std::uint32_t (&from)[words], float centre,
+                                   float (&to)[count]) {
+  constexpr int kPerWord = 4 / int(sizeof(T));
+  for (int k = 0; k < count; ++k) {
+    if constexpr (std::is_same_v<T, float>) {
+      to[k] = std::bit_cast<float>(from[k]);
+    } else {
+      to[k] = centred_of<T>(from[k / kPerWord], k % kPerWord, centre);
+    }
+  }
+}
+
+/// Four samples of row y from column x on, of which those beyond the row are 0; the ghost's where
+/// y < 0. `wide`: they lie in the row, at a multiple of their size.
+template <class T>
+CONVFILT_DEVICE inline void load_centred(const PlaneView<const T>& in, int x, int y, bool wide,
+                                         float centre, float ghost, float (&to)[4]) {
+  if (y < 0) {
+    for (float& sample : to) sample = ghost;
+  } else if (wide) {
+    const auto words = std::bit_cast<Words<4 * sizeof(T)>>(load4(in, x, y));
+    spread<T>(words.words, centre, to);
+  } else {
+    for (int k = 0; k < 4; ++k) to[k] = x + k < in.width ? centred(load(in, x + k, y), centre) : 0;
+  }
+}
+
+/// `chunk` samples of row y from column x on, ghost cells included, which `cells` tell.
+template <class T, int chunk, class Cells>
+CONVFILT_DEVICE inline void load_chunk(const PlaneView<const T>& in, int x, int y, bool wide,
+                                       float centre, const Cells& cells, float (&to)[chunk]) {
+  if (wide) {
+    if constexpr (chunk * sizeof(T) == 16) {
+      spread<T>(load16(in, x, y).words, centre, to);
+    } else {
+      static_assert(chunk == 4);
+      spread<T>(std::bit_cast<Words<4 * sizeof(T)>>(load4(in, x, y)).words, centre, to);
+    }
+    return;
+  }
+  CONVFILT_UNROLL(1)
+  for (int k = 0; k < chunk; ++k) {
+    const int source = border_index(cells.border, x + k, in.width);
+    to[k] = source < 0 ? cells.ghost : centred(load(in, source, y), centre);
+  }
+}
+
+/// Scaled, rounded and saturated as finish() does it. Beside 1.5 * 2^23 a float has no place for
+/// fractions: it is rounded half to even.
+template <class T>
+CONVFILT_DEVICE inline T ended(const FloatFinish& end, float sum) {
+  T out;
+  if constexpr (std::is_same_v<T, float>) {
+    finish(end, sum, out);
+  } else {
+    constexpr float kHighest = sizeof(T) == 1 ? 255.0f : 65535.0f;
+    const float value = add_product(sum, end.scale, end.offset);
+#ifdef __CUDA_ARCH__
+    const float clamped = fminf(fmaxf(value, 0.0f), kHighest);
+#else
+    const float clamped = value > 0 ? (value < kHighest ? value : kHighest) : 0.0f;
+#endif
+    out = T(std::bit_cast<std::uint32_t>(clamped + 12582912.0f));
+  }
+  return out;
+}
+
+/// Four outputs of row y from column x on, less those beyond the row.
+template <class T>
+CONVFILT_DEVICE inline void store_ended(const FloatFinish& end, const float (&sums)[4],
+                                        const PlaneView<T>& out, int x, int y, bool wide) {
+  Four<T> four;
+  for (int k = 0; k < 4; ++k) four.samples[k] = ended<T>(end, sums[k]);
+  if (wide) {
+    *reinterpret_cast<Four<T>*>(out.row(y) + x) = four;
+  } else {
+    for (int k = 0; k < 4 && x + k < out.width; ++k) out.row(y)[x + k] = four.samples[k];
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND
