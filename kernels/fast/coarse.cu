@@ -15,12 +15,12 @@
 //   and some 6 / d of floats. Siblings: separable and separable-tensor, w + h multiply-adds an
 //   output, exact.
 
-#include "fast/coarse_kernels.hpp"
-
-#include <cstring>
+#include <algorithm>
+#include <array>
 
 #include "device_plan_base.hpp"
 #include "dispatch.hpp"
+#include "fast/coarse_sums.hpp"
 #include "sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -84,10 +84,19 @@ float sum_of(const std::vector<float>& weights) {
   return float(sum);
 }
 
+/// Three channels are taken as they lie; others as planes.
+InputLimits limits_of(const Problem& problem) {
+  return {.interleaved = problem.channels == 3};
+}
+
+struct Size {
+  int width, height;
+};
+
 class CoarsePlan : public DevicePlan {
  public:
   CoarsePlan(const Problem& problem, const PlanOptions& options)
-      : DevicePlan(problem, options, {}), mask_(prepare_coarse(problem)) {
+      : DevicePlan(problem, options, limits_of(problem)), mask_(prepare_coarse(problem)) {
     WeightList list;
     x_ = add_axis(list, mask_.x);
     y_ = add_axis(list, mask_.y);
@@ -100,69 +109,71 @@ class CoarsePlan : public DevicePlan {
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    const int left = shift.x - problem_.mask.anchor_x, top = shift.y - problem_.mask.anchor_y;
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
-      const T sample = ghost_sample<T>(problem_);
-      const float ghost = float(double(sample) - mask_.centre);
-      sum_rows(in.view<const T>(), ghost, left, top, out.width, out.height);
-      sum_columns_of_nodes(in.view<const T>(), ghost, left, top, out.width, out.height);
-      interpolate(out.view<T>());
+      if (step() == 3) {
+        filter_as<T, 3>(in.view<const T>(), out.view<T>(), shift);
+      } else {
+        filter_as<T, 1>(in.view<const T>(), out.view<T>(), shift);
+      }
     });
   }
 
   std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
-    const Sizes n =
-        sizes(out_width + int(mask_.x.line.size()) - 1, in_height, out_width, out_height);
     std::size_t bytes = 0;
-    for (const Size& size : n.all) bytes += plane_bytes(roomy(size.width), size.height, 4);
+    for (const Size& size :
+         sizes(most_in(out_width / step()), in_height, out_width / step(), out_height)) {
+      bytes += plane_bytes(roomy(size.width), size.height, sizeof(float));
+    }
     return bytes;
   }
 
   void allocate_scratch(int in_height, int out_width, int out_height) override {
-    shape_all(out_width + int(mask_.x.line.size()) - 1, in_height, out_width, out_height);
+    shape_all(most_in(out_width / step()), in_height, out_width / step(), out_height);
   }
 
  private:
-  struct Size {
-    int width, height;
-  };
-  enum Name { kRows, kRowsTurned, kFineX, kColumns, kColumnsTurned, kFineY, kBothDown, kBoth };
+  /// In the order of coarse.cu's head; `turned`: rows are columns.
+  enum Name { kRows, kRowsTurned, kFineX, kColumns, kColumnsTurned, kFineY, kBothTurned, kBoth };
   static constexpr int kPlanes = 8;
-  struct Sizes {
-    Size all[kPlanes];
-  };
 
-  // Rows of whole fours and whole kSumsAThread, which kernels write.
+  int most_in(int out_width) const { return out_width + problem_.mask.width - 1; }
+
+  /// Rows have room for whole fours, and whole kSumsAThread, which kernels write.
   static int roomy(int width) { return ceil_div(width, kSumsAThread) * kSumsAThread; }
 
-  Sizes sizes(int in_width, int in_height, int out_width, int out_height) const {
+  /// Of all channels, side by side in the first, below each other in the others. In pixels.
+  std::array<Size, kPlanes> sizes(int in_width, int in_height, int out_width,
+                                  int out_height) const {
     const int in_x = mask_.x.in_nodes(out_width), in_y = mask_.y.in_nodes(out_height);
     const int out_x = mask_.x.out_nodes(out_width), out_y = mask_.y.out_nodes(out_height);
-    return {{{in_width, in_y},
-             {out_y, in_width},
-             {out_width, out_y},
-             {in_x, in_height},
-             {out_height, in_x},
-             {out_x, out_height},
-             {out_y, in_x},
-             {out_x, out_y}}};
+    const int n = step();
+    return {{{in_width * n, in_y},
+             {out_y, in_width * n},
+             {out_width, out_y * n},
+             {in_x, in_height * n},
+             {out_height, in_x * n},
+             {out_x, out_height * n},
+             {out_y, in_x * n},
+             {out_x, out_y * n}}};
   }
 
   void shape_all(int in_width, int in_height, int out_width, int out_height) {
-    const Sizes n = sizes(in_width, in_height, out_width, out_height);
-    for (int k = 0; k < kPlanes; ++k) {
-      shape(planes_[k], roomy(n.all[k].width), n.all[k].height, sizeof(float));
-      used_[k] = n.all[k];
-    }
+    used_ = sizes(in_width, in_height, out_width, out_height);
+    for (int k = 0; k < kPlanes; ++k)
+      shape(planes_[k], roomy(used_[k].width), used_[k].height, sizeof(float));
   }
 
   /// A plane's used part.
   PlaneView<float> plane(Name name) const {
     PlaneView<float> view = planes_[name].plane.template view<float>();
     view.width = used_[name].width;
-    view.height = used_[name].height;
     return view;
+  }
+  /// One channel of those that lie below each other.
+  PlaneView<float> channel_of(Name name, int channel) const {
+    const int height = used_[name].height / step();
+    return plane(name).rows(channel * height, height);
   }
   static PlaneView<const float> read(const PlaneView<float>& plane) {
     return {plane.data, plane.width, plane.height, plane.stride};
@@ -172,87 +183,93 @@ class CoarsePlan : public DevicePlan {
   }
 
   template <class S>
-  void decimate_rows(const PlaneView<const S>& in, Name to, const CoarseAxis& axis,
-                     const AxisWeights& from, int first, float ghost, float centre) {
-    const PlaneView<float> nodes = plane(to);
+  void decimate_rows(const PlaneView<const S>& in, const PlaneView<float>& nodes, const Cells& grid,
+                     float centre, const AxisWeights& axis) {
     zero(nodes, stream_);
-    const int cells = max(2, kRowsOfABlock / axis.step);  // 2: at most two blocks share a node
-    const dim3 grid(ceil_div(in.width, kCoarseColumns * kCoarseThreads),
-                    ceil_div(nodes.height + kCoarseOrder - 1, cells));
-    launch(grid, dim3(kCoarseThreads), stream_, decimate_rows_kernel<S>, in, nodes,
-           Cells{first, axis.step, problem_.border, ghost}, cells, centre,
-           weights(from.down_in_threes));
+    const int cells = std::max(2, kRowsOfABlock / grid.step);  // 2: two blocks at most share a node
+    const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
+                      ceil_div(nodes.height + kCoarseOrder - 1, cells));
+    launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<S>, in, nodes, grid, cells,
+           centre, weights(axis.down_in_threes));
   }
 
-  void sum_columns(Name from, Name to, int line, int steps, int first, Border border, float ghost) {
-    const PlaneView<float> in = plane(from), out = plane(to);
-    const dim3 grid(ceil_div(in.width, kNodeColumns),
-                    ceil_div(out.width, kSumsAThread * kNodeRows));
-    launch(grid, dim3(kNodeColumns, kNodeRows), stream_, sum_columns_kernel, read(in), out,
+  void sum_columns(const PlaneView<float>& in, const PlaneView<float>& out, int line, int steps,
+                   int first, Border border, float ghost) {
+    const dim3 blocks(ceil_div(in.width, kNodeColumns),
+                      ceil_div(out.width, kSumsAThread * kNodeRows));
+    launch(blocks, dim3(kNodeColumns, kNodeRows), stream_, sum_columns_kernel, read(in), out,
            PaddedLine{weights(line), steps}, first, border, ghost);
   }
 
   /// As sum_columns, of nodes; beyond their ends are only weights of 0.
-  void sum_nodes(Name from, Name to, const AxisWeights& axis) {
-    sum_columns(from, to, axis.coarse, axis.coarse_steps, 0, Border::replicate, 0);
+  void sum_nodes(const PlaneView<float>& in, const PlaneView<float>& out, const AxisWeights& axis) {
+    sum_columns(in, out, axis.coarse, axis.coarse_steps, 0, Border::replicate, 0);
   }
 
-  // A and C.
-  template <class T>
-  void sum_rows(const PlaneView<const T>& in, float ghost, int left, int top, int out_width,
-                int out_height) {
-    shape_all(in.width, in.height, out_width, out_height);
-    decimate_rows(in, kRows, mask_.y, y_, top + mask_.y.first, ghost, float(mask_.centre));
-    sum_nodes(kRows, kRowsTurned, y_);
-    const float ghost_row = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
-    sum_columns(kRowsTurned, kFineX, x_.line, x_.line_steps, left, problem_.border, ghost_row);
-    decimate_rows(read(plane(kRowsTurned)), kBothDown, mask_.x, x_, left + mask_.x.first, ghost_row,
-                  0.0f);
-    sum_nodes(kBothDown, kBoth, x_);
-  }
+  template <class T, int channels>
+  void filter_as(const PlaneView<const T>& in, const PlaneView<T>& out, Shift shift) {
+    const int left = shift.x - problem_.mask.anchor_x, top = shift.y - problem_.mask.anchor_y;
+    const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
+    shape_all(in.width / channels, in.height, out.width / channels, out.height);
+    rows_of_nodes(in, left, top, ghost, channels);
+    columns_of_nodes<T, channels>(in, left, top, ghost);
 
-  // B.
-  template <class T>
-  void sum_columns_of_nodes(const PlaneView<const T>& in, float ghost, int left, int top, int,
-                            int) {
-    const PlaneView<float> nodes = plane(kColumns);
-    const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost};
-    const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
-                      ceil_div(in.height, kNodeRows * kRowsAThread));
-    const dim3 block(kNodeColumns, kNodeRows);
-    constexpr int kWide = int(16 / sizeof(T));
-    if (mask_.x.step % kWide == 0) {
-      launch(blocks, block, stream_, decimate_columns_kernel<T, kWide>, in, nodes, grid,
-             float(mask_.centre), weights(x_.down));
-    } else {
-      launch(blocks, block, stream_, decimate_columns_kernel<T, 4>, in, nodes, grid,
-             float(mask_.centre), weights(x_.down));
-    }
-    sum_columns(kColumns, kColumnsTurned, y_.line, y_.line_steps, top, problem_.border,
-                ghost * sum_of(mask_.x.down));
-    sum_nodes(kColumnsTurned, kFineY, x_);
-  }
-
-  template <class T>
-  void interpolate(const PlaneView<T>& out) {
     PlaneView<float> fine_x = plane(kFineX);
     fine_x.width = roomy(fine_x.width);
     const Grids grids{
         read(fine_x), read(plane(kBoth)),         read(plane(kFineY)),       mask_.x.step,
         mask_.y.step, weights(x_.back_in_threes), weights(y_.back_in_threes)};
-    const int cells = max(1, kRowsOfABlock / mask_.y.step);
-    const dim3 grid(ceil_div(out.width, kCoarseColumns * kCoarseThreads),
-                    ceil_div(out.height, cells * mask_.y.step));
+    const int cells = std::max(1, kRowsOfABlock / mask_.y.step);
+    const dim3 blocks(ceil_div(out.width / channels, 4 * kCoarseThreads),
+                      ceil_div(out.height, cells * mask_.y.step));
     const Mask& mask = problem_.mask;
     const FloatFinish end{float(mask_.scale), float(mask.offset + mask_.centre * gain(mask))};
-    launch(grid, dim3(kCoarseThreads), stream_, interpolate_kernel<T>, grids, out, cells, end);
+    launch(blocks, dim3(kCoarseThreads), stream_, interpolate_kernel<T, channels>, grids, out,
+           cells, end);
+  }
+
+  // A and C.
+  template <class T>
+  void rows_of_nodes(const PlaneView<const T>& in, int left, int top, float ghost, int channels) {
+    decimate_rows(in, plane(kRows), {top + mask_.y.first, mask_.y.step, problem_.border, ghost},
+                  float(mask_.centre), y_);
+    sum_nodes(plane(kRows), plane(kRowsTurned), y_);
+    const float ghost_node = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
+    const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost_node};
+    for (int c = 0; c < channels; ++c) {
+      // Of rows that are columns, every third is of one channel.
+      PlaneView<float> turned = plane(kRowsTurned);
+      turned = {turned.row(c), turned.width, turned.height / channels, turned.stride * channels};
+      sum_columns(turned, channel_of(kFineX, c), x_.line, x_.line_steps, left, problem_.border,
+                  ghost_node);
+      decimate_rows(read(turned), channel_of(kBothTurned, c), grid, 0.0f, x_);
+      sum_nodes(channel_of(kBothTurned, c), channel_of(kBoth, c), x_);
+    }
+  }
+
+  // B.
+  template <class T, int channels>
+  void columns_of_nodes(const PlaneView<const T>& in, int left, int top, float ghost) {
+    constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // they share weights
+    const PlaneView<float> nodes = plane(kColumns);
+    const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
+                      ceil_div(in.height, kNodeRows * kRowsAThread));
+    launch(blocks, dim3(kNodeColumns, kNodeRows), stream_,
+           decimate_columns_kernel<T, channels, kRowsAThread>, in, nodes,
+           Cells{left + mask_.x.first, mask_.x.step, problem_.border, ghost}, float(mask_.centre),
+           weights(x_.down));
+    for (int c = 0; c < channels; ++c) {
+      sum_columns(channel_of(kColumns, c), channel_of(kColumnsTurned, c), y_.line, y_.line_steps,
+                  top, problem_.border, ghost * sum_of(mask_.x.down));
+      sum_nodes(channel_of(kColumnsTurned, c), channel_of(kFineY, c), x_);
+    }
   }
 
   const CoarseMask mask_;
   AxisWeights x_{}, y_{};
   DeviceBuffer weights_;
   OwnedPlane planes_[kPlanes];
-  Size used_[kPlanes] = {};
+  std::array<Size, kPlanes> used_{};
 };
 
 std::string refuses(const Problem& problem, const Tuning&) {

@@ -48,52 +48,39 @@ CONVFILT_DEVICE inline float centred(T sample, float centre) {
   }
 }
 
-template <class T, int words, int count>
-CONVFILT_DEVICE inline void spread(const std::uint32_t (&from)[words], float centre,
-                                   float (&to)[count]) {
-  constexpr int kPerWord = 4 / int(sizeof(T));
-  for (int k = 0; k < count; ++k) {
-    if constexpr (std::is_same_v<T, float>) {
-      to[k] = std::bit_cast<float>(from[k]);
-    } else {
-      to[k] = centred_of<T>(from[k / kPerWord], k % kPerWord, centre);
-    }
+/// Four samples, less the centre.
+template <class T>
+CONVFILT_DEVICE inline void spread(const Four<T>& four, float centre, float (&to)[4]) {
+  if constexpr (std::is_same_v<T, float>) {
+    for (int k = 0; k < 4; ++k) to[k] = four.samples[k];
+  } else {
+    constexpr int kPerWord = 4 / int(sizeof(T));
+    const auto words = std::bit_cast<Words<4 * sizeof(T)>>(four);
+    for (int k = 0; k < 4; ++k)
+      to[k] = centred_of<T>(words.words[k / kPerWord], k % kPerWord, centre);
   }
+}
+
+/// The q-th four of the samples in 16 bytes.
+template <class T>
+CONVFILT_DEVICE inline void spread(const Bytes16& bytes, int q, float centre, float (&to)[4]) {
+  Words<4 * sizeof(T)> words;
+  for (int k = 0; k < int(sizeof(T)); ++k) words.words[k] = bytes.words[q * int(sizeof(T)) + k];
+  spread(std::bit_cast<Four<T>>(words), centre, to);
 }
 
 /// Four samples of row y from column x on, of which those beyond the row are 0; the ghost's where
-/// y < 0. `wide`: they lie in the row, at a multiple of their size.
+/// y < 0.
 template <class T>
-CONVFILT_DEVICE inline void load_centred(const PlaneView<const T>& in, int x, int y, bool wide,
-                                         float centre, float ghost, float (&to)[4]) {
-  if (y < 0) {
-    for (float& sample : to) sample = ghost;
-  } else if (wide) {
-    const auto words = std::bit_cast<Words<4 * sizeof(T)>>(load4(in, x, y));
-    spread<T>(words.words, centre, to);
-  } else {
-    for (int k = 0; k < 4; ++k) to[k] = x + k < in.width ? centred(load(in, x + k, y), centre) : 0;
+CONVFILT_DEVICE inline void load_centred(const PlaneView<const T>& in, int x, int y, float centre,
+                                         float ghost, float (&to)[4]) {
+  for (int k = 0; k < 4; ++k) {
+    to[k] = x + k >= in.width ? 0.0f : y < 0 ? ghost : centred(load(in, x + k, y), centre);
   }
 }
 
-/// `chunk` samples of row y from column x on, ghost cells included, which `cells` tell.
-template <class T, int chunk, class Cells>
-CONVFILT_DEVICE inline void load_chunk(const PlaneView<const T>& in, int x, int y, bool wide,
-                                       float centre, const Cells& cells, float (&to)[chunk]) {
-  if (wide) {
-    if constexpr (chunk * sizeof(T) == 16) {
-      spread<T>(load16(in, x, y).words, centre, to);
-    } else {
-      static_assert(chunk == 4);
-      spread<T>(std::bit_cast<Words<4 * sizeof(T)>>(load4(in, x, y)).words, centre, to);
-    }
-    return;
-  }
-  CONVFILT_UNROLL(1)
-  for (int k = 0; k < chunk; ++k) {
-    const int source = border_index(cells.border, x + k, in.width);
-    to[k] = source < 0 ? cells.ghost : centred(load(in, source, y), centre);
-  }
+CONVFILT_DEVICE inline void store4(float* to, const float (&four)[4]) {
+  *reinterpret_cast<Four<float>*>(to) = {{four[0], four[1], four[2], four[3]}};
 }
 
 /// Scaled, rounded and saturated as finish() does it. Beside 1.5 * 2^23 a float has no place for
@@ -116,16 +103,23 @@ CONVFILT_DEVICE inline T ended(const FloatFinish& end, float sum) {
   return out;
 }
 
-/// Four outputs of row y from column x on, less those beyond the row.
-template <class T>
-CONVFILT_DEVICE inline void store_ended(const FloatFinish& end, const float (&sums)[4],
+/// Four pixels of row y from sample x on, less those beyond the row.
+template <class T, int channels>
+CONVFILT_DEVICE inline void store_ended(const FloatFinish& end, const float (&sums)[channels][4],
                                         const PlaneView<T>& out, int x, int y, bool wide) {
-  Four<T> four;
-  for (int k = 0; k < 4; ++k) four.samples[k] = ended<T>(end, sums[k]);
-  if (wide) {
-    *reinterpret_cast<Four<T>*>(out.row(y) + x) = four;
-  } else {
-    for (int k = 0; k < 4 && x + k < out.width; ++k) out.row(y)[x + k] = four.samples[k];
+  T* const to = out.row(y) + x;
+  for (int q = 0; q < channels; ++q) {
+    Four<T> four;
+    for (int k = 0; k < 4; ++k) {
+      const int n = 4 * q + k;
+      four.samples[k] = ended<T>(end, sums[n % channels][n / channels]);
+    }
+    if (wide) {
+      *reinterpret_cast<Four<T>*>(to + 4 * q) = four;
+    } else {
+      for (int k = 0; k < 4; ++k)
+        if (x + 4 * q + k < out.width) to[4 * q + k] = four.samples[k];
+    }
   }
 }
 

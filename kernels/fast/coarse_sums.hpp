@@ -1,0 +1,147 @@
+/// The kernels of coarse.cu that sum along one axis, and interpolate between the nodes of grids.
+#pragma once
+
+#include "fast/coarse_down.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+inline constexpr int kSumsAThread = 16;
+
+/// A line of weights for sum_columns: kSumsAThread - 1 zeros, the weights, zeros.
+struct PaddedLine {
+  const Four<float>* weights;
+  int steps;  ///< of four samples, that a thread's sums take
+};
+
+/// Sixteen successive sums of one column.
+struct ColumnSums {
+  float sums[kSumsAThread] = {}, chains[kSumsAThread] = {};
+
+  /// Adds four samples, which meet these weights and those behind them.
+  CONVFILT_DEVICE void add(const Four<float>* weights, const float (&samples)[4]) {
+    float window[kSumsAThread + 4];
+    for (int q = 0; q < kSumsAThread / 4 + 1; ++q) {
+      const Four<float> four = weights[q];
+      for (int k = 0; k < 4; ++k) window[4 * q + k] = four.samples[k];
+    }
+    for (int r = 0; r < 4; ++r)
+      for (int n = 0; n < kSumsAThread; ++n)
+        chains[n] = add_product(window[kSumsAThread - 1 + r - n], samples[r], chains[n]);
+  }
+  CONVFILT_DEVICE void end_chain() {
+    for (int n = 0; n < kSumsAThread; ++n) {
+      sums[n] += chains[n];
+      chains[n] = 0;
+    }
+  }
+};
+
+/// out.row(x)[y] = sum over i of line[i] * in(x, first + y + i): transposed, so that the next sum
+/// is one down columns again. Rows of `out` have room for whole multiples of kSumsAThread sums.
+static __global__ void sum_columns_kernel(PlaneView<const float> in, PlaneView<float> out,
+                                          PaddedLine line, int first, Border border, float ghost) {
+  const int x = blockIdx.x * kNodeColumns + threadIdx.x;
+  const int y = kSumsAThread * int(blockIdx.y * kNodeRows + threadIdx.y);
+  if (x >= in.width || y >= out.width) return;
+  const int top = first + y;
+  const bool inside = top >= 0 && top + 4 * line.steps <= in.height;
+
+  constexpr int kStepsOfChain = kLineChain / 4;
+  ColumnSums sixteen;
+  for (int begin = 0; begin < line.steps; begin += kStepsOfChain) {
+    const int end = min(begin + kStepsOfChain, line.steps);
+    if (inside) {
+      CONVFILT_UNROLL(2)
+      for (int step = begin; step < end; ++step) {
+        float samples[4];
+        for (int r = 0; r < 4; ++r) samples[r] = load(in, x, top + 4 * step + r);
+        sixteen.add(line.weights + step, samples);
+      }
+    } else {
+      CONVFILT_UNROLL(1)
+      for (int step = begin; step < end; ++step) {
+        float samples[4];
+        for (int r = 0; r < 4; ++r) {
+          const int source = border_index(border, top + 4 * step + r, in.height);
+          samples[r] = source < 0 ? ghost : load(in, x, source);
+        }
+        sixteen.add(line.weights + step, samples);
+      }
+    }
+    sixteen.end_chain();
+  }
+  for (int n = 0; n < kSumsAThread; n += 4) {
+    const float four[4] = {sixteen.sums[n], sixteen.sums[n + 1], sixteen.sums[n + 2],
+                           sixteen.sums[n + 3]};
+    store4(out.row(x) + y + n, four);
+  }
+}
+
+/// What the outputs are interpolated from, see coarse.cu: planes of the channels, one below the
+/// other.
+struct Grids {
+  PlaneView<const float> fine_x, both, fine_y;
+  int step_x, step_y;
+  const SplineWeights *back_x, *back_y;
+};
+
+/// Outputs from the nodes around: a thread walks down four pixels of `cells` cells.
+template <class T, int channels>
+__global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells, FloatFinish end) {
+  const int x = 4 * (blockIdx.x * kCoarseThreads + threadIdx.x), at = x * channels;
+  const int first = blockIdx.y * cells;
+  if (at >= out.width || first * grids.step_y >= out.height) return;
+  const bool wide = at + 4 * channels <= out.width && lies_at_multiples_of(4 * sizeof(T), out);
+  const int nodes = grids.both.height / channels;
+
+  // All four pixels lie in one cell.
+  const int cell_x = x / grids.step_x;
+  SplineWeights back[4];
+  for (int k = 0; k < 4; ++k) back[k] = grids.back_x[x - cell_x * grids.step_x + k];
+
+  // Rows of nodes, of f.x s.y - s.x s.y, as they are before the interpolation in y.
+  float rows[kCoarseOrder][channels][4];
+  const auto next_row = [&](int node) {
+    for (int c = 0; c < channels; ++c) {
+      for (int k = 0; k < 4; ++k) {
+        rows[0][c][k] = rows[1][c][k];
+        rows[1][c][k] = rows[2][c][k];
+      }
+      const Four<float> fine = load4(grids.fine_x, x, c * nodes + node);
+      for (int k = 0; k < 4; ++k) rows[2][c][k] = fine.samples[k];
+      for (int n = 0; n < kCoarseOrder; ++n) {
+        const float both = -load(grids.both, cell_x + n, c * nodes + node);
+        for (int k = 0; k < 4; ++k)
+          rows[2][c][k] = add_product(back[k].samples[n], both, rows[2][c][k]);
+      }
+    }
+  };
+  for (int n = 0; n < kCoarseOrder; ++n)
+    for (int c = 0; c < channels; ++c)
+      for (int k = 0; k < 4; ++k) rows[n][c][k] = 0;
+  for (int n = 0; n < kCoarseOrder - 1; ++n) next_row(first + n);
+
+  for (int cell = first; cell < first + cells; ++cell) {
+    const int top = cell * grids.step_y, bottom = min(top + grids.step_y, out.height);
+    if (top >= bottom) return;
+    next_row(cell + kCoarseOrder - 1);
+    for (int y = top; y < bottom; ++y) {
+      const SplineWeights weights = grids.back_y[y - top];
+      float sums[channels][4];
+      for (int c = 0; c < channels; ++c) {
+        for (int k = 0; k < 4; ++k) sums[c][k] = weights.samples[0] * rows[0][c][k];
+        for (int n = 1; n < kCoarseOrder; ++n)
+          for (int k = 0; k < 4; ++k)
+            sums[c][k] = add_product(weights.samples[n], rows[n][c][k], sums[c][k]);
+        for (int n = 0; n < kCoarseOrder; ++n) {
+          const float fine = load(grids.fine_y, cell_x + n, c * out.height + y);
+          for (int k = 0; k < 4; ++k)
+            sums[c][k] = add_product(back[k].samples[n], fine, sums[c][k]);
+        }
+      }
+      store_ended(end, sums, out, at, y, wide);
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND
