@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "device_plan_base.hpp"
 #include "dispatch.hpp"
@@ -46,7 +47,7 @@ class WeightList {
 
 /// Where an axis' weights lie, in fours.
 struct AxisWeights {
-  int line, line_steps, coarse, coarse_steps, down, down_in_threes, back_in_threes;
+  int line, line_steps, coarse, coarse_steps, down, down_bytes, down_in_threes, back_in_threes;
 };
 
 int steps_of(const std::vector<float>& line) {
@@ -68,12 +69,29 @@ int add_in_threes(WeightList& list, const std::vector<float>& spline, int step) 
   return list.add(threes);
 }
 
+/// ByteWeights of the line onto the grid, in the bits of floats.
+int add_bytes(WeightList& list, const CoarseAxis& axis) {
+  std::vector<float> bits;
+  for (std::size_t t = 0; t < axis.down.size(); t += 4) {
+    ByteWeights four{};
+    for (int k = 0; k < 4; ++k) {
+      const auto whole = std::uint32_t(axis.down[t + k] / axis.down_unit);
+      four.upper |= whole >> 8 << (8 * k);
+      four.lower |= (whole & 255) << (8 * k);
+    }
+    bits.push_back(std::bit_cast<float>(four.upper));
+    bits.push_back(std::bit_cast<float>(four.lower));
+  }
+  return list.add(bits);
+}
+
 AxisWeights add_axis(WeightList& list, const CoarseAxis& axis) {
   return {add_line(list, axis.line),
           steps_of(axis.line),
           add_line(list, axis.coarse),
           steps_of(axis.coarse),
           list.add(axis.down),
+          add_bytes(list, axis),
           add_in_threes(list, axis.down, axis.step),
           add_in_threes(list, axis.back, axis.step)};
 }
@@ -214,18 +232,23 @@ class CoarsePlan : public DevicePlan {
     rows_of_nodes(in, left, top, ghost, channels);
     columns_of_nodes<T, channels>(in, left, top, ghost);
 
+    const Mask& mask = problem_.mask;
     PlaneView<float> fine_x = plane(kFineX);
     fine_x.width = roomy(fine_x.width);
-    const Grids grids{
-        read(fine_x), read(plane(kBoth)),         read(plane(kFineY)),       mask_.x.step,
-        mask_.y.step, weights(x_.back_in_threes), weights(y_.back_in_threes)};
+    const Grids grids{read(fine_x),
+                      read(plane(kBoth)),
+                      read(plane(kFineY)),
+                      mask_.x.step,
+                      mask_.y.step,
+                      weights(x_.back_in_threes),
+                      weights(y_.back_in_threes),
+                      float(mask_.scale / kEndRange<T>),
+                      float((mask.offset + mask_.centre * gain(mask)) / kEndRange<T>)};
     const int cells = std::max(1, kRowsOfABlock / mask_.y.step);
     const dim3 blocks(ceil_div(out.width / channels, 4 * kCoarseThreads),
                       ceil_div(out.height, cells * mask_.y.step));
-    const Mask& mask = problem_.mask;
-    const FloatFinish end{float(mask_.scale), float(mask.offset + mask_.centre * gain(mask))};
     launch(blocks, dim3(kCoarseThreads), stream_, interpolate_kernel<T, channels>, grids, out,
-           cells, end);
+           cells);
   }
 
   // A and C.
@@ -254,10 +277,17 @@ class CoarsePlan : public DevicePlan {
     const PlaneView<float> nodes = plane(kColumns);
     const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
                       ceil_div(in.height, kNodeRows * kRowsAThread));
-    launch(blocks, dim3(kNodeColumns, kNodeRows), stream_,
-           decimate_columns_kernel<T, channels, kRowsAThread>, in, nodes,
-           Cells{left + mask_.x.first, mask_.x.step, problem_.border, ghost}, float(mask_.centre),
-           weights(x_.down));
+    const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost};
+    const dim3 block(kNodeColumns, kNodeRows);
+    if constexpr (std::is_same_v<T, float>) {
+      launch(blocks, block, stream_, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
+             grid, weights(x_.down));
+    } else {
+      const ByteLine line{reinterpret_cast<const ByteWeights*>(weights(x_.down_bytes)),
+                          mask_.x.down_unit, float(mask_.centre * sum_of(mask_.x.down))};
+      launch(blocks, block, stream_, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
+             grid, ghost_sample<T>(problem_), line);
+    }
     for (int c = 0; c < channels; ++c) {
       sum_columns(channel_of(kColumns, c), channel_of(kColumnsTurned, c), y_.line, y_.line_steps,
                   top, problem_.border, ghost * sum_of(mask_.x.down));

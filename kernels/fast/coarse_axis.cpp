@@ -22,6 +22,13 @@ constexpr int kAligned = 16;          // samples of 8 bits in the widest load
 // Multiples of kCoarseColumns, so that four neighbouring outputs lie in one cell.
 constexpr int kSteps[] = {4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
 
+// Of the two halves of a sum as floats, their sum, the centre and the difference: each of at most
+// twice the centre.
+constexpr double kByteRoundings = 10;
+
+// So that 65535 * 255 for each of so many samples stays below 2^32.
+constexpr int kLongestStepU16 = 80;
+
 // What the bound may be: in steps, with half a step of rounding still to come, and of f32's scale.
 constexpr double kLimitU8 = 0.1, kLimitU16 = 0.49, kLimitF32 = 0.99e-5;
 
@@ -152,10 +159,13 @@ double rounding_error(const CoarseAxis& x, const CoarseAxis& y) {
   const double common = (y.down_roundings * coarse_y + y.coarse_roundings) * x.error;
   const double fine_x = x.line_roundings * coarse_y;
   const double both = (x.down_roundings * coarse_x + x.coarse_roundings) * coarse_y;
-  const double fine_y = (x.down_roundings + y.line_roundings) * coarse_x + x.coarse_roundings;
+  // Sums of bytes are exact, but joined and centred in floats.
+  const double down = std::max(x.down_roundings, kByteRoundings);
+  const double fine_y = (down + y.line_roundings) * coarse_x + x.coarse_roundings;
   const double ends = 2 * kCoarseOrder * coarse_y * (coarse_x + 2 * x.error) +
                       (2 * kCoarseOrder + 1) * (coarse_x + x.error * coarse_y);
-  return kHalfUlp * (common + fine_x + both + fine_y + ends);
+  const double scaled = coarse_y + coarse_x * coarse_y + coarse_x;
+  return kHalfUlp * (common + fine_x + both + fine_y + ends + scaled);
 }
 
 struct Lines {
@@ -270,7 +280,12 @@ CoarseAxis coarse_axis(const std::vector<double>& line, int step, int gap) {
   axis.line = floats(line);
   axis.step = d;
   axis.first = -gap - 2 * before * d;
-  axis.down = floats(down);
+  const double largest = *std::max_element(down.begin(), down.end());
+  axis.down_unit = float(std::exp2(std::ceil(std::log2(largest / 65535))));
+  for (double v : down)
+    axis.down.push_back(float(std::nearbyint(v / axis.down_unit)) * axis.down_unit);
+  const double kept = sum_of(axis.down);  // nearly 1
+  for (double& weight : coarse) weight /= kept;
   axis.coarse = floats(coarse);
   axis.back = floats(back);
   for (int place = 0; place < d; ++place)
@@ -290,6 +305,7 @@ CoarseMask prepare_coarse(const Problem& problem) {
   std::optional<CoarseMask> best;
   double least_error = 0;
   for (int step_x : kSteps) {
+    if (problem.depth == Depth::u16 && step_x > kLongestStepU16) break;
     bool any = false;  // coarser steps are further off still
     for (int step_y : kSteps) {
       CoarseMask mask{fits_x.at(step_x), fits_y.at(step_y), lines.scale, centre, 0};

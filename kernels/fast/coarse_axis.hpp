@@ -29,7 +29,8 @@ struct CoarseAxis {
   std::vector<float> line;    ///< the weights themselves
   int step = 0;               ///< d: samples of a cell of the grid
   int first = 0;              ///< the sample where cell 0 begins; at most 0
-  std::vector<float> down;    ///< kCoarseOrder * step
+  std::vector<float> down;    ///< kCoarseOrder * step, multiples of down_unit below 2^16 of it
+  float down_unit = 0;        ///< a power of two
   std::vector<float> coarse;  ///< node k of the result sums coarse[m] * node k + m of the input
   std::vector<float> back;    ///< kCoarseOrder * step; output x lies under the nodes from x / d on
 

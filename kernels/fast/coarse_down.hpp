@@ -4,7 +4,7 @@
 
 #include "device_plan.hpp"
 #include "fast/coarse_axis.hpp"
-#include "fast/coarse_samples.hpp"
+#include "fast/coarse_bytes.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -72,12 +72,12 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
       // It belongs to the next block.
     } else if (wide && top >= 0 && top + grid.step <= in.height) {
       for (int t = 0; t < grid.step; t += 4) {
-        Four<S> rows[4];  // so that their waits are one
-        for (int r = 0; r < 4; ++r) rows[r] = load4(in, x, top + t + r);
+        FourWords<S> rows[4];  // so that their waits are one
+        for (int r = 0; r < 4; ++r) rows[r] = load(row_of<FourWords<S>>(in, top + t + r), x / 4, 0);
         for (int r = 0; r < 4; ++r) {
           float samples[4];
-          spread(rows[r], centre, samples);
-          three.add(down[t + r], samples);
+          spread<S>(rows[r], centre, samples);
+          three.add(load_weights(down + t + r), samples);
         }
         if (grid.ends_chain(t + 4)) three.end_chain();
       }
@@ -86,8 +86,12 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
       for (int t = 0; t < grid.step; ++t) {
         const int y = border_index(grid.border, top + t, in.height);
         float samples[4];
-        load_centred(in, x, y, centre, grid.ghost, samples);
-        three.add(down[t], samples);
+        if (wide && y >= 0) {
+          spread<S>(load(row_of<FourWords<S>>(in, y), x / 4, 0), centre, samples);
+        } else {
+          load_centred(in, x, y, centre, grid.ghost, samples);
+        }
+        three.add(load_weights(down + t), samples);
         if (grid.ends_chain(t + 1)) three.end_chain();
       }
     }
@@ -105,22 +109,43 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
   }
 }
 
-/// nodes.row(c H + y)[n] = sum over t of down[t] * in(channel c of sample t of cells n, n + 1 and
-/// n + 2, y), H being the rows of `in`. A thread computes a node of some rows.
+/// What the kernels below share: nodes.row(c H + y)[n] = sum over t of down[t] * in(channel c of
+/// sample t of cells n, n + 1 and n + 2, y), H being the rows of `in`.
 template <class T, int channels, int rows>
-__global__ void decimate_columns_kernel(PlaneView<const T> in, PlaneView<float> nodes, Cells grid,
-                                        float centre, const Four<float>* down) {
+struct NodeColumns {
+  PlaneView<const T> in[rows];  ///< one row each
+  int width, left, pixels;
+  bool wide;  ///< all inside, and in fours at multiples of their size
+
+  CONVFILT_DEVICE NodeColumns(const PlaneView<const T>& picture, const Cells& grid, int node, int y)
+      : width(picture.width / channels),
+        left(grid.first + node * grid.step),
+        pixels(kCoarseOrder * grid.step),
+        wide(left >= 0 && left + pixels <= width && left % 4 == 0 &&
+             lies_at_multiples_of(4 * sizeof(T), picture)) {
+    for (int r = 0; r < rows; ++r) in[r] = row_of<T>(picture, min(y + r, picture.height - 1));
+  }
+
+  /// Four pixels from the t-th on, as they lie.
+  CONVFILT_DEVICE void load_fours(int t, int r, FourWords<T> (&fours)[channels]) const {
+    const auto row = row_of<FourWords<T>>(in[r], 0);
+    for (int q = 0; q < channels; ++q) fours[q] = load(row, (left + t) / 4 * channels + q, 0);
+  }
+
+  /// Column of the sample that stands for the t-th pixel; below 0: the ghost.
+  CONVFILT_DEVICE int source(int t, Border border) const {
+    return border_index(border, left + t, width);
+  }
+};
+
+/// A thread computes a node of some rows.
+template <int channels, int rows>
+__global__ void decimate_columns_kernel(PlaneView<const float> in, PlaneView<float> nodes,
+                                        Cells grid, const Four<float>* down) {
   const int node = blockIdx.x * kNodeColumns + threadIdx.x;
   const int y = rows * int(blockIdx.y * kNodeRows + threadIdx.y);
   if (node >= nodes.width || y >= in.height) return;
-  const int width = in.width / channels, pixels = kCoarseOrder * grid.step;
-  const int left = grid.first + node * grid.step;
-  const bool inside = left >= 0 && left + pixels <= width;
-  const bool wide = left % 4 == 0 && lies_at_multiples_of(4 * sizeof(T), in);
-  constexpr int kPerLoad =
-      16 / int(sizeof(T) * channels);  // pixels in 16 bytes, where they fill it
-  const bool widest = channels == 1 && grid.step % kPerLoad == 0 && left % kPerLoad == 0 &&
-                      lies_at_multiples_of(16, in);
+  const NodeColumns<float, channels, rows> columns(in, grid, node, y);
 
   float sums[channels][rows] = {}, chains[channels][rows] = {};
   int in_cell = 0;
@@ -135,35 +160,17 @@ __global__ void decimate_columns_kernel(PlaneView<const T> in, PlaneView<float> 
       }
     }
   };
-  if (inside && widest) {
-    if constexpr (channels == 1) {
-      for (int t = 0; t < pixels; t += kPerLoad) {
-        Bytes16 words[rows];
-        for (int r = 0; r < rows; ++r) words[r] = load16(in, left + t, min(y + r, in.height - 1));
-        for (int q = 0; q < kPerLoad / 4; ++q) {
-          const Four<float> weights = down[t / 4 + q];
-          for (int r = 0; r < rows; ++r) {
-            float samples[4];
-            spread<T>(words[r], q, centre, samples);
-            for (int k = 0; k < 4; ++k)
-              chains[0][r] = add_product(weights.samples[k], samples[k], chains[0][r]);
-          }
-        }
-        advance(kPerLoad);
-      }
-    }
-  } else if (inside && wide) {
-    for (int t = 0; t < pixels; t += 4) {
-      const Four<float> weights = down[t / 4];
+  if (columns.wide) {
+    for (int t = 0; t < columns.pixels; t += 4) {
+      const Four<float> weights = load_weights(down + t / 4);
       for (int r = 0; r < rows; ++r) {
-        float samples[channels][4];
-        for (int c = 0; c < channels; ++c)
-          spread(load4(in, (left + t) * channels + 4 * c, min(y + r, in.height - 1)), centre,
-                 samples[c]);
+        FourWords<float> fours[channels];
+        columns.load_fours(t, r, fours);
         for (int k = 0; k < 4; ++k) {
           for (int c = 0; c < channels; ++c) {
             const int at = k * channels + c;
-            chains[c][r] = add_product(weights.samples[k], samples[at / 4][at % 4], chains[c][r]);
+            const float sample = std::bit_cast<float>(fours[at / 4].words[at % 4]);
+            chains[c][r] = add_product(weights.samples[k], sample, chains[c][r]);
           }
         }
       }
@@ -171,14 +178,12 @@ __global__ void decimate_columns_kernel(PlaneView<const T> in, PlaneView<float> 
     }
   } else {
     CONVFILT_UNROLL(1)
-    for (int t = 0; t < pixels; ++t) {
-      const int x = border_index(grid.border, left + t, width);
+    for (int t = 0; t < columns.pixels; ++t) {
       const float weight = reinterpret_cast<const float*>(down)[t];
+      const int x = columns.source(t, grid.border);
       for (int c = 0; c < channels; ++c) {
         for (int r = 0; r < rows; ++r) {
-          const int row = min(y + r, in.height - 1);
-          const float sample =
-              x < 0 ? grid.ghost : centred(load(in, x * channels + c, row), centre);
+          const float sample = x < 0 ? grid.ghost : load(columns.in[r], x * channels + c, 0);
           chains[c][r] = add_product(weight, sample, chains[c][r]);
         }
       }
@@ -188,6 +193,75 @@ __global__ void decimate_columns_kernel(PlaneView<const T> in, PlaneView<float> 
   for (int c = 0; c < channels; ++c)
     for (int r = 0; r < rows && y + r < in.height; ++r)
       nodes.row(c * in.height + y + r)[node] = sums[c][r];
+}
+
+/// Weights as multiples of `unit`, and what the samples' centre comes to.
+struct ByteLine {
+  const ByteWeights* weights;
+  float unit, of_centre;
+};
+
+/// The same of integer samples.
+template <class T, int channels, int rows>
+__global__ void decimate_bytes_kernel(PlaneView<const T> in, PlaneView<float> nodes, Cells grid,
+                                      T ghost, ByteLine down) {
+  const int node = blockIdx.x * kNodeColumns + threadIdx.x;
+  const int y = rows * int(blockIdx.y * kNodeRows + threadIdx.y);
+  if (node >= nodes.width || y >= in.height) return;
+  const NodeColumns<T, channels, rows> columns(in, grid, node, y);
+
+  ByteSums sums[channels][rows];
+  constexpr int kPerLoad = 16 / int(sizeof(T));  // samples
+  if (channels == 1 && columns.wide && columns.left % kPerLoad == 0 &&
+      columns.pixels % kPerLoad == 0 && lies_at_multiples_of(16, in)) {
+    for (int t = 0; t < columns.pixels; t += kPerLoad) {
+      Bytes16 loaded[rows];
+      for (int r = 0; r < rows; ++r)
+        loaded[r] = load(row_of<Bytes16>(columns.in[r], 0), (columns.left + t) / kPerLoad, 0);
+      for (int q = 0; q < kPerLoad / 4; ++q) {
+        const ByteWeights weights = down.weights[t / 4 + q];
+        for (int r = 0; r < rows; ++r) {
+          FourWords<T> four;
+          for (int k = 0; k < int(sizeof(T)); ++k)
+            four.words[k] = loaded[r].words[q * int(sizeof(T)) + k];
+          sums[0][r].template add<T>(four, weights);
+        }
+      }
+    }
+  } else if (columns.wide) {
+    for (int t = 0; t < columns.pixels; t += 4) {
+      const ByteWeights weights = down.weights[t / 4];
+      for (int r = 0; r < rows; ++r) {
+        FourWords<T> fours[channels], of_channel[channels];
+        columns.load_fours(t, r, fours);
+        if constexpr (channels == 3) {
+          split(fours, of_channel);
+        } else {
+          of_channel[0] = fours[0];
+        }
+        for (int c = 0; c < channels; ++c) sums[c][r].template add<T>(of_channel[c], weights);
+      }
+    }
+  } else {
+    CONVFILT_UNROLL(1)
+    for (int t = 0; t < columns.pixels; ++t) {
+      const ByteWeights four = down.weights[t / 4];
+      const int shift = 8 * (t % 4);
+      const ByteWeights one{four.upper >> shift & 255, four.lower >> shift & 255};
+      const int x = columns.source(t, grid.border);
+      for (int c = 0; c < channels; ++c) {
+        for (int r = 0; r < rows; ++r) {
+          FourWords<T> sample{};
+          sample.words[0] = x < 0 ? ghost : load(columns.in[r], x * channels + c, 0);
+          sums[c][r].template add<T>(sample, one);
+        }
+      }
+    }
+  }
+  for (int c = 0; c < channels; ++c)
+    for (int r = 0; r < rows && y + r < in.height; ++r)
+      nodes.row(c * in.height + y + r)[node] =
+          add_product(sums[c][r].value(), down.unit, -down.of_centre);
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -48,25 +48,38 @@ CONVFILT_DEVICE inline float centred(T sample, float centre) {
   }
 }
 
+/// Four samples as they lie in memory. As bytes, a compiler takes them apart and joins them again.
+template <class T>
+using FourWords = Words<4 * sizeof(T)>;
+
+/// One row as such, or as other chunks of memory, at a multiple of whose size it begins.
+template <class Chunk, class T>
+CONVFILT_DEVICE inline PlaneView<const Chunk> row_of(const PlaneView<const T>& in, int y) {
+  return {reinterpret_cast<const Chunk*>(in.row(y)), int(in.width * sizeof(T) / sizeof(Chunk)), 1,
+          0};
+}
+
 /// Four samples, less the centre.
 template <class T>
-CONVFILT_DEVICE inline void spread(const Four<T>& four, float centre, float (&to)[4]) {
-  if constexpr (std::is_same_v<T, float>) {
-    for (int k = 0; k < 4; ++k) to[k] = four.samples[k];
-  } else {
-    constexpr int kPerWord = 4 / int(sizeof(T));
-    const auto words = std::bit_cast<Words<4 * sizeof(T)>>(four);
-    for (int k = 0; k < 4; ++k)
-      to[k] = centred_of<T>(words.words[k / kPerWord], k % kPerWord, centre);
+CONVFILT_DEVICE inline void spread(const FourWords<T>& four, float centre, float (&to)[4]) {
+  for (int k = 0; k < 4; ++k) {
+    if constexpr (std::is_same_v<T, float>) {
+      to[k] = std::bit_cast<float>(four.words[k]);
+    } else {
+      constexpr int kPerWord = 4 / int(sizeof(T));
+      to[k] = centred_of<T>(four.words[k / kPerWord], k % kPerWord, centre);
+    }
   }
 }
 
-/// The q-th four of the samples in 16 bytes.
-template <class T>
-CONVFILT_DEVICE inline void spread(const Bytes16& bytes, int q, float centre, float (&to)[4]) {
-  Words<4 * sizeof(T)> words;
-  for (int k = 0; k < int(sizeof(T)); ++k) words.words[k] = bytes.words[q * int(sizeof(T)) + k];
-  spread(std::bit_cast<Four<T>>(words), centre, to);
+/// Four weights in one load, though not all may be used.
+CONVFILT_DEVICE inline Four<float> load_weights(const Four<float>* weights) {
+#ifdef __CUDA_ARCH__
+  const float4 four = __ldg(reinterpret_cast<const float4*>(weights));
+  return {{four.x, four.y, four.z, four.w}};
+#else
+  return *weights;
+#endif
 }
 
 /// Four samples of row y from column x on, of which those beyond the row are 0; the ghost's where
@@ -83,36 +96,39 @@ CONVFILT_DEVICE inline void store4(float* to, const float (&four)[4]) {
   *reinterpret_cast<Four<float>*>(to) = {{four[0], four[1], four[2], four[3]}};
 }
 
-/// Scaled, rounded and saturated as finish() does it. Beside 1.5 * 2^23 a float has no place for
-/// fractions: it is rounded half to even.
+/// What sums are multiplied by and start from, so that integer depths lie in 0..1: a GPU saturates
+/// to that for nothing.
 template <class T>
-CONVFILT_DEVICE inline T ended(const FloatFinish& end, float sum) {
-  T out;
+inline constexpr float kEndRange = std::is_same_v<T, float> ? 1.0f : float(T(-1));
+
+/// A sum of that range as a sample: rounded half to even, since beside 1.5 * 2^23 a float has no
+/// place for fractions; saturated; every NaN the same one, or 0.
+template <class T>
+CONVFILT_DEVICE inline T ended(float sum) {
   if constexpr (std::is_same_v<T, float>) {
-    finish(end, sum, out);
+    T out;
+    finish(FloatFinish{}, sum, out);
+    return out;
   } else {
-    constexpr float kHighest = sizeof(T) == 1 ? 255.0f : 65535.0f;
-    const float value = add_product(sum, end.scale, end.offset);
 #ifdef __CUDA_ARCH__
-    const float clamped = fminf(fmaxf(value, 0.0f), kHighest);
+    const float within = __saturatef(sum);
 #else
-    const float clamped = value > 0 ? (value < kHighest ? value : kHighest) : 0.0f;
+    const float within = sum > 0 ? (sum < 1 ? sum : 1.0f) : 0.0f;
 #endif
-    out = T(std::bit_cast<std::uint32_t>(clamped + 12582912.0f));
+    return T(std::bit_cast<std::uint32_t>(add_product(within, kEndRange<T>, 12582912.0f)));
   }
-  return out;
 }
 
 /// Four pixels of row y from sample x on, less those beyond the row.
 template <class T, int channels>
-CONVFILT_DEVICE inline void store_ended(const FloatFinish& end, const float (&sums)[channels][4],
-                                        const PlaneView<T>& out, int x, int y, bool wide) {
+CONVFILT_DEVICE inline void store_ended(const float (&sums)[channels][4], const PlaneView<T>& out,
+                                        int x, int y, bool wide) {
   T* const to = out.row(y) + x;
   for (int q = 0; q < channels; ++q) {
     Four<T> four;
     for (int k = 0; k < 4; ++k) {
       const int n = 4 * q + k;
-      four.samples[k] = ended<T>(end, sums[n % channels][n / channels]);
+      four.samples[k] = ended<T>(sums[n % channels][n / channels]);
     }
     if (wide) {
       *reinterpret_cast<Four<T>*>(to + 4 * q) = four;

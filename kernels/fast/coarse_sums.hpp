@@ -21,7 +21,7 @@ struct ColumnSums {
   CONVFILT_DEVICE void add(const Four<float>* weights, const float (&samples)[4]) {
     float window[kSumsAThread + 4];
     for (int q = 0; q < kSumsAThread / 4 + 1; ++q) {
-      const Four<float> four = weights[q];
+      const Four<float> four = load_weights(weights + q);
       for (int k = 0; k < 4; ++k) window[4 * q + k] = four.samples[k];
     }
     for (int r = 0; r < 4; ++r)
@@ -44,17 +44,17 @@ static __global__ void sum_columns_kernel(PlaneView<const float> in, PlaneView<f
   const int y = kSumsAThread * int(blockIdx.y * kNodeRows + threadIdx.y);
   if (x >= in.width || y >= out.width) return;
   const int top = first + y;
-  const bool inside = top >= 0 && top + 4 * line.steps <= in.height;
 
   constexpr int kStepsOfChain = kLineChain / 4;
   ColumnSums sixteen;
   for (int begin = 0; begin < line.steps; begin += kStepsOfChain) {
     const int end = min(begin + kStepsOfChain, line.steps);
-    if (inside) {
+    if (top + 4 * begin >= 0 && top + 4 * end <= in.height) {
+      PlaneView<const float> four = in.rows(top + 4 * begin, 4);
       CONVFILT_UNROLL(2)
-      for (int step = begin; step < end; ++step) {
+      for (int step = begin; step < end; ++step, four.data += 4 * four.stride) {
         float samples[4];
-        for (int r = 0; r < 4; ++r) samples[r] = load(in, x, top + 4 * step + r);
+        for (int r = 0; r < 4; ++r) samples[r] = load(four, x, r);
         sixteen.add(line.weights + step, samples);
       }
     } else {
@@ -83,11 +83,12 @@ struct Grids {
   PlaneView<const float> fine_x, both, fine_y;
   int step_x, step_y;
   const SplineWeights *back_x, *back_y;
+  float scale, start;  ///< of the sums, in kEndRange
 };
 
 /// Outputs from the nodes around: a thread walks down four pixels of `cells` cells.
 template <class T, int channels>
-__global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells, FloatFinish end) {
+__global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
   const int x = 4 * (blockIdx.x * kCoarseThreads + threadIdx.x), at = x * channels;
   const int first = blockIdx.y * cells;
   if (at >= out.width || first * grids.step_y >= out.height) return;
@@ -97,22 +98,25 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells, Flo
   // All four pixels lie in one cell.
   const int cell_x = x / grids.step_x;
   SplineWeights back[4];
-  for (int k = 0; k < 4; ++k) back[k] = grids.back_x[x - cell_x * grids.step_x + k];
+  for (int k = 0; k < 4; ++k) {
+    back[k] = load_weights(grids.back_x + (x - cell_x * grids.step_x + k));
+    for (float& weight : back[k].samples) weight *= grids.scale;
+  }
 
   // Rows of nodes, of f.x s.y - s.x s.y, as they are before the interpolation in y.
   float rows[kCoarseOrder][channels][4];
   const auto next_row = [&](int node) {
     for (int c = 0; c < channels; ++c) {
+      float both[kCoarseOrder];
+      for (int n = 0; n < kCoarseOrder; ++n)
+        both[n] = -load(grids.both, cell_x + n, c * nodes + node);
+      const Four<float> fine = load4(grids.fine_x, x, c * nodes + node);
       for (int k = 0; k < 4; ++k) {
         rows[0][c][k] = rows[1][c][k];
         rows[1][c][k] = rows[2][c][k];
-      }
-      const Four<float> fine = load4(grids.fine_x, x, c * nodes + node);
-      for (int k = 0; k < 4; ++k) rows[2][c][k] = fine.samples[k];
-      for (int n = 0; n < kCoarseOrder; ++n) {
-        const float both = -load(grids.both, cell_x + n, c * nodes + node);
-        for (int k = 0; k < 4; ++k)
-          rows[2][c][k] = add_product(back[k].samples[n], both, rows[2][c][k]);
+        float sum = fine.samples[k] * grids.scale;
+        for (int n = 0; n < kCoarseOrder; ++n) sum = add_product(back[k].samples[n], both[n], sum);
+        rows[2][c][k] = sum;
       }
     }
   };
@@ -125,21 +129,24 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells, Flo
     const int top = cell * grids.step_y, bottom = min(top + grids.step_y, out.height);
     if (top >= bottom) return;
     next_row(cell + kCoarseOrder - 1);
+    PlaneView<const float> fine_y[channels];  // the row y of each
+    for (int c = 0; c < channels; ++c) fine_y[c] = grids.fine_y.rows(c * out.height + top, 1);
     for (int y = top; y < bottom; ++y) {
-      const SplineWeights weights = grids.back_y[y - top];
+      const SplineWeights weights = load_weights(grids.back_y + (y - top));
       float sums[channels][4];
       for (int c = 0; c < channels; ++c) {
-        for (int k = 0; k < 4; ++k) sums[c][k] = weights.samples[0] * rows[0][c][k];
-        for (int n = 1; n < kCoarseOrder; ++n)
+        for (int k = 0; k < 4; ++k) sums[c][k] = grids.start;
+        for (int n = 0; n < kCoarseOrder; ++n)
           for (int k = 0; k < 4; ++k)
             sums[c][k] = add_product(weights.samples[n], rows[n][c][k], sums[c][k]);
         for (int n = 0; n < kCoarseOrder; ++n) {
-          const float fine = load(grids.fine_y, cell_x + n, c * out.height + y);
+          const float fine = load(fine_y[c], cell_x + n, 0);
           for (int k = 0; k < 4; ++k)
             sums[c][k] = add_product(back[k].samples[n], fine, sums[c][k]);
         }
+        fine_y[c].data += fine_y[c].stride;
       }
-      store_ended(end, sums, out, at, y, wide);
+      store_ended(sums, out, at, y, wide);
     }
   }
 }
