@@ -17,84 +17,19 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "device_plan_base.hpp"
 #include "dispatch.hpp"
-#include "fast/coarse_sums.hpp"
+#include "fast/coarse_back.hpp"
+#include "fast/coarse_columns.hpp"
+#include "fast/coarse_weights.hpp"
 #include "sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kRowsOfABlock = 128;  // of the picture; more share nodes less often, and wait more
-
-/// All weights in one buffer, each array from a multiple of 16 bytes on.
-class WeightList {
- public:
-  /// Where they begin, in fours.
-  int add(const std::vector<float>& weights) {
-    const int at = int(floats_.size()) / 4;
-    floats_.insert(floats_.end(), weights.begin(), weights.end());
-    floats_.resize(std::size_t(ceil_div(int(floats_.size()), 4)) * 4);
-    return at;
-  }
-  const std::vector<float>& floats() const { return floats_; }
-
- private:
-  std::vector<float> floats_;
-};
-
-/// Where an axis' weights lie, in fours.
-struct AxisWeights {
-  int line, line_steps, coarse, coarse_steps, down, down_bytes, down_in_threes, back_in_threes;
-};
-
-int steps_of(const std::vector<float>& line) {
-  return ceil_div(int(line.size()) + kSumsAThread - 1, 4);
-}
-
-int add_line(WeightList& list, const std::vector<float>& line) {
-  std::vector<float> padded(4 * std::size_t(steps_of(line)) + kSumsAThread);
-  std::copy(line.begin(), line.end(), padded.begin() + kSumsAThread - 1);
-  return list.add(padded);
-}
-
-int add_in_threes(WeightList& list, const std::vector<float>& spline, int step) {
-  std::vector<float> threes;
-  for (int t = 0; t < step; ++t) {
-    for (int n = kCoarseOrder - 1; n >= 0; --n) threes.push_back(spline[t + n * step]);
-    threes.push_back(0);
-  }
-  return list.add(threes);
-}
-
-/// ByteWeights of the line onto the grid, in the bits of floats.
-int add_bytes(WeightList& list, const CoarseAxis& axis) {
-  std::vector<float> bits;
-  for (std::size_t t = 0; t < axis.down.size(); t += 4) {
-    ByteWeights four{};
-    for (int k = 0; k < 4; ++k) {
-      const auto whole = std::uint32_t(axis.down[t + k] / axis.down_unit);
-      four.upper |= whole >> 8 << (8 * k);
-      four.lower |= (whole & 255) << (8 * k);
-    }
-    bits.push_back(std::bit_cast<float>(four.upper));
-    bits.push_back(std::bit_cast<float>(four.lower));
-  }
-  return list.add(bits);
-}
-
-AxisWeights add_axis(WeightList& list, const CoarseAxis& axis) {
-  return {add_line(list, axis.line),
-          steps_of(axis.line),
-          add_line(list, axis.coarse),
-          steps_of(axis.coarse),
-          list.add(axis.down),
-          add_bytes(list, axis),
-          add_in_threes(list, axis.down, axis.step),
-          add_in_threes(list, axis.back, axis.step)};
-}
+constexpr int kRowsOfABlock = 128;  // of the picture: more share nodes less often, and wait more
+constexpr int kFewestCells = 2;     // of a block, so that no node is shared by three
 
 float sum_of(const std::vector<float>& weights) {
   double sum = 0;
@@ -202,9 +137,8 @@ class CoarsePlan : public DevicePlan {
 
   template <class S>
   void decimate_rows(const PlaneView<const S>& in, const PlaneView<float>& nodes, const Cells& grid,
-                     float centre, const AxisWeights& axis) {
+                     int cells, float centre, const AxisWeights& axis) {
     zero(nodes, stream_);
-    const int cells = std::max(2, kRowsOfABlock / grid.step);  // 2: two blocks at most share a node
     const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
                       ceil_div(nodes.height + kCoarseOrder - 1, cells));
     launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<S>, in, nodes, grid, cells,
@@ -254,8 +188,9 @@ class CoarsePlan : public DevicePlan {
   // A and C.
   template <class T>
   void rows_of_nodes(const PlaneView<const T>& in, int left, int top, float ghost, int channels) {
+    const int cells = std::max(kFewestCells, kRowsOfABlock / mask_.y.step);
     decimate_rows(in, plane(kRows), {top + mask_.y.first, mask_.y.step, problem_.border, ghost},
-                  float(mask_.centre), y_);
+                  cells, float(mask_.centre), y_);
     sum_nodes(plane(kRows), plane(kRowsTurned), y_);
     const float ghost_node = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
     const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost_node};
@@ -265,7 +200,8 @@ class CoarsePlan : public DevicePlan {
       turned = {turned.row(c), turned.width, turned.height / channels, turned.stride * channels};
       sum_columns(turned, channel_of(kFineX, c), x_.line, x_.line_steps, left, problem_.border,
                   ghost_node);
-      decimate_rows(read(turned), channel_of(kBothTurned, c), grid, 0.0f, x_);
+      // There are few columns, so that only short blocks are many.
+      decimate_rows(read(turned), channel_of(kBothTurned, c), grid, kFewestCells, 0.0f, x_);
       sum_nodes(channel_of(kBothTurned, c), channel_of(kBoth, c), x_);
     }
   }

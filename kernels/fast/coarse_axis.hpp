@@ -8,6 +8,7 @@
 /// output may have on the grid, with the line's own sum.
 #pragma once
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,14 @@ struct CoarseMask {
   double centre = 0;  ///< subtracted from samples, so that they are half as large
   double error = 0;   ///< proven bound: in steps before rounding; f32: of scale * largest |sample|
 };
+
+/// Sum of |values|.
+template <class Values>
+double magnitude(const Values& values) {
+  double sum = 0;
+  for (double v : values) sum += std::abs(v);
+  return sum;
+}
 
 /// `gap`: samples that cell boundaries lie before a multiple of 16 samples from sample 0.
 CoarseAxis coarse_axis(const std::vector<double>& line, int step, int gap);
