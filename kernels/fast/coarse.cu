@@ -22,6 +22,7 @@
 #include "dispatch.hpp"
 #include "fast/coarse_back.hpp"
 #include "fast/coarse_columns.hpp"
+#include "fast/coarse_down8.hpp"
 #include "fast/coarse_weights.hpp"
 #include "sums.hpp"
 
@@ -135,14 +136,24 @@ class CoarsePlan : public DevicePlan {
     return reinterpret_cast<const Four<float>*>(weights_.data()) + at;
   }
 
+  ByteLine byte_line(const CoarseAxis& axis, const AxisWeights& at) const {
+    return {reinterpret_cast<const ByteWeights*>(weights(at.down_bytes)), axis.down_unit,
+            float(mask_.centre * sum_of(axis.down))};
+  }
+
   template <class S>
   void decimate_rows(const PlaneView<const S>& in, const PlaneView<float>& nodes, const Cells& grid,
                      int cells, float centre, const AxisWeights& axis) {
     zero(nodes, stream_);
     const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
                       ceil_div(nodes.height + kCoarseOrder - 1, cells));
-    launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<S>, in, nodes, grid, cells,
-           centre, weights(axis.down_in_threes));
+    if constexpr (std::is_same_v<S, std::uint8_t>) {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows8_kernel, in, nodes, grid, cells,
+             ghost_sample<S>(problem_), byte_line(mask_.y, axis));
+    } else {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<S>, in, nodes, grid, cells,
+             centre, weights(axis.down_in_threes));
+    }
   }
 
   void sum_columns(const PlaneView<float>& in, const PlaneView<float>& out, int line, int steps,
@@ -219,10 +230,8 @@ class CoarsePlan : public DevicePlan {
       launch(blocks, block, stream_, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
              grid, weights(x_.down));
     } else {
-      const ByteLine line{reinterpret_cast<const ByteWeights*>(weights(x_.down_bytes)),
-                          mask_.x.down_unit, float(mask_.centre * sum_of(mask_.x.down))};
       launch(blocks, block, stream_, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
-             grid, ghost_sample<T>(problem_), line);
+             grid, ghost_sample<T>(problem_), byte_line(mask_.x, x_));
     }
     for (int c = 0; c < channels; ++c) {
       sum_columns(channel_of(kColumns, c), channel_of(kColumnsTurned, c), y_.line, y_.line_steps,

@@ -59,7 +59,9 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
     next_row(cell + kCoarseOrder - 1);
     PlaneView<const float> fine_y[channels];  // the row y of each
     for (int c = 0; c < channels; ++c) fine_y[c] = grids.fine_y.rows(c * out.height + top, 1);
-    for (int y = top; y < bottom; ++y) {
+    PlaneView<T> to = out.rows(top, 1);
+    CONVFILT_UNROLL(2)
+    for (int y = top; y < bottom; ++y, to.data += to.stride) {
       const SplineWeights weights = load_weights(grids.back_y + (y - top));
       float sums[channels][4];
       for (int c = 0; c < channels; ++c) {
@@ -74,7 +76,7 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
         }
         fine_y[c].data += fine_y[c].stride;
       }
-      store_ended(sums, out, at, y, wide);
+      store_ended(sums, to, at, wide);
     }
   }
 }

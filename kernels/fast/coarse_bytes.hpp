@@ -73,4 +73,10 @@ struct ByteSums {
   CONVFILT_DEVICE float value() const { return add_product(float(upper), 256, float(lower)); }
 };
 
+/// A line onto a grid: weights as multiples of `unit`, and what the samples' centre comes to.
+struct ByteLine {
+  const ByteWeights* weights;
+  float unit, of_centre;
+};
+
 }  // namespace convfilt::CONVFILT_BACKEND

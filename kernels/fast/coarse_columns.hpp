@@ -64,12 +64,6 @@ __global__ void decimate_columns_kernel(PlaneView<const float> in, PlaneView<flo
       nodes.row(c * in.height + y + r)[node] = sums[c][r];
 }
 
-/// Weights as multiples of `unit`, and what the samples' centre comes to.
-struct ByteLine {
-  const ByteWeights* weights;
-  float unit, of_centre;
-};
-
 /// The same of integer samples.
 template <class T, int channels, int rows>
 __global__ void decimate_bytes_kernel(PlaneView<const T> in, PlaneView<float> nodes, Cells grid,

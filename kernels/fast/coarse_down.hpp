@@ -99,9 +99,10 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
     if (node > end - kCoarseOrder) {
       // It belongs to the next block.
     } else if (wide && top >= 0 && top + grid.step <= in.height) {
-      for (int t = 0; t < grid.step; t += 4) {
+      PlaneView<const S> four = in.rows(top, 4);
+      for (int t = 0; t < grid.step; t += 4, four.data += 4 * four.stride) {
         FourWords<S> rows[4];  // so that their waits are one
-        for (int r = 0; r < 4; ++r) rows[r] = load(row_of<FourWords<S>>(in, top + t + r), x / 4, 0);
+        for (int r = 0; r < 4; ++r) rows[r] = load(row_of<FourWords<S>>(four, r), x / 4, 0);
         for (int r = 0; r < 4; ++r) {
           float samples[4];
           spread<S>(rows[r], centre, samples);

@@ -23,9 +23,10 @@ constexpr int kAligned = 16;          // samples of 8 bits in the widest load
 // Multiples of kCoarseColumns, so that four neighbouring outputs lie in one cell.
 constexpr int kSteps[] = {4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
 
-// Of the two halves of a sum as floats, their sum, the centre and the difference: each of at most
-// twice the centre.
-constexpr double kByteRoundings = 10;
+// Of sums of bytes: their upper half as a float, both halves, the difference from the centre, and
+// that itself; once more where two blocks share a node, and their sum. Each is of at most twice the
+// centre.
+constexpr double kByteRoundings = 2 * (2 * 4 + 1);
 
 // So that sums of bytes stay below 2^32.
 constexpr int kLongestStepU16 = 80;
@@ -39,15 +40,16 @@ double limit_of(Depth depth) {
 }
 
 /// Relative to scale * largest |sample|: a bound on what single precision loses, to first order.
-double rounding_error(const CoarseAxis& x, const CoarseAxis& y) {
+double rounding_error(Depth depth, const CoarseAxis& x, const CoarseAxis& y) {
   const double coarse_x = magnitude(x.coarse), coarse_y = magnitude(y.coarse);
   // What is common to f.x s.y and s.x s.y comes out multiplied by f.x - s.x.
-  const double common = (y.down_roundings * coarse_y + y.coarse_roundings) * x.error;
+  const double bytes = depth == Depth::f32 ? 0 : kByteRoundings;
+  const double down_x = std::max(x.down_roundings, bytes);
+  const double down_y = std::max(y.down_roundings, bytes);
+  const double common = (down_y * coarse_y + y.coarse_roundings) * x.error;
   const double fine_x = x.line_roundings * coarse_y;
   const double both = (x.down_roundings * coarse_x + x.coarse_roundings) * coarse_y;
-  // Sums of bytes are exact, but joined and centred in floats.
-  const double down = std::max(x.down_roundings, kByteRoundings);
-  const double fine_y = (down + y.line_roundings) * coarse_x + x.coarse_roundings;
+  const double fine_y = (down_x + y.line_roundings) * coarse_x + x.coarse_roundings;
   const double ends = 2 * kCoarseOrder * coarse_y * (coarse_x + 2 * x.error) +
                       (2 * kCoarseOrder + 1) * (coarse_x + x.error * coarse_y);
   const double scaled = coarse_y + coarse_x * coarse_y + coarse_x;
@@ -77,7 +79,7 @@ Lines lines_of(const Problem& problem) {
 }
 
 double relative_bound(const Problem& problem, const CoarseAxis& x, const CoarseAxis& y) {
-  return x.error * y.error + rounding_error(x, y) + rank_tolerance(problem.depth);
+  return x.error * y.error + rounding_error(problem.depth, x, y) + rank_tolerance(problem.depth);
 }
 
 /// In what CoarseMask::error is in.

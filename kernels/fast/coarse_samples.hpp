@@ -119,11 +119,11 @@ CONVFILT_DEVICE inline T ended(float sum) {
   }
 }
 
-/// Four pixels of row y from sample x on, less those beyond the row.
+/// Four pixels of a row from sample x on, less those beyond the row.
 template <class T, int channels>
 CONVFILT_DEVICE inline void store_ended(const float (&sums)[channels][4], const PlaneView<T>& out,
-                                        int x, int y, bool wide) {
-  T* const to = out.row(y) + x;
+                                        int x, bool wide) {
+  T* const to = out.data + x;
   for (int q = 0; q < channels; ++q) {
     Four<T> four;
     for (int k = 0; k < 4; ++k) {
