@@ -116,15 +116,15 @@ class Fits {
 };
 
 std::string too_far(const Problem& problem, double error) {
-  char bound[96];
-  const bool is_float = problem.depth == Depth::f32;
-  std::snprintf(bound, sizeof bound, is_float ? "%.2g of the largest sample" : "%.2g of a step",
-                error);
-  char limit[32];
-  std::snprintf(limit, sizeof limit, "%g", limit_of(problem.depth));
+  const auto text = [](const char* format, double value) {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, format, value);
+    return std::string(digits);
+  };
   return "the mask is not smooth enough for a grid of every " + std::to_string(kSteps[0]) +
-         "th sample: the result could be " + bound + " off, and " + limit +
-         " is allowed; use --strategy=separable";
+         "th sample: the result could be " + text(error < 10 ? "%.2g" : "%.0f", error) +
+         (problem.depth == Depth::f32 ? " of the largest sample" : " of a step") + " off, and " +
+         text("%g", limit_of(problem.depth)) + " is allowed; use --strategy=separable";
 }
 
 }  // namespace
