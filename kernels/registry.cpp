@@ -26,6 +26,7 @@
   LIBRARY_STRATEGY(overlap_save)                                                           \
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
+  HOST_STRATEGY(coarse)                                                                    \
   CUDA_STRATEGY(two_pass)                                                                  \
   BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
   CUDA_STRATEGY(separable_tensor)                                                          \

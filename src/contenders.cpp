@@ -18,7 +18,8 @@
 namespace convfilt {
 namespace {
 
-constexpr int kProbeSide = 256;  // of a picture that every strategy takes
+constexpr int kProbeSide = 256;   // of a picture that every strategy takes
+constexpr int kSmoothSide = 101;  // of a mask smooth enough for coarse
 
 /// Takes what comes before the next `separator` from the front of `rest`.
 std::string_view take_word(std::string_view& rest, char separator) {
@@ -48,11 +49,10 @@ void apply_setting(Contender& contender, std::string_view text) {
   throw UsageError("--strategies: " + unknown_name("setting" + of, name, own));
 }
 
-/// Why the strategy takes no problem at all with these settings; empty where it takes some small
-/// one.
+/// Why the strategy takes no problem at all with these settings; empty where it takes some.
 std::string never_takes(const Contender& contender) {
   std::string reason;
-  for (const int side : {3, 1, 5}) {
+  for (const int side : {3, 1, 5, kSmoothSide}) {
     Problem problem;
     problem.width = problem.height = kProbeSide;
     problem.mask = gaussian_mask_of(side, side);

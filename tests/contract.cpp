@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "arithmetic.hpp"
+#include "fast/coarse_axis.hpp"
 #include "fast/line_groups.hpp"
 #include "separable.hpp"
 
@@ -93,6 +94,7 @@ std::string expected_refusal(const Problem& problem, const Runner& runner) {
       return "a lane's registers hold no more groups of rows";
     }
   }
+  if (runner.strategy->name == "coarse") return coarse_refuses(problem);
   switch (runner.family()) {
     case Family::separable: return separable_refuses(problem);
     case Family::transform: return transform_refuses(problem);

@@ -181,6 +181,7 @@ std::vector<Mask> large_masks() {
       anchored(real_mask(random, 32, 32, 90), 31, 0),
       sharpen_mask(63, 1, 10),
       real_rank_one_mask(random, 64, 35),
+      gaussian_mask(101, 97, 17),  // smooth enough for coarse at every depth
   };
 }
 

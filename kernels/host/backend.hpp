@@ -42,6 +42,18 @@ T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
+/// Four samples from (x, y) on.
+template <class T>
+Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
+}
+
+/// The samples of 16 bytes from (x, y) on.
+template <class T>
+Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
+}
+
 inline void count_ghost_cell() {}
 
 /// cell += value, also where other threads add to it: blocks run on several CPU threads.

@@ -42,6 +42,9 @@ strategies() {
   done
 }
 
+# Those that take a mask of any kind: coarse takes smooth ones.
+strategies_for_any() { strategies | grep -vx coarse; }
+
 # Grey picture FILE from rows of numbers on standard input, 8-bit unless the largest value is said.
 pgm() {  # FILE [LARGEST]
   local -a rows

@@ -1,7 +1,8 @@
 # Every strategy is explained, under every border and mode that it takes, and formula and count agree.
 for name in $(strategies); do
+  [ "$name" = coarse ] && mask=65x65 || mask=3x3
   for way in "--border replicate" "--border constant --mode valid" "--mode full"; do
-    convfilt explain "$name" --mask 3x3 --size 70x50 $way >said
+    convfilt explain "$name" --mask $mask --size 70x68 $way >said
     head -n 1 said | grep -q "^$name: " || fail "$name has no summary"
     grep -q 'family  *[a-z]*, within [0-9].* step' said || fail "$name has no bound"
     ! grep -i differ said || fail "$name: formula and count differ"

@@ -2,4 +2,5 @@
 convfilt list strategies | sed 's/cpu, emulator and cuda/cpu and emulator/; s/emulator and cuda/emulator/; s/  */ /g; s/^ //'
 # They are all choices of --strategy, and run.
 pgm in.pgm <<<"1 2 3"
-for name in $(strategies); do convfilt apply box3 in.pgm out.pgm --strategy "$name" -q; done
+for name in $(strategies_for_any); do convfilt apply box3 in.pgm out.pgm --strategy "$name" -q; done
+convfilt blur --sigma 8 in.pgm out.pgm --strategy coarse -q

@@ -4,7 +4,7 @@ convfilt edge samples/camera.png grey.png; shape grey.png
 pgm one.pgm <<<77
 printf 'P5\n200000 1\n255\n' >wide.pgm; head -c 200000 samples/coffee.png >>wide.pgm
 printf 'P5\n1 200000\n255\n' >high.pgm; head -c 200000 samples/coffee.png >>high.pgm
-for name in $(strategies); do
+for name in $(strategies_for_any); do
   [ "$name" = winograd ] && side=3 || side=5
   convfilt apply box$side one.pgm "one-$name.pgm" --strategy "$name" -q
   convfilt apply gaussian$side wide.pgm "wide-$name.pgm" --strategy "$name" -q
