@@ -94,8 +94,10 @@ struct CompareOptions {
   std::vector<Contender> contenders;
   std::string device = "auto";
   int threads = 0;
-  int repeats = 21;  ///< at most; fewer, but 3, where a row would take more than a second
+  int repeats = 21;  ///< at most; fewer, but 3, where a row would take longer than its patience
   bool padded_pitch = true;
+  double row_patience = 1;  ///< seconds for a row's runs; where one of the whole picture would
+                            ///< take longer off the GPU, a piece from the middle is run
   double reference_patience = 4;  ///< seconds for the bytes of `cpu`, to be compared with; where
                                   ///< all would take longer, rows from the middle are
 };

@@ -15,7 +15,6 @@
 namespace convfilt {
 namespace {
 
-constexpr double kRowBudgetMs = 1000;
 constexpr int kLeastRuns = 3;
 
 /// Milliseconds of the first, small run, from which the others are foretold.
@@ -53,6 +52,10 @@ Trial try_on(const Bench& bench, const Contender& contender, const Location& loc
   return trial;
 }
 
+double budget_ms(const Bench& bench) {
+  return 1e3 * bench.options.row_patience;
+}
+
 /// The largest of the sizes that stays within the budget by `cost_of`; at least the first.
 const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budget,
                                 const std::function<double(const PieceSize&)>& cost_of) {
@@ -80,7 +83,7 @@ Trial try_patiently(const Bench& bench, const Contender& contender, const Locati
                              " s for the smallest piece of the picture");
   for (;;) {
     Trial trial = try_on(bench, contender, location, bench.arenas.of(*size));
-    const PieceSize* larger = &largest_within(sizes, kRowBudgetMs, [&](const PieceSize& other) {
+    const PieceSize* larger = &largest_within(sizes, budget_ms(bench), [&](const PieceSize& other) {
       return trial.ms * other.outputs / size->outputs;
     });
     if (larger->outputs <= size->outputs) return trial;
@@ -91,24 +94,25 @@ Trial try_patiently(const Bench& bench, const Contender& contender, const Locati
   }
 }
 
-std::vector<double> cpu_times(Trial& trial, int most_runs) {
+std::vector<double> cpu_times(Trial& trial, const Bench& bench) {
   std::vector<double> times;
   double spent = 0;
-  while (int(times.size()) < most_runs &&
-         (int(times.size()) < kLeastRuns || spent < kRowBudgetMs)) {
+  while (int(times.size()) < bench.options.repeats &&
+         (int(times.size()) < kLeastRuns || spent < budget_ms(bench))) {
     times.push_back(trial.plan->run(trial.arena->in(), trial.result.view()).kernel_ms);
     spent += times.back();
   }
   return times;
 }
 
-std::vector<double> cuda_times(Trial& trial, int most_runs) {
+std::vector<double> cuda_times(Trial& trial, const Bench& bench) {
   const auto in = trial.arena->in();
+  const int most_runs = bench.options.repeats;
   const std::vector<double> few = trial.plan->time_resident(in, std::min(kLeastRuns, most_runs));
   if (few.empty())
     throw std::runtime_error(
         "too little device memory to keep the picture there; take a smaller one");
-  const int runs = runs_within(kRowBudgetMs, spread_of(few).median, kLeastRuns, most_runs);
+  const int runs = runs_within(budget_ms(bench), spread_of(few).median, kLeastRuns, most_runs);
   // The picture is there by now.
   return runs > int(few.size()) ? trial.plan->time_resident({}, runs) : few;
 }
@@ -177,8 +181,7 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
                              sums_by_library(*contender.strategy, contender.tuning));
     return;
   }
-  const std::vector<double> ms =
-      cuda ? cuda_times(trial, bench.options.repeats) : cpu_times(trial, bench.options.repeats);
+  const std::vector<double> ms = cuda ? cuda_times(trial, bench) : cpu_times(trial, bench);
   row.times = judged(ms, *trial.arena, location, bench.limits);
 }
 

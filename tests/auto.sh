@@ -3,21 +3,46 @@
 # Prints the worst point and those beyond; fails where there is one. For a machine with a GPU; part of tests/gpu.sh.
 #
 #   tests/auto.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
+#   tests/auto.sh --from POINTS...
 #
-# CONVFILT_AUTO_GRID: compare's options of the grid instead of the default below. CONVFILT_OUT: where auto.json is
-# left (default build/gpu). CONVFILT_AUTO_DEVICE=cpu holds the CPU's strategies to the same.
+# CONVFILT_AUTO_LINES=1-4: of the grid those lines alone, for machines that are lent for minutes; --from judges all
+# parts' points. CONVFILT_AUTO_GRID: compare's options instead of the grid. CONVFILT_OUT: where auto-LINES.points and
+# auto-N.json are left (default build/gpu). CONVFILT_AUTO_DEVICE=cpu holds the CPU's strategies to the same.
 set -euo pipefail
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/parts.sh"
+from=()
+[ "${1:-}" != --from ] || { shift; take_parts "$@"; }
 cd "$(dirname "$0")/.."
 bin=${1:-build/release/bin}
 out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"
 device=${CONVFILT_AUTO_DEVICE:-cuda}
 most=1.10
-[ -x "$bin/convfilt" ] || { echo "tests/auto.sh: $bin/convfilt is missing" >&2; exit 1; }
-[ ! -d "$bin/lib" ] || export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-grid=${CONVFILT_AUTO_GRID:---size 1920x1080,4096x4096 --depth u8,u16,f32 --channels 1,3 --masks 3,5,9,15,31,63 --weights 16bit,rank1}
+lines=()
+for size in 1920x1080 4096x4096; do
+  for depth in u8 u16 f32; do
+    for channels in 1 3; do
+      lines+=("--size $size --depth $depth --channels $channels --masks 3,5,9,15,31,63 --weights 16bit,rank1")
+    done
+  done
+done
+[ -z "${CONVFILT_AUTO_GRID:-}" ] || lines=("$CONVFILT_AUTO_GRID")
 
-# A few runs a row: the slow strategies, which take most of the time, are not near the best.
-# shellcheck disable=SC2086  # the grid is several words
-"$bin/convfilt" compare $grid --device "$device" --repeats 11 --json="$out/auto.json" >"$out/auto.txt"
-"$bin/convfilt" compare --from "$out/auto.json" --csv | awk -v device="$device" -f tests/points.awk >"$out/auto.points"
-awk -v most=$most -f tests/auto.awk "$out/auto.points"
+# Writes a line a point; before those of a line of the grid, as a comment, which it is.
+measure() {  # NUMBER
+  # A few runs a row: the slow strategies, which take most of the time, are not near the best.
+  # shellcheck disable=SC2086  # a line is several words
+  "$bin/convfilt" compare ${lines[$1 - 1]} --device "$device" --repeats 11 --json="$out/auto-$1.json" >"$out/auto-$1.txt"
+  echo "#$1 of ${#lines[@]}"
+  "$bin/convfilt" compare --from "$out/auto-$1.json" --csv | awk -v device="$device" -f tests/points.awk
+}
+if [ ${#from[@]} = 0 ]; then
+  [ -x "$bin/convfilt" ] || { echo "tests/auto.sh: $bin/convfilt is missing" >&2; exit 1; }
+  [ ! -d "$bin/lib" ] || export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  numbers=$(numbers_of CONVFILT_AUTO_LINES "${CONVFILT_AUTO_LINES:-}" ${#lines[@]})
+  from=("$out/auto-${CONVFILT_AUTO_LINES:-all}.points")
+  for number in $numbers; do measure "$number"; done >"${from[0]}"
+elif [ "$(grep -h '^#' "${from[@]}" | sort -u | wc -l)" != ${#lines[@]} ]; then
+  echo "tests/auto.sh: these are not all ${#lines[@]} lines of the grid" >&2; exit 1
+fi
+cat "${from[@]}" | grep -v '^#' | awk -v most=$most -f tests/auto.awk

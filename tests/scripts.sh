@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The scripts around compare that need no GPU: points.awk on what compare writes, the others on points made by
-# hand.
+# The scripts around compare, and for a GPU, on a machine that needs none: points.awk on what compare writes, the other
+# tables on points made by hand, and scripts that run programs on fakes of those.
 # CONVFILT names the program.
 set -euo pipefail
 convfilt=${CONVFILT:?names the program}
@@ -69,4 +69,158 @@ expected="
 |---|---:|---:|
 | NPP FilterBorder |  | 123 |"
 [ "$(cat "$work/peers.md")" = "$expected" ] || fail "these are not the peers: $(diff <(echo "$expected") "$work/peers.md")"
-echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk"
+
+# What stands in for the programs: FAILS, EMPTY and SILENT name test cases that fail, are not run, and of which the
+# sanitizer says nothing.
+fakes=$work/fakes; mkdir "$fakes"
+cat >"$fakes/nvidia-smi" <<'END'
+#!/usr/bin/env bash
+case $1 in -L) echo "${FAKE_GPU-GPU 0: fake}" ;; *) echo "${FAKE_GPU-fake}" ;; esac
+END
+cat >"$fakes/compute-sanitizer" <<'END'
+#!/usr/bin/env bash
+[ "$1 $3 $4 $CONVFILT_TEST_DEVICES $CONVFILT_TEST_SIZE" = "--tool --error-exitcode 9 cuda small" ] || exit 1
+tool=$2; shift 4
+"$@" || exit
+[[ " $* " != *" --first=${SILENT:-none} "* ]] || exit 0
+case $tool in
+  racecheck) echo "========= RACECHECK SUMMARY: ${HAZARDS:-0} hazards displayed (0 errors, 0 warnings)" ;;
+  *) echo "========= ERROR SUMMARY: 0 errors" ;;
+esac
+END
+cat >"$fakes/convfilt_tests" <<'END'
+#!/usr/bin/env bash
+case $1 in
+  --source-file=\*test_large.cpp) kind=large cases=${LARGE_CASES:-2} ;;
+  --source-file-exclude=\*test_large.cpp) kind=other cases=12 ;;
+  *test_tensor.cpp*) kind=checked cases=3 ;;
+esac
+[ "$2" != --count ] || { echo "[doctest] unskipped test cases passing the current filters: $cases"; exit; }
+[ "$kind $CONVFILT_TEST_DEVICES" = "checked cuda" ] || [ "$CONVFILT_TEST_LARGE $CONVFILT_TEST_DEVICES" = "1 cpu,emulator,cuda" ] || exit 4
+touch "$FAKES/running.$$"
+sleep 0.1
+[ $kind != large ] || [ "$(find "$FAKES" -name 'running.*' | wc -l)" = 1 ] || { echo "large is not alone"; exit 5; }
+rm "$FAKES/running.$$"
+[ "$2 $3" = "--first=${2#*=} --last=${2#*=}" ] || exit 6
+[ "$2" = "--first=${EMPTY:-none}" ] || echo "0.${2#*=} s: $kind ${2#*=}"
+echo "[doctest] test cases:  $cases |  $cases passed | 0 failed | 9 skipped"
+echo "[doctest] assertions: 10 | 10 passed | 0 failed |"
+echo "(strategy, device, case): 2 runs, 1 expected refusals (runs-refusals above); size full"
+[ "$2" != "--first=${FAILS:-none}" ] || exit 3
+END
+cp "$fakes/nvidia-smi" "$fakes/convfilt"
+chmod +x "$fakes"/*
+gpu() {  # PART [VARIABLE=VALUE...]: leaves what it says in $work/said
+  env PATH="$fakes:$PATH" FAKES="$fakes" JOBS=4 CONVFILT_OUT="$work/gpu" CONVFILT_GPU_PART="$1" "${@:2}" bash gpu.sh "$fakes" \
+    >"$work/said" 2>&1
+}
+says() { grep -qE "$1" "$work/said" || fail "not said: '$1', but: $(cat "$work/said")"; }
+gpu tests,racecheck,synccheck || fail "passing cases fail: $(cat "$work/said")"
+says '^        14 of 14 test cases passed, 0 failed: 140 assertions, 28 runs, 14 expected refusals; slowest 0.9 s: other 9$'
+says '^        3 of 3 test cases passed, 0 failed: 30 assertions, 6 runs, 3 expected refusals, 0 errors or hazards; slowest'
+[ "$(tail -n 1 "$work/said")" = "GPU: passed: tests, racecheck, synccheck" ] || fail "not its last line: $(cat "$work/said")"
+! gpu tests FAILS=2 || fail "a failed case passes"
+says '^FAILED  0.2 s: other 2: exit status 3$'
+says '^FAILED  0.2 s: large 2: exit status 3$'
+says '^12 of 14 test cases passed, 2 failed: '
+says '^GPU: FAILED: tests$'
+! gpu tests EMPTY=12 || fail "a process without a test case passes"
+says '^FAILED  test case 4-12: ran 0 test cases$'
+! gpu tests LARGE_CASES=0 || fail "a filter that leaves nothing passes"
+says 'leaves no test case$'
+! gpu sanitizers FAILS=1 || fail "a failed case passes under the sanitizers"
+says '^GPU: FAILED: memcheck, racecheck, initcheck, synccheck$'
+! gpu memcheck SILENT=3 || fail "a sanitizer that says nothing passes"
+says '^FAILED  0.3 s: checked 3: the sanitizer says nothing$'
+! gpu racecheck,memcheck HAZARDS=1 || fail "hazards pass"
+says '^GPU: FAILED: racecheck$'
+! gpu memcheck FAKE_GPU= || fail "it passes without a GPU"
+says 'no GPU here'
+! gpu memcheck,mencheck || fail "an unknown step passes"
+says 'names mencheck'
+mkdir "$work/few"
+for tool in bash dirname mkdir grep; do ln -s "$(command -v $tool)" "$work/few"; done
+! gpu memcheck PATH="$work/few" || fail "it passes without nvidia-smi"
+says 'no GPU here'
+ln -s "$fakes/nvidia-smi" "$work/few"; ln -s "$(command -v env)" "$work/few"
+! gpu memcheck PATH="$work/few" || fail "it passes without compute-sanitizer"
+says 'compute-sanitizer is missing'
+
+# A compare that measures the first depth, number of channels and mask alone: as many copies as the mask is wide. Its
+# "JSON" is CSV but for a line.
+cat >"$fakes/convfilt" <<'END'
+#!/usr/bin/env bash
+case $* in
+  "list devices") echo "  cuda:0  ${GPU:-fake GPU}"; exit ;;
+  "compare --from "*) grep -v '^ ' "$3"; exit ;;
+esac
+while [ $# -gt 0 ]; do
+  case $1 in
+    --json=*) json=${1#*=} ;;
+    --mask=* | --masks=*) mask=${1#*=} ;;
+    --masks) mask=$2 ;;
+    --depth) depth=${2%%,*} ;;
+    --channels) channels=${2%%,*} ;;
+  esac
+  shift
+done
+mask=${mask%%[,x]*}
+cat >"$json" <<POINTS
+  "copy_bytes_per_s": ${mask}000000000000,
+width_px,height_px,depth,channels,mask,mask_width,mask_height,strategy,device,by_auto,time_in_copies,time_over_best,roofline_share,refused,refusal
+64,64,$depth,$channels,16bit,$mask,$mask,fake,cuda:0,true,$mask,1,0.5,false,
+64,64,$depth,$channels,16bit,$mask,$mask,fft,cuda:0,false,$((2 * mask)),2,0.5,false,
+POINTS
+END
+# shellcheck disable=SC2086  # arguments
+targets() { env CONVFILT_OUT="$work/$1" SIDE=64 "${@:3}" bash targets.sh $2 >"$work/said" 2>&1; }
+mkdir "$work/whole"
+printf '%s\n' '#fake GPU, 64×64' 'NPP FilterBorder,u8,1,3,9.0,0.5' >"$work/whole/peers.csv"
+cp -r "$work/whole" "$work/joined"
+targets whole "$fakes" || fail "targets.sh fails: $(cat "$work/said")"
+says '^fake GPU, 64×64 of random samples; the fastest device copy 1025.00 TB/s'
+says '^\| 8-bit, any mask 3×3, 5×5 \| ≤ 1.15 \| 3.00 \| u8, 1 channel, 3×3, fake \| no \|$'
+says '^\| never slower than NPP \| ≤ 1 of NPP \| 0.33 of NPP \|'
+parts=("$work/a/targets-13-20.points" "$work/a/targets-1-12.points")
+targets a "$fakes" CONVFILT_TARGETS_LINES=1-12 || fail "the first part fails: $(cat "$work/said")"
+[ "$(grep -cE '\| (yes|no) \|$' "$work/said")" = 12 ] || fail "not twelve targets: $(cat "$work/said")"
+targets a "$fakes" CONVFILT_TARGETS_LINES=13-20 || fail "the second part fails: $(cat "$work/said")"
+targets joined "--from ${parts[*]}" || fail "the parts cannot be joined: $(cat "$work/said")"
+for table in targets.md targets-points.md; do cmp "$work/whole/$table" "$work/joined/$table"; done
+! targets joined "--check --from ${parts[*]}" || fail "missed targets pass the check"
+! targets joined "--from ${parts[0]}" || fail "half the targets pass for all"
+says 'a target has no point at all'
+targets b "$fakes" GPU=other CONVFILT_TARGETS_LINES=13-20 || fail "another GPU's part fails: $(cat "$work/said")"
+! targets joined "--from ${parts[1]} $work/b/targets-13-20.points" || fail "parts of two GPUs are joined"
+says 'different machines'
+for lines in 0 21 5-21 7-6 1- all; do
+  ! targets a "$fakes" CONVFILT_TARGETS_LINES=$lines || fail "there are no lines $lines"
+  says "^CONVFILT_TARGETS_LINES is $lines; say a number of 1 to 20"
+done
+
+# shellcheck disable=SC2086  # arguments
+auto() { env CONVFILT_OUT="$work/auto" "${@:2}" bash auto.sh $1 >"$work/said" 2>&1; }
+auto "$fakes" || fail "auto.sh fails: $(cat "$work/said")"
+says '^worst of 12 points: '
+auto "$fakes" CONVFILT_AUTO_LINES=1-5 || fail "the first lines fail: $(cat "$work/said")"
+says '^worst of 5 points: '
+auto "$fakes" CONVFILT_AUTO_LINES=6-12 || fail "the other lines fail: $(cat "$work/said")"
+auto "--from $work/auto/auto-1-5.points $work/auto/auto-6-12.points" || fail "the lines cannot be joined: $(cat "$work/said")"
+says '^worst of 12 points: '
+! auto "--from $work/auto/auto-1-5.points" || fail "five lines pass for all"
+! auto "--from $work/auto/none.points" || fail "a part that is not there passes"
+sed 's/ 1 0.5 fake/ 1.2 0.5 fake/' "$work/auto/auto-6-12.points" >"$work/auto/slow.points"
+! auto "--from $work/auto/auto-1-5.points $work/auto/slow.points" || fail "a slow choice of a part passes"
+
+# shellcheck disable=SC2086  # arguments
+peers() { env PATH="$fakes:$PATH" CONVFILT_OUT="$work/$1" SIDE=64 "${@:3}" bash peers/gpu.sh $2 >"$work/said" 2>&1; }
+peers any "$fakes" PARTS=any MASKS=3 || fail "any masks fail: $(cat "$work/said")"
+peers rank1 "$fakes" PARTS=rank1 MASKS="9 3" || fail "masks of rank 1 fail: $(cat "$work/said")"
+peers all "--from $work/rank1/peers.csv $work/any/peers.csv" || fail "they cannot be joined: $(cat "$work/said")"
+says '^fake, 64×64: times as multiples'
+says '^\| u8, 1 channel \| 3×3 \| 9×9 \|$'
+says '^\| convfilt auto \(rank 1\) \|  \| 9.00 \|$'
+says '^\| convfilt best \| 3.00 fake \|  \|$'
+! peers any "$fakes" PARTS=some || fail "an unknown part passes"
+! peers any "$fakes" PARTS=any FAKE_GPU= || fail "peers pass without a GPU"
+echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk; gpu.sh, targets.sh, auto.sh, peers/gpu.sh"

@@ -160,8 +160,7 @@ void check_bytes(const Problem& p) {
       emulator::most_blocks = blocks;
       PlanOptions options;
       options.padded_pitch = padded;
-      Picture out = Picture::result_of(p);
-      tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
+      const Picture out = run(runner, p, in, options);
       const Place at = first_difference(out, expected);
       CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
     }

@@ -3,6 +3,10 @@
 # times as multiples of a device copy of the same bytes, every result checked against a slow sum by who measured it.
 #
 #   tests/peers/gpu.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
+#   tests/peers/gpu.sh --from CSV...
+#
+# For machines that are lent for minutes, PARTS (default "npp python any rank1", the last two being convfilt's masks) and
+# MASKS can be fewer; --from makes peers.csv and peers.md of the parts' peers.csv.
 #
 # SIDE of the square picture (default 8192), MASKS (default "3 5 7 9 15 31"), STRATEGIES of convfilt among which the best
 # is looked for (default all of them, which takes minutes; auto is always there). NPP_ROOT: a folder with NPP's include/npp.h
@@ -10,14 +14,20 @@
 # CONVFILT_OUT (default build/gpu) gets peers.csv (peer, depth, channels, mask side, copies, difference), peers.md and
 # the logs. Fails without a GPU, or where a peer that is here fails.
 set -uo pipefail
-cd "$(dirname "$0")/../.." || exit 1
 die() { echo "tests/peers/gpu.sh: $*" >&2; exit 1; }
+# shellcheck source-path=SCRIPTDIR
+. "$(dirname "$0")/../parts.sh"
+from=()
+[ "${1:-}" != --from ] || { shift; take_parts "$@"; }
+cd "$(dirname "$0")/../.." || exit 1
+known="npp python any rank1"
+parts=" ${PARTS:-$known} "
+for part in $parts; do [[ " $known " == *" $part "* ]] || die "PARTS names $part; there are $known"; done
+wants() { [[ $parts == *" $1 "* ]]; }
 bin=${1:-build/release/bin}
 side=${SIDE:-8192}
 read -ra masks <<<"${MASKS:-3 5 7 9 15 31}"
 out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"
-command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || die "no GPU here (nvidia-smi -L shows none)"
-[ -x "$bin/convfilt" ] || die "$bin/convfilt is missing; name the folder that has it"
 # The libraries packed beside it are not for the others.
 run_convfilt() { LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$bin/convfilt" "$@"; }
 
@@ -50,39 +60,50 @@ have_npp() {
   return 1
 }
 
-failed=()
-: >"$out/peers.csv"
-if have_npp >"$out/npp-build.log" 2>&1; then
-  "$out/npp" "$side" "${masks[@]}" >>"$out/peers.csv" || failed+=(NPP)
-else
-  echo "skipped NPP: $(tail -n 1 "$out/npp-build.log")"
-fi
-if command -v python3 >/dev/null; then
-  python3 tests/peers/gpu_peers.py "$side" "${masks[@]}" >>"$out/peers.csv" 2>"$out/gpu-peers.log" || failed+=(Python)
-  grep -E '^(skipped|failed) ' "$out/gpu-peers.log"
-else
-  echo "skipped CuPy, PyTorch, OpenCV-CUDA: python3 is missing"
-fi
-
-# Every strategy under any mask; what auto does with those of rank 1, beside NPP's Gaussians.
-sweep() {  # NAME OPTION...
-  local name=$1; shift
-  run_convfilt compare --size "${side}x$side" --masks "$(IFS=,; echo "${masks[*]}")" --device cuda --json="$out/$name.json" \
-    "$@" >"$out/$name.txt" || failed+=("convfilt $name")
-  run_convfilt compare --from "$out/$name.json" --csv | awk -f tests/points.awk
+# Lines of peers.csv; before them, as a comment, what they were measured on.
+measure() {
+  echo "#$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), ${side}×$side"
+  if wants npp; then
+    if have_npp >"$out/npp-build.log" 2>&1; then "$out/npp" "$side" "${masks[@]}" || failed+=(NPP)
+    else echo "skipped NPP: $(tail -n 1 "$out/npp-build.log")" >&2; fi
+  fi
+  if wants python; then
+    if command -v python3 >/dev/null; then
+      python3 tests/peers/gpu_peers.py "$side" "${masks[@]}" 2>"$out/gpu-peers.log" || failed+=(Python)
+      grep -E '^(skipped|failed) ' "$out/gpu-peers.log" >&2
+    else echo "skipped CuPy, PyTorch, OpenCV-CUDA: python3 is missing" >&2; fi
+  fi
+  # Every strategy under any mask; what auto does with those of rank 1, beside NPP's Gaussians.
+  if wants any; then
+    sweep peers-any ${STRATEGIES:+--strategies "auto,$STRATEGIES"}
+    awk '{ print "convfilt auto," $3 "," $4 "," $6 "," $9 "," $8; print "convfilt best," $3 "," $4 "," $6 "," $13 "," $12 }' \
+      "$out/peers-any.points"
+  fi
+  if wants rank1; then
+    sweep peers-rank1 --weights rank1 --strategies auto
+    awk '{ print "convfilt auto (rank 1)," $3 "," $4 "," $6 "," $9 "," $8 }' "$out/peers-rank1.points"
+  fi
 }
-{
-  sweep peers-any --depth u8,u16,f32 --channels 1,3 ${STRATEGIES:+--strategies "auto,$STRATEGIES"}
-  sweep peers-rank1 --depth u8,u16,f32 --channels 1,3 --weights rank1 --strategies auto
-} >"$out/peers.points"
-awk '
-  $5 == "rank1" { print "convfilt auto (rank 1)," $3 "," $4 "," $6 "," $9 "," $8; next }
-  { print "convfilt auto," $3 "," $4 "," $6 "," $9 "," $8; print "convfilt best," $3 "," $4 "," $6 "," $13 "," $12 }
-' "$out/peers.points" >>"$out/peers.csv"
+sweep() {  # NAME OPTION...: leaves NAME.points
+  local name=$1; shift
+  run_convfilt compare --size "${side}x$side" --masks "$(IFS=,; echo "${masks[*]}")" --depth u8,u16,f32 --channels 1,3 \
+    --device cuda --json="$out/$name.json" "$@" >"$out/$name.txt" || failed+=("convfilt $name")
+  run_convfilt compare --from "$out/$name.json" --csv | awk -f tests/points.awk >"$out/$name.points"
+}
 
+failed=()
+if [ ${#from[@]} = 0 ]; then
+  command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || die "no GPU here (nvidia-smi -L shows none)"
+  [ -x "$bin/convfilt" ] || die "$bin/convfilt is missing; name the folder that has it"
+  measure >"$out/peers.csv"
+else
+  joined=$(cat "${from[@]}") && echo "$joined" >"$out/peers.csv"
+fi
+title=$(sed -n 's/^#//p' "$out/peers.csv" | sort -u)
+[ "$(wc -l <<<"$title")" = 1 ] || die "the parts are of different machines or pictures: $title"
 {
-  echo "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), ${side}×$side, one run: times as multiples of" \
-    "a device copy of the same bytes"
-  awk -v sides="${masks[*]}" -f tests/peers/table.awk "$out/peers.csv"
+  echo "$title: times as multiples of a device copy of the same bytes in the same process"
+  grep -v '^#' "$out/peers.csv" |
+    awk -v sides="$(grep -v '^#' "$out/peers.csv" | cut -d , -f 4 | sort -nu | tr '\n' ' ')" -f tests/peers/table.awk
 } | tee "$out/peers.md"
 [ ${#failed[@]} -eq 0 ] || die "failed: ${failed[*]}"
