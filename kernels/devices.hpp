@@ -34,6 +34,9 @@ const CudaDevices& cuda_devices();
 /// Tensor cores multiply bytes from this compute capability on.
 inline constexpr int kTensorCoreMajor = 8;
 
+/// Of this one alone, warpgroups multiply bytes together (warpgroup.hpp).
+inline constexpr int kWarpgroupMajor = 9;
+
 /// False in a build without CUDA. Costs nothing.
 bool built_with_cuda();
 

@@ -83,7 +83,7 @@ Preferred cheapest(Family family, int major, const Problem& problem, const Machi
   double least = 0;
   for (const Strategy* strategy : machine.strategies) {
     if (strategy->family != family || !strategy->runs_on(DeviceKind::cuda)) continue;
-    const auto copies = copies_of(*strategy, problem);
+    const auto copies = copies_of(*strategy, problem, major);
     if (!copies || (best.strategy && *copies >= least)) continue;
     if (!runs_on_capability(*strategy, major) || !strategy->refusal(problem).empty()) continue;
     least = *copies;

@@ -160,12 +160,12 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
 TEST_CASE("the cost on a GPU grows with the mask, and only strategies that auto takes have one") {
   for (const Strategy* strategy : strategies()) {
     for (const Depth depth : kDepths) {
-      for (const int channels : {1, 3}) {
+      for (auto [channels, major] : {std::pair{1, 8}, {3, 8}, {1, 9}, {3, 9}}) {
         double before = 0;
         for (int side = 1; side <= 201; side += 2) {
           Problem problem = problem_of(8192, diagonal(side), depth);
           problem.channels = channels;
-          const auto copies = copies_of(*strategy, problem);
+          const auto copies = copies_of(*strategy, problem, major);
           if (!copies) continue;
           CHECK(strategy->runs_on(DeviceKind::cuda) == built_with_cuda());
           CHECK(*copies > 1);
@@ -178,7 +178,7 @@ TEST_CASE("the cost on a GPU grows with the mask, and only strategies that auto 
   for (const Depth depth : kDepths) {
     long direct = 0, separable = 0;
     for (const Strategy* strategy : strategies()) {
-      if (!copies_of(*strategy, problem_of(64, diagonal(3), depth))) continue;
+      if (!copies_of(*strategy, problem_of(64, diagonal(3), depth), 9)) continue;
       (strategy->family == Family::direct ? direct : separable) += 1;
     }
     CHECK(direct > 0);

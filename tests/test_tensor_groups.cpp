@@ -202,7 +202,9 @@ TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, bo
               mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
           const Mask mask = integer_mask(random, w, h, limit, turn % 2 ? scale : scale + 1, 100);
           const Mask moved = anchored(mask, turn % w, turn % h);
-          const int width = (1300 + turn % 300) / channels, height = 21 + turn % 60;
+          // Channels of the widest masks are taken apart.
+          const int apart = w > 15 ? 1 : channels;
+          const int width = (1300 + turn % 300) / apart, height = 21 + turn % 60;
           check_bytes(
               {width, height, channels, Depth::u8, border, 9, turn % 3 ? mask : moved, mode});
         }

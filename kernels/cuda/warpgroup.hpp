@@ -13,7 +13,7 @@ inline bool has_warpgroups(const PlanOptions& options) {
   int major = 0, minor = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, options.device));
   CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, options.device));
-  return major == 9 && minor == 0;
+  return major == kWarpgroupMajor && minor == 0;
 #else
   return options.device < 0;
 #endif

@@ -70,8 +70,9 @@ constexpr int kMostSides = 2 * kMostGroupSteps * kGroupStep + kSector;
 
 class GroupPlan : public DevicePlan {
  public:
-  GroupPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask)
-      : DevicePlan(problem, options, {.interleaved = true, .sides = kMostSides}),
+  GroupPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask,
+            bool interleaved)
+      : DevicePlan(problem, options, {.interleaved = interleaved, .sides = kMostSides}),
         mask_(mask),
         digits_(signed_digits(mask)),
         end_(group_end(mask, digits_)),
@@ -133,10 +134,15 @@ class GroupPlan : public DevicePlan {
   DeviceBuffer buffer_;
 };
 
+/// Whether two steps hold a segment's taps, wherever it begins in its words.
+bool steps_hold(int mask_width, int channels) {
+  constexpr int kMostSlack = 3;
+  return group_samples(kMostSlack, (mask_width - 1) * channels + 1) <= kMostGroupSteps * kGroupStep;
+}
+
 /// Whether strips of 1024 columns fit the picture well: other kernels waste less where the last
 /// strip would do most of its columns a second time.
-bool wide_enough(const Problem& problem) {
-  const int columns = problem.out_width() * problem.channels;
+bool strips_fit(int columns) {
   return columns >= kGroupColumns &&
          ceil_div(columns, kGroupColumns) * kGroupColumns <= columns + columns / 2;
 }
@@ -145,13 +151,15 @@ bool wide_enough(const Problem& problem) {
 
 std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& options) {
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
-  constexpr int kMostSlack = 3;
-  const int samples = group_samples(kMostSlack, (parts.front().width - 1) * problem.channels + 1);
-  if (parts.size() > 1 || samples > kMostGroupSteps * kGroupStep || !options.padded_pitch ||
-      !wide_enough(problem) || !has_warpgroups(options)) {
+  // Channels of wide masks are taken apart: together their bands would be mostly empty.
+  const int width = parts.front().width;
+  const bool interleaved = steps_hold(width, problem.channels);
+  if (parts.size() > 1 || !steps_hold(width, 1) || !options.padded_pitch ||
+      !strips_fit(problem.out_width() * (interleaved ? problem.channels : 1)) ||
+      !has_warpgroups(options)) {
     return nullptr;
   }
-  return std::make_unique<GroupPlan>(problem, options, parts.front());
+  return std::make_unique<GroupPlan>(problem, options, parts.front(), interleaved);
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND
