@@ -88,7 +88,11 @@ std::size_t DevicePlan::input_bytes(int width, int height) const {
 
 void DevicePlan::shape_input(int width, int height, Shift shift) {
   const std::ptrdiff_t row = std::ptrdiff_t(width) * size_of(problem_.depth) + limits_.sides;
-  hold(plane_in_.buffer, input_bytes(width, height));
+  const std::size_t bytes = input_bytes(width, height);
+  const bool is_new = plane_in_.buffer.size() < bytes;
+  hold(plane_in_.buffer, bytes);
+  // Samples beside the picture are read that nothing wrote, and then weigh nothing.
+  if (is_new && limits_.sides > 0) clear(plane_in_.buffer.data(), bytes, stream_);
   plane_in_.plane = {plane_in_.buffer.data() + margin(shift), width, height, pitch_for(row)};
 }
 

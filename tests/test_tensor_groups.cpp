@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <tuple>
 #include <vector>
 
 #include "arithmetic.hpp"
@@ -164,6 +165,7 @@ namespace {
 /// By tensor on every device: the CPU's bytes. Returns whether warpgroups took part in the
 /// emulator.
 void check_bytes(const Problem& p) {
+  const WithWarpgroups with;
   const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
   REQUIRE((tensor && cpu));
   INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ", divisor " << p.mask.divisor);
@@ -176,8 +178,7 @@ void check_bytes(const Problem& p) {
     for (const bool padded : {true, false}) {
       PlanOptions options;
       options.padded_pitch = padded;
-      Picture out = Picture::result_of(p);
-      tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
+      const Picture out = run(runner, p, in, options);
       const Place at = first_difference(out, expected);
       CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
     }
@@ -185,6 +186,32 @@ void check_bytes(const Problem& p) {
 }
 
 }  // namespace
+
+TEST_CASE("warpgroups take wide pictures with rows that have padding, where a device has them") {
+  const Strategy* tensor = find_strategy("tensor");
+  const auto reads = [&](int width, int side, bool padded) {
+    const Problem p{width, 20, 1, Depth::u8, Border::replicate, 0, box_mask(side, side)};
+    Picture in = Picture::of(p), out = Picture::result_of(p);
+    in.fill(Fill::noise, 97);
+    PlanOptions options;
+    options.padded_pitch = padded;
+    const auto plan = tensor->prepare(p, DeviceKind::emulator, options);
+    plan->run(in.view(), out.view());
+    return plan->counts().global_reads;
+  };
+  for (auto [width, side, padded, taken] : {std::tuple{1100, 3, true, false},
+                                            {1400, 3, true, true},
+                                            {1400, 31, true, true},
+                                            {1400, 3, false, false},
+                                            {1400, 33, true, false},
+                                            {1024, 3, true, true},
+                                            {1023, 3, true, false}}) {
+    INFO("width " << width << ", side " << side << ", padded " << padded);
+    const auto without = reads(width, side, padded);
+    const WithWarpgroups with;
+    CHECK((reads(width, side, padded) != without) == taken);
+  }
+}
 
 TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, borders, modes") {
   Random random(93);
@@ -223,6 +250,7 @@ TEST_CASE("warpgroups give the CPU's bytes: sides of the picture, two wide strip
     }
   }
   // In bands: a piece begins elsewhere in its words than the whole.
+  const WithWarpgroups with;
   const Problem p{1500, 40, 1, Depth::u8, Border::reflect, 9, mask, Mode::same};
   const Strategy* tensor = find_strategy("tensor");
   Picture in = Picture::of(p);

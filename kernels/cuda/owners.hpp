@@ -99,6 +99,11 @@ inline void download_rows(std::byte* to, std::size_t to_pitch, const std::byte* 
                                cudaMemcpyDeviceToHost, stream.get()));
 }
 
+/// Sets bytes on the device to zero, in stream order.
+inline void clear(std::byte* to, std::size_t bytes, const Stream& stream) {
+  CUDA_CHECK(cudaMemsetAsync(to, 0, bytes, stream.get()));
+}
+
 /// Device bytes that a plan may take now.
 inline std::size_t free_memory() {
   std::size_t available = 0, total = 0;

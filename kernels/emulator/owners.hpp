@@ -65,6 +65,10 @@ inline void download_rows(std::byte* to, std::size_t to_pitch, const std::byte* 
   upload_rows(to, to_pitch, from, from_pitch, row_bytes, rows, stream);
 }
 
+inline void clear(std::byte* to, std::size_t bytes, const Stream&) {
+  std::memset(to, 0, bytes);
+}
+
 /// Host memory is not rationed; PlanOptions::memory_limit is.
 inline std::size_t free_memory() {
   return SIZE_MAX / 2;

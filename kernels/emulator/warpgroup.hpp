@@ -8,8 +8,8 @@
 
 namespace convfilt::emulator {
 
-/// Tests play a device without them.
-inline bool has_warpgroup_products = true;
+/// Tests play a device that has them; explain tells of the kernels of all others.
+inline bool has_warpgroup_products = false;
 
 inline bool has_warpgroups(const PlanOptions&) {
   return has_warpgroup_products;

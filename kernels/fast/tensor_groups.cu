@@ -65,6 +65,10 @@ auto kernel_of(int digits, int steps, int height) {
   return digits == 2 ? kernel_of<2>(steps, height) : kernel_of<3>(steps, height);
 }
 
+/// Bytes of shared memory behind the rows: compute-sanitizer takes a product to read 2,048 bytes in
+/// one piece, though a row's segments overlap.
+constexpr int kBehindRows = 1024;
+
 /// Bytes of a row beside its samples: a mask's reach on either side, and the last strip's.
 constexpr int kMostSides = 2 * kMostGroupSteps * kGroupStep + kSector;
 
@@ -94,7 +98,7 @@ class GroupPlan : public DevicePlan {
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
     const int kept = kept_rows(digits_, mask.height) * pitch_words(steps) * 4;
-    const int bytes = int(bands_.size()) + kept;
+    const int bytes = int(bands_.size()) + kept + kBehindRows;
     const auto kernel = kernel_of(digits_, steps, mask.height);
     const dim3 block(kGroupThreads);
     group_rows_of(grid, group_rows(digits_), mask.height, out.height,

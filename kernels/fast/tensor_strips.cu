@@ -158,7 +158,10 @@ Geometry strip_geometry(const Strips& strips) {
       "shared memory: " +
       std::to_string(strips.rows) +
       " rows here, up to 32 where all multiprocessors of a GPU then end together. A weight has " +
-      std::to_string(strips.digits) + (strips.digits == 1 ? " digit" : " digits") + " of base 256.";
+      std::to_string(strips.digits) + (strips.digits == 1 ? " digit" : " digits") +
+      " of base 256. " +
+      "Where warpgroups multiply (sm_90), four warps walk down 1,024 columns of a wide picture "
+      "instead.";
   return g;
 }
 

@@ -30,6 +30,7 @@ using emulator::reset_counts;
 using emulator::Stream;
 using emulator::Textures;
 using emulator::threadIdx;
+using emulator::clear;
 using emulator::upload_rows;
 using std::max;
 using std::min;
