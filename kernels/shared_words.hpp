@@ -2,17 +2,17 @@
 ///
 ///   launch_shared(grid, block, bytes, stream, kernel, args...)   as launch(); blocks have so much
 ///   shared_words()           all of it, as SharedWords: words of 4 bytes, one or four at a time
-///   copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are
-///   multiples
-///                            of 16. They are there as with tensor_core.hpp's copies
+///   copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are whole
+///                            multiples of 16. They are there as with tensor_core.hpp's copies
 ///   row_copies(options)      whether the plan's device copies rows on its own, of these:
-///   start_arrivals(words, at, n)   by one thread, and a barrier behind it: n counters, two words
-///   each expect(words, at, bytes)       by one thread: so many bytes will arrive; once a round
+///   start_arrivals(words, at, n)   by one thread, and a barrier behind it: n counters of two
+///                            words each
+///   expect(words, at, bytes) by one thread: so many bytes will arrive; once a round
 ///   copy_row(in, x, y, samples, words, at, arrivals)   by one thread: samples of a row into words;
 ///                            addresses and bytes are multiples of 16
 ///   await(words, at, round)  until what the counter's round (from 0 on) expects is there
-///   hand_over()              after words were written otherwise that copy_row() shall write next, or
-///                            that products of warpgroups shall read
+///   hand_over()              after words were written otherwise that copy_row() shall write
+///                            next, or that products of warpgroups shall read
 ///   most_shared(options)     bytes that a block may have, and an SM, on the plan's device
 ///   blocks_at_once(kernel, block, bytes)   how many blocks the current device runs at a time
 #pragma once

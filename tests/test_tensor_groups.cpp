@@ -162,8 +162,13 @@ TEST_CASE("strips reach the last row, and are as many as run at a time") {
 
 namespace {
 
-/// By tensor on every device: the CPU's bytes. Returns whether warpgroups took part in the
-/// emulator.
+/// While it lives the emulator has warpgroups.
+struct WithWarpgroups {
+  WithWarpgroups() { emulator::has_warpgroup_products = true; }
+  ~WithWarpgroups() { emulator::has_warpgroup_products = false; }
+};
+
+/// By tensor on every device: the CPU's bytes.
 void check_bytes(const Problem& p) {
   const WithWarpgroups with;
   const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
@@ -231,7 +236,8 @@ TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, bo
           const Mask moved = anchored(mask, turn % w, turn % h);
           // Channels of the widest masks are taken apart.
           const int apart = w > 15 ? 1 : channels;
-          const int width = (1300 + turn % 300) / apart, height = 21 + turn % 60;
+          const int width = (1500 + turn % 300) / apart, height = 21 + turn % 60;
+          REQUIRE(strips_fit((width - w + 1) * apart));
           check_bytes(
               {width, height, channels, Depth::u8, border, 9, turn % 3 ? mask : moved, mode});
         }
@@ -243,27 +249,37 @@ TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, bo
 TEST_CASE("warpgroups give the CPU's bytes: sides of the picture, two wide strips, pieces") {
   Random random(95);
   const Mask mask = integer_mask(random, 5, 3, 30000, 1 << 16, 100);
-  for (const int width : {1090, 2048, 2049, 2112, 2115}) {
+  for (const int width : {1024, 1366, 2048, 2049, 2112, 2115}) {
     for (const Border border : kBorders) {
-      if (!full_size() && (width + int(border)) % 3 != 0) continue;
+      if (!full_size() && (width / 2 + int(border)) % 3 != 0) continue;
       check_bytes({width, 9, 1, Depth::u8, border, 9, mask, Mode::same});
     }
   }
-  // In bands: a piece begins elsewhere in its words than the whole.
+}
+
+TEST_CASE(
+    "warpgroups give the CPU's bytes: in bands and in pieces, which begin elsewhere in words") {
+  Random random(98);
   const WithWarpgroups with;
-  const Problem p{1500, 40, 1, Depth::u8, Border::reflect, 9, mask, Mode::same};
   const Strategy* tensor = find_strategy("tensor");
-  Picture in = Picture::of(p);
-  in.fill(Fill::noise, 96);
-  const Picture expected = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
-  for (const Runner& runner : runners()) {
-    if (runner.strategy != tensor) continue;
-    PlanOptions options;
-    options.memory_limit = 60000;
-    Picture out = Picture::result_of(p);
-    const Timing timing = tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
-    CHECK(timing.bands > 1);
-    CHECK(same_samples(out, expected));
+  for (auto [side, channels, limit] :
+       {std::tuple{5, 1, 60000}, {5, 1, 14000}, {3, 3, 60000}, {31, 3, 400000}}) {
+    const int height = side == 31 ? 64 : 40;
+    const Mask mask = integer_mask(random, side, 3, 30000, 1 << 16, 100);
+    const Problem p{1500, height, channels, Depth::u8, Border::reflect, 9, mask, Mode::same};
+    Picture in = Picture::of(p);
+    in.fill(Fill::noise, 96);
+    const Picture expected = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
+    for (const Runner& runner : runners()) {
+      if (runner.strategy != tensor) continue;
+      INFO("side " << side << ", channels " << channels << ", limit " << limit);
+      PlanOptions options;
+      options.memory_limit = std::size_t(limit);
+      Picture out = Picture::result_of(p);
+      const Timing timing = tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
+      CHECK(timing.bands > (limit == 14000 ? height : 1));
+      CHECK(same_samples(out, expected));
+    }
   }
 }
 

@@ -8,14 +8,14 @@
 namespace convfilt::cuda {
 
 /// Whether the device is the one that machine code for sm_90a was built for.
-inline bool has_warpgroups(const PlanOptions& options) {
+inline bool has_warpgroups([[maybe_unused]] const PlanOptions& options) {
 #ifdef CONVFILT_HAS_SM_90A
   int major = 0, minor = 0;
   CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, options.device));
   CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, options.device));
   return major == kWarpgroupMajor && minor == 0;
 #else
-  return options.device < 0;
+  return false;
 #endif
 }
 
@@ -56,6 +56,7 @@ __device__ inline void finish_products(std::int32_t (&sums)[count]) {
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #endif
   // Nothing that reads the sums shall move in front of this.
+  CONVFILT_UNROLL(count)
   for (int k = 0; k < count; ++k) asm volatile("" : "+r"(sums[k])::"memory");
 }
 

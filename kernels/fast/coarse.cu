@@ -38,9 +38,11 @@ float sum_of(const std::vector<float>& weights) {
   return float(sum);
 }
 
+constexpr int kMostSide = 1 << 18;  // so that a grid's y stays within 65,535
+
 /// Three channels are taken as they lie; others as planes.
 InputLimits limits_of(const Problem& problem) {
-  return {.interleaved = problem.channels == 3};
+  return {.width = kMostSide, .height = kMostSide, .interleaved = problem.channels == 3};
 }
 
 struct Size {

@@ -16,8 +16,8 @@ constexpr int kSector = 32;                        // bytes that a GPU writes at
 struct GroupGrid {
   int lead = 0;    ///< from an output's column back to where its segment's samples begin
   int chunks = 0;  ///< of 16 samples that a segment's taps cover
-  int last_x =
-      0;  ///< of the last strip, which may reach back over the one before, or over the side
+  /// Of the last strip, which may reach back over the one before, or over the side.
+  int last_x = 0;
   int left = 0, right = 0;  ///< samples beside the picture that taps reach
   int last_tap = 0;         ///< from an output's column to its last tap
   int across = 0;           ///< strips side by side
@@ -35,6 +35,13 @@ struct GroupGrid {
 /// Samples from an output's column back to a multiple of four, from which its taps are read.
 constexpr int group_lead(int dx) {
   return -(dx & ~3);
+}
+
+/// Whether strips fit a plane well: other kernels waste less where the last one would do most of
+/// its columns a second time.
+inline bool strips_fit(std::int64_t columns) {
+  const std::int64_t strips = (columns + kGroupColumns - 1) / kGroupColumns;
+  return columns >= kGroupColumns && strips * kGroupColumns <= columns + columns / 2;
 }
 
 /// The columns. `dx`: where outputs begin in the input; `taps`: from the first to the last.

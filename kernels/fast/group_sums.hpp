@@ -20,8 +20,7 @@ constexpr int pitch_words(int steps) {
   return (kGroupColumns - kGroupSegment + steps * kGroupStep) / 4;
 }
 
-/// Rows that are kept: what a product's outputs need, by two, and those on their
-/// way.
+/// Rows that are kept: what a product's outputs need, by two, and those on their way.
 CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
   const int rows = group_rows(digits);
   return (mask_height + rows) / 2 * 2 + rows * kAhead;
@@ -35,9 +34,8 @@ struct GroupMask {
 
 /// What a block reads and writes, and its shared memory.
 struct GroupPlace {
-  PlaneView<uint8_t> picture;  ///< with padding at its rows' sides
-  PlaneView<const uint8_t>
-      samples;  ///< the same from the padding on: a strip's begin at its column
+  PlaneView<uint8_t> picture;        ///< with padding at its rows' sides
+  PlaneView<const uint8_t> samples;  ///< of it, from the padding on: a strip's are at its column
   PlaneView<uint8_t> out;
   uint8_t ghost;
   Border border;

@@ -182,7 +182,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
       "has " +
       std::to_string(digits) + (digits == 1 ? " digit" : " digits") +
       " of base 256, a row of the mask " + std::to_string(steps) +
-      (steps == 1 ? " step" : " steps") + " of 16 samples: so many products.";
+      (steps == 1 ? " step" : " steps") + " of 16 samples: so many products. " + kOnWarpgroups;
   return g;
 }
 

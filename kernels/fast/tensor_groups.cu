@@ -1,8 +1,8 @@
 // tensor, where warpgroups multiply (sm_90): a block walks down a strip of 1024 columns.
 //
 //   Rows are copied to shared memory as they lie. A row's 64 segments of 16 samples and the 16
-//   behind them are a matrix there without another copy: each segment's samples begin 16 bytes
-//   after those before it. A product multiplies them with the bands of all digits for two
+//   or 48 behind them are a matrix there without another copy: each segment's samples begin 16
+//   bytes after those before it. A product multiplies them with the bands of all digits for two
 //   outputs (or four) one below the other, and the next row adds to the same sums.
 //
 //       rows on their way       . . . . . . . . . . . .
@@ -69,14 +69,21 @@ auto kernel_of(int digits, int steps, int height) {
 /// one piece, though a row's segments overlap.
 constexpr int kBehindRows = 1024;
 
-/// Bytes of a row beside its samples: a mask's reach on either side, and the last strip's.
+/// Bytes of a row beside its samples: a mask's reach on either side, the last strip's, and what is
+/// read of a step behind the taps.
 constexpr int kMostSides = 2 * kMostGroupSteps * kGroupStep + kSector;
+
+/// So that columns and what strips round them up to stay within int.
+constexpr int kMostColumns = 1 << 30;
 
 class GroupPlan : public DevicePlan {
  public:
   GroupPlan(const Problem& problem, const PlanOptions& options, const MaskPart<uint8_t>& mask,
             bool interleaved)
-      : DevicePlan(problem, options, {.interleaved = interleaved, .sides = kMostSides}),
+      : DevicePlan(problem, options,
+                   {.width = kMostColumns / problem.channels,
+                    .interleaved = interleaved,
+                    .sides = kMostSides}),
         mask_(mask),
         digits_(signed_digits(mask)),
         end_(group_end(mask, digits_)),
@@ -108,10 +115,7 @@ class GroupPlan : public DevicePlan {
                   GroupMask{mask.height, mask.dy, end_});
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
-  int margin(Shift shift) const override {
-    const int lead = group_lead((mask_.dx + shift.x) * step());
-    return lead > 0 ? lead : lead & (kChunk - 1);
-  }
+  int margin(Shift shift) const override { return group_lead((mask_.dx + shift.x) * step()); }
   std::size_t scratch_bytes(int, int, int) const override {
     return std::size_t(kMostGroupSteps) * group_bands(digits_, mask_.height) *
            group_band_bytes(digits_);
@@ -144,13 +148,6 @@ bool steps_hold(int mask_width, int channels) {
   return group_samples(kMostSlack, (mask_width - 1) * channels + 1) <= kMostGroupSteps * kGroupStep;
 }
 
-/// Whether strips of 1024 columns fit the picture well: other kernels waste less where the last
-/// strip would do most of its columns a second time.
-bool strips_fit(int columns) {
-  return columns >= kGroupColumns &&
-         ceil_div(columns, kGroupColumns) * kGroupColumns <= columns + columns / 2;
-}
-
 }  // namespace
 
 std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& options) {
@@ -159,7 +156,7 @@ std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& opti
   const int width = parts.front().width;
   const bool interleaved = steps_hold(width, problem.channels);
   if (parts.size() > 1 || !steps_hold(width, 1) || !options.padded_pitch ||
-      !strips_fit(problem.out_width() * (interleaved ? problem.channels : 1)) ||
+      !strips_fit(std::int64_t(problem.out_width()) * (interleaved ? problem.channels : 1)) ||
       !has_warpgroups(options)) {
     return nullptr;
   }

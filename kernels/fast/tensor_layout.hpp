@@ -1,4 +1,5 @@
-/// How rows of 8-bit samples and of a mask lie in the products of tensor.cu and tensor_strips.cu.
+/// How rows of 8-bit samples and of a mask lie in the products of tensor.cu and tensor_strips.cu;
+/// its slack and chunks are tensor_groups.cu's, too.
 ///
 /// A row of the mask is a band of the matrix that segments are multiplied with: column n, output n
 /// of a segment, holds weight i at place slack + n + i * channels. The word of places k..k+3

@@ -18,6 +18,7 @@
 #include "tensor_strips.hpp"
 
 #include "strip_walk.hpp"
+#include "tensor_groups.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -159,9 +160,7 @@ Geometry strip_geometry(const Strips& strips) {
       std::to_string(strips.rows) +
       " rows here, up to 32 where all multiprocessors of a GPU then end together. A weight has " +
       std::to_string(strips.digits) + (strips.digits == 1 ? " digit" : " digits") +
-      " of base 256. " +
-      "Where warpgroups multiply (sm_90), four warps walk down 1,024 columns of a wide picture "
-      "instead.";
+      " of base 256. " + kOnWarpgroups;
   return g;
 }
 

@@ -20,6 +20,7 @@
 namespace convfilt::host {
 
 using emulator::blockIdx;
+using emulator::clear;
 using emulator::counts_of;
 using emulator::DeviceBuffer;
 using emulator::dim3;
@@ -30,7 +31,6 @@ using emulator::reset_counts;
 using emulator::Stream;
 using emulator::Textures;
 using emulator::threadIdx;
-using emulator::clear;
 using emulator::upload_rows;
 using std::max;
 using std::min;
