@@ -2,6 +2,7 @@
 /// and without a conversion a sample.
 #pragma once
 
+#include "fast/bytes.hpp"
 #include "fast/coarse_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -28,26 +29,13 @@ CONVFILT_DEVICE inline std::uint32_t add_products(const FourWords<T>& samples,
 #endif
 }
 
-/// Bytes of a and b by the digits of `which`, the lowest first: 0 to 3 of a, 4 to 7 of b.
-CONVFILT_DEVICE inline std::uint32_t pick(std::uint32_t a, std::uint32_t b, std::uint32_t which) {
-#ifdef __CUDA_ARCH__
-  return __byte_perm(a, b, which);
-#else
-  const std::uint64_t both = std::uint64_t(b) << 32 | a;
-  std::uint32_t picked = 0;
-  for (int k = 0; k < 4; ++k)
-    picked |= std::uint32_t(std::uint8_t(both >> (8 * (which >> (4 * k) & 7)))) << (8 * k);
-  return picked;
-#endif
-}
-
 /// Four pixels of three channels, which lie as they do in a picture, by channel.
 CONVFILT_DEVICE inline void split(const FourWords<std::uint8_t> (&w)[3],
                                   FourWords<std::uint8_t> (&of_channel)[3]) {
   const std::uint32_t a = w[0].words[0], b = w[1].words[0], c = w[2].words[0];
-  of_channel[0].words[0] = pick(pick(a, b, 0x0630), c, 0x5210);
-  of_channel[1].words[0] = pick(pick(a, b, 0x0741), c, 0x6210);
-  of_channel[2].words[0] = pick(pick(a, b, 0x0052), c, 0x7410);
+  of_channel[0].words[0] = pick_bytes(pick_bytes(a, b, 0x0630), c, 0x5210);
+  of_channel[1].words[0] = pick_bytes(pick_bytes(a, b, 0x0741), c, 0x6210);
+  of_channel[2].words[0] = pick_bytes(pick_bytes(a, b, 0x0052), c, 0x7410);
 }
 CONVFILT_DEVICE inline void split(const FourWords<std::uint16_t> (&w)[3],
                                   FourWords<std::uint16_t> (&of_channel)[3]) {
@@ -55,9 +43,9 @@ CONVFILT_DEVICE inline void split(const FourWords<std::uint16_t> (&w)[3],
                                   w[1].words[1], w[2].words[0], w[2].words[1]};
   for (int half = 0; half < 2; ++half) {
     const std::uint32_t* const three = words + 3 * half;
-    of_channel[0].words[half] = pick(three[0], three[1], 0x7610);
-    of_channel[1].words[half] = pick(three[0], three[2], 0x5432);
-    of_channel[2].words[half] = pick(three[1], three[2], 0x7610);
+    of_channel[0].words[half] = pick_bytes(three[0], three[1], 0x7610);
+    of_channel[1].words[half] = pick_bytes(three[0], three[2], 0x5432);
+    of_channel[2].words[half] = pick_bytes(three[1], three[2], 0x7610);
   }
 }
 

@@ -13,10 +13,10 @@ using FourBytes = FourWords<std::uint8_t>;
 CONVFILT_DEVICE inline void transpose(const FourBytes (&rows)[4], FourBytes (&columns)[4]) {
   for (int half = 0; half < 2; ++half) {
     const std::uint32_t which = half == 0 ? 0x5140 : 0x7362;
-    const std::uint32_t upper = pick(rows[0].words[0], rows[1].words[0], which);
-    const std::uint32_t lower = pick(rows[2].words[0], rows[3].words[0], which);
-    columns[2 * half].words[0] = pick(upper, lower, 0x5410);
-    columns[2 * half + 1].words[0] = pick(upper, lower, 0x7632);
+    const std::uint32_t upper = pick_bytes(rows[0].words[0], rows[1].words[0], which);
+    const std::uint32_t lower = pick_bytes(rows[2].words[0], rows[3].words[0], which);
+    columns[2 * half].words[0] = pick_bytes(upper, lower, 0x5410);
+    columns[2 * half + 1].words[0] = pick_bytes(upper, lower, 0x7632);
   }
 }
 
