@@ -19,8 +19,8 @@ struct Curve {
   std::string_view strategy;
   Depth depth;
   bool colour;
-  std::span<const Point> points;  ///< by rising taps
-  bool warpgroups = true;         ///< whether it holds for devices that have them
+  std::span<const Point> points;        ///< by rising taps
+  std::optional<bool> warpgroups = {};  ///< for devices that have them, or for all others alone
 };
 
 constexpr double taps_of(int side) {
@@ -37,7 +37,7 @@ constexpr double line_taps_of(int side) {
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(63), e}, {line_taps_of(127), f}}
 
 constexpr Point kTensor[] = SQUARES(1.45, 1.64, 1.83, 2.01, 2.72, 9.52);
-constexpr Point kTensorColour[] = SQUARES(1.29, 1.50, 2.61, 3.12, 5.03, 12.0);
+constexpr Point kTensorColour[] = SQUARES(1.29, 1.50, 2.61, 3.12, 5.03, 12.5);
 constexpr Point kTensorStrips[] = SQUARES(1.60, 1.97, 2.69, 3.03, 5.90, 15.7);
 constexpr Point kTensorStripsColour[] = SQUARES(1.38, 2.70, 3.78, 4.55, 8.44, 18.9);
 constexpr Point kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);
@@ -61,8 +61,8 @@ constexpr Point kSeparableF32Colour[] = LINES(1.38, 1.45, 1.52, 2.09, 4.25, 10.8
 #undef LINES
 
 constexpr Curve kCurves[] = {
-    {"tensor", Depth::u8, false, kTensor},
-    {"tensor", Depth::u8, true, kTensorColour},
+    {"tensor", Depth::u8, false, kTensor, true},
+    {"tensor", Depth::u8, true, kTensorColour, true},
     {"tensor", Depth::u8, false, kTensorStrips, false},
     {"tensor", Depth::u8, true, kTensorStripsColour, false},
     {"direct", Depth::u8, false, kDirectU8},
@@ -101,8 +101,7 @@ std::optional<double> copies_of(const Strategy& strategy, const Problem& problem
   const double width = problem.mask.width, height = problem.mask.height;
   const double taps = strategy.family == Family::separable ? width + height : width * height;
   for (const Curve& curve : kCurves) {
-    // Other strategies' curves are taken for all devices.
-    if (curve.warpgroups != (major == kWarpgroupMajor) && strategy.name == "tensor") continue;
+    if (curve.warpgroups && *curve.warpgroups != (major == kWarpgroupMajor)) continue;
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&
         curve.colour == (problem.channels > 1)) {
       return at(curve.points, taps);
