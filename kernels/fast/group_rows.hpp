@@ -1,14 +1,10 @@
 /// How rows come to tensor_groups.cu's shared memory, with what the border makes up beside them.
 #pragma once
 
+#include "edge_row.hpp"
 #include "group_sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
-
-/// The row that stands in for one outside the picture; -1: there is none. Called, since it is rare.
-CONVFILT_CALLED inline int group_edge_row(Border border, int y, int height) {
-  return border_index(border, y, height);
-}
 
 /// Copies the rows of a strip to shared memory, one after the other and round, two at a time:
 /// each half of the block one.
@@ -31,7 +27,7 @@ class RowCopies {
       if (unsigned(y_) < unsigned(place.samples.height)) {
         copy(line_, place);
       } else {
-        const int y = group_edge_row(place.border, y_, place.samples.height);
+        const int y = edge_row(place.border, y_, place.samples.height);
         if (y >= 0) {
           copy(place.samples.rows(y, 1), place);
         } else {

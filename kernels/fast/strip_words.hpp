@@ -2,18 +2,13 @@
 /// over the picture's sides.
 #pragma once
 
+#include "edge_row.hpp"
 #include "tensor_core.hpp"
 #include "tensor_layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// The row that stands in for one outside the picture; -1: there is none. Called, not written out
-/// in every place: it is rarely needed, and the kernel is large.
-CONVFILT_CALLED inline int edge_row(Border border, int y, int height) {
-  return border_index(border, y, height);
-}
-
-/// The same of a column of interleaved channels.
+/// As edge_row(), of a column of interleaved channels.
 CONVFILT_CALLED inline int edge_column(Border border, int x, int width, int channels) {
   return border_sample(border, x, width, channels);
 }
