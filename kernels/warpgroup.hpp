@@ -6,11 +6,14 @@
 ///                                b) at r / 8 * stride + k / 16 * lead + r % 8 * 16 + k % 16, in
 ///                                bytes, lead and stride being multiples of 16
 ///   Operand::from(bytes)         the same, so many bytes on: a multiple of 16
+///   Operand::chunks_on(chunks)   the same, so many times 16 bytes on
 ///   begin_products()             before the first product of sums that were set or read
 ///   multiply(sums, a, b, keep)   sums += a * b: 64 x 32 unsigned bytes times 32 x columns signed
 ///                                ones; a thread has columns / 2 sums. !keep: sums = a * b
+///   multiply_signed(sums, a, b, keep)   likewise, of signed bytes of a and unsigned ones of b; a is
+///                                an operand, or in registers as mma()'s in tensor_core.hpp
 ///   commit_products()            they go on by themselves
-///   finish_products(sums)        until these are there
+///   finish_products<n>(sums)     until these are there, if only the last n commits came later
 ///
 /// What threads wrote or copied is there for products behind hand_over(), by each, and a barrier.
 ///

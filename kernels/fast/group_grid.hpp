@@ -28,6 +28,11 @@ struct GroupGrid {
     const int x = strip * kGroupColumns;
     return x < last_x ? x : last_x;
   }
+  /// Samples beside the picture that the strip at column x reads.
+  CONVFILT_HD int left_of(int x) const { return x < left ? left : 0; }
+  CONVFILT_HD int right_of(int x, int in_width) const {
+    return x + kGroupColumns + last_tap > in_width ? right : 0;
+  }
   /// Columns that strips read, from `lead` before the first one on.
   int read_columns() const { return last_x + kGroupColumns + (chunks - 1) * kChunk; }
 };
@@ -60,10 +65,10 @@ inline GroupGrid group_columns(int dx, int taps, int in_width, int out_width) {
 /// The rows: so many that all blocks end early, `at_once` running at a time, if each takes as long
 /// to begin as for some rows.
 inline void group_rows_of(GroupGrid& grid, int rows_together, int mask_height, int out_height,
-                          int at_once) {
-  constexpr int kMostRows = 128, kLeastRows = 8, kBegin = 8;
+                          int at_once, int most_rows = 128) {
+  constexpr int kLeastRows = 8, kBegin = 8;
   std::int64_t least = INT64_MAX;
-  for (int rows = kLeastRows; rows <= kMostRows; rows += rows_together) {
+  for (int rows = kLeastRows; rows <= most_rows; rows += rows_together) {
     const int down = ceil_div(out_height, rows);
     const std::int64_t time =
         std::int64_t(ceil_div(grid.across * down, at_once)) * (rows + kBegin + mask_height / 2);

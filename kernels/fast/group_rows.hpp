@@ -65,13 +65,11 @@ class RowCopies {
 
 /// Writes what the border makes up beside the picture into the padding of the rows that a strip
 /// reads, so that its walk knows no sides. Strips that read the same rows write the same bytes, in
-/// no order: a kernel of its own for it takes some 4 us.
-CONVFILT_DEVICE inline void write_sides(const GroupPlace& place, const GroupGrid& grid, int x,
-                                        int y, int rows) {
+/// no order: a kernel of its own for it takes some 4 us. left, right: samples of a row.
+CONVFILT_DEVICE inline void write_sides(const GroupPlace& place, int left, int right, int y,
+                                        int rows) {
   const PlaneView<uint8_t>& picture = place.picture;
   const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
-  const int left = x < grid.left ? grid.left : 0;
-  const int right = x + kGroupColumns + grid.last_tap > picture.width ? grid.right : 0;
   if (left + right == 0) return;  // for the whole block
   CONVFILT_UNROLL(1)
   for (int k = threadIdx.x; k < rows * (left + right); k += kGroupThreads) {
