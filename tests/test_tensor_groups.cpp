@@ -11,11 +11,11 @@
 
 #include "arithmetic.hpp"
 #include "compare.hpp"
-#include "emulator/warpgroup.hpp"
 #include "environment.hpp"
 #include "fast/group_grid.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
+#include "with_warpgroups.hpp"
 
 namespace convfilt::test {
 namespace {
@@ -161,12 +161,6 @@ TEST_CASE("strips reach the last row, and are as many as run at a time") {
 }
 
 namespace {
-
-/// While it lives the emulator has warpgroups.
-struct WithWarpgroups {
-  WithWarpgroups() { emulator::has_warpgroup_products = true; }
-  ~WithWarpgroups() { emulator::has_warpgroup_products = false; }
-};
 
 /// By tensor on every device: the CPU's bytes.
 void check_bytes(const Problem& p) {

@@ -50,14 +50,19 @@ __device__ inline void commit_products() {
 #endif
 }
 
+/// Nothing that reads the sums shall move in front of this.
 template <int count>
-__device__ inline void finish_products(std::int32_t (&sums)[count]) {
+__device__ inline void keep_behind(std::int32_t (&sums)[count]) {
+  CONVFILT_UNROLL(count)
+  for (int k = 0; k < count; ++k) asm volatile("" : "+r"(sums[k])::"memory");
+}
+
+template <int... counts>
+__device__ inline void finish_products(std::int32_t (&... sums)[counts]) {
 #if !CONVFILT_NO_WARPGROUPS
   asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
 #endif
-  // Nothing that reads the sums shall move in front of this.
-  CONVFILT_UNROLL(count)
-  for (int k = 0; k < count; ++k) asm volatile("" : "+r"(sums[k])::"memory");
+  (keep_behind(sums), ...);
 }
 
 /// 64 columns.

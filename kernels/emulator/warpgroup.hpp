@@ -40,8 +40,8 @@ inline Operand operand(SharedWords words, int lead, int stride) {
 
 inline void begin_products() {}
 inline void commit_products() {}
-template <int count>
-void finish_products(std::int32_t (&)[count]) {}
+template <int... counts>
+void finish_products([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 
 /// What weighs nothing is not read: it may never have been written.
 template <int count>
@@ -64,6 +64,62 @@ void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, b
       sums[k] = std::int32_t(sum);
     }
   }
+}
+
+/// Of row 16 * warp + g + 8 * half, the bytes 4 * quarter on are sample(half, quarter).
+template <class A, class B, class Words>
+void multiply_words(std::int32_t (&sums)[16], const Words& words_of_a, const Operand& b,
+                    bool keep) {
+  if (!keep) std::fill_n(sums, 16, 0);
+  const int lane = int(running.thread % kLanes);
+  for (int k = 0; k < 16; ++k) {
+    std::uint32_t sum = std::uint32_t(sums[k]);
+    for (int quarter = 0; quarter < 8; ++quarter) {
+      const std::uint32_t samples = words_of_a(k / 2 % 2, quarter);
+      const std::uint32_t weights = b.word(k / 4 * 8 + lane % 4 * 2 + k % 2, quarter);
+      for (int byte = 0; byte < 4; ++byte) {
+        sum += byte_of<A>(&samples, byte) * byte_of<B>(&weights, byte);
+      }
+    }
+    sums[k] = std::int32_t(sum);
+  }
+}
+
+template <class A, class B>
+void multiply(std::int32_t (&sums)[16], const Operand& a, const Operand& b, bool keep = true) {
+  const int warp = int(running.thread / kLanes) % 4, g = int(running.thread % kLanes) / 4;
+  multiply_words<A, B>(
+      sums, [&](int half, int quarter) { return a.word(16 * warp + g + 8 * half, quarter); }, b,
+      keep);
+}
+
+template <class A, class B>
+void multiply(std::int32_t (&sums)[16], const std::uint32_t (&a)[4], const Operand& b,
+              bool keep = true) {
+  const int lane = int(running.thread % kLanes);
+  Fragments(&all)[kLanes] = fragments[running.meetings % 2];
+  std::copy_n(a, 4, all[lane].a);
+  meet_warp();
+  multiply_words<A, B>(
+      sums,
+      [&](int half, int quarter) {
+        return all[lane / 4 * 4 + quarter % 4].a[half + quarter / 4 * 2];
+      },
+      b, keep);
+}
+
+inline void set_turned(SharedWords words, int at, int pitch, const std::uint32_t (&own)[4]) {
+  const int lane = int(running.thread % kLanes);
+  Fragments(&all)[kLanes] = fragments[running.meetings % 2];
+  std::copy_n(own, 4, all[lane].a);
+  meet_warp();
+  const int row = lane % 8;
+  const auto half_word = [&](int column) {
+    return all[column * 4 + row / 2].a[lane / 8] >> (16 * (row % 2)) & 0xffff;
+  };
+  Four<std::uint32_t> turned;
+  for (int k = 0; k < 4; ++k) turned.samples[k] = half_word(2 * k) | half_word(2 * k + 1) << 16;
+  words.set4(at + lane * pitch, turned);
 }
 
 }  // namespace convfilt::emulator
