@@ -2,6 +2,8 @@
 /// "Asynchronous Warpgroup Level Matrix Instructions"; sm_90a alone has them):
 ///
 ///   has_warpgroups(options)      whether the plan's device and this build have them
+///   kWarpgroupCode               whether this is code for such a device: elsewhere these kernels are
+///                                empty, and never run
 ///   operand(words, lead, stride) a matrix in shared memory: byte k of row r of a (of column r of
 ///                                b) at r / 8 * stride + k / 16 * lead + r % 8 * 16 + k % 16, in
 ///                                bytes, lead and stride being multiples of 16

@@ -26,6 +26,8 @@ inline bool has_warpgroups([[maybe_unused]] const PlanOptions& options) {
 #define CONVFILT_NO_WARPGROUPS 1
 #endif
 
+inline constexpr bool kWarpgroupCode = !CONVFILT_NO_WARPGROUPS;
+
 /// A matrix descriptor without swizzling.
 struct Operand {
   std::uint64_t bits;

@@ -15,6 +15,8 @@ inline bool has_warpgroups(const PlanOptions&) {
   return has_warpgroup_products;
 }
 
+inline constexpr bool kWarpgroupCode = true;
+
 class Operand {
  public:
   Operand(SharedWords words, int lead, int stride) : words_(words), lead_(lead), stride_(stride) {}

@@ -35,16 +35,18 @@ __global__ void __launch_bounds__(kLineThreads, blocks_an_sm(kSteps, kBlocks))
                            PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
                            Border border, int channels, int dy, LineGrid grid,
                            const LineEnds __grid_constant__ ends) {
-  const SharedWords words = shared_words(), stages = words.from(bands.width / 4);
-  const LinePlace place{picture, samples, out,
-                        ghost,   border,  channels,
-                        words,   stages,  stages.from(kStages * kLineRows * kStageWords)};
-  for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kLineThreads) {
-    copy16(bands, at, 0, words, at / 4);
+  if constexpr (kWarpgroupCode) {
+    const SharedWords words = shared_words(), stages = words.from(bands.width / 4);
+    const LinePlace place{picture, samples, out,
+                          ghost,   border,  channels,
+                          words,   stages,  stages.from(kStages * kLineRows * kStageWords)};
+    for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kLineThreads) {
+      copy16(bands, at, 0, words, at / 4);
+    }
+    const int from = blockIdx.x / grid.across * grid.rows;
+    walk_lines<kDigits, kSteps, kBlocks>(place, grid, dy, ends, blockIdx.x % grid.across, from,
+                                         min(from + grid.rows, out.height));
   }
-  const int from = blockIdx.x / grid.across * grid.rows;
-  walk_lines<kDigits, kSteps, kBlocks>(place, grid, dy, ends, blockIdx.x % grid.across, from,
-                                       min(from + grid.rows, out.height));
 }
 
 template <int kSteps, int kBlocks>
