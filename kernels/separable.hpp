@@ -1,8 +1,8 @@
 /// Masks of rank 1, and the arithmetic of their two passes: row pass, then column pass.
 ///
 /// What lies between the passes is part of the definition, so that every machine gives the same
-/// bytes: 8-bit pictures keep it in 16-bit fixed point, less a bias; the others in single
-/// precision, each pass one chain of fused multiply-adds from zero, left to right or top to bottom,
+/// bytes: 8-bit pictures keep it in 16-bit fixed point, less a bias, rounded half up; the others in
+/// single precision, each pass one chain of fused multiply-adds from zero, left to right or top to bottom,
 /// however long (a strategy that cuts a long mask carries the chain on), ended by its finish().
 /// Where integer factors leave sums of 16 bits, nothing is rounded between the passes, and the
 /// bytes are those of the direct family.

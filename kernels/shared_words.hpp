@@ -4,9 +4,6 @@
 ///   shared_words()           all of it, as SharedWords: words of 4 bytes, one or four at a time
 ///   copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are whole
 ///                            multiples of 16. They are there as with tensor_core.hpp's copies
-///   store_turned(words, at, four)   by a warp: each lane has, of four matrices of 8 x 8 half words,
-///                            those of row lane / 4, columns lane % 4 * 2 and one more, a word each;
-///                            lane 8 * m + c stores column c of matrix m into four words (sm_90)
 ///   row_copies(options)      whether the plan's device copies rows on its own, of these:
 ///   start_arrivals(words, at, n)   by one thread, and a barrier behind it: n counters of two
 ///                            words each

@@ -15,7 +15,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
 sanitizers="memcheck racecheck initcheck synccheck"
-steps="tests cli same-bytes $sanitizers peers targets auto bench_gpu compare end-to-end"
+steps="tests cli same-bytes $sanitizers peers targets auto bench_gpu counters compare end-to-end"
 part=" ${CONVFILT_GPU_PART:-$steps} "
 part=${part//,/ }
 part=${part/ sanitizers / $sanitizers }
@@ -112,6 +112,7 @@ step peers tables bash tests/peers/gpu.sh "$bin"
 step targets tables bash tests/targets.sh "$bin"
 step auto last_line bash tests/auto.sh "$bin"
 step bench_gpu bench_table bench_gpu
+step counters tables bash tests/counters.sh "$bin"
 step compare last_table compare
 step end-to-end whole_times end_to_end
 

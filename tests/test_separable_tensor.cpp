@@ -16,6 +16,7 @@
 #include "fast/separable_tensor_mask.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
+#include "with_warpgroups.hpp"
 
 namespace convfilt::test {
 namespace {
@@ -38,7 +39,7 @@ Mask line_mask(Random& random, int width, int height, int largest, bool shifts) 
   return make_mask("lines", width, height, std::move(weights), divisor, 10);
 }
 
-/// Whether every runner of the strategy gives the CPU's bytes.
+/// Whether every runner of the strategy gives the CPU's bytes, the emulator as either device.
 void check_bytes(const Problem& p, const PlanOptions& options = {}) {
   const Strategy *strategy = find_strategy("separable-tensor"), *cpu = find_strategy("separable");
   REQUIRE((strategy && cpu));
@@ -50,11 +51,17 @@ void check_bytes(const Problem& p, const PlanOptions& options = {}) {
   const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
   for (const Runner& runner : runners()) {
     if (runner.strategy != strategy) continue;
-    const Picture out = run(runner, p, in, options);
-    const Place at = first_difference(out, expected);
-    CHECK_MESSAGE(same_samples(out, expected), to_string(runner)
-                                                   << ": first difference at " << at.x << ' '
-                                                   << at.y << " channel " << at.c);
+    const auto check = [&](const char* how) {
+      const Picture out = run(runner, p, in, options);
+      const Place at = first_difference(out, expected);
+      CHECK_MESSAGE(same_samples(out, expected), to_string(runner)
+                                                     << how << ": first difference at " << at.x
+                                                     << ' ' << at.y << " channel " << at.c);
+    };
+    check("");
+    if (runner.device != DeviceKind::emulator) continue;
+    const WithWarpgroups with;
+    check(", by warpgroups");
   }
 }
 
@@ -69,15 +76,16 @@ TEST_CASE("bytes of two words by a selector") {
 TEST_CASE("how sums of columns are ended; a full row pass is found out") {
   for (const int side : {3, 5, 9, 15, 31, 63, 127}) {
     const auto gaussian = prepare_separable<std::uint8_t>(gaussian_mask(side, side, side / 4.0));
-    CHECK(tensor_lines(gaussian).column_end == ColumnEnd::shift);
+    CHECK(tensor_lines(gaussian).ends.column_end == ColumnEnd::shift);
     const auto box = prepare_separable<std::uint8_t>(box_mask(side, side));
-    CHECK(tensor_lines(box).column_end == ColumnEnd::odd);
+    CHECK(tensor_lines(box).ends.column_end == ColumnEnd::odd);
   }
-  CHECK(tensor_lines(prepare_separable<std::uint8_t>(box_mask(6, 6))).column_end == ColumnEnd::any);
+  CHECK(tensor_lines(prepare_separable<std::uint8_t>(box_mask(6, 6))).ends.column_end ==
+        ColumnEnd::any);
   auto mask = prepare_separable<std::uint8_t>(gaussian_mask(5, 5, 1));
   CHECK(row_fits(mask));
   mask.column.finish = integer_finish(2140000000, 1 << 16, 0, 255);
-  CHECK(tensor_lines(mask).column_end == ColumnEnd::any);  // 32 bits would not hold the sums
+  CHECK(tensor_lines(mask).ends.column_end == ColumnEnd::any);  // 32 bits would not hold the sums
   mask.row.weights[2] *= 8;
   CHECK_FALSE(row_fits(mask));
 }

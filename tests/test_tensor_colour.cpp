@@ -14,7 +14,7 @@
 #include "arithmetic.hpp"
 #include "fast/colour_shape.hpp"
 #include "sample_masks.hpp"
-#include "warpgroups.hpp"
+#include "tensor_bytes.hpp"
 
 namespace convfilt::emulator {
 std::unique_ptr<Plan> colour_plan(const Problem&,
@@ -61,31 +61,6 @@ TEST_CASE("a warp's barrier orders what its threads wrote, and nothing of other 
   CHECK_THROWS_AS(run_block(128, read_from(32, true)), emulator::EmulatorError);
 }
 
-TEST_CASE("matrices of half words are stored turned: columns lie in a row") {
-  long wrong = 0;
-  run_block(4 * 128, [&] {
-    const emulator::SharedWords words = emulator::shared_words();
-    const int lane = thread() % 32;
-    const auto value = [&](int warp, int matrix, int row, int column) {
-      return std::uint32_t(((warp * 4 + matrix) * 8 + row) * 8 + column);
-    };
-    Four<std::uint32_t> four;
-    for (int m = 0; m < 4; ++m) {
-      four.samples[m] = value(thread() / 32, m, lane / 4, lane % 4 * 2) |
-                        value(thread() / 32, m, lane / 4, lane % 4 * 2 + 1) << 16;
-    }
-    emulator::store_turned(words, 4 * thread(), four);
-    emulator::synchronise_block();
-    const int other = (thread() + 77) % 128;  // lane 8 * m + c has column c of matrix m
-    for (int row = 0; row < 8; ++row) {
-      const auto word = words.get<std::uint32_t>(4 * other + row / 2);
-      wrong +=
-          (word >> (row % 2 * 16) & 0xffff) != value(other / 32, other % 32 / 8, row, other % 8);
-    }
-  });
-  CHECK(wrong == 0);
-}
-
 TEST_CASE("products of signed bytes, in memory and in registers, with unsigned ones") {
   Random random(99);
   std::vector<std::uint8_t> a(64 * 32), b(1040);
@@ -112,8 +87,8 @@ TEST_CASE("products of signed bytes, in memory and in registers, with unsigned o
     const auto right = emulator::operand(words.from(b_words), 16, 128);
     std::int32_t sums[2][32];
     std::fill_n(sums[0], 64, 7);
-    emulator::multiply_signed(sums[0], left, right);
-    emulator::multiply_signed(sums[1], registers, right, false);
+    emulator::multiply<std::int8_t, std::uint8_t>(sums[0], left, right);
+    emulator::multiply<std::int8_t, std::uint8_t>(sums[1], registers, right, false);
     for (int k = 0; k < 32; ++k) {
       const int row = 16 * warp + g + k / 2 % 2 * 8, column = k / 4 * 8 + 2 * t + k % 2;
       std::int32_t sum = 0;

@@ -12,7 +12,7 @@
 #include "arithmetic.hpp"
 #include "fast/group_grid.hpp"
 #include "sample_masks.hpp"
-#include "warpgroups.hpp"
+#include "tensor_bytes.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -1,5 +1,5 @@
-/// CUDA's side of shared_words.hpp: what devices of sm_90 have. Rows that they copy on their own
-/// (PTX ISA, "Data Movement and Conversion Instructions: Bulk copy"), and stmatrix.
+/// CUDA's side of shared_words.hpp: rows that the device copies on its own (PTX ISA, "Data Movement
+/// and Conversion Instructions: Bulk copy").
 #pragma once
 
 #include "shared_words.hpp"
@@ -59,14 +59,6 @@ __device__ inline void await(SharedWords words, int at, int round) {
   }
 }
 
-__device__ inline void store_turned(SharedWords words, int at, const Four<std::uint32_t>& four) {
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(
-                   shared_address(words, at)),
-               "r"(four.samples[0]), "r"(four.samples[1]), "r"(four.samples[2]),
-               "r"(four.samples[3])
-               : "memory");
-}
-
 __device__ inline void hand_over() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
@@ -77,7 +69,6 @@ __device__ inline void expect(SharedWords, int, int) {}
 template <class T>
 __device__ inline void copy_row(const PlaneView<const T>&, int, int, int, SharedWords, int, int) {}
 __device__ inline void await(SharedWords, int, int) {}
-__device__ inline void store_turned(SharedWords, int, const Four<std::uint32_t>&) {}
 __device__ inline void hand_over() {}
 #endif
 #endif

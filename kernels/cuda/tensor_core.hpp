@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <map>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "backend.hpp"
+#include "byte_types.hpp"
 #include "devices.hpp"
 
 namespace convfilt::cuda {
@@ -37,22 +37,6 @@ inline void require_tensor_cores(const PlanOptions& options) {
 #if CONVFILT_NO_MMA
 #define CONVFILT_PRODUCT(a_type, b_type) __trap()  // require_tensor_cores() refused such a device
 #endif
-
-/// CONVFILT_PRODUCT with the names of the two types of bytes.
-#define CONVFILT_PRODUCT_OF(A, B)        \
-  if constexpr (std::is_signed_v<A>) {   \
-    if constexpr (std::is_signed_v<B>) { \
-      CONVFILT_PRODUCT("s8", "s8");      \
-    } else {                             \
-      CONVFILT_PRODUCT("s8", "u8");      \
-    }                                    \
-  } else {                               \
-    if constexpr (std::is_signed_v<B>) { \
-      CONVFILT_PRODUCT("u8", "s8");      \
-    } else {                             \
-      CONVFILT_PRODUCT("u8", "u8");      \
-    }                                    \
-  }
 
 /// sums = c + a * b, 16 x 16 bytes times 16 x 8.
 template <class B, class A = std::uint8_t>
@@ -85,7 +69,6 @@ __device__ inline void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[4],
 }
 
 #undef CONVFILT_PRODUCT
-#undef CONVFILT_PRODUCT_OF
 
 /// sums += a * b.
 template <class B, class A = std::uint8_t, int words, int halves>

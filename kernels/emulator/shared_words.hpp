@@ -1,7 +1,6 @@
 /// The emulator's side of shared_words.hpp: cells that know who wrote them and when, on the heap.
 #pragma once
 
-#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
@@ -89,22 +88,6 @@ inline void start_arrivals(SharedWords, int, int) {}
 inline void expect(SharedWords, int, int) {}
 inline void await(SharedWords, int, int) {}
 inline void hand_over() {}
-
-/// Lanes lay their words before each other.
-inline void store_turned(SharedWords words, int at, const Four<std::uint32_t>& four) {
-  const int lane = int(running.thread % kLanes), matrix = lane / 8, column = lane % 8;
-  Fragments(&all)[kLanes] = fragments[running.meetings % 2];
-  std::copy_n(four.samples, 4, all[lane].a);
-  meet_warp();
-  const auto half_word = [&](int row) {
-    return all[4 * row + column / 2].a[matrix] >> (column % 2 * 16) & 0xffff;
-  };
-  Four<std::uint32_t> turned;
-  for (int k = 0; k < 4; ++k) {
-    turned.samples[k] = half_word(2 * k) | half_word(2 * k + 1) << 16;
-  }
-  words.set4(at, turned);
-}
 
 template <class T>
 void copy_row(const PlaneView<const T>& in, int x, int y, int samples, SharedWords words, int at,

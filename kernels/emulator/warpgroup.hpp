@@ -15,6 +15,8 @@ inline bool has_warpgroups(const PlanOptions&) {
   return has_warpgroup_products;
 }
 
+inline constexpr bool kWarpgroupCode = true;
+
 class Operand {
  public:
   Operand(SharedWords words, int lead, int stride) : words_(words), lead_(lead), stride_(stride) {}
@@ -41,8 +43,10 @@ inline Operand operand(SharedWords words, int lead, int stride) {
 
 inline void begin_products() {}
 inline void commit_products() {}
-template <int pending = 0, int count>
-void finish_products(std::int32_t (&)[count]) {}
+template <int... counts>
+void finish_products([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
+template <int later, int... counts>
+void finish_products_but([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 
 /// What weighs nothing is not read: it may never have been written.
 template <int count>
@@ -67,51 +71,60 @@ void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, b
   }
 }
 
-/// Sums of products of a's row of weights and the samples in b's columns, which are not read where
-/// they weigh nothing. weights(half, quarter): a word of the thread's first row or second.
-template <int count, class Weights>
-void multiply_weights(std::int32_t (&sums)[count], const Weights& weights, const Operand& b,
-                      bool keep) {
+/// Of row 16 * warp + g + 8 * half, the bytes 4 * quarter on are sample(half, quarter).
+template <class A, class B, int count, class Words>
+void multiply_words(std::int32_t (&sums)[count], const Words& words_of_a, const Operand& b,
+                    bool keep) {
   if (!keep) std::fill_n(sums, count, 0);
   const int lane = int(running.thread % kLanes);
-  for (int quarter = 0; quarter < 8; ++quarter) {
-    const std::uint32_t rows[2] = {weights(0, quarter), weights(1, quarter)};
-    if ((rows[0] | rows[1]) == 0) continue;
-    for (int k = 0; k < count; k += k % 2 == 0 ? 1 : 3) {
-      const std::uint32_t samples = b.word(k / 4 * 8 + lane % 4 * 2 + k % 2, quarter);
-      for (int half = 0; half < 2; ++half) {
-        std::uint32_t sum = std::uint32_t(sums[k + 2 * half]);
-        for (int byte = 0; byte < 4; ++byte) {
-          sum += byte_of<std::int8_t>(&rows[half], byte) * byte_of<std::uint8_t>(&samples, byte);
-        }
-        sums[k + 2 * half] = std::int32_t(sum);
+  for (int k = 0; k < count; ++k) {
+    std::uint32_t sum = std::uint32_t(sums[k]);
+    for (int quarter = 0; quarter < 8; ++quarter) {
+      const std::uint32_t samples = words_of_a(k / 2 % 2, quarter);
+      const std::uint32_t weights = b.word(k / 4 * 8 + lane % 4 * 2 + k % 2, quarter);
+      for (int byte = 0; byte < 4; ++byte) {
+        sum += byte_of<A>(&samples, byte) * byte_of<B>(&weights, byte);
       }
     }
+    sums[k] = std::int32_t(sum);
   }
 }
 
-template <int count>
-void multiply_signed(std::int32_t (&sums)[count], const Operand& a, const Operand& b,
-                     bool keep = true) {
-  const int warp = int(running.thread / kLanes) % 4, lane = int(running.thread % kLanes);
-  const auto weights = [&](int half, int quarter) {
-    return a.word(16 * warp + lane / 4 + 8 * half, quarter);
-  };
-  multiply_weights(sums, weights, b, keep);
+template <class A, class B, int count>
+void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, bool keep = true) {
+  const int warp = int(running.thread / kLanes) % 4, g = int(running.thread % kLanes) / 4;
+  multiply_words<A, B>(
+      sums, [&](int half, int quarter) { return a.word(16 * warp + g + 8 * half, quarter); }, b,
+      keep);
 }
 
-/// Lanes lay their registers before each other.
-template <int count>
-void multiply_signed(std::int32_t (&sums)[count], const std::uint32_t (&a)[4], const Operand& b,
-                     bool keep = true) {
+template <class A, class B, int count>
+void multiply(std::int32_t (&sums)[count], const std::uint32_t (&a)[4], const Operand& b,
+              bool keep = true) {
   const int lane = int(running.thread % kLanes);
   Fragments(&all)[kLanes] = fragments[running.meetings % 2];
   std::copy_n(a, 4, all[lane].a);
   meet_warp();
-  const auto weights = [&](int half, int quarter) {
-    return all[lane / 4 * 4 + quarter % 4].a[half + quarter / 4 * 2];
+  multiply_words<A, B>(
+      sums,
+      [&](int half, int quarter) {
+        return all[lane / 4 * 4 + quarter % 4].a[half + quarter / 4 * 2];
+      },
+      b, keep);
+}
+
+inline void set_turned(SharedWords words, int at, int pitch, const std::uint32_t (&own)[4]) {
+  const int lane = int(running.thread % kLanes);
+  Fragments(&all)[kLanes] = fragments[running.meetings % 2];
+  std::copy_n(own, 4, all[lane].a);
+  meet_warp();
+  const int row = lane % 8;
+  const auto half_word = [&](int column) {
+    return all[column * 4 + row / 2].a[lane / 8] >> (16 * (row % 2)) & 0xffff;
   };
-  multiply_weights(sums, weights, b, keep);
+  Four<std::uint32_t> turned;
+  for (int k = 0; k < 4; ++k) turned.samples[k] = half_word(2 * k) | half_word(2 * k + 1) << 16;
+  words.set4(at + lane * pitch, turned);
 }
 
 }  // namespace convfilt::emulator

@@ -28,7 +28,7 @@ class ColourBands<Shape, true> {
     }
   }
   CONVFILT_DEVICE void add(ColourSums& sums, int row, const Operand& samples, bool keep) const {
-    multiply_signed(sums, words_[row], samples, keep);
+    multiply<std::int8_t, uint8_t>(sums, words_[row], samples, keep);
   }
 
  private:
@@ -48,11 +48,11 @@ class ColourBands<Shape, false> {
     }
   }
   CONVFILT_DEVICE void add(ColourSums& sums, int row, const Operand& samples, bool keep) const {
-    multiply_signed(sums, bands_.from(row * Shape::kBandBytes), samples, keep);
+    multiply<std::int8_t, uint8_t>(sums, bands_.from(row * Shape::kBandBytes), samples, keep);
   }
   /// The third chunks of two rows, in one product.
   CONVFILT_DEVICE void add_thirds(ColourSums& sums, int row, const Operand& samples) const {
-    multiply_signed(sums, thirds_.from(row * Shape::kBandBytes / 2), samples, true);
+    multiply<std::int8_t, uint8_t>(sums, thirds_.from(row * Shape::kBandBytes / 2), samples, true);
   }
 
  private:

@@ -52,23 +52,23 @@ constexpr int kBlues = 256, kTwoDigitStage = 384;  // words
 
 template <int kColour, class End>
 CONVFILT_DEVICE inline void stage_two(const End& end, const ColourSums& sums, int32_t (&red)[16],
-                                      SharedWords stage, int lane) {
+                                      SharedWords stage) {
   const auto ended = [&](int n, int k) { return ended_two(end, sums, n, k); };
   if constexpr (kColour == 0) {
     CONVFILT_UNROLL(16)
     for (int k = 0; k < 16; ++k) red[k] = ended(k / 2, k % 2);
   } else {
     constexpr int kWords = kColour == 1 ? 8 : 4;
-    Four<uint32_t> words[kWords / 4];
+    uint32_t words[kWords / 4][4];
     CONVFILT_UNROLL(kWords)
     for (int n = 0; n < kWords; ++n) {
-      words[n / 4].samples[n % 4] =
+      words[n / 4][n % 4] =
           kColour == 1 ? saturated_four(red[2 * n], ended(n, 0), red[2 * n + 1], ended(n, 1))
                        : saturated_four(ended(n, 0), ended(n + 4, 0), ended(n, 1), ended(n + 4, 1));
     }
     CONVFILT_UNROLL(kWords / 4)
     for (int k = 0; k < kWords / 4; ++k) {
-      store_turned(stage, (kColour == 2 ? kBlues : 0) + 128 * k + 4 * lane, words[k]);
+      set_turned(stage, (kColour == 2 ? kBlues : 0) + 128 * k, 4, words[k]);
     }
   }
 }
@@ -101,17 +101,16 @@ CONVFILT_DEVICE inline void join_two(SharedWords stages, bool second, int lane,
 constexpr int kOneDigitStage = 768;  // words
 
 template <int kColour, class End>
-CONVFILT_DEVICE inline void stage_one(const End& end, const ColourSums& sums, SharedWords stage,
-                                      int lane) {
+CONVFILT_DEVICE inline void stage_one(const End& end, const ColourSums& sums, SharedWords stage) {
   CONVFILT_UNROLL(2)
   for (int k = 0; k < 2; ++k) {
-    Four<uint32_t> words;
+    uint32_t words[4];
     CONVFILT_UNROLL(4)
     for (int n = 0; n < 4; ++n) {
       const auto ended = [&](int at) { return end(sums[16 * k + 4 * n + at]); };
-      words.samples[n] = saturated_four(ended(0), ended(2), ended(1), ended(3));
+      words[n] = saturated_four(ended(0), ended(2), ended(1), ended(3));
     }
-    store_turned(stage, 256 * kColour + 128 * k + 4 * lane, words);
+    set_turned(stage, 256 * kColour + 128 * k, 4, words);
   }
 }
 

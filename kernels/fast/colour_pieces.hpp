@@ -5,37 +5,24 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// The first of 16 bytes; none where `count` is not above 0. Called, since few threads need it.
-CONVFILT_CALLED inline void write_bytes(SharedWords words, uint8_t* to, int count) {
-  CONVFILT_UNROLL(1)
-  for (int k = 0; k < count; ++k) {
-    to[k] = uint8_t(words.template get<uint32_t>(k / 4) >> (k % 4 * 8));
-  }
-}
-
-/// Where a thread writes its pieces of 16 bytes, kPieces of a row, 512 bytes apart.
+/// Where a thread writes its pieces of 16 bytes, kPieces of a row, 512 bytes apart. A row's last
+/// piece may end in its padding.
 template <int kPieces>
 class ColourPieces {
  public:
   /// From byte `from` of `row` on; bytes before `own` are another strip's.
   CONVFILT_DEVICE ColourPieces(const PlaneView<uint8_t>& out, int row, int from, int own)
-      : at_(out.row(row) + from), stride_(out.stride), left_(out.width - from) {
+      : at_(out.row(row) + from), stride_(out.stride) {
     CONVFILT_UNROLL(kPieces)
     for (int k = 0; k < kPieces; ++k) {
-      own_[k] = from + kApart * k >= own;
-      whole_[k] = own_[k] && left_ - kApart * k >= kChunk;
+      own_[k] = from + kApart * k >= own && from + kApart * k < out.width;
     }
   }
   CONVFILT_DEVICE void write(SharedWords words, int lane) const {
     CONVFILT_UNROLL(kPieces)
     for (int k = 0; k < kPieces; ++k) {
       const auto four = words.template get4<uint32_t>(4 * lane + kApart / 4 * k);
-      uint8_t* const at = at_ + kApart * k;
-      if (whole_[k]) {
-        *reinterpret_cast<Four<uint32_t>*>(at) = four;
-      } else if (own_[k]) {
-        write_bytes(words.from(4 * lane + kApart / 4 * k), at, left_ - kApart * k);
-      }
+      if (own_[k]) *reinterpret_cast<Four<uint32_t>*>(at_ + kApart * k) = four;
     }
   }
   CONVFILT_DEVICE void go_down(int rows) { at_ += rows * stride_; }
@@ -45,8 +32,7 @@ class ColourPieces {
 
   uint8_t* at_;
   std::ptrdiff_t stride_;
-  int left_;
-  bool own_[kPieces], whole_[kPieces];
+  bool own_[kPieces];
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -4,7 +4,6 @@
 
 #include "bytes.hpp"
 #include "colour_shape.hpp"
-#include "edge_row.hpp"
 #include "group_sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -23,38 +22,33 @@ CONVFILT_DEVICE inline void take_apart(const uint32_t* words, uint32_t& red, uin
 template <class Shape>
 class ColourRows {
  public:
-  /// From pixel x of row y on. `planes` and `landing`: the block's.
-  CONVFILT_DEVICE ColourRows(const GroupPlace& place, SharedWords planes, SharedWords landing,
-                             int x, int y, int rows)
+  /// From pixel x on. `planes` and `landing`: the block's; `sources`: for each row the one of the
+  /// picture that it is, or -1.
+  CONVFILT_DEVICE ColourRows(SharedWords planes, SharedWords landing, SharedWords sources, int x,
+                             int rows)
       : warp_(int(threadIdx.x) / 32),
         lane_(int(threadIdx.x) % 32),
         x_((x + warp_ % 2 * Shape::kHalf) * kColours + lane_ * kChunk),
-        y_(y + warp_ / 2),
-        left_(rows - warp_ / 2),
+        next_(warp_ / 2),
+        rows_(rows),
         row_(warp_ / 2 * Shape::kPitch),
         planes_(planes),
         landing_(landing.from(warp_ * Shape::kAhead * Shape::kPiece)),
-        line_(place.samples.rows(y_, 1)) {}
+        sources_(sources) {}
 
   /// Begins to copy the next two rows.
   CONVFILT_DEVICE void copy(const GroupPlace& place) {
-    if (left_ > 0) {
-      if (unsigned(y_) < unsigned(place.samples.height)) {
-        copy_from(line_);
+    if (next_ < rows_) {
+      const int y = sources_.template get<int>(next_);
+      if (y >= 0) {
+        copy_from(place.samples, y);
       } else {
-        const int y = edge_row(place.border, y_, place.samples.height);
-        if (y >= 0) {
-          copy_from(place.samples.rows(y, 1));
-        } else {
-          fill(place);
-        }
+        fill(place);
       }
     }
     commit_copies();
-    line_.data += 2 * place.samples.stride;
-    y_ += 2;
-    left_ -= 2;
-    to_ = next(to_);
+    next_ += 2;
+    to_ = after(to_);
   }
 
   /// Where the piece that was taken apart last lay: free until the next copy().
@@ -95,7 +89,7 @@ class ColourRows {
       }
     }
     __syncwarp();
-    from_ = next(from_);
+    from_ = after(from_);
     row_ += 2 * Shape::kPitch;
     if (row_ >= Shape::kPlane) row_ -= Shape::kPlane;
   }
@@ -106,19 +100,19 @@ class ColourRows {
   static_assert(kHalfCopies * 4 * 32 == kHalfWords, "a warp copies half a row in whole turns");
   static_assert(kHalfWords == 12 * 32, "a lane takes 16 pixels apart");
 
-  CONVFILT_DEVICE static int next(int piece) {
+  CONVFILT_DEVICE static int after(int piece) {
     return piece == (Shape::kAhead - 1) * Shape::kPiece ? 0 : piece + Shape::kPiece;
   }
   CONVFILT_DEVICE bool copies_rest() const {
     return warp_ % 2 == 1 && lane_ < Shape::kRest * kColours / kChunk;
   }
-  CONVFILT_DEVICE void copy_from(const PlaneView<const uint8_t>& line) const {
+  CONVFILT_DEVICE void copy_from(const PlaneView<const uint8_t>& samples, int y) const {
     const SharedWords to = landing_.from(to_);
     CONVFILT_UNROLL(kHalfCopies)
     for (int k = 0; k < kHalfCopies; ++k) {
-      copy16(line, x_ + 32 * kChunk * k, 0, to, 4 * lane_ + 128 * k);
+      copy16(samples, x_ + 32 * kChunk * k, y, to, 4 * lane_ + 128 * k);
     }
-    if (copies_rest()) copy16(line, x_ + 4 * kHalfWords, 0, to, kHalfWords + 4 * lane_);
+    if (copies_rest()) copy16(samples, x_ + 4 * kHalfWords, y, to, kHalfWords + 4 * lane_);
   }
   CONVFILT_DEVICE void fill(const GroupPlace& place) const {
     const SharedWords to = landing_.from(to_);
@@ -130,10 +124,9 @@ class ColourRows {
     for (int n = 0; n < kChunk * (kHalfCopies + copies_rest()); ++n) count_ghost_cell();
   }
 
-  int warp_, lane_, x_, y_, left_, row_;
+  int warp_, lane_, x_, next_, rows_, row_;
   int to_ = 0, from_ = 0;  ///< pieces
-  SharedWords planes_, landing_;
-  PlaneView<const uint8_t> line_;  ///< row y_, where that lies in the picture
+  SharedWords planes_, landing_, sources_;
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND

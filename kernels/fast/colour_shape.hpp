@@ -11,6 +11,8 @@ namespace convfilt {
 
 constexpr int kColours = 3;
 constexpr int kColourWarps = 4;  // of a block: one warpgroup
+// Of outputs of a strip: few blocks run at a time.
+constexpr int kMostColourRows = 256;
 
 /// Chunks of 16 pixels that a segment's taps cover. A product takes two.
 constexpr int colour_chunks(int mask_width) {
@@ -45,19 +47,20 @@ struct ColourShape {
   static constexpr int kLanding = kColours * kPlane;
   static constexpr int kStages = kLanding + kColourWarps * kAhead * kPiece;
   static constexpr int kBandsAt = kStages + kColourWarps * kStage;
-  static constexpr int kWords = kBandsAt + (kInRegisters ? 0 : kAllBandBytes / 4);
+  static constexpr int kSources = kBandsAt + (kInRegisters ? 0 : kAllBandBytes / 4);
+  static constexpr int kWords = kSources + kMostColourRows + kInRows;
 };
 
 /// Sums of colours that are computed at a time: with two, one colour's ends hide behind another's
 /// products, where registers suffice.
-constexpr int colours_at_once([[maybe_unused]] int digits, int chunks, int height) {
-  if (chunks == 3 || height > 15) return 3;
-  return 1;
+constexpr int colours_at_once(int chunks, int height) {
+  return chunks == 3 || height > 15 ? 2 : 1;
 }
 
 /// So many blocks shall fit an SM's registers.
 constexpr int colour_blocks_an_sm(int digits, int chunks, int height) {
-  if (chunks == 3 || height > 15) return 1;
+  if (height > 15) return 1;
+  if (chunks == 3) return height > 9 ? 2 : 3;
   return digits == 2 && height <= 7 ? 4 : 3;
 }
 

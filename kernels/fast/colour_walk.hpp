@@ -6,7 +6,7 @@
 #include "colour_bands.hpp"
 #include "colour_pieces.hpp"
 #include "colour_rows.hpp"
-#include "group_rows.hpp"
+#include "padding_sides.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -18,19 +18,52 @@ CONVFILT_DEVICE inline void for_colours(F&& f) {
   f(std::integral_constant<int, 2>{});
 }
 
-/// Walks down the rows from..to of a strip.
+/// Of a strip: its rows of outputs, and the rows of the picture that they need.
+struct ColourStrip {
+  int x, own_x, from, to, first_row, rows;
+};
+
+template <class Shape>
+CONVFILT_DEVICE inline ColourStrip strip_of(const GroupGrid& grid, int block, int dy,
+                                            int out_height) {
+  const int strip = block % grid.across, from = block / grid.across * grid.rows;
+  const int to = min(from + grid.rows, out_height);
+  return {grid.strip_x(strip),
+          strip * kGroupColumns,
+          from,
+          to,
+          from + dy,
+          ceil_div(to - from, Shape::kRows) * Shape::kRows + Shape::kInRows - Shape::kRows};
+}
+
+/// Writes what lies beside and above and below the picture: samples, and which rows they are.
+template <class Shape>
+CONVFILT_DEVICE inline void prepare(const GroupPlace& place, const GroupGrid& grid,
+                                    const ColourStrip& strip) {
+  const StripSides sides = sides_of<kGroupColumns>(grid, strip.x, place.picture.width / kColours);
+  if (sides.any()) {
+    write_sides<kGroupThreads>(place, StripSides{sides.left * kColours, sides.right * kColours},
+                               strip.first_row, strip.rows);
+    __threadfence();
+  }
+  CONVFILT_UNROLL(1)
+  for (int row = threadIdx.x; row < strip.rows; row += kGroupThreads) {
+    place.rows.set(Shape::kSources + row,
+                   border_index(place.border, strip.first_row + row, place.samples.height));
+  }
+  __syncthreads();
+}
+
+/// Walks down a strip.
 template <int kDigits, int kAtOnce, class Shape, class End>
 CONVFILT_DEVICE inline void walk_colours(const GroupPlace& place, const ColourBands<Shape>& bands,
-                                         const End& end, const GroupGrid& grid, int dy, int strip,
-                                         int from, int to) {
+                                         const End& end, const ColourStrip& strip) {
   constexpr int kRows = Shape::kRows;
-  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, x = grid.strip_x(strip);
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const SharedWords planes = place.rows, stages = place.rows.from(Shape::kStages);
   const SharedWords stage = stages.from(warp * Shape::kStage);
-  const int in_rows = ceil_div(to - from, kRows) * kRows + Shape::kInRows - kRows;
-  write_sides(place, kColours * grid.left_of(x),
-              kColours * grid.right_of(x, place.picture.width / kColours), from + dy, in_rows);
-  ColourRows<Shape> rows(place, planes, place.rows.from(Shape::kLanding), x, from + dy, in_rows);
+  ColourRows<Shape> rows(planes, place.rows.from(Shape::kLanding), place.rows.from(Shape::kSources),
+                         strip.x, strip.rows);
   CONVFILT_UNROLL(1)
   for (int ahead = 0; ahead < Shape::kAhead; ++ahead) rows.copy(place);
   CONVFILT_UNROLL(1)
@@ -45,11 +78,11 @@ CONVFILT_DEVICE inline void walk_colours(const GroupPlace& place, const ColourBa
   const bool second = kDigits == 2 && warp % 2 == 1;
   const int out_row = kRows - 1 - warp * kRows / kColourWarps;
   ColourPieces<kDigits == 2 ? 3 : 6> pieces(
-      place.out, from + out_row, kColours * (x + (second ? Shape::kHalf : 0)) + lane * kChunk,
-      kColours * strip * kGroupColumns);
+      place.out, strip.from + out_row,
+      kColours * (strip.x + (second ? Shape::kHalf : 0)) + lane * kChunk, kColours * strip.own_x);
   int first = 0;  // row of the planes, in chunks
   CONVFILT_UNROLL(1)
-  for (int y = from; y < to; y += kRows) {
+  for (int y = strip.from; y < strip.to; y += kRows) {
     // Multiply; meanwhile, take the next rows apart.
     ColourSums sums[kColours];
     int32_t red[16];
@@ -69,11 +102,11 @@ CONVFILT_DEVICE inline void walk_colours(const GroupPlace& place, const ColourBa
     // End each colour's sums.
     for_colours([&](auto colour) {
       constexpr int kBegun = colour + kAtOnce < kColours ? colour + kAtOnce : kColours;
-      finish_products<kBegun - 1 - colour>(sums[colour]);
+      finish_products_but<kBegun - 1 - colour>(sums[colour]);
       if constexpr (kDigits == 2) {
-        stage_two<colour>(end, sums[colour], red, stage, lane);
+        stage_two<colour>(end, sums[colour], red, stage);
       } else {
-        stage_one<colour>(end, sums[colour], stage, lane);
+        stage_one<colour>(end, sums[colour], stage);
       }
       if constexpr (kBegun < kColours) begin(std::integral_constant<int, kBegun>{});
     });
@@ -85,7 +118,7 @@ CONVFILT_DEVICE inline void walk_colours(const GroupPlace& place, const ColourBa
       join_two(stages.from(warp / 2 * 2 * Shape::kStage), second, lane, words);
       lay(rows.free_piece(), lane, words);
       __syncwarp();
-      if (y + out_row < to) pieces.write(rows.free_piece(), lane);
+      if (y + out_row < strip.to) pieces.write(rows.free_piece(), lane);
       __syncwarp();
       rows.copy(place);
     } else {
@@ -97,7 +130,7 @@ CONVFILT_DEVICE inline void walk_colours(const GroupPlace& place, const ColourBa
       CONVFILT_UNROLL(2)
       for (int k = 0; k < 2; ++k) lay(stage, 32 * k + lane, words[k]);
       __syncwarp();
-      if (y + out_row < to) pieces.write(stage, lane);
+      if (y + out_row < strip.to) pieces.write(stage, lane);
       __syncwarp();
     }
     pieces.go_down(kRows);

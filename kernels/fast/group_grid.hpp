@@ -28,11 +28,6 @@ struct GroupGrid {
     const int x = strip * kGroupColumns;
     return x < last_x ? x : last_x;
   }
-  /// Samples beside the picture that the strip at column x reads.
-  CONVFILT_HD int left_of(int x) const { return x < left ? left : 0; }
-  CONVFILT_HD int right_of(int x, int in_width) const {
-    return x + kGroupColumns + last_tap > in_width ? right : 0;
-  }
   /// Columns that strips read, from `lead` before the first one on.
   int read_columns() const { return last_x + kGroupColumns + (chunks - 1) * kChunk; }
 };

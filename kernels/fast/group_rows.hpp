@@ -1,8 +1,9 @@
-/// How rows come to tensor_groups.cu's shared memory, with what the border makes up beside them.
+/// How rows come to tensor_groups.cu's shared memory.
 #pragma once
 
 #include "edge_row.hpp"
 #include "group_sums.hpp"
+#include "padding_sides.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -62,27 +63,5 @@ class RowCopies {
   bool more_;
   PlaneView<const uint8_t> line_;  ///< row y_, where that lies in the picture
 };
-
-/// Writes what the border makes up beside the picture into the padding of the rows that a strip
-/// reads, so that its walk knows no sides. Strips that read the same rows write the same bytes, in
-/// no order: a kernel of its own for it takes some 4 us. left, right: samples of a row.
-CONVFILT_DEVICE inline void write_sides(const GroupPlace& place, int left, int right, int y,
-                                        int rows) {
-  const PlaneView<uint8_t>& picture = place.picture;
-  const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
-  if (left + right == 0) return;  // for the whole block
-  CONVFILT_UNROLL(1)
-  for (int k = threadIdx.x; k < rows * (left + right); k += kGroupThreads) {
-    const int row = border_index(place.border, y + k / (left + right), picture.height);
-    if (row < 0) continue;
-    const int side = k % (left + right);
-    const int at = side < left ? side - left : picture.width + side - left;
-    const int column = border_sample(place.border, at, picture.width, place.channels);
-    if (column < 0) count_ghost_cell();
-    picture.row(row)[at] = column < 0 ? place.ghost : load(from, column, row);
-  }
-  __threadfence();
-  __syncthreads();
-}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -16,6 +16,7 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
 
 #include "device_plan_base.hpp"
+#include "separable_groups.hpp"
 #include "separable_tensor_blocks.hpp"
 #include "separable_tensor_ghosts.hpp"
 #include "separable_tensor_passes.hpp"
@@ -174,7 +175,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
           for (int k = 0; k < kHalves * kGroups; ++k) {
             own[k / kGroups][k % kGroups] = words[k / kGroups][k % kGroups + side];
           }
-          row_pass(row_band, lines, own, slot, mids[channel * T::kSide + side]);
+          row_pass(row_band, lines.ends, own, slot, mids[channel * T::kSide + side]);
         }
       }
       if (step < kGroups - 1) continue;
@@ -182,10 +183,11 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
       ColumnSums<T::kBlocks> sums;
       CONVFILT_UNROLL(T::kBlocks * kHalves)
       for (int k = 0; k < T::kBlocks * kHalves; ++k) {
-        column_pass(column_band, lines.column_start, mids[k / 2][k % 2], slot, sums[k / 2][k % 2]);
+        column_pass(column_band, lines.ends.column_start, mids[k / 2][k % 2], slot,
+                    sums[k / 2][k % 2]);
       }
       uint32_t ends[2][T::kBlocks];
-      end_columns<T::kBlocks>(lines, sums, ends);
+      end_columns<T::kBlocks>(lines.ends, sums, ends);
       CONVFILT_UNROLL(2)
       for (int lower = 0; lower < 2; ++lower) {
         if constexpr (kSplit) join_three(ends[lower][0], ends[lower][1], ends[lower][2]);
@@ -274,8 +276,9 @@ std::string refuses(const Problem& problem, const Tuning&) {
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   require_tensor_cores(options);
-  return std::make_unique<SeparableTensorPlan>(problem, options,
-                                               prepare_separable<uint8_t>(problem.mask));
+  const auto mask = prepare_separable<uint8_t>(problem.mask);
+  if (auto plan = separable_group_plan(problem, options, mask)) return plan;
+  return std::make_unique<SeparableTensorPlan>(problem, options, mask);
 }
 
 }  // namespace

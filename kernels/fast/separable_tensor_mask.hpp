@@ -42,17 +42,34 @@ inline OddQuotient odd_quotient(const IntegerFinish& finish) {
 /// How the sums of columns are ended: by a shift, as an odd quotient, or as IntegerFinish does it.
 enum class ColumnEnd { shift, odd, any };
 
-/// What the kernel gets, by value.
-struct TensorLines {
-  int width = 0, height = 0;
-  int dx = 0, dy = 0;           ///< output (x, y) begins with in(x + dx, y + dy), in pixels
-  HalfToEven row_end;           ///< its quotient is what lies between the passes
-  std::uint32_t row_scale = 1;  ///< brings that quotient to the upper 16 bits
+/// How the sums of both passes end, in wrapping integers.
+struct LineEnds {
+  /// A row's sum times row_scale, and row_start: its upper 16 bits are what lies between the
+  /// passes.
+  std::uint32_t row_scale = 1, row_start = 0;
   ColumnEnd column_end = ColumnEnd::any;
   std::uint32_t column_start = 0;  ///< that sums of columns begin at
   HalfToEven shift;
   OddQuotient odd;
   IntegerFinish any;
+};
+
+/// Calls f with the end that the columns' sums have.
+template <class F>
+CONVFILT_HD inline void with_column_end(const LineEnds& ends, F&& f) {
+  switch (ends.column_end) {
+    case ColumnEnd::shift: return f(ends.shift);
+    case ColumnEnd::odd: return f(ends.odd);
+    case ColumnEnd::any: break;
+  }
+  f(ends.any);
+}
+
+/// What the kernel gets, by value.
+struct TensorLines {
+  int width = 0, height = 0;
+  int dx = 0, dy = 0;  ///< output (x, y) begins with in(x + dx, y + dy), in pixels
+  LineEnds ends;
   std::int16_t row[kMostTaps] = {}, column[kMostTaps] = {};
 };
 
@@ -75,30 +92,37 @@ inline bool row_fits(const SeparableMask<std::uint8_t>& mask) {
   return reach.least >= mask.row.finish.lowest_sum && reach.largest <= mask.row.finish.highest_sum;
 }
 
+inline LineEnds line_ends(const SeparableMask<std::uint8_t>& mask) {
+  LineEnds ends;
+  const HalfToEven row_end = half_to_even(mask.row.finish);
+  ends.row_scale = 1u << (16 - row_end.shift);
+  ends.row_start = std::uint32_t(row_end.start) * ends.row_scale;
+  ends.any = mask.column.finish;
+  const HalfToEven shift = half_to_even(ends.any);
+  const bool odd = ends.any.divisor % 2 == 1;
+  const Reach rows = reach_of(mask.row.weights, 0, 255);
+  const Reach reach = reach_of(mask.column.weights, mask.row.finish(std::int32_t(rows.least)),
+                               mask.row.finish(std::int32_t(rows.largest)));
+  const std::int64_t start = start_of(ends.any);
+  const bool fits = reach.least + start >= INT32_MIN && reach.largest + start < INT32_MAX;
+  if (fits && (shift.usable || odd)) {
+    ends.column_end = shift.usable ? ColumnEnd::shift : ColumnEnd::odd;
+    ends.column_start = std::uint32_t(start);
+    if (shift.usable) {
+      ends.shift = shift;
+    } else {
+      ends.odd = odd_quotient(ends.any);
+    }
+  }
+  return ends;
+}
+
 /// Lines of at most kMostTaps.
 inline TensorLines tensor_lines(const SeparableMask<std::uint8_t>& mask) {
   TensorLines lines;
   lines.width = mask.row.width;
   lines.height = mask.column.height;
-  lines.row_end = half_to_even(mask.row.finish);
-  lines.row_scale = 1u << (16 - lines.row_end.shift);
-  lines.any = mask.column.finish;
-  const HalfToEven shift = half_to_even(lines.any);
-  const bool odd = lines.any.divisor % 2 == 1;
-  const Reach rows = reach_of(mask.row.weights, 0, 255);
-  const Reach reach = reach_of(mask.column.weights, mask.row.finish(std::int32_t(rows.least)),
-                               mask.row.finish(std::int32_t(rows.largest)));
-  const std::int64_t start = start_of(lines.any);
-  const bool fits = reach.least + start >= INT32_MIN && reach.largest + start < INT32_MAX;
-  if (fits && (shift.usable || odd)) {
-    lines.column_end = shift.usable ? ColumnEnd::shift : ColumnEnd::odd;
-    lines.column_start = std::uint32_t(start);
-    if (shift.usable) {
-      lines.shift = shift;
-    } else {
-      lines.odd = odd_quotient(lines.any);
-    }
-  }
+  lines.ends = line_ends(mask);
   std::copy(mask.row.weights.begin(), mask.row.weights.end(), lines.row);
   std::copy(mask.column.weights.begin(), mask.column.weights.end(), lines.column);
   return lines;

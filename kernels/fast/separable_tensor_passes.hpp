@@ -29,7 +29,7 @@ CONVFILT_DEVICE inline void next_digit(std::int32_t (&sums)[4], std::uint32_t st
 /// words[half]: of row g of that half of the rows, the lane's four samples of each group. What
 /// comes of them goes to group `slot` of the columns' halves.
 template <int kDigits, int kGroups>
-CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const TensorLines& lines,
+CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const LineEnds& ends,
                                      const std::uint32_t (&words)[kHalves][kGroups], int slot,
                                      Mids (&mids)[kHalves][kGroups]) {
   using Signed = std::int8_t;
@@ -40,14 +40,13 @@ CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const T
     std::int32_t sums[4] = {};
     add_groups<Signed, Byte>(sums, band, kDigits - 1, words[half]);
     if constexpr (kDigits == 2) {
-      next_digit(sums, lines.row_end.start);
+      next_digit(sums, 0);
       add_groups<Byte, Byte>(sums, band, 0, words[half]);
     }
     std::uint32_t ended[4];
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
-      const std::uint32_t sum = std::uint32_t(sums[k]) + (kDigits == 1 ? lines.row_end.start : 0);
-      ended[k] = lines.row_end.unshifted(sum) * lines.row_scale;
+      ended[k] = std::uint32_t(sums[k]) * ends.row_scale + ends.row_start;
     }
     pairs[0][half] = pick_bytes(ended[0], ended[1], 0x7362);
     pairs[1][half] = pick_bytes(ended[2], ended[3], 0x7362);
@@ -105,16 +104,9 @@ CONVFILT_DEVICE inline void end_by(const ColumnSums<kBlocks>& sums,
 }
 
 template <int kBlocks>
-CONVFILT_DEVICE inline void end_columns(const TensorLines& lines, const ColumnSums<kBlocks>& sums,
+CONVFILT_DEVICE inline void end_columns(const LineEnds& ends, const ColumnSums<kBlocks>& sums,
                                         std::uint32_t (&words)[2][kBlocks]) {
-  switch (lines.column_end) {
-    case ColumnEnd::shift:
-      return end_by<kBlocks>(sums, words, [&](std::int32_t sum) { return lines.shift(sum); });
-    case ColumnEnd::odd:
-      return end_by<kBlocks>(sums, words, [&](std::int32_t sum) { return lines.odd(sum); });
-    case ColumnEnd::any: break;
-  }
-  end_by<kBlocks>(sums, words, [&](std::int32_t sum) { return lines.any(sum); });
+  with_column_end(ends, [&](const auto& end) { end_by<kBlocks>(sums, words, end); });
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -32,17 +32,18 @@ __global__ void __launch_bounds__(kGroupThreads, colour_blocks_an_sm(kDigits, kC
     colour_kernel(PlaneView<uint8_t> picture, PlaneView<const uint8_t> samples,
                   PlaneView<uint8_t> out, PlaneView<const uint8_t> band_bytes, uint8_t ghost,
                   Border border, GroupGrid grid, const GroupMask __grid_constant__ mask) {
-  using Shape = ColourShape<kDigits, kChunks, kHeight>;
-  const SharedWords words = shared_words();
-  const GroupPlace place{
-      picture, samples, out, ghost, border, kColours, words.from(Shape::kBandsAt), words};
-  const ColourBands<Shape> bands(place, band_bytes);
-  const int from = blockIdx.x / grid.across * grid.rows;
-  with_late_end<kDigits>(mask.end, [&](const auto& end) {
-    walk_colours<kDigits, colours_at_once(kDigits, kChunks, kHeight)>(
-        place, bands, end, grid, mask.dy, blockIdx.x % grid.across, from,
-        min(from + grid.rows, out.height));
-  });
+  if constexpr (kWarpgroupCode) {
+    using Shape = ColourShape<kDigits, kChunks, kHeight>;
+    const SharedWords words = shared_words();
+    const GroupPlace place{
+        picture, samples, out, ghost, border, kColours, words.from(Shape::kBandsAt), words};
+    const ColourStrip strip = strip_of<Shape>(grid, blockIdx.x, mask.dy, out.height);
+    prepare<Shape>(place, grid, strip);
+    const ColourBands<Shape> bands(place, band_bytes);
+    with_late_end<kDigits>(mask.end, [&](const auto& end) {
+      walk_colours<kDigits, colours_at_once(kChunks, kHeight)>(place, bands, end, strip);
+    });
+  }
 }
 
 /// A kernel, and what it is compiled for.
@@ -70,8 +71,8 @@ ColourKernel lowest(int height) {
 
 template <int kDigits>
 ColourKernel kernel_for(int chunks, int height) {
-  return chunks == 2 ? lowest<kDigits, 2, 3, 5, 7, 9, 11, 13, 15, 31>(height)
-                     : lowest<kDigits, 3, 9, 15, 23, 31>(height);
+  return chunks == 2 ? lowest<kDigits, 2, 3, 5, 7, 9, 11, 13, 15, 17, 23, 31>(height)
+                     : lowest<kDigits, 3, 9, 15, 19, 23, 31>(height);
 }
 
 /// Bytes of a row beside its samples: a mask's reach on either side, the last strip's, and chunks
@@ -111,9 +112,8 @@ class ColourPlan : public DevicePlan {
                                            in.height, in.stride};
     const int bytes = kernel_.words * int(sizeof(uint32_t));
     const dim3 block(kGroupThreads);
-    constexpr int kMostRows = 256;  // few blocks run at a time
     group_rows_of(grid, group_rows(digits_), kernel_.height, out.height,
-                  blocks_at_once(kernel_.kernel, block, bytes), kMostRows);
+                  blocks_at_once(kernel_.kernel, block, bytes), kMostColourRows);
     launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel_.kernel, in, samples,
                   out, bands, ghost_, problem_.border, grid, mask);
   }

@@ -1,4 +1,4 @@
-#include "warpgroups.hpp"
+#include "tensor_bytes.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,18 +1,12 @@
-/// For tests of tensor's kernels for warpgroups.
+/// What tests of tensor's kernels for warpgroups share.
 #pragma once
 
 #include "compare.hpp"
-#include "emulator/warpgroup.hpp"
 #include "environment.hpp"
 #include "registry.hpp"
+#include "with_warpgroups.hpp"
 
 namespace convfilt::test {
-
-/// While it lives the emulator has warpgroups.
-struct WithWarpgroups {
-  WithWarpgroups() { emulator::has_warpgroup_products = true; }
-  ~WithWarpgroups() { emulator::has_warpgroup_products = false; }
-};
 
 /// By tensor on every device, with rows that have padding and rows that have none: the CPU's bytes.
 void check_bytes(const Problem& p);

@@ -1,0 +1,80 @@
+/// The row pass of separable_groups.cu.
+#pragma once
+
+#include "line_rows.hpp"
+#include "separable_tensor_mask.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+using std::int32_t, std::int8_t, std::uint32_t, std::uint8_t;
+
+constexpr int kLineSums = kLineColumns * kLineRows / kLineThreads;  // of a lane, a digit's
+
+/// An operand's matrices lie as line_bands() has them; those of rows chunk by chunk.
+CONVFILT_DEVICE inline Operand band_of_lines(SharedWords words) {
+  return operand(words, 8 * 16, 2 * 8 * 16);
+}
+CONVFILT_DEVICE inline Operand rows_of_lines(SharedWords words) {
+  return operand(words, kChunkWords * 4, 8 * 16);
+}
+
+/// The row bands: a lane's words of all, where there are kSteps of them; else (0) they stay in
+/// shared memory, which takes half as long again a product.
+template <int kDigits, int kSteps>
+class RowBands {
+ public:
+  CONVFILT_DEVICE RowBands(SharedWords bands, int) {
+    const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+    CONVFILT_UNROLL(kSteps * kDigits * 4)
+    for (int k = 0; k < kSteps * kDigits * 4; ++k) {
+      const int row = 2 * warp + k % 2, half = k % 4 / 2;  // of core matrices
+      words_[k / 4][k % 4] =
+          bands.get<uint32_t>(k / 4 * (kRowBandBytes / 4) + row * 64 + half * 32 + g * 4 + t);
+    }
+  }
+  /// Sums of each digit of all steps.
+  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kLineSums], int32_t (&low)[kLineSums],
+                                     const Operand& rows) const {
+    CONVFILT_UNROLL(kSteps)
+    for (int step = 0; step < kSteps; ++step) {
+      const Operand b = rows.from(step * 2 * kChunkWords * 4);
+      multiply<int8_t, uint8_t>(top, words_[step * kDigits], b, step > 0);
+      if constexpr (kDigits == 2) {
+        multiply<uint8_t, uint8_t>(low, words_[step * kDigits + 1], b, step > 0);
+      }
+    }
+  }
+
+ private:
+  uint32_t words_[kSteps * kDigits][4];
+};
+
+template <int kDigits>
+class RowBands<kDigits, 0> {
+ public:
+  CONVFILT_DEVICE RowBands(SharedWords bands, int steps)
+      : bands_(band_of_lines(bands)), steps_(steps) {}
+
+  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kLineSums], int32_t (&low)[kLineSums],
+                                     const Operand& rows) const {
+    // A loop waits at its end for its products.
+    CONVFILT_UNROLL(1)
+    for (int step = 0; step < steps_; step += kLineStepsTogether) {
+      CONVFILT_UNROLL(kLineStepsTogether)
+      for (int k = 0; k < kLineStepsTogether; ++k) {
+        const Operand a = bands_.from((step + k) * kDigits * kRowBandBytes);
+        const Operand b = rows.from((step + k) * 2 * kChunkWords * 4);
+        multiply<int8_t, uint8_t>(top, a, b, step + k > 0);
+        if constexpr (kDigits == 2) {
+          multiply<uint8_t, uint8_t>(low, a.from(kRowBandBytes), b, step + k > 0);
+        }
+      }
+    }
+  }
+
+ private:
+  Operand bands_;
+  int steps_;
+};
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,174 @@
+// separable-tensor, where warpgroups multiply (sm_90): a block walks down a strip of 64 columns.
+//
+//   32 rows at a time come to shared memory as they lie. The row pass multiplies the row's band
+//   with them: 64 outputs x 32 rows. A lane has of its sums such rows of one column as it needs of
+//   the other operand of the column pass, so that what lies between the passes stays in registers:
+//   two bytes a sample, of this group of rows and those above it. The column's band is out of
+//   shared memory again. A last turn of 8 x 8 outputs makes neighbours of the same row's.
+//
+//      32 rows  +--------+      64 x 32 sums,       64 x 32 outputs, turned:
+//      of       | ====== | -->  two bytes each, --> the last groups' times
+//      samples  +--------+      in registers        the column's bands
+//
+//   Products of 64 x 32 x 32 per 2048 outputs: digits * (steps + 2 * blocks), e.g. 14 at 31 taps
+//   with weights of two digits; steps are of 32 samples, of which a strip's outputs and the taps
+//   count, blocks groups of 32 rows. What lies beside the picture is written there first.
+//   Sibling: separable_tensor.cu, for other devices.
+
+#include "separable_groups.hpp"
+
+#include "device_plan_base.hpp"
+#include "line_walk.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+/// Steps whose bands a lane keeps in registers, and so many blocks shall fit an SM's registers.
+constexpr int kMostKeptSteps = 5;
+constexpr int blocks_an_sm(int steps, int blocks) {
+  return steps == 3 && blocks == 2 ? 4 : 3;
+}
+
+template <int kDigits, int kSteps, int kBlocks>
+__global__ void __launch_bounds__(kLineThreads, blocks_an_sm(kSteps, kBlocks))
+    separable_group_kernel(PlaneView<uint8_t> picture, PlaneView<const uint8_t> samples,
+                           PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
+                           Border border, int channels, int dy, LineGrid grid,
+                           const LineEnds __grid_constant__ ends) {
+  if constexpr (kWarpgroupCode) {
+    const SharedWords words = shared_words(), stages = words.from(bands.width / 4);
+    const LinePlace place{picture, samples, out,
+                          ghost,   border,  channels,
+                          words,   stages,  stages.from(kStages * kLineRows * kStageWords)};
+    for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kLineThreads) {
+      copy16(bands, at, 0, words, at / 4);
+    }
+    const int from = blockIdx.x / grid.across * grid.rows;
+    walk_lines<kDigits, kSteps, kBlocks>(place, grid, dy, ends, blockIdx.x % grid.across, from,
+                                         min(from + grid.rows, out.height));
+  }
+}
+
+template <int kSteps, int kBlocks>
+auto kernel_for(int digits) {
+  // Weights of one digit are those of small masks.
+  if constexpr (kBlocks == 2) {
+    if (digits == 1) return separable_group_kernel<1, kSteps, kBlocks>;
+  }
+  return separable_group_kernel<2, kSteps, kBlocks>;
+}
+
+/// kLeast: fewer steps are rounded up, since few masks are so much higher than wide.
+template <int kBlocks, int kLeast = kBlocks + 1>
+auto kernel_for(int digits, int steps) {
+  if constexpr (kLeast > kMostKeptSteps) {
+    return kernel_for<0, kBlocks>(digits);
+  } else {
+    if (steps <= kLeast) return kernel_for<kLeast, kBlocks>(digits);
+    return kernel_for<kBlocks, kLeast + 1>(digits, steps);
+  }
+}
+
+auto kernel_for(int digits, int steps, int blocks) {
+  if (blocks == 2) return kernel_for<2>(digits, steps);
+  if (blocks == 3) return kernel_for<3>(digits, steps);
+  return blocks == 4 ? kernel_for<4>(digits, steps) : kernel_for<5>(digits, steps);
+}
+
+/// The steps that the kernel for so many takes.
+int compiled_steps(int steps, int blocks) {
+  const int least = std::max(steps, blocks + 1);
+  return least <= kMostKeptSteps ? least : ceil_div(steps, kLineStepsTogether) * kLineStepsTogether;
+}
+
+class SeparableGroupPlan : public DevicePlan {
+ public:
+  SeparableGroupPlan(const Problem& problem, const PlanOptions& options,
+                     const SeparableMask<uint8_t>& mask)
+      : DevicePlan(problem, options,
+                   {.width = kMostColumns / problem.channels,
+                    .interleaved = true,
+                    .sides = most_sides(problem)}),
+        mask_(mask),
+        ends_(line_ends(mask)),
+        blocks_(std::max(2, line_blocks(mask.column.height))),
+        digits_(blocks_ == 2 && fit_a_byte(mask.row.weights) && fit_a_byte(mask.column.weights)
+                    ? 1
+                    : 2),
+        ghost_(ghost_sample<uint8_t>(problem)) {}
+
+ protected:
+  void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
+    const auto in = in_plane.view<uint8_t>();
+    const auto out = out_plane.view<uint8_t>();
+    const int dx = dx_of(shift), taps = (problem_.mask.width - 1) * step() + 1;
+    const int steps = compiled_steps(line_steps(dx, taps), blocks_);
+    hold_bands(dx, steps);
+    const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
+                                         int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
+    LineGrid grid = line_columns(dx, taps, steps, in.width, out.width);
+    const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
+                                           in.stride};
+    const int words =
+        kStages * kLineRows * kStageWords + (kLineAhead + 1) * grid.chunks() * kChunkWords;
+    const int bytes = int(bands_.size()) + words * 4;
+    const auto kernel = kernel_for(digits_, steps, blocks_);
+    const dim3 block(kLineThreads);
+    line_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, in, samples, out,
+                  bands, ghost_, problem_.border, step(), shift.y - problem_.mask.anchor_y, grid,
+                  ends_);
+  }
+  /// So that the strips' samples begin at addresses that are multiples of 16.
+  int margin(Shift shift) const override { return line_lead(dx_of(shift)); }
+  std::size_t scratch_bytes(int, int, int) const override {
+    return std::size_t(digits_) * (std::size_t(most_steps(problem_)) * kRowBandBytes +
+                                   std::size_t(blocks_) * kColumnBandBytes);
+  }
+  void allocate_scratch(int, int, int) override {}
+
+ private:
+  /// So that columns and what strips round them up to stay within int.
+  static constexpr int kMostColumns = 1 << 30;
+
+  /// Wherever a strip's samples begin in their words.
+  static int most_steps(const Problem& problem) {
+    constexpr int kMostSlack = 3;
+    const int steps = line_steps(kMostSlack, (problem.mask.width - 1) * problem.channels + 1);
+    return compiled_steps(steps, line_blocks(problem.mask.height));
+  }
+  /// Bytes of a row beside its samples: what its strips read, the last of which may have one
+  /// output.
+  static int most_sides(const Problem& problem) {
+    return most_steps(problem) * kLineStep + kLineColumns;
+  }
+  int dx_of(Shift shift) const { return (shift.x - problem_.mask.anchor_x) * step(); }
+
+  /// They depend on where a piece of the picture begins.
+  void hold_bands(int dx, int steps) {
+    if (slack_of(dx) == slack_) return;
+    bands_ = line_bands(mask_, step(), dx, steps, blocks_, digits_);
+    hold(buffer_, bands_.size());
+    upload_rows(buffer_.data(), bands_.size(), reinterpret_cast<const std::byte*>(bands_.data()),
+                bands_.size(), bands_.size(), 1, stream_);
+    slack_ = slack_of(dx);
+  }
+
+  const SeparableMask<uint8_t> mask_;
+  const LineEnds ends_;
+  const int blocks_, digits_;
+  const uint8_t ghost_;
+  int slack_ = -1;  ///< of bands_, which lie in buffer_
+  std::vector<uint8_t> bands_;
+  DeviceBuffer buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> separable_group_plan(const Problem& problem, const PlanOptions& options,
+                                           const SeparableMask<uint8_t>& mask) {
+  if (!options.padded_pitch || !has_warpgroups(options)) return nullptr;
+  return std::make_unique<SeparableGroupPlan>(problem, options, mask);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

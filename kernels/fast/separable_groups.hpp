@@ -1,0 +1,18 @@
+/// separable-tensor's way on devices whose warpgroups multiply (sm_90).
+#pragma once
+
+#include "device_plan.hpp"
+#include "separable.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// What explain says of it, beside the kernels of other devices.
+inline constexpr char kLinesOnWarpgroups[] =
+    "Where warpgroups multiply (sm_90), four warps walk down 64 columns instead, 32 rows at a "
+    "time.";
+
+/// A plan where the device has them and the picture's rows may have sides; otherwise none.
+std::unique_ptr<Plan> separable_group_plan(const Problem&, const PlanOptions&,
+                                           const SeparableMask<std::uint8_t>&);
+
+}  // namespace convfilt::CONVFILT_BACKEND
