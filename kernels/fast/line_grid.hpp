@@ -8,8 +8,8 @@
 
 namespace convfilt {
 
-/// Strips that reach beside the picture walk down fewer rows: they take up to three times as long.
-constexpr int kEdgeShare = 4;
+/// Strips that reach beside the picture take up to so many times as long, so they have fewer rows.
+constexpr int kSideCost = 3;
 
 /// A strip's place, in strips and in rows of outputs.
 struct LineStrip {
@@ -62,22 +62,36 @@ inline LineGrid line_columns(int dx, int taps, int steps, int in_width, int out_
   return grid;
 }
 
-/// The rows: so many that all blocks end early, `at_once` running at a time, if each begins with
-/// `blocks` groups that give no outputs.
+/// When all blocks have ended that a grid of so many rows has, in groups of rows: `at_once` run at
+/// a time, and each begins with `blocks` groups that give no outputs.
+inline std::int64_t line_time(const LineGrid& grid, int blocks, int at_once) {
+  const std::int64_t inner = grid.rows / kLineRows + blocks;
+  const std::int64_t side = kSideCost * (grid.side_rows / kLineRows) + blocks;
+  const std::int64_t last = grid.side_strips > 0 ? std::max(inner, side) : inner;
+  if (grid.blocks() <= at_once) return last;
+  const std::int64_t all = std::int64_t(grid.side_strips) * grid.side_down * side +
+                           std::int64_t(grid.across - grid.side_strips) * grid.down * inner;
+  return all / at_once + last;
+}
+
+/// The rows: so many that all blocks end early.
 inline void line_rows_of(LineGrid& grid, int blocks, int out_height, int at_once) {
-  constexpr int kMostGroups = 64;
+  constexpr int kMostGroups = 256;
+  LineGrid best = grid;
   std::int64_t least = INT64_MAX;
-  for (int groups = 1; groups <= kMostGroups; ++groups) {
-    const int down = ceil_div(out_height, groups * kLineRows);
-    const std::int64_t rounds = (std::int64_t(grid.across) * down + at_once - 1) / at_once;
-    const std::int64_t time = rounds * (groups + blocks);
-    if (time >= least) continue;
-    least = time;
+  for (int groups = std::min(kMostGroups, ceil_div(out_height, kLineRows)); groups > 0; --groups) {
     grid.rows = groups * kLineRows;
-    grid.side_rows = ceil_div(groups, kEdgeShare) * kLineRows;
-    grid.down = down;
-    grid.side_down = ceil_div(out_height, grid.side_rows);
+    grid.down = ceil_div(out_height, grid.rows);
+    for (int share = 1; share <= kSideCost + 1; ++share) {
+      grid.side_rows = ceil_div(groups, share) * kLineRows;
+      grid.side_down = ceil_div(out_height, grid.side_rows);
+      const std::int64_t time = line_time(grid, blocks, at_once);
+      if (time >= least) continue;
+      least = time;
+      best = grid;
+    }
   }
+  grid = best;
 }
 
 }  // namespace convfilt
