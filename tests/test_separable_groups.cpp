@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "environment.hpp"
-#include "fast/line_bands.hpp"
+#include "fast/line_grid.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
 #include "with_warpgroups.hpp"
@@ -179,29 +179,47 @@ TEST_CASE("bands of lines hold each weight once an output, in digits") {
   }
 }
 
-TEST_CASE("strips of lines cover a plane, and are as many as run at a time") {
-  for (const int width : {1, 63, 64, 65, 4032, 8192}) {
-    const LineGrid grid = line_columns(-15, 31, line_steps(-15, 31), width, width);
-    CHECK(grid.across * kLineColumns >= width);
-    CHECK((grid.across - 1) * kLineColumns < width);
-    CHECK(grid.lead % 4 == 0);
-    CHECK(grid.lead - 15 == slack_of(-15));
-    CHECK(grid.left == 15);
-    CHECK(grid.right == 15);
-  }
-  for (const int height : {1, 32, 33, 3024, 8192, 100000}) {
-    for (const int at_once : {1, 528, 1 << 30}) {
-      LineGrid grid = line_columns(-15, 31, 3, 8192, 8192);
-      line_rows_of(grid, 2, height, at_once);
-      CHECK(grid.rows % kLineRows == 0);
-      CHECK(std::int64_t(grid.down) * grid.rows >= height);
-      CHECK((grid.down - 1) * grid.rows < height);
+TEST_CASE(
+    "strips of lines cover a plane once, those at its sides first, as many as run at a time") {
+  for (const int width : {1, 63, 64, 65, 300, 4032, 8192}) {
+    for (const int taps : {1, 31, 127, 379}) {
+      const int dx = -(taps / 2);
+      LineGrid grid = line_columns(dx, taps, line_steps(dx, taps), width, width);
+      CHECK(grid.lead % 4 == 0);
+      CHECK(grid.lead + dx == slack_of(dx));
+      CHECK(grid.left == taps / 2);
+      CHECK(grid.right == taps / 2);
+      for (const int height : {1, 32, 33, 3024, 8192}) {
+        for (const int at_once : {1, 528, 1 << 30}) {
+          line_rows_of(grid, 2, height, at_once);
+          CHECK(grid.rows % kLineRows == 0);
+          CHECK(grid.side_rows % kLineRows == 0);
+          // Of each strip and group of rows, how often it is there.
+          const int groups = ceil_div(height, kLineRows);
+          std::vector<int> there(std::size_t(grid.across * groups));
+          long wrong = 0;
+          for (int block = 0; block < grid.blocks(); ++block) {
+            const LineStrip strip = grid.strip(block);
+            const int x = strip.across * kLineColumns;
+            const bool side = x + dx < 0 || x + kLineColumns - 1 + grid.last_tap >= width;
+            wrong += side != (block < grid.side_strips * grid.side_down);
+            wrong += strip.from >= height;
+            for (int y = strip.from; y < std::min(height, strip.from + strip.rows);
+                 y += kLineRows) {
+              ++there[std::size_t(strip.across * groups + y / kLineRows)];
+            }
+          }
+          INFO("width " << width << ", taps " << taps << ", height " << height);
+          CHECK(wrong == 0);
+          CHECK(std::count(there.begin(), there.end(), 1) == std::ptrdiff_t(there.size()));
+        }
+      }
     }
   }
   LineGrid grid = line_columns(-15, 31, 3, 8192, 8192);
   line_rows_of(grid, 2, 8192, 528);
-  CHECK(grid.across * grid.down <= 528);
-  CHECK(grid.across * grid.down > 480);
+  CHECK(grid.blocks() <= 528);
+  CHECK(grid.blocks() > 480);
 }
 
 TEST_CASE("warpgroups take rows that have padding, where a device has them") {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "edge_row.hpp"
-#include "line_bands.hpp"
+#include "line_grid.hpp"
 #include "padding_sides.hpp"
 #include "warpgroup.hpp"
 

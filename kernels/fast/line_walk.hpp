@@ -5,11 +5,12 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Walks down the rows from..to of a strip.
+/// Walks down a strip.
 template <int kDigits, int kSteps, int kBlocks>
 CONVFILT_DEVICE inline void walk_lines(const LinePlace& place, const LineGrid& grid, int dy,
-                                       const LineEnds& ends, int strip, int from, int to) {
-  const int x = strip * kLineColumns, chunks = grid.chunks();
+                                       const LineEnds& ends, const LineStrip& strip) {
+  const int x = strip.across * kLineColumns, chunks = grid.chunks();
+  const int from = strip.from, to = min(from + strip.rows, place.out.height);
   const int groups = kBlocks - 1 + ceil_div(to - from, kLineRows);
   // The sides of rows are written a group before these are copied.
   const StripSides sides = sides_of<kLineColumns>(grid, x, place.picture.width);

@@ -43,9 +43,7 @@ __global__ void __launch_bounds__(kLineThreads, blocks_an_sm(kSteps, kBlocks))
     for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kLineThreads) {
       copy16(bands, at, 0, words, at / 4);
     }
-    const int from = blockIdx.x / grid.across * grid.rows;
-    walk_lines<kDigits, kSteps, kBlocks>(place, grid, dy, ends, blockIdx.x % grid.across, from,
-                                         min(from + grid.rows, out.height));
+    walk_lines<kDigits, kSteps, kBlocks>(place, grid, dy, ends, grid.strip(blockIdx.x));
   }
 }
 
@@ -115,9 +113,8 @@ class SeparableGroupPlan : public DevicePlan {
     const auto kernel = kernel_for(digits_, steps, blocks_);
     const dim3 block(kLineThreads);
     line_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
-    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, in, samples, out,
-                  bands, ghost_, problem_.border, step(), shift.y - problem_.mask.anchor_y, grid,
-                  ends_);
+    launch_shared(dim3(grid.blocks()), block, bytes, stream_, kernel, in, samples, out, bands,
+                  ghost_, problem_.border, step(), shift.y - problem_.mask.anchor_y, grid, ends_);
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return line_lead(dx_of(shift)); }
