@@ -24,30 +24,35 @@ class ColourRows {
  public:
   /// From pixel x on. `planes` and `landing`: the block's; `sources`: for each row the one of the
   /// picture that it is, or -1.
-  CONVFILT_DEVICE ColourRows(SharedWords planes, SharedWords landing, SharedWords sources, int x,
-                             int rows)
+  CONVFILT_DEVICE ColourRows(const GroupPlace& place, SharedWords planes, SharedWords landing,
+                             SharedWords sources, int x, int rows)
       : warp_(int(threadIdx.x) / 32),
         lane_(int(threadIdx.x) % 32),
-        x_((x + warp_ % 2 * Shape::kHalf) * kColours + lane_ * kChunk),
         next_(warp_ / 2),
         rows_(rows),
         row_(warp_ / 2 * Shape::kPitch),
+        source_(sources.template get<int>(next_)),
         planes_(planes),
         landing_(landing.from(warp_ * Shape::kAhead * Shape::kPiece)),
-        sources_(sources) {}
+        sources_(sources),
+        samples_(place.samples) {
+    const int first = (x + warp_ % 2 * Shape::kHalf) * kColours + lane_ * kChunk;
+    samples_.data += first;
+    samples_.width -= first;
+  }
 
   /// Begins to copy the next two rows.
   CONVFILT_DEVICE void copy(const GroupPlace& place) {
     if (next_ < rows_) {
-      const int y = sources_.template get<int>(next_);
-      if (y >= 0) {
-        copy_from(place.samples, y);
+      if (source_ >= 0) {
+        copy_from(samples_.rows(source_, 1));
       } else {
         fill(place);
       }
     }
     commit_copies();
     next_ += 2;
+    if (next_ < rows_) source_ = sources_.template get<int>(next_);
     to_ = after(to_);
   }
 
@@ -106,13 +111,13 @@ class ColourRows {
   CONVFILT_DEVICE bool copies_rest() const {
     return warp_ % 2 == 1 && lane_ < Shape::kRest * kColours / kChunk;
   }
-  CONVFILT_DEVICE void copy_from(const PlaneView<const uint8_t>& samples, int y) const {
+  CONVFILT_DEVICE void copy_from(const PlaneView<const uint8_t>& line) const {
     const SharedWords to = landing_.from(to_);
     CONVFILT_UNROLL(kHalfCopies)
     for (int k = 0; k < kHalfCopies; ++k) {
-      copy16(samples, x_ + 32 * kChunk * k, y, to, 4 * lane_ + 128 * k);
+      copy16(line, 32 * kChunk * k, 0, to, 4 * lane_ + 128 * k);
     }
-    if (copies_rest()) copy16(samples, x_ + 4 * kHalfWords, y, to, kHalfWords + 4 * lane_);
+    if (copies_rest()) copy16(line, 4 * kHalfWords, 0, to, kHalfWords + 4 * lane_);
   }
   CONVFILT_DEVICE void fill(const GroupPlace& place) const {
     const SharedWords to = landing_.from(to_);
@@ -124,9 +129,11 @@ class ColourRows {
     for (int n = 0; n < kChunk * (kHalfCopies + copies_rest()); ++n) count_ghost_cell();
   }
 
-  int warp_, lane_, x_, next_, rows_, row_;
+  int warp_, lane_, next_, rows_, row_;
+  int source_;             ///< of row next_
   int to_ = 0, from_ = 0;  ///< pieces
   SharedWords planes_, landing_, sources_;
+  PlaneView<const uint8_t> samples_;  ///< from this thread's first ones on
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -53,8 +53,8 @@ struct ColourShape {
 
 /// Sums of colours that are computed at a time: with two, one colour's ends hide behind another's
 /// products, where registers suffice.
-constexpr int colours_at_once(int chunks, int height) {
-  return chunks == 3 || height > 15 ? 2 : 1;
+constexpr int colours_at_once(int digits, int chunks, int height) {
+  return chunks == 3 || height > 15 || (digits == 1 && height <= 9) ? 2 : 1;
 }
 
 /// So many blocks shall fit an SM's registers.

@@ -6,7 +6,6 @@
 #include "colour_bands.hpp"
 #include "colour_pieces.hpp"
 #include "colour_rows.hpp"
-#include "padding_sides.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -36,16 +35,9 @@ CONVFILT_DEVICE inline ColourStrip strip_of(const GroupGrid& grid, int block, in
           ceil_div(to - from, Shape::kRows) * Shape::kRows + Shape::kInRows - Shape::kRows};
 }
 
-/// Writes what lies beside and above and below the picture: samples, and which rows they are.
+/// Finds the rows that the strip needs: some of them lie above or below the picture.
 template <class Shape>
-CONVFILT_DEVICE inline void prepare(const GroupPlace& place, const GroupGrid& grid,
-                                    const ColourStrip& strip) {
-  const StripSides sides = sides_of<kGroupColumns>(grid, strip.x, place.picture.width / kColours);
-  if (sides.any()) {
-    write_sides<kGroupThreads>(place, StripSides{sides.left * kColours, sides.right * kColours},
-                               strip.first_row, strip.rows);
-    __threadfence();
-  }
+CONVFILT_DEVICE inline void find_sources(const GroupPlace& place, const ColourStrip& strip) {
   CONVFILT_UNROLL(1)
   for (int row = threadIdx.x; row < strip.rows; row += kGroupThreads) {
     place.rows.set(Shape::kSources + row,
@@ -62,8 +54,8 @@ CONVFILT_DEVICE inline void walk_colours(const GroupPlace& place, const ColourBa
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const SharedWords planes = place.rows, stages = place.rows.from(Shape::kStages);
   const SharedWords stage = stages.from(warp * Shape::kStage);
-  ColourRows<Shape> rows(planes, place.rows.from(Shape::kLanding), place.rows.from(Shape::kSources),
-                         strip.x, strip.rows);
+  ColourRows<Shape> rows(place, planes, place.rows.from(Shape::kLanding),
+                         place.rows.from(Shape::kSources), strip.x, strip.rows);
   CONVFILT_UNROLL(1)
   for (int ahead = 0; ahead < Shape::kAhead; ++ahead) rows.copy(place);
   CONVFILT_UNROLL(1)

@@ -23,6 +23,7 @@
 
 #include "colour_walk.hpp"
 #include "device_plan_base.hpp"
+#include "padding_sides.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -38,12 +39,30 @@ __global__ void __launch_bounds__(kGroupThreads, colour_blocks_an_sm(kDigits, kC
     const GroupPlace place{
         picture, samples, out, ghost, border, kColours, words.from(Shape::kBandsAt), words};
     const ColourStrip strip = strip_of<Shape>(grid, blockIdx.x, mask.dy, out.height);
-    prepare<Shape>(place, grid, strip);
+    find_sources<Shape>(place, strip);
     const ColourBands<Shape> bands(place, band_bytes);
     with_late_end<kDigits>(mask.end, [&](const auto& end) {
-      walk_colours<kDigits, colours_at_once(kChunks, kHeight)>(place, bands, end, strip);
+      walk_colours<kDigits, colours_at_once(kDigits, kChunks, kHeight)>(place, bands, end, strip);
     });
   }
+}
+
+/// Where the border's samples go into the padding of rows.
+struct SidesPlace {
+  PlaneView<uint8_t> picture;
+  Border border;
+  uint8_t ghost;
+  int channels;
+};
+
+/// So many samples beside the picture a block writes, at most: each thread's wait for memory once.
+constexpr int kSideSamples = 1024;
+
+/// Before the strips: they end together, and those at the sides would end last. It takes some 4 us.
+__global__ void __launch_bounds__(kGroupThreads)
+    colour_sides_kernel(SidesPlace place, StripSides sides, int rows) {
+  const int y = blockIdx.x * rows;
+  write_sides<kGroupThreads>(place, sides, y, min(rows, place.picture.height - y));
 }
 
 /// A kernel, and what it is compiled for.
@@ -110,6 +129,11 @@ class ColourPlan : public DevicePlan {
     mask.dy += shift.y;
     const PlaneView<const uint8_t> samples{in.data - margin(shift), kColours * grid.read_columns(),
                                            in.height, in.stride};
+    if (const StripSides sides{grid.left * kColours, grid.right * kColours}; sides.any()) {
+      const int rows = std::max(1, kSideSamples / (sides.left + sides.right));
+      launch(dim3(ceil_div(in.height, rows)), dim3(kGroupThreads), stream_, colour_sides_kernel,
+             SidesPlace{in, problem_.border, ghost_, kColours}, sides, rows);
+    }
     const int bytes = kernel_.words * int(sizeof(uint32_t));
     const dim3 block(kGroupThreads);
     group_rows_of(grid, group_rows(digits_), kernel_.height, out.height,
@@ -144,13 +168,14 @@ class ColourPlan : public DevicePlan {
 std::unique_ptr<Plan> colour_plan(const Problem& problem, const PlanOptions& options) {
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   const auto& mask = parts.front();
-  if (problem.channels != kColours || parts.size() > 1 || !options.padded_pitch ||
-      !strips_fit(problem.out_width()) || !has_warpgroups(options)) {
+  // A mask that fits one step with gaps between its weights needs no taking apart.
+  constexpr int kMostSlack = 3;
+  const int with_gaps = group_samples(kMostSlack, (mask.width - 1) * kColours + 1);
+  if (problem.channels != kColours || parts.size() > 1 || with_gaps <= kGroupStep ||
+      signed_digits(mask) > 2 || !options.padded_pitch || !strips_fit(problem.out_width()) ||
+      !has_warpgroups(options)) {
     return nullptr;
   }
-  // Gaps between the weights of a small mask cost less than taking apart.
-  const int digits = signed_digits(mask);
-  if (digits > 2 || (digits == 2 && mask.width <= 5 && mask.height <= 5)) return nullptr;
   return std::make_unique<ColourPlan>(problem, options, mask);
 }
 
