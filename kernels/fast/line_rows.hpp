@@ -3,7 +3,6 @@
 
 #include "edge_row.hpp"
 #include "line_grid.hpp"
-#include "padding_sides.hpp"
 #include "warpgroup.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -21,12 +20,10 @@ constexpr int kStages = 2;
 
 /// What a block reads and writes, and its shared memory.
 struct LinePlace {
-  PlaneView<std::uint8_t> picture;        ///< with padding at its rows' sides
-  PlaneView<const std::uint8_t> samples;  ///< of it, from the padding on
+  PlaneView<const std::uint8_t> samples;  ///< of the picture's rows, from the padding on
   PlaneView<std::uint8_t> out;
   std::uint8_t ghost;
   Border border;
-  int channels;
   SharedWords bands, stages, rows;
 };
 

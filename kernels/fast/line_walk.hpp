@@ -9,18 +9,9 @@ namespace convfilt::CONVFILT_BACKEND {
 template <int kDigits, int kSteps, int kBlocks>
 CONVFILT_DEVICE inline void walk_lines(const LinePlace& place, const LineGrid& grid, int dy,
                                        const LineEnds& ends, const LineStrip& strip) {
-  const int x = strip.across * kLineColumns, chunks = grid.chunks();
+  const int x = strip.x, chunks = grid.chunks();
   const int from = strip.from, to = min(from + strip.rows, place.out.height);
   const int groups = kBlocks - 1 + ceil_div(to - from, kLineRows);
-  // The sides of rows are written a group before these are copied.
-  const StripSides sides = sides_of<kLineColumns>(grid, x, place.picture.width);
-  int side_y = from + dy;
-  const auto write_rows = [&](int rows) {
-    if (sides.any()) write_sides<kLineThreads>(place, sides, side_y, rows);
-    side_y += rows;
-  };
-  write_rows((kLineAhead + 1) * kLineRows);
-  __syncthreads();
   LineCopies copies(x, from + dy, groups, chunks);
   CONVFILT_UNROLL(1)
   for (int ahead = 0; ahead < kLineAhead; ++ahead) {
@@ -53,7 +44,6 @@ CONVFILT_DEVICE inline void walk_lines(const LinePlace& place, const LineGrid& g
     // store the outputs that were complete there.
     copies.copy_group(place);
     commit_copies();
-    if (group + kLineAhead + 1 < groups) write_rows(kLineRows);
     if (group >= kBlocks) sink.store_group(place);
     if constexpr (kDigits == 2) {
       finish_products(top, low);

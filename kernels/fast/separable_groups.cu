@@ -12,8 +12,9 @@
 //
 //   Products of 64 x 32 x 32 per 2048 outputs: digits * (steps + 2 * blocks), e.g. 14 at 31 taps
 //   with weights of two digits; steps are of 32 samples, of which a strip's outputs and the taps
-//   count, blocks groups of 32 rows. What lies beside the picture is written there first.
-//   Sibling: separable_tensor.cu, for other devices.
+//   count, blocks groups of 32 rows. What lies beside the picture is written there first, by a
+//   kernel of its own: strips that did it took three times as long as the others. Sibling:
+//   separable_tensor.cu, for other devices.
 
 #include "separable_groups.hpp"
 
@@ -29,17 +30,40 @@ constexpr int blocks_an_sm(int steps, int blocks) {
   return steps == 3 && blocks == 2 ? 4 : 3;
 }
 
+/// Writes what the border makes up beside the rows into their padding: a thread has some rows of
+/// one column of it.
+constexpr int kSideRows = 16;
+__global__ void line_sides_kernel(PlaneView<uint8_t> picture, uint8_t ghost, Border border,
+                                  int channels, int left, int right) {
+  const int side = blockIdx.x * blockDim.x + threadIdx.x;
+  if (side >= left + right) return;
+  const int x = side < left ? side - left : picture.width + side - left;
+  const int column = border_sample(border, x, picture.width, channels);
+  const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
+  const int first = (blockIdx.y * blockDim.y + threadIdx.y) * kSideRows;
+  uint8_t samples[kSideRows];
+  CONVFILT_UNROLL(kSideRows)
+  for (int k = 0; k < kSideRows; ++k) {
+    const bool there = column >= 0 && first + k < picture.height;
+    samples[k] = there ? load(from, column, first + k) : ghost;
+  }
+  CONVFILT_UNROLL(kSideRows)
+  for (int k = 0; k < kSideRows; ++k) {
+    if (first + k >= picture.height) break;
+    if (column < 0) count_ghost_cell();
+    picture.row(first + k)[x] = samples[k];
+  }
+}
+
 template <int kDigits, int kSteps, int kBlocks>
 __global__ void __launch_bounds__(kLineThreads, blocks_an_sm(kSteps, kBlocks))
-    separable_group_kernel(PlaneView<uint8_t> picture, PlaneView<const uint8_t> samples,
-                           PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
-                           Border border, int channels, int dy, LineGrid grid,
-                           const LineEnds __grid_constant__ ends) {
+    separable_group_kernel(PlaneView<const uint8_t> samples, PlaneView<uint8_t> out,
+                           PlaneView<const uint8_t> bands, uint8_t ghost, Border border, int dy,
+                           LineGrid grid, const LineEnds __grid_constant__ ends) {
   if constexpr (kWarpgroupCode) {
     const SharedWords words = shared_words(), stages = words.from(bands.width / 4);
-    const LinePlace place{picture, samples, out,
-                          ghost,   border,  channels,
-                          words,   stages,  stages.from(kStages * kLineRows * kStageWords)};
+    const LinePlace place{
+        samples, out, ghost, border, words, stages, stages.from(kStages * kLineRows * kStageWords)};
     for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kLineThreads) {
       copy16(bands, at, 0, words, at / 4);
     }
@@ -113,8 +137,9 @@ class SeparableGroupPlan : public DevicePlan {
     const auto kernel = kernel_for(digits_, steps, blocks_);
     const dim3 block(kLineThreads);
     line_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
-    launch_shared(dim3(grid.blocks()), block, bytes, stream_, kernel, in, samples, out, bands,
-                  ghost_, problem_.border, step(), shift.y - problem_.mask.anchor_y, grid, ends_);
+    write_sides(in, grid);
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, samples, out, bands,
+                  ghost_, problem_.border, shift.y - problem_.mask.anchor_y, grid, ends_);
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return line_lead(dx_of(shift)); }
@@ -140,6 +165,15 @@ class SeparableGroupPlan : public DevicePlan {
     return most_steps(problem) * kLineStep + kLineColumns;
   }
   int dx_of(Shift shift) const { return (shift.x - problem_.mask.anchor_x) * step(); }
+
+  void write_sides(const PlaneView<uint8_t>& in, const LineGrid& grid) {
+    if (grid.left + grid.right == 0) return;
+    const dim3 block(32, 4);
+    launch(dim3(ceil_div(grid.left + grid.right, int(block.x)),
+                ceil_div(in.height, int(block.y) * kSideRows)),
+           block, stream_, line_sides_kernel, in, ghost_, problem_.border, step(), grid.left,
+           grid.right);
+  }
 
   /// They depend on where a piece of the picture begins.
   void hold_bands(int dx, int steps) {
