@@ -11,8 +11,11 @@
 // One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
 // CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
 // its own for the CPU; HOST_STRATEGY(x): x.cu, on CUDA, in the emulator, and on the CPU;
-// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS.
-#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY) \
+// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS;
+// OWN_LIBRARY_STRATEGY(x, plan): likewise, with a plan of its own for the CPU, which may ask
+// x.cu's.
+#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY, \
+                            OWN_LIBRARY_STRATEGY)                                          \
   CUDA_STRATEGY(basic)                                                                     \
   CUDA_STRATEGY(unrolled)                                                                  \
   CUDA_STRATEGY(tiled_in)                                                                  \
@@ -23,7 +26,7 @@
   LIBRARY_STRATEGY(im2col)                                                                 \
   HOST_STRATEGY(winograd)                                                                  \
   LIBRARY_STRATEGY(fft)                                                                    \
-  LIBRARY_STRATEGY(overlap_save)                                                           \
+  OWN_LIBRARY_STRATEGY(overlap_save, prepare_cpu_overlap_save)                             \
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
   HOST_STRATEGY(coarse)                                                                    \
@@ -38,14 +41,14 @@ namespace convfilt {
 #define DECLARE(x, ...) extern const Implementation x;
 #define PASS_OVER(...)
 namespace emulator {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE, DECLARE)
 }
 namespace host {
-CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE, DECLARE)
 }
 #ifdef CONVFILT_HAS_CUDA
 namespace cuda {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE, DECLARE)
 }
 #define PREPARE_CUDA(x) cuda::x.prepare
 #else
@@ -79,8 +82,9 @@ const auto& table() {
 #define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
 #define HOST_LINE(x) join(emulator::x, PREPARE_CUDA(x), host::x.prepare),
 #define LIBRARY_LINE(x) join(emulator::x, PREPARE_CUDA_LIBRARY(x), host::x.prepare),
+#define OWN_LIBRARY_LINE(x, cpu) join(emulator::x, PREPARE_CUDA_LIBRARY(x), cpu),
   static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE){
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE, OWN_LIBRARY_LINE){
           "cpu",
           "all cores, vectorised; needs no GPU",
           Family::direct,
