@@ -18,4 +18,7 @@ std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOp
 /// where overlap_save_refuses says why.
 std::unique_ptr<Plan> prepare_cpu_overlap_save(const Problem& problem, const PlanOptions& options);
 
+/// Strategy `coarse`, in rows of vectors. Throws where coarse_refuses says why.
+std::unique_ptr<Plan> prepare_cpu_coarse(const Problem& problem, const PlanOptions& options);
+
 }  // namespace convfilt

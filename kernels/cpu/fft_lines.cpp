@@ -30,7 +30,6 @@ HWY_INLINE void store(Number a, float* to) {
   hn::Store(a.y, df, to + kFftPart);
 }
 
-// Four samples.
 #if HWY_TARGET == HWY_SCALAR
 struct FourVector {
   float samples[4];
@@ -143,13 +142,10 @@ HWY_INLINE void store_numbers(const float (&parts)[4][4 * kFftLines], int which,
   transpose(x);
   transpose(y);
   for (int k = 0; k < 4 && r + k < rows; ++k) {
-    if (count == 4) {
-      store_pairs(x[k], y[k], reinterpret_cast<float*>(to + k * stride));
-    } else {
-      HWY_ALIGN float numbers[8];
-      store_pairs(x[k], y[k], numbers);
-      for (int n = 0; n < count; ++n) to[k * stride + n] = {numbers[2 * n], numbers[2 * n + 1]};
-    }
+    HWY_ALIGN float numbers[8];
+    store_pairs(x[k], y[k], count == 4 ? reinterpret_cast<float*>(to + k * stride) : numbers);
+    for (int n = 0; n < count && count < 4; ++n)
+      to[k * stride + n] = {numbers[2 * n], numbers[2 * n + 1]};
   }
 }
 

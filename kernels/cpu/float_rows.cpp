@@ -77,15 +77,6 @@ HWY_INLINE void store(const FloatFinish& f, Vector sum, std::uint16_t* out) {
   hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out);
 }
 
-// 8-bit pictures end so in the transform family alone.
-HWY_INLINE void store(const FloatFinish& f, Vector sum, std::uint8_t* out) {
-  const Vector value = scaled(f, sum);
-  const Vector positive = hn::IfThenElseZero(hn::Gt(value, hn::Zero(df)), value);
-  const Vector clamped = hn::Min(positive, hn::Set(df, 255.0f));
-  const hn::Rebind<std::uint8_t, Lanes> d8;
-  hn::StoreU(hn::DemoteTo(d8, hn::NearestInt(clamped)), d8, out);
-}
-
 // Blocks of kWide vectors at `x`, ended by single vectors; the last goes through a buffer, since
 // what lies beyond n belongs to another tile.
 template <int kWide, class T, class Block>
@@ -248,23 +239,6 @@ void pass_columns_f32(const std::vector<float>& weights, const float* const* row
   pass_columns_of(weights, rows, n, finish, out);
 }
 
-template <class T>
-void finish_row_of(const FloatFinish& finish, const float* sums, int n, T* out) {
-  for (int x = 0; x < n; x += lanes()) store(finish, hn::LoadU(df, sums + x), out + x);
-}
-
-void finish_row_u8(const FloatFinish& finish, const float* sums, int n, std::uint8_t* out) {
-  finish_row_of(finish, sums, n, out);
-}
-
-void finish_row_u16(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out) {
-  finish_row_of(finish, sums, n, out);
-}
-
-void finish_row_f32(const FloatFinish& finish, const float* sums, int n, float* out) {
-  finish_row_of(finish, sums, n, out);
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt::cpu
 HWY_AFTER_NAMESPACE();
@@ -278,9 +252,6 @@ HWY_EXPORT(filter_rows_f32);
 HWY_EXPORT(pass_row);
 HWY_EXPORT(pass_columns_u16);
 HWY_EXPORT(pass_columns_f32);
-HWY_EXPORT(finish_row_u8);
-HWY_EXPORT(finish_row_u16);
-HWY_EXPORT(finish_row_f32);
 
 void widen(const std::uint16_t* samples, int n, float* out) {
   HWY_DYNAMIC_DISPATCH(widen_u16)(samples, n, out);
@@ -313,18 +284,6 @@ void pass_columns(const std::vector<float>& weights, const float* const* rows, i
 void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
                   const FloatFinish& finish, float* const* out) {
   HWY_DYNAMIC_DISPATCH(pass_columns_f32)(weights, rows, n, finish, out);
-}
-
-void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint8_t* out) {
-  HWY_DYNAMIC_DISPATCH(finish_row_u8)(finish, sums, n, out);
-}
-
-void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out) {
-  HWY_DYNAMIC_DISPATCH(finish_row_u16)(finish, sums, n, out);
-}
-
-void finish_row(const FloatFinish& finish, const float* sums, int n, float* out) {
-  HWY_DYNAMIC_DISPATCH(finish_row_f32)(finish, sums, n, out);
 }
 
 }  // namespace convfilt::cpu

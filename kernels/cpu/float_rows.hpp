@@ -1,5 +1,4 @@
-/// The inner loops of 16-bit and float pictures, and the ends of float sums, for every vector
-/// width, chosen at run time.
+/// The inner loops of 16-bit and float pictures, for every vector width, chosen at run time.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +28,5 @@ void pass_columns(const std::vector<float>& weights, const float* const* rows, i
                   const FloatFinish& finish, std::uint16_t* const* out);
 void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
                   const FloatFinish& finish, float* const* out);
-
-/// Sums as samples. May read and write whole blocks beyond n.
-void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint8_t* out);
-void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out);
-void finish_row(const FloatFinish& finish, const float* sums, int n, float* out);
 
 }  // namespace convfilt::cpu

@@ -16,7 +16,7 @@
 
 #include "cpu/cpu_plans.hpp"
 #include "cpu/fft_lines.hpp"
-#include "cpu/float_rows.hpp"
+#include "cpu/sample_rows.hpp"
 #include "cpu/source_rows.hpp"
 #include "cpu/tiled_plan.hpp"
 #include "dispatch.hpp"
