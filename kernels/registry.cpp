@@ -5,14 +5,19 @@
 #include <string>
 
 #include "cpu/cpu_plans.hpp"
+#include "fast/coarse_axis.hpp"
 #include "implementation.hpp"
 #include "separable.hpp"
+#include "transform/overlap_save.hpp"
 
 // One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
 // CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
 // its own for the CPU; HOST_STRATEGY(x): x.cu, on CUDA, in the emulator, and on the CPU;
-// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS.
-#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY) \
+// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS;
+// OWN_LIBRARY_STRATEGY(x, plan): likewise, with a plan of its own for the CPU, which may ask
+// x.cu's.
+#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY, \
+                            OWN_LIBRARY_STRATEGY)                                          \
   CUDA_STRATEGY(basic)                                                                     \
   CUDA_STRATEGY(unrolled)                                                                  \
   CUDA_STRATEGY(tiled_in)                                                                  \
@@ -23,10 +28,10 @@
   LIBRARY_STRATEGY(im2col)                                                                 \
   HOST_STRATEGY(winograd)                                                                  \
   LIBRARY_STRATEGY(fft)                                                                    \
-  LIBRARY_STRATEGY(overlap_save)                                                           \
+  OWN_LIBRARY_STRATEGY(overlap_save, prepare_cpu_overlap_save)                             \
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
-  HOST_STRATEGY(coarse)                                                                    \
+  BOTH_STRATEGY(coarse, prepare_cpu_coarse)                                                \
   CUDA_STRATEGY(two_pass)                                                                  \
   BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
   CUDA_STRATEGY(separable_tensor)                                                          \
@@ -38,14 +43,14 @@ namespace convfilt {
 #define DECLARE(x, ...) extern const Implementation x;
 #define PASS_OVER(...)
 namespace emulator {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE, DECLARE)
 }
 namespace host {
-CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE, DECLARE)
 }
 #ifdef CONVFILT_HAS_CUDA
 namespace cuda {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE, DECLARE)
 }
 #define PREPARE_CUDA(x) cuda::x.prepare
 #else
@@ -64,6 +69,18 @@ namespace {
 constexpr int kExactSide = 15;
 constexpr double kPromisedError = 0.02;
 
+// From so many weights on two transforms are faster than a multiplication for each: on an H200 from
+// 23x23 on, on CPUs from 17x17. In 8 bits, where tap by tap is faster and exact, beyond 63x63.
+constexpr int kTransformWeights = 24 * 24, kTransformWeightsU8 = 63 * 63 + 1;
+
+// Of a row and a column together: so many weights of a smooth mask take longer in two passes than
+// on coarser grids: on an H200 from 2 x 60 on, on CPUs from 2 x 100; in 8 bits beyond what tensor
+// cores take at once.
+constexpr int kCoarseWeights = 200, kCoarseWeightsU8 = 2 * 127 + 1;
+
+// Below, a transform of the mask costs as much as the picture's.
+constexpr double kTransformPixels = 256 * 256;
+
 using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
 
 Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
@@ -79,8 +96,9 @@ const auto& table() {
 #define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
 #define HOST_LINE(x) join(emulator::x, PREPARE_CUDA(x), host::x.prepare),
 #define LIBRARY_LINE(x) join(emulator::x, PREPARE_CUDA_LIBRARY(x), host::x.prepare),
+#define OWN_LIBRARY_LINE(x, cpu) join(emulator::x, PREPARE_CUDA_LIBRARY(x), cpu),
   static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE){
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE, OWN_LIBRARY_LINE){
           "cpu",
           "all cores, vectorised; needs no GPU",
           Family::direct,
@@ -113,18 +131,48 @@ const Strategy* find_strategy(std::string_view name) {
   return nullptr;
 }
 
-Family family_for(const Problem& problem) {
+namespace {
+
+bool is_large(const Problem& problem) {
+  return double(problem.out_width()) * problem.out_height() >= kTransformPixels;
+}
+
+bool transform_pays(const Problem& problem) {
+  const Mask& mask = problem.mask;
+  const int weights = problem.depth == Depth::u8 ? kTransformWeightsU8 : kTransformWeights;
+  // Transforms of one row or column at a time gain little.
+  return mask.width > 1 && mask.height > 1 && mask.width * mask.height >= weights &&
+         is_large(problem) && overlap_save_refuses(problem, {}).empty();
+}
+
+/// Of a mask that is separable.
+bool coarse_pays(const Problem& problem) {
+  const int weights = problem.depth == Depth::u8 ? kCoarseWeightsU8 : kCoarseWeights;
+  return problem.mask.width + problem.mask.height >= weights && is_large(problem) &&
+         coarse_refuses(problem).empty();
+}
+
+bool separable_pays(const Problem& problem) {
   const Mask& mask = problem.mask;
   // Two passes cost width + height taps, and a plane written and read between them.
-  const bool pays = mask.width * mask.height >= 2 * (mask.width + mask.height);
-  if (!pays || !separable_refuses(problem).empty()) return Family::direct;
+  if (mask.width * mask.height < 2 * (mask.width + mask.height)) return false;
+  if (!separable_refuses(problem).empty()) return false;
   if (problem.depth == Depth::u8 && mask.width <= kExactSide && mask.height <= kExactSide) {
     // Here the direct family promises the exactly rounded result, or kPromisedError; so must this.
     const double direct = prepare_mask<std::uint8_t>(mask).error;
     const double separable = prepare_separable<std::uint8_t>(mask).error;
-    if (separable > 0 && (direct == 0 || separable > kPromisedError)) return Family::direct;
+    return separable == 0 || (direct > 0 && separable <= kPromisedError);
   }
-  return Family::separable;
+  return true;
+}
+
+}  // namespace
+
+Family family_for(const Problem& problem, bool finite) {
+  const bool separable = separable_pays(problem);
+  if (finite && (separable ? coarse_pays(problem) : transform_pays(problem)))
+    return Family::transform;
+  return separable ? Family::separable : Family::direct;
 }
 
 }  // namespace convfilt

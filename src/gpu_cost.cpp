@@ -19,7 +19,7 @@ struct Curve {
   std::string_view strategy;
   Depth depth;
   bool colour;
-  std::span<const Point> points;        ///< by rising taps
+  std::span<const Point> points;        ///< by rising taps; one: the same whatever the mask
   std::optional<bool> warpgroups = {};  ///< for devices that have them, or for all others alone
 };
 
@@ -57,6 +57,33 @@ constexpr Point kSeparableU16Colour[] = LINES(3.81, 4.14, 4.56, 6.02, 9.56, 29.9
 constexpr Point kSeparableF32[] = LINES(1.42, 1.49, 1.59, 2.12, 3.62, 7.66);
 constexpr Point kSeparableF32Colour[] = LINES(1.38, 1.45, 1.52, 2.09, 4.25, 10.8);
 
+#define LARGE_SQUARES(a, b, c, d) \
+  {{taps_of(31), a}, {taps_of(63), b}, {taps_of(127), c}, {taps_of(257), d}}
+
+constexpr Point kBlocksU8[] = LARGE_SQUARES(43.6, 48.2, 58.5, 67.3);
+constexpr Point kBlocksU8Colour[] = {{taps_of(63), 53.5}, {taps_of(127), 64.8}, {taps_of(257), 75.2}};
+constexpr Point kBlocksU16[] = LARGE_SQUARES(23.0, 25.6, 30.9, 36.0);
+constexpr Point kBlocksU16Colour[] = LARGE_SQUARES(26.1, 28.7, 34.5, 39.3);
+constexpr Point kBlocksF32[] = LARGE_SQUARES(12.4, 13.6, 16.8, 20.8);
+constexpr Point kBlocksF32Colour[] = LARGE_SQUARES(16.1, 18.0, 21.2, 25.8);
+constexpr Point kWholeU8[] = {{taps_of(63), 69.8}};
+constexpr Point kWholeU8Colour[] = {{taps_of(63), 77.3}};
+constexpr Point kWholeU16[] = {{taps_of(63), 36.8}};
+constexpr Point kWholeU16Colour[] = {{taps_of(63), 39.7}};
+constexpr Point kWholeF32[] = {{taps_of(63), 19.3}};
+constexpr Point kWholeF32Colour[] = {{taps_of(63), 22.3}};
+
+#define LONG_LINES(a, b, c) {{line_taps_of(101), a}, {line_taps_of(257), b}, {line_taps_of(1025), c}}
+
+constexpr Point kCoarseU8[] = LONG_LINES(9.73, 10.6, 21.0);
+constexpr Point kCoarseU8Colour[] = LONG_LINES(10.0, 11.1, 22.2);
+constexpr Point kCoarseU16[] = LONG_LINES(10.3, 7.55, 11.7);
+constexpr Point kCoarseU16Colour[] = LONG_LINES(9.59, 8.07, 11.2);
+constexpr Point kCoarseF32[] = LONG_LINES(7.41, 5.10, 8.87);
+constexpr Point kCoarseF32Colour[] = LONG_LINES(7.34, 5.92, 8.71);
+
+#undef LONG_LINES
+#undef LARGE_SQUARES
 #undef SQUARES
 #undef LINES
 
@@ -81,6 +108,24 @@ constexpr Curve kCurves[] = {
     {"separable", Depth::u16, true, kSeparableU16Colour},
     {"separable", Depth::f32, false, kSeparableF32},
     {"separable", Depth::f32, true, kSeparableF32Colour},
+    {"overlap-save", Depth::u8, false, kBlocksU8},
+    {"overlap-save", Depth::u8, true, kBlocksU8Colour},
+    {"overlap-save", Depth::u16, false, kBlocksU16},
+    {"overlap-save", Depth::u16, true, kBlocksU16Colour},
+    {"overlap-save", Depth::f32, false, kBlocksF32},
+    {"overlap-save", Depth::f32, true, kBlocksF32Colour},
+    {"fft", Depth::u8, false, kWholeU8},
+    {"fft", Depth::u8, true, kWholeU8Colour},
+    {"fft", Depth::u16, false, kWholeU16},
+    {"fft", Depth::u16, true, kWholeU16Colour},
+    {"fft", Depth::f32, false, kWholeF32},
+    {"fft", Depth::f32, true, kWholeF32Colour},
+    {"coarse", Depth::u8, false, kCoarseU8},
+    {"coarse", Depth::u8, true, kCoarseU8Colour},
+    {"coarse", Depth::u16, false, kCoarseU16},
+    {"coarse", Depth::u16, true, kCoarseU16Colour},
+    {"coarse", Depth::f32, false, kCoarseF32},
+    {"coarse", Depth::f32, true, kCoarseF32Colour},
 };
 // clang-format on
 
@@ -92,14 +137,16 @@ double at(std::span<const Point> points, double taps) {
     const double share = (taps - low.taps) / (high.taps - low.taps);
     return low.copies + share * (high.copies - low.copies);
   }
-  return points.back().copies * taps / points.back().taps;
+  return points.size() == 1 ? points.front().copies
+                            : points.back().copies * taps / points.back().taps;
 }
 
 }  // namespace
 
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
   const double width = problem.mask.width, height = problem.mask.height;
-  const double taps = strategy.family == Family::separable ? width + height : width * height;
+  const bool in_lines = strategy.family == Family::separable || strategy.name == "coarse";
+  const double taps = in_lines ? width + height : width * height;
   for (const Curve& curve : kCurves) {
     if (curve.warpgroups && *curve.warpgroups != (major == kWarpgroupMajor)) continue;
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&

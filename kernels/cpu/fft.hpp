@@ -1,9 +1,10 @@
-/// Fourier transforms on the CPU, by OpenCV.
+/// Fourier transforms on the CPU: what cuFFT is on the GPU.
 #pragma once
 
 #include <cstddef>
 
 #include "complex.hpp"
+#include "cpu/line_fft.hpp"
 #include "fft_size.hpp"
 
 namespace convfilt::cpu {
@@ -15,7 +16,12 @@ class Fft {
  public:
   /// `columns` is even; threads 0 = all cores.
   Fft(int columns, int rows, int batch, int threads)
-      : columns_(columns), rows_(rows), batch_(batch), threads_(threads) {}
+      : columns_(columns),
+        rows_(rows),
+        batch_(batch),
+        threads_(threads),
+        row_(columns),
+        column_(rows) {}
 
   static int good_size(int n) { return good_fft_size(n); }
 
@@ -34,9 +40,10 @@ class Fft {
   int threads_worth() const;
   template <class F>
   void for_row_groups(F f) const;
-  void transform_columns(Complex* spectra, int flags) const;
+  void transform_columns(Complex* spectra, bool inverse) const;
 
   int columns_, rows_, batch_, threads_;
+  LineFft row_, column_;
 };
 
 }  // namespace convfilt::cpu

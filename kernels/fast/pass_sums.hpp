@@ -2,19 +2,19 @@
 #pragma once
 
 #include "bytes.hpp"
-#include "line_row_bands.hpp"
+#include "pass_row_bands.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
 /// What lies between the passes of kBlocks groups of rows, a lane's words of their upper bytes,
 /// which have the sign, and of their lower ones.
 template <int kBlocks>
-struct LineMids {
+struct PassMids {
   uint32_t high[kBlocks][4] = {}, low[kBlocks][4] = {};
 
   template <int kDigits>
-  CONVFILT_DEVICE void push(const LineEnds& ends, const int32_t (&top)[kLineSums],
-                            const int32_t (&lower)[kLineSums]) {
+  CONVFILT_DEVICE void push(const LineEnds& ends, const int32_t (&top)[kPassSums],
+                            const int32_t (&lower)[kPassSums]) {
     CONVFILT_UNROLL(4 * (kBlocks - 1))
     for (int k = 0; k < 4 * (kBlocks - 1); ++k) {
       high[k / 4][k % 4] = high[k / 4 + 1][k % 4];
@@ -40,11 +40,11 @@ struct LineMids {
 };
 
 /// The column pass: a group's sums as digits. Of one digit of weights `middle` is not used.
-struct LineSums {
-  int32_t top[kLineSums], middle[kLineSums], low[kLineSums];
+struct PassSums {
+  int32_t top[kPassSums], middle[kPassSums], low[kPassSums];
 
   template <int kDigits, int kBlocks>
-  CONVFILT_DEVICE void multiply_columns(const LineMids<kBlocks>& mids, const Operand& bands) {
+  CONVFILT_DEVICE void multiply_columns(const PassMids<kBlocks>& mids, const Operand& bands) {
     begin_products();
     CONVFILT_UNROLL(kBlocks)
     for (int block = 0; block < kBlocks; ++block) {
