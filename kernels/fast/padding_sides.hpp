@@ -10,7 +10,7 @@ namespace convfilt::CONVFILT_BACKEND {
 struct StripSides {
   int left, right;
 
-  CONVFILT_HD bool any() const { return left + right > 0; }
+  CONVFILT_DEVICE bool any() const { return left + right > 0; }
 };
 
 /// Of the strip of kColumns outputs from x on.

@@ -23,7 +23,7 @@
 
 #include "colour_walk.hpp"
 #include "device_plan_base.hpp"
-#include "padding_sides.hpp"
+#include "side_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -45,24 +45,6 @@ __global__ void __launch_bounds__(kGroupThreads, colour_blocks_an_sm(kDigits, kC
       walk_colours<kDigits, colours_at_once(kDigits, kChunks, kHeight)>(place, bands, end, strip);
     });
   }
-}
-
-/// Where the border's samples go into the padding of rows.
-struct SidesPlace {
-  PlaneView<uint8_t> picture;
-  Border border;
-  uint8_t ghost;
-  int channels;
-};
-
-/// So many samples beside the picture a block writes, at most: each thread's wait for memory once.
-constexpr int kSideSamples = 1024;
-
-/// Before the strips: they end together, and those at the sides would end last. It takes some 4 us.
-__global__ void __launch_bounds__(kGroupThreads)
-    colour_sides_kernel(SidesPlace place, StripSides sides, int rows) {
-  const int y = blockIdx.x * rows;
-  write_sides<kGroupThreads>(place, sides, y, min(rows, place.picture.height - y));
 }
 
 /// A kernel, and what it is compiled for.
@@ -129,11 +111,8 @@ class ColourPlan : public DevicePlan {
     mask.dy += shift.y;
     const PlaneView<const uint8_t> samples{in.data - margin(shift), kColours * grid.read_columns(),
                                            in.height, in.stride};
-    if (const StripSides sides{grid.left * kColours, grid.right * kColours}; sides.any()) {
-      const int rows = std::max(1, kSideSamples / (sides.left + sides.right));
-      launch(dim3(ceil_div(in.height, rows)), dim3(kGroupThreads), stream_, colour_sides_kernel,
-             SidesPlace{in, problem_.border, ghost_, kColours}, sides, rows);
-    }
+    write_sides(in, ghost_, problem_.border, kColours, kColours * grid.left, kColours * grid.right,
+                stream_);
     const int bytes = kernel_.words * int(sizeof(uint32_t));
     const dim3 block(kGroupThreads);
     group_rows_of(grid, group_rows(digits_), kernel_.height, out.height,
