@@ -30,14 +30,14 @@ namespace {
 
 template <int kDigits, int kChunks, int kHeight>
 __global__ void __launch_bounds__(kGroupThreads, colour_blocks_an_sm(kDigits, kChunks, kHeight))
-    colour_kernel(PlaneView<uint8_t> picture, PlaneView<const uint8_t> samples,
-                  PlaneView<uint8_t> out, PlaneView<const uint8_t> band_bytes, uint8_t ghost,
-                  Border border, GroupGrid grid, const GroupMask __grid_constant__ mask) {
+    colour_kernel(PlaneView<const uint8_t> samples, PlaneView<uint8_t> out,
+                  PlaneView<const uint8_t> band_bytes, uint8_t ghost, Border border, GroupGrid grid,
+                  const GroupMask __grid_constant__ mask) {
   if constexpr (kWarpgroupCode) {
     using Shape = ColourShape<kDigits, kChunks, kHeight>;
     const SharedWords words = shared_words();
-    const GroupPlace place{
-        picture, samples, out, ghost, border, kColours, words.from(Shape::kBandsAt), words};
+    const GroupPlace place{{},   samples, out, ghost, border, kColours, words.from(Shape::kBandsAt),
+                           words};
     const ColourStrip strip = strip_of<Shape>(grid, blockIdx.x, mask.dy, out.height);
     find_sources<Shape>(place, strip);
     const ColourBands<Shape> bands(place, band_bytes);
@@ -117,7 +117,7 @@ class ColourPlan : public DevicePlan {
     const dim3 block(kGroupThreads);
     group_rows_of(grid, group_rows(digits_), kernel_.height, out.height,
                   blocks_at_once(kernel_.kernel, block, bytes), kMostColourRows);
-    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel_.kernel, in, samples,
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel_.kernel, samples,
                   out, bands, ghost_, problem_.border, grid, mask);
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
