@@ -1,10 +1,12 @@
 /// Shared memory of a size that the launch says, by backend, with one interface:
 ///
 ///   launch_shared(grid, block, bytes, stream, kernel, args...)   as launch(); blocks have so much
-///   shared_words()           all of it, as SharedWords: words of 4 bytes, one, two or four at a time
-///   copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are whole
-///   copy16(in, from, words, at)   multiples of 16. They are there as with tensor_core.hpp's
-///                            copies. From (x, y) on, or from in.data + from
+///   shared_words()           all of it, as SharedWords: words of 4 bytes, one, two or four at a
+///   time copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are
+///   whole
+///                            multiples of 16. They are there as with tensor_core.hpp's copies
+///   copy16(in, from, words, at, bytes)   likewise, from in.data + from on, where 0 to 16 of the
+///                            bytes are samples, and the others lie in the rows' padding
 ///   row_copies(options)      whether the plan's device copies rows on its own, of these:
 ///   start_arrivals(words, at, n)   by one thread, and a barrier behind it: n counters of two
 ///                            words each
@@ -23,7 +25,9 @@
 #include "tensor_core.hpp"
 
 #ifdef CONVFILT_EMULATE
+#include "emulator/edge_copies.hpp"
 #include "emulator/shared_words.hpp"
 #else
+#include "cuda/edge_copies.hpp"
 #include "cuda/row_copies.hpp"
 #endif

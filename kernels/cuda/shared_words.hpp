@@ -75,27 +75,20 @@ __device__ inline SharedWords shared_words() {
   return SharedWords(reinterpret_cast<std::uint32_t*>(all_shared_words));
 }
 
-/// Sixteen bytes of samples from in.data + from on into four words.
-template <class T>
-__device__ inline void copy16(const PlaneView<const T>& in, std::ptrdiff_t from, SharedWords words,
-                              int at) {
-  std::uint32_t* const to = words.data() + at;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(in.data + from);
-#else
-  // The L2 shall fetch whole lines: separable at 3x3 took 1.16 copies instead of 1.19 (H200).
-  asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16;" ::"r"(
-                   unsigned(__cvta_generic_to_shared(to))),
-               "l"(__cvta_generic_to_global(in.data + from))
-               : "memory");
-#endif
-}
-
-/// Likewise, from (x, y) on.
+/// Sixteen bytes of samples from (x, y) on into four words.
 template <class T>
 __device__ inline void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words,
                               int at) {
-  copy16(in, y * in.stride + x, words, at);
+  const T* const from = in.row(y) + x;
+  std::uint32_t* const to = words.data() + at;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+#else
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
+      "l"(__cvta_generic_to_global(from))
+      : "memory");
+#endif
 }
 
 /// Lets blocks of the kernel have that much shared memory; asked for once a size.

@@ -81,12 +81,6 @@ void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words, int a
   words.set4(at, four);
 }
 
-/// Likewise, from in.data + from on.
-template <class T>
-void copy16(const PlaneView<const T>& in, std::ptrdiff_t from, SharedWords words, int at) {
-  copy16(in, int(from % in.stride), int(from / in.stride), words, at);
-}
-
 /// Tests play a device without them.
 inline bool has_row_copies = true;
 

@@ -14,17 +14,17 @@ struct LineTuning {
   int warps;     ///< that an SM runs at a time
 };
 
-/// What measured best on an H200. Small masks wait for memory, which likes wide rows, and few of
-/// them at a time; large ones wait for registers, and at barriers.
+/// What measured best on an H200, as a prototype. Small masks wait for memory, which likes wide
+/// rows, and few of them at a time; large ones wait at barriers, and for registers.
 constexpr LineTuning line_tuning(int side, bool is_float) {
   if (is_float) {
     if (side <= 15) return {4, 4, 2, 3, 16};
-    if (side <= 25) return {4, 1, 2, 4, side <= 21 ? 16 : 12};
-    return {4, 1, 1, 6, 12};
+    return {4, 1, 1, 6, side <= 21 ? 16 : 12};
   }
   if (side <= 9) return {8, 4, 2, 4, 16};
-  if (side <= 21) return side <= 15 ? LineTuning{8, 1, 2, 4, 12} : LineTuning{8, 1, 1, 5, 8};
-  return side <= 25 ? LineTuning{4, 1, 2, 4, 12} : LineTuning{4, 1, 1, 6, 12};
+  if (side <= 15) return {8, 1, 2, 4, 12};
+  if (side <= 21) return {8, 1, 1, 5, 8};
+  return {4, 1, 1, 6, 12};
 }
 
 /// Of a row, in samples: a lane's outputs, and from where to where their taps reach.
@@ -46,6 +46,7 @@ struct LineReach {
   static constexpr int kChunks =
       (kFirst + kColumns + (kLoads - 1) * kOutputs + kChunk - 1) / kChunk;
   static constexpr int kBeside = kChunks - kColumns / kChunk;  ///< of the lanes' own
+  static constexpr int kRow = kChunks * kChunk;                ///< samples
   static constexpr int kPitch = kChunks * 4;                   ///< words
   static constexpr int kSlot = kPitch * kTogether;
   static constexpr int kBytes = kSlot * kSlots * 4;

@@ -17,19 +17,20 @@ class LineRows {
         at_(y * source.in.stride + source.x + thread_ * R::kChunk) {
     CONVFILT_UNROLL(kCopies)
     for (int k = 0; k < kCopies; ++k) {
-      const int chunk = thread_ + k * R::kThreads;
-      copies_[k] = chunk >= source.begin && chunk < source.end;
+      const int first = (thread_ + k * R::kThreads) * R::kChunk;
+      const int samples = first < source.begin ? 0 : max(0, min(R::kChunk, source.end - first));
+      bytes_[k] = samples * int(sizeof(T));
     }
   }
 
-  /// Starts to copy the next rows to a slot, but for what lies beside the picture.
+  /// Starts to copy the next rows to a slot, but for what LineGhosts fills in.
   CONVFILT_DEVICE void copy(SharedWords slot) {
     const auto& in = source_.in;
     const SharedWords own = slot.from(thread_ * 4);
     CONVFILT_UNROLL(R::kTogether)
     for (int r = 0; r < R::kTogether; ++r, ++y_, at_ += in.stride) {
       std::ptrdiff_t at = at_;
-      if (y_ < 0 || y_ >= in.height) {
+      if (unsigned(y_) >= unsigned(in.height)) {
         const int row = edge_row(source_.border, y_, in.height);
         if (row < 0) {
           fill(slot.from(r * R::kPitch));
@@ -40,7 +41,7 @@ class LineRows {
       CONVFILT_UNROLL(kCopies)
       for (int k = 0; k < kCopies; ++k) {
         const int further = k * R::kThreads;
-        if (copies_[k]) copy16(in, at + further * R::kChunk, own, r * R::kPitch + further * 4);
+        copy16(in, at + further * R::kChunk, own, r * R::kPitch + further * 4, bytes_[k]);
       }
     }
   }
@@ -49,22 +50,25 @@ class LineRows {
   static constexpr int kCopies = (R::kChunks + R::kThreads - 1) / R::kThreads;
 
   /// A row of ghosts.
-  CONVFILT_DEVICE void fill(SharedWords to) const {
-    constexpr int kInWord = LineSource<T, R>::kInWord;
-    int ghosts[kInWord];
-    CONVFILT_UNROLL(kInWord)
-    for (int n = 0; n < kInWord; ++n) ghosts[n] = -1;
+  CONVFILT_DEVICE void fill(SharedWords row) const {
+    std::uint32_t word;
+    if constexpr (sizeof(T) == 4) {
+      word = std::bit_cast<std::uint32_t>(source_.ghost);
+    } else {
+      word = source_.ghost * 0x10001u;
+    }
     CONVFILT_UNROLL(1)
-    for (int n = source_.begin * 4 + thread_; n < source_.end * 4; n += R::kThreads) {
-      to.set(n, source_.word(ghosts, -1));
+    for (int n = thread_; n < R::kPitch; n += R::kThreads) {
+      row.set(n, word);
+      count_ghost_cell();
     }
   }
 
   const LineSource<T, R>& source_;
   const int thread_;
-  int y_;              ///< of the next row to copy
-  std::ptrdiff_t at_;  ///< where the thread's first chunk of it lies, or would lie, in the picture
-  bool copies_[kCopies];
+  int y_;               ///< of the next row to copy
+  std::ptrdiff_t at_;   ///< where the thread's first chunk of it lies, or would lie, in the picture
+  int bytes_[kCopies];  ///< of its chunks, that are copied
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -27,6 +27,16 @@ namespace {
 
 using std::uint16_t;
 
+/// A barrier of the block.
+template <class R>
+CONVFILT_DEVICE inline void synchronise() {
+  if constexpr (R::kThreads == 32) {
+    synchronise_warp();
+  } else {
+    __syncthreads();
+  }
+}
+
 template <class T, int kSide, int kChannels>
 __global__ void __launch_bounds__(LineReach<T, kSide, kChannels>::kThreads,
                                   LineReach<T, kSide, kChannels>::kTuning.warps * 32 /
@@ -50,13 +60,12 @@ __global__ void __launch_bounds__(LineReach<T, kSide, kChannels>::kThreads,
   // Load the first rows.
   const LineSource<T, R> source(in, ghost, border, strip_x + mask.dx * kChannels - R::kBack);
   LineRows<T, R> lines(source, y + mask.dy);
-  LineGhosts<T, R> ghosts(source, y + mask.dy);
+  const LineGhosts<T, R> ghosts(source);
   CONVFILT_UNROLL(kSlots)
   for (int slot = 0; slot < kSlots - 1; ++slot) {
     if (slot < steps) lines.copy(words.from(slot * R::kSlot));
     commit_copies();
   }
-  if (ghosts.any()) ghosts.fetch();
 
   typename R::Sums sums = {};
   std::ptrdiff_t to = y * out.stride + x;
@@ -64,16 +73,14 @@ __global__ void __launch_bounds__(LineReach<T, kSide, kChannels>::kThreads,
   CONVFILT_UNROLL(1)
   for (int step = 0; step < steps; ++step) {
     // Load rows ahead, where all have read those of the step before.
-    if (ghosts.any()) ghosts.put(words.from(slot));
     finish_copies<kSlots - 2>();
-    if constexpr (R::kThreads == 32) {
-      synchronise_warp();
-    } else {
-      __syncthreads();
-    }
-    if (ghosts.any() && step + 1 < steps) ghosts.fetch();
+    synchronise<R>();
     if (step + kSlots - 1 < steps) lines.copy(words.from(free_slot));
     commit_copies();
+    if (ghosts.any()) {
+      ghosts.fill(words.from(slot), y + mask.dy + step * kTogether);
+      synchronise<R>();
+    }
 
     // Compute, and store the rows of outputs that are complete.
     const SharedWords first = words.from(slot + (R::kFirst + lane * kOutputs) * int(sizeof(T)) / 4);
