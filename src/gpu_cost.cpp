@@ -37,7 +37,7 @@ constexpr double line_taps_of(int side) {
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(63), e}, {line_taps_of(127), f}}
 
 constexpr Point kTensor[] = SQUARES(1.45, 1.64, 1.83, 2.01, 2.72, 9.52);
-constexpr Point kTensorColour[] = SQUARES(1.29, 1.50, 2.61, 3.12, 5.03, 12.5);
+constexpr Point kTensorColour[] = SQUARES(1.29, 1.50, 1.91, 2.23, 2.96, 9.52);
 constexpr Point kTensorStrips[] = SQUARES(1.60, 1.97, 2.69, 3.03, 5.90, 15.7);
 constexpr Point kTensorStripsColour[] = SQUARES(1.38, 2.70, 3.78, 4.55, 8.44, 18.9);
 constexpr Point kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);

@@ -20,6 +20,7 @@
 
 #include "device_plan_base.hpp"
 #include "pass_walk.hpp"
+#include "side_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -28,31 +29,6 @@ namespace {
 constexpr int kMostKeptSteps = 5;
 constexpr int blocks_an_sm(int steps, int blocks) {
   return steps == 3 && blocks == 2 ? 4 : 3;
-}
-
-/// Writes what the border makes up beside the rows into their padding: a thread has some rows of
-/// one column of it.
-constexpr int kSideRows = 4;
-__global__ void pass_sides_kernel(PlaneView<uint8_t> picture, uint8_t ghost, Border border,
-                                  int channels, int left, int right) {
-  const int side = blockIdx.x * blockDim.x + threadIdx.x;
-  if (side >= left + right) return;
-  const int x = side < left ? side - left : picture.width + side - left;
-  const int column = border_sample(border, x, picture.width, channels);
-  const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
-  const int first = (blockIdx.y * blockDim.y + threadIdx.y) * kSideRows;
-  uint8_t samples[kSideRows];
-  CONVFILT_UNROLL(kSideRows)
-  for (int k = 0; k < kSideRows; ++k) {
-    const bool there = column >= 0 && first + k < picture.height;
-    samples[k] = there ? load(from, column, first + k) : ghost;
-  }
-  CONVFILT_UNROLL(kSideRows)
-  for (int k = 0; k < kSideRows; ++k) {
-    if (first + k >= picture.height) break;
-    if (column < 0) count_ghost_cell();
-    picture.row(first + k)[x] = samples[k];
-  }
 }
 
 template <int kDigits, int kSteps, int kBlocks>
@@ -137,7 +113,7 @@ class SeparableGroupPlan : public DevicePlan {
     const auto kernel = kernel_for(digits_, steps, blocks_);
     const dim3 block(kPassThreads);
     pass_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
-    write_sides(in, grid);
+    write_sides(in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
     launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, samples, out, bands,
                   ghost_, problem_.border, shift.y - problem_.mask.anchor_y, grid, ends_);
   }
@@ -165,15 +141,6 @@ class SeparableGroupPlan : public DevicePlan {
     return most_steps(problem) * kPassStep + kPassColumns;
   }
   int dx_of(Shift shift) const { return (shift.x - problem_.mask.anchor_x) * step(); }
-
-  void write_sides(const PlaneView<uint8_t>& in, const PassGrid& grid) {
-    if (grid.left + grid.right == 0) return;
-    const dim3 block(32, 8);
-    launch(dim3(ceil_div(grid.left + grid.right, int(block.x)),
-                ceil_div(in.height, int(block.y) * kSideRows)),
-           block, stream_, pass_sides_kernel, in, ghost_, problem_.border, step(), grid.left,
-           grid.right);
-  }
 
   /// They depend on where a piece of the picture begins.
   void hold_bands(int dx, int steps) {

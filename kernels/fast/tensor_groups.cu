@@ -19,6 +19,7 @@
 
 #include "device_plan_base.hpp"
 #include "group_walk.hpp"
+#include "tensor_colour.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -151,6 +152,7 @@ bool steps_hold(int mask_width, int channels) {
 }  // namespace
 
 std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& options) {
+  if (auto plan = colour_plan(problem, options)) return plan;
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   // Channels of wide masks are taken apart: together their bands would be mostly empty.
   const int width = parts.front().width;
