@@ -13,11 +13,8 @@
 // One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
 // CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
 // its own for the CPU; HOST_STRATEGY(x): x.cu, on CUDA, in the emulator, and on the CPU;
-// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS;
-// OWN_LIBRARY_STRATEGY(x, plan): likewise, with a plan of its own for the CPU, which may ask
-// x.cu's.
-#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY, \
-                            OWN_LIBRARY_STRATEGY)                                          \
+// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS.
+#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY) \
   CUDA_STRATEGY(basic)                                                                     \
   CUDA_STRATEGY(unrolled)                                                                  \
   CUDA_STRATEGY(tiled_in)                                                                  \
@@ -28,7 +25,7 @@
   LIBRARY_STRATEGY(im2col)                                                                 \
   HOST_STRATEGY(winograd)                                                                  \
   LIBRARY_STRATEGY(fft)                                                                    \
-  OWN_LIBRARY_STRATEGY(overlap_save, prepare_cpu_overlap_save)                             \
+  LIBRARY_STRATEGY(overlap_save)                                                           \
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
   BOTH_STRATEGY(coarse, prepare_cpu_coarse)                                                \
@@ -43,14 +40,14 @@ namespace convfilt {
 #define DECLARE(x, ...) extern const Implementation x;
 #define PASS_OVER(...)
 namespace emulator {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
 }
 namespace host {
-CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE)
 }
 #ifdef CONVFILT_HAS_CUDA
 namespace cuda {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE, DECLARE)
+CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
 }
 #define PREPARE_CUDA(x) cuda::x.prepare
 #else
@@ -70,8 +67,8 @@ constexpr int kExactSide = 15;
 constexpr double kPromisedError = 0.02;
 
 // From so many weights on two transforms are faster than a multiplication for each: on an H200 from
-// 23x23 on, on CPUs from 17x17. In 8 bits, where tap by tap is faster and exact, beyond 63x63.
-constexpr int kTransformWeights = 24 * 24, kTransformWeightsU8 = 63 * 63 + 1;
+// 27x27 on, on CPUs from some 37x37. In 8 bits, where tap by tap is faster and exact, beyond 63x63.
+constexpr int kTransformWeights = 27 * 27, kTransformWeightsU8 = 63 * 63 + 1;
 
 // Of a row and a column together: so many weights of a smooth mask take longer in two passes than
 // on coarser grids: on an H200 from 2 x 60 on, on CPUs from 2 x 100; in 8 bits beyond what tensor
@@ -96,9 +93,8 @@ const auto& table() {
 #define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
 #define HOST_LINE(x) join(emulator::x, PREPARE_CUDA(x), host::x.prepare),
 #define LIBRARY_LINE(x) join(emulator::x, PREPARE_CUDA_LIBRARY(x), host::x.prepare),
-#define OWN_LIBRARY_LINE(x, cpu) join(emulator::x, PREPARE_CUDA_LIBRARY(x), cpu),
   static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE, OWN_LIBRARY_LINE){
+      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE){
           "cpu",
           "all cores, vectorised; needs no GPU",
           Family::direct,

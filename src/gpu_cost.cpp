@@ -48,8 +48,10 @@ constexpr Point kDirectU16[] = SQUARES(1.33, 2.00, 2.96, 4.24, 11.6, 43.4);
 constexpr Point kDirectU16Colour[] = SQUARES(1.24, 2.34, 3.24, 5.07, 13.5, 48.2);
 constexpr Point kDirectF32[] = SQUARES(1.17, 1.32, 1.67, 2.30, 5.47, 22.2);
 constexpr Point kDirectF32Colour[] = SQUARES(1.14, 1.35, 1.79, 2.30, 5.65, 24.0);
-constexpr Point kSeparableTensor[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
-constexpr Point kSeparableTensorColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
+constexpr Point kSeparableTensor[] = LINES(2.52, 2.53, 2.54, 2.54, 3.09, 4.88);
+constexpr Point kSeparableTensorColour[] = LINES(2.45, 2.45, 2.64, 3.19, 4.76, 11.8);
+constexpr Point kSeparableTensorWarps[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
+constexpr Point kSeparableTensorWarpsColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
 constexpr Point kSeparableU8[] = LINES(10.5, 10.8, 11.9, 15.8, 27.8, 56.4);
 constexpr Point kSeparableU8Colour[] = LINES(8.07, 13.0, 14.3, 16.0, 28.1, 61.5);
 constexpr Point kSeparableU16[] = LINES(3.13, 3.52, 3.95, 5.36, 9.29, 19.8);
@@ -100,8 +102,10 @@ constexpr Curve kCurves[] = {
     {"direct", Depth::u16, true, kDirectU16Colour},
     {"direct", Depth::f32, false, kDirectF32},
     {"direct", Depth::f32, true, kDirectF32Colour},
-    {"separable-tensor", Depth::u8, false, kSeparableTensor},
-    {"separable-tensor", Depth::u8, true, kSeparableTensorColour},
+    {"separable-tensor", Depth::u8, false, kSeparableTensor, true},
+    {"separable-tensor", Depth::u8, true, kSeparableTensorColour, true},
+    {"separable-tensor", Depth::u8, false, kSeparableTensorWarps, false},
+    {"separable-tensor", Depth::u8, true, kSeparableTensorWarpsColour, false},
     {"separable", Depth::u8, false, kSeparableU8},
     {"separable", Depth::u8, true, kSeparableU8Colour},
     {"separable", Depth::u16, false, kSeparableU16},

@@ -43,7 +43,7 @@ TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
   CHECK(prepare_separable<std::uint8_t>(p.mask).error == 0);
 }
 
-TEST_CASE("auto's family is transform from 24x24 on, in 8 bits beyond 63x63") {
+TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
   const auto family = [](Depth depth, int w, int h, int side = 256, Mode mode = Mode::same) {
     Problem p{side, side, 3, depth, Border::reflect, 0, {}, mode};
     Random random(5);
@@ -54,9 +54,9 @@ TEST_CASE("auto's family is transform from 24x24 on, in 8 bits beyond 63x63") {
     return family_for(p);
   };
   for (const Depth depth : {Depth::u16, Depth::f32}) {
-    CHECK(family(depth, 24, 24) == Family::transform);
-    CHECK(family(depth, 25, 23) == Family::direct);
-    CHECK(family(depth, 288, 2) == Family::transform);
+    CHECK(family(depth, 27, 27) == Family::transform);
+    CHECK(family(depth, 28, 26) == Family::direct);
+    CHECK(family(depth, 365, 2) == Family::transform);
     CHECK(family(depth, 1, 1025) == Family::direct);  // a line
   }
   CHECK(family(Depth::u8, 63, 63) == Family::direct);

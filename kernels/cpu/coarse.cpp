@@ -1,8 +1,8 @@
 /// Strategy `coarse` on the CPU: fast/coarse.cu's sums, in rows of vectors.
 ///
 /// Idea: what runs down columns there runs along lines here that hold 32 rows of the picture side
-/// by side (line_fft.hpp), so that every sum is one of whole vectors. Planes are of whole pictures,
-/// in floats, every d-th row or column of them.
+/// by side (turned_rows.hpp), so that every sum is one of whole vectors. Planes are of whole
+/// pictures, in floats, every d-th row or column of them.
 ///
 /// Cost per sample: 3 + 3 multiply-adds onto the grids, (w + h) / d at full length, 6 back.
 ///
@@ -31,8 +31,8 @@ extern const Implementation coarse;
 namespace cpu {
 namespace {
 
-constexpr int kRows = 2 * kFftLines;  // of the picture, in lines
-constexpr int kStrip = 512;           // samples of a cell's rows that stay in the first cache
+constexpr int kRows = 2 * kLines;  // of the picture, in lines
+constexpr int kStrip = 512;        // samples of a cell's rows that stay in the first cache
 constexpr int kMultiplyAddsPerSample = 32;
 
 using Rows = RowBuffer<float>;
@@ -121,7 +121,7 @@ class CoarseRowsPlan final : public Plan {
     struct Worker {
       RowBuffer<T> gathered;
       Rows rows;
-      FftLines lines;
+      Lines lines;
     };
     const int length = columns_ * channels_;
     std::vector<Worker> workers(std::size_t(std::max(threads_, 1)));
@@ -130,14 +130,14 @@ class CoarseRowsPlan final : public Plan {
       if (!own.lines) {
         own.gathered = RowBuffer<T>(1, std::size_t(length));
         own.rows = Rows(kRows, std::size_t(length));
-        own.lines = hwy::AllocateAligned<float>(std::size_t(length) * kFftStep);
+        own.lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep);
         if (!own.lines) throw std::bad_alloc();
       }
       const int first = group * kRows, count = std::min(kRows, rows - first);
       for (int r = 0; r < count; ++r) load(first + r, own.gathered.row(0), own.rows.row(r));
       const std::ptrdiff_t stride = own.rows.row(1) - own.rows.row(0);
       lines_from_rows(own.rows.row(0), stride, count, length, 0, own.lines.get());
-      lines_from_rows(own.rows.row(kFftLines), stride, count - kFftLines, length, kFftPart,
+      lines_from_rows(own.rows.row(kLines), stride, count - kLines, length, kLinePart,
                       own.lines.get());
       f(own.lines.get(), first);
     });
@@ -185,7 +185,7 @@ class CoarseRowsPlan final : public Plan {
                          turned_.row(0) + first, turned_stride());
         });
     parallel_for(groups_of(out_y_), threads_, [&](int, int group) {
-      FftLines lines;
+      Lines lines;
       Rows both = columns_to_rows(turned_, group * kRows, lines);
       for (int r = 0; r < kRows && group * kRows + r < out_y_; ++r)
         subtract_nodes(between(), both.row(r), width_ * channels_, fine_x_.row(group * kRows + r));
@@ -193,19 +193,19 @@ class CoarseRowsPlan final : public Plan {
   }
 
   /// Rows of nodes, summed by the coarse line in x, from 32 numbers of each turned row.
-  Rows columns_to_rows(const Rows& turned, int first, FftLines& lines) const {
+  Rows columns_to_rows(const Rows& turned, int first, Lines& lines) const {
     const int length = out_x_ * channels_, taps = int(mask_.x.coarse.size());
-    if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kFftStep + kSlack);
+    if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep + kSlack);
     if (!lines) throw std::bad_alloc();
     std::vector<const float*> rows(mask_.x.coarse.size());
     for (int at = 0; at < length; ++at) {
       for (int k = 0; k < taps; ++k) rows[std::size_t(k)] = turned.row(at + k * channels_) + first;
-      sum_across(mask_.x.coarse, rows.data(), kRows, lines.get() + std::ptrdiff_t(at) * kFftStep);
+      sum_across(mask_.x.coarse, rows.data(), kRows, lines.get() + std::ptrdiff_t(at) * kLineStep);
     }
     Rows to(kRows, std::size_t(length));
     const std::ptrdiff_t stride = to.row(1) - to.row(0);
-    rows_from_lines(lines.get(), 0, length, kFftLines, stride, to.row(0));
-    rows_from_lines(lines.get(), kFftPart, length, kFftLines, stride, to.row(kFftLines));
+    rows_from_lines(lines.get(), 0, length, kLines, stride, to.row(0));
+    rows_from_lines(lines.get(), kLinePart, length, kLines, stride, to.row(kLines));
     return to;
   }
 
@@ -230,7 +230,7 @@ class CoarseRowsPlan final : public Plan {
                           float(problem_.mask.offset + mask_.centre * gain(problem_.mask))};
     const int step = mask_.y.step, n = width_ * channels_;
     parallel_for(groups_of(height_), threads_, [&](int, int group) {
-      FftLines lines;
+      Lines lines;
       const Rows columns = columns_to_rows(fine_y_, group * kRows, lines);
       Rows sums(1, row_length());
       RowBuffer<T> finished(1, row_length());

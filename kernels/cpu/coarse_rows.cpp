@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 using Lanes = hn::ScalableTag<float>;
 using Vector = hn::Vec<Lanes>;
 constexpr Lanes df;
-using LinesTag = hn::CappedTag<float, kFftLines>;
+using LinesTag = hn::CappedTag<float, kLines>;
 constexpr LinesTag dl;
 
 constexpr int kCellVectors = 2;                               // times three nodes
@@ -118,7 +118,7 @@ void sum_rows_across(const float* line, int taps, const float* const* rows, int 
 void line_nodes(const float* down, const float* lines, int channels, int step, int nodes,
                 float* out, std::ptrdiff_t stride) {
   const int width = int(hn::Lanes(dl));
-  const std::ptrdiff_t pixel = std::ptrdiff_t(channels) * kFftStep, cell = step * pixel;
+  const std::ptrdiff_t pixel = std::ptrdiff_t(channels) * kLineStep, cell = step * pixel;
   for (int node = 0; node < nodes; node += kNodesAtOnce) {
     for (int at = 0; at < pixel; at += width) {
       const float* const from = lines + node * cell + at;
@@ -141,10 +141,10 @@ void line_nodes(const float* down, const float* lines, int channels, int step, i
           for (int k = 0; k < kNodesAtOnce; ++k) sums[k] = hn::Add(sums[k], chains[k]);
         }
       }
-      float* const to = out + (std::ptrdiff_t(node) * channels + at / kFftStep) * stride;
+      float* const to = out + (std::ptrdiff_t(node) * channels + at / kLineStep) * stride;
       CONVFILT_UNROLL_ALL
       for (int k = 0; k < kNodesAtOnce; ++k)
-        hn::StoreU(sums[k], dl, to + k * channels * stride + at % kFftStep);
+        hn::StoreU(sums[k], dl, to + k * channels * stride + at % kLineStep);
     }
   }
 }

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/fft_lines.hpp"
+#include "cpu/turned_rows.hpp"
 
 namespace convfilt::cpu {
 
@@ -21,8 +21,8 @@ void sum_along(const std::vector<float>& line, const float* in, int step, int n,
 /// out[x] = sum over i of line[i] * rows[i][x].
 void sum_across(const std::vector<float>& line, const float* const* rows, int n, float* out);
 
-/// Nodes of lines side by side (line_fft.hpp) that hold pixels of so many channels: node n of
-/// channel c is row n * channels + c of `out`, kFftStep floats, `stride` apart. Writes up to
+/// Nodes of lines side by side (turned_rows.hpp) that hold pixels of so many channels: node n of
+/// channel c is row n * channels + c of `out`, kLineStep floats, `stride` apart. Writes up to
 /// kNodesAtOnce - 1 nodes beyond `nodes`, and reads their samples.
 inline constexpr int kNodesAtOnce = 4;
 void nodes_of_lines(const std::vector<float>& down, const float* lines, int channels, int step,

@@ -14,10 +14,6 @@ std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptio
 /// Strategy `separable`: row pass, column pass. Throws where separable_refuses says why.
 std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options);
 
-/// Strategy `overlap-save`: blocks that stay in a core's cache on their way there and back. Throws
-/// where overlap_save_refuses says why.
-std::unique_ptr<Plan> prepare_cpu_overlap_save(const Problem& problem, const PlanOptions& options);
-
 /// Strategy `coarse`, in rows of vectors. Throws where coarse_refuses says why.
 std::unique_ptr<Plan> prepare_cpu_coarse(const Problem& problem, const PlanOptions& options);
 

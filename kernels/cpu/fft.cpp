@@ -1,43 +1,29 @@
-// A 2D transform is one of all rows, then one of all columns; back, columns come first. A complex
-// line can hold two real rows, whose spectra its own splits into.
+// A 2D transform is one of all rows, then one of all columns. Columns are gathered in groups into
+// rows, since cv::dft is fast along rows, and whole cache lines are then read.
 
 #include "cpu/fft.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <utility>
-#include <vector>
+#include <cstring>
+#include <opencv2/core.hpp>
 
-#include "cpu/fft_lines.hpp"
 #include "cpu/parallel.hpp"
 
 namespace convfilt::cpu {
 namespace {
 
-constexpr int kRows = 2 * kFftLines;  // transformed together
+// cv::dft makes its tables anew in every call: enough rows at a time to make up for that, few
+// enough to stay in a core's cache.
+constexpr int kGroupSamples = 1 << 16;
 
-/// What a thread works in.
-struct Arrays {
-  FftLines one, other;
+// Columns at a time: two cache lines of each row.
+constexpr int kColumns = 16;
 
-  void hold(std::size_t floats) {
-    if (one) return;
-    one = hwy::AllocateAligned<float>(floats);
-    other = hwy::AllocateAligned<float>(floats);
-    if (!one || !other) throw std::bad_alloc();
-  }
-};
-
-/// f(arrays, index) for so many groups of lines, in parallel.
-template <class F>
-void for_groups(int count, int threads, const LineFft& line, F f) {
-  std::vector<Arrays> arrays(std::size_t(std::max(threads, 1)));
-  parallel_for(count, threads, [&](int worker, int index) {
-    arrays[std::size_t(worker)].hold(line.floats());
-    f(arrays[std::size_t(worker)], index);
-  });
-}
+// Rows of gathered columns are not a power of two apart, or they would share few places in the
+// cache.
+constexpr int kSkew = 8;
 
 }  // namespace
 
@@ -46,57 +32,71 @@ int Fft::threads_worth() const {
   return threads_for(std::int64_t(samples * std::log2(double(columns_) * rows_)), threads_);
 }
 
-// f(arrays, first row, rows) over all transforms' rows. Two rows share a line only where both are
-// of one transform: roundings, infinities and NaN of one show in the other. The rows of small ones
-// have lines of their own.
+// f(first row, rows) over all transforms' rows, in parallel.
 template <class F>
 void Fft::for_row_groups(F f) const {
-  const bool in_pairs = rows_ >= kRows;
-  const std::int64_t most = in_pairs ? kRows : kFftLines;
-  const std::int64_t rows = in_pairs ? rows_ : std::int64_t(rows_) * batch_;
-  const std::int64_t groups = (rows + most - 1) / most;
-  for_groups(int(in_pairs ? groups * batch_ : groups), threads_worth(), row_,
-             [&](Arrays& arrays, int index) {
-               const std::int64_t first = index % groups * most;
-               f(arrays, index / groups * rows + first, int(std::min(most, rows - first)));
-             });
+  const std::int64_t rows = std::int64_t(rows_) * batch_;
+  const std::int64_t group = std::max(1, kGroupSamples / columns_);
+  parallel_for(int((rows + group - 1) / group), threads_worth(), [&](int, int index) {
+    const std::int64_t first = index * group;
+    f(first, int(std::min(group, rows - first)));
+  });
 }
 
+// OpenCV packs a row's half spectrum into as many floats as there are samples: Re0, Re1, Im1, ...,
+// and at the end the real part of the middle frequency.
 void Fft::forward(const float* samples, Complex* spectra) const {
-  for_row_groups([&](Arrays& arrays, std::int64_t first, int rows) {
-    float* const lines = arrays.one.get();
-    const float* const from = samples + first * columns_;
-    lines_from_rows(from, columns_, rows, columns_, 0, lines);
-    lines_from_rows(from + std::ptrdiff_t(kFftLines) * columns_, columns_, rows - kFftLines,
-                    columns_, kFftPart, lines);
-    split_spectra(row_.run(lines, arrays.other.get()), columns_, rows, spectra + first * half());
+  for_row_groups([&](std::int64_t first, int rows) {
+    const cv::Mat in(rows, columns_, CV_32F, const_cast<float*>(samples + first * columns_));
+    cv::Mat packed;
+    cv::dft(in, packed, cv::DFT_ROWS);
+    for (int row = 0; row < rows; ++row) {
+      const float* from = packed.ptr<float>(row);
+      Complex* to = spectra + (first + row) * half();
+      to[0] = {from[0], 0};
+      std::memcpy(static_cast<void*>(to + 1), from + 1, (columns_ - 2) * sizeof(float));
+      to[half() - 1] = {from[columns_ - 1], 0};
+    }
   });
-  transform_columns(spectra, false);
+  transform_columns(spectra, 0);
 }
 
 void Fft::inverse(Complex* spectra, float* samples) const {
-  transform_columns(spectra, true);
-  for_row_groups([&](Arrays& arrays, std::int64_t first, int rows) {
-    join_spectra(spectra + first * half(), rows, columns_, arrays.one.get());
-    const float* const lines = row_.run(arrays.one.get(), arrays.other.get());
-    float* const to = samples + first * columns_;
-    rows_from_lines(lines, kFftPart, columns_, std::min(rows, kFftLines), columns_, to);
-    rows_from_lines(lines, 0, columns_, rows - kFftLines, columns_,
-                    to + std::ptrdiff_t(kFftLines) * columns_);
+  transform_columns(spectra, cv::DFT_INVERSE);
+  for_row_groups([&](std::int64_t first, int rows) {
+    cv::Mat packed(rows, columns_, CV_32F);
+    for (int row = 0; row < rows; ++row) {
+      const Complex* from = spectra + (first + row) * half();
+      float* to = packed.ptr<float>(row);
+      to[0] = from[0].x;
+      std::memcpy(to + 1, from + 1, (columns_ - 2) * sizeof(float));
+      to[columns_ - 1] = from[half() - 1].x;
+    }
+    cv::Mat out(rows, columns_, CV_32F, samples + first * columns_);
+    cv::dft(packed, out, cv::DFT_INVERSE | cv::DFT_ROWS);
   });
 }
 
-// A forward transform of numbers whose parts are swapped is the inverse, swapped as well.
-void Fft::transform_columns(Complex* spectra, bool inverse) const {
+void Fft::transform_columns(Complex* spectra, int flags) const {
   if (rows_ == 1) return;
-  const int groups = (half() + kFftLines - 1) / kFftLines;
-  for_groups(batch_ * groups, threads_worth(), column_, [&](Arrays& arrays, int index) {
-    const int first = index % groups * kFftLines;
-    const int columns = std::min(kFftLines, half() - first);
-    Complex* const numbers = spectra + std::ptrdiff_t(index / groups) * half() * rows_ + first;
-    lines_from_columns(numbers, half(), columns, rows_, inverse, arrays.one.get());
-    columns_from_lines(column_.run(arrays.one.get(), arrays.other.get()), inverse, rows_, columns,
-                       half(), numbers);
+  const int groups = (half() + kColumns - 1) / kColumns;
+  parallel_for(batch_ * groups, threads_worth(), [&](int, int index) {
+    Complex* spectrum = spectra + std::ptrdiff_t(index / groups) * half() * rows_;
+    const int first = index % groups * kColumns;
+    const int count = std::min(kColumns, half() - first);
+    cv::Mat space(count, rows_ + kSkew, CV_32FC2);
+    cv::Mat gathered = space.colRange(0, rows_);
+    Complex* rows[kColumns];
+    for (int k = 0; k < count; ++k) rows[k] = gathered.ptr<Complex>(k);
+    for (int y = 0; y < rows_; ++y) {
+      const Complex* from = spectrum + std::ptrdiff_t(y) * half() + first;
+      for (int k = 0; k < count; ++k) rows[k][y] = from[k];
+    }
+    cv::dft(gathered, gathered, flags | cv::DFT_ROWS);
+    for (int y = 0; y < rows_; ++y) {
+      Complex* to = spectrum + std::ptrdiff_t(y) * half() + first;
+      for (int k = 0; k < count; ++k) to[k] = rows[k][y];
+    }
   });
 }
 

@@ -1,10 +1,9 @@
-/// Fourier transforms on the CPU: what cuFFT is on the GPU.
+/// Fourier transforms on the CPU, by OpenCV.
 #pragma once
 
 #include <cstddef>
 
 #include "complex.hpp"
-#include "cpu/line_fft.hpp"
 #include "fft_size.hpp"
 
 namespace convfilt::cpu {
@@ -16,12 +15,7 @@ class Fft {
  public:
   /// `columns` is even; threads 0 = all cores.
   Fft(int columns, int rows, int batch, int threads)
-      : columns_(columns),
-        rows_(rows),
-        batch_(batch),
-        threads_(threads),
-        row_(columns),
-        column_(rows) {}
+      : columns_(columns), rows_(rows), batch_(batch), threads_(threads) {}
 
   static int good_size(int n) { return good_fft_size(n); }
 
@@ -40,10 +34,9 @@ class Fft {
   int threads_worth() const;
   template <class F>
   void for_row_groups(F f) const;
-  void transform_columns(Complex* spectra, bool inverse) const;
+  void transform_columns(Complex* spectra, int flags) const;
 
   int columns_, rows_, batch_, threads_;
-  LineFft row_, column_;
 };
 
 }  // namespace convfilt::cpu

@@ -19,15 +19,10 @@ class TiledPlan : public Plan {
   TiledPlan(const Problem& problem, const TileCost& cost, std::int64_t multiply_adds_per_sample,
             const PlanOptions& options)
       : channels_(problem.channels),
-        threads_(threads_worth(problem, multiply_adds_per_sample, options)),
+        threads_(threads_for(multiply_adds_per_sample * problem.out_width() * problem.out_height() *
+                                 problem.channels,
+                             options.threads)),
         tiles_(cut_in_tiles(problem, cost, threads_)),
-        workers_(std::size_t(threads_)) {}
-
-  TiledPlan(const Problem& problem, std::vector<Tile> tiles, std::int64_t multiply_adds_per_sample,
-            const PlanOptions& options)
-      : channels_(problem.channels),
-        threads_(threads_worth(problem, multiply_adds_per_sample, options)),
-        tiles_(std::move(tiles)),
         workers_(std::size_t(threads_)) {}
 
   Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) final {
@@ -63,13 +58,6 @@ class TiledPlan : public Plan {
   const int channels_;
 
  private:
-  static int threads_worth(const Problem& problem, std::int64_t multiply_adds_per_sample,
-                           const PlanOptions& options) {
-    return threads_for(
-        multiply_adds_per_sample * problem.out_width() * problem.out_height() * problem.channels,
-        options.threads);
-  }
-
   int threads_;
   std::vector<Tile> tiles_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -13,8 +13,9 @@
 //
 //   Multiply-adds per output: w + h and the mids above a block's first output row,
 //   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block.
-//   Sibling: two-pass writes the mids to memory and reads them again. Longer masks than
-//   kFusedTaps, and what does not fit in shared memory, are done so here, too.
+//   Siblings: separable_walk.cu does small squares of 16-bit and float samples without keeping
+//   mids; two-pass writes the mids to memory and reads them again. Longer masks than kFusedTaps,
+//   and what does not fit in shared memory, are done so here, too.
 //   fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp and
 //   fused_columns.hpp compute.
 
@@ -26,6 +27,7 @@
 #include "fused_convert.hpp"
 #include "fused_load.hpp"
 #include "fused_rows.hpp"
+#include "separable_walk.hpp"
 #include "textbook/two_pass.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -229,6 +231,9 @@ Geometry geometry(const Problem& p, const Tuning&) {
     const auto mask = prepare_separable<T>(p.mask);
     const SharedLimits shared = most_shared({});
     if (!fused_takes(mask)) return two_pass_geometry();
+    if constexpr (std::is_same_v<SumOf<T>, float>) {
+      if (const auto line = line_mask(mask)) return line_walk_geometry<T>(p, *line);
+    }
     const FusedMask<T> fused = fused_mask(mask);
     if (!fused_fits(fused, 1, shared)) return two_pass_geometry();
     const FusedShape s = shape_for(fused, -p.lead_x(), 1, shared);
@@ -260,6 +265,12 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
     using T = typename decltype(depth)::type;
     const auto mask = prepare_separable<T>(problem.mask);
     if (fused_takes(mask)) {
+      if constexpr (std::is_same_v<SumOf<T>, float>) {
+        const auto line = line_mask(mask);
+        if (line && walks_lines(problem.channels)) {
+          return line_walk_plan<T>(problem, options, *line);
+        }
+      }
       auto plan = std::make_unique<FusedPlan<T>>(problem, options, mask);
       if (plan->fits()) return plan;
     }

@@ -35,15 +35,17 @@ __global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits))
                  PlaneView<uint8_t> out, PlaneView<const uint8_t> band_bytes, uint8_t ghost,
                  Border border, int channels, GroupGrid grid,
                  const GroupMask __grid_constant__ mask) {
-  const SharedWords words = shared_words();
-  const GroupPlace place{picture, samples,  out,   ghost,
-                         border,  channels, words, words.from(band_bytes.width / 4)};
-  for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
-    copy16(band_bytes, at, 0, words, at / 4);
+  if constexpr (kWarpgroupCode) {
+    const SharedWords words = shared_words();
+    const GroupPlace place{picture, samples,  out,   ghost,
+                           border,  channels, words, words.from(band_bytes.width / 4)};
+    for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
+      copy16(band_bytes, at, 0, words, at / 4);
+    }
+    const int from = blockIdx.x / grid.across * grid.rows;
+    walk_down<kDigits, kSteps, kHeight>(place, mask, grid, blockIdx.x % grid.across, from,
+                                        min(from + grid.rows, out.height));
   }
-  const int from = blockIdx.x / grid.across * grid.rows;
-  walk_down<kDigits, kSteps, kHeight>(place, mask, grid, blockIdx.x % grid.across, from,
-                                      min(from + grid.rows, out.height));
 }
 
 template <int kDigits, int kSteps>

@@ -10,6 +10,7 @@
 namespace convfilt {
 namespace {
 
+constexpr int kLargestBlock = 8192;
 constexpr int kFewestColumns = 16;  // so that a row of a block is a burst of memory, even of bytes
 constexpr int kSpatialKept = 32;    // a warp's row, and few samples loaded for each
 
@@ -39,13 +40,9 @@ double transform_work(const Tiling& tiling) {
   return double(tiling.across) * tiling.down * samples * std::log2(samples);
 }
 
-Tiling least_work(const Mask& mask, int out_width, int out_height, int largest) {
-  const auto most = [&](int outputs, int side) {
-    const int holds_mask = 2 * int(std::bit_ceil(unsigned(side)));
-    return std::min(useful(outputs, side), std::max(largest, holds_mask));
-  };
-  const int most_columns = std::max(most(out_width, mask.width), kFewestColumns);
-  const int most_rows = most(out_height, mask.height);
+Tiling least_work(const Mask& mask, int out_width, int out_height) {
+  const int most_columns = std::clamp(useful(out_width, mask.width), kFewestColumns, kLargestBlock);
+  const int most_rows = std::min(useful(out_height, mask.height), kLargestBlock);
   Tiling best = tiling_of({most_columns, most_rows}, mask, out_width, out_height);
   for (int rows = most_rows; rows >= mask.height; rows /= 2) {
     for (int columns = most_columns; columns >= std::max(mask.width, kFewestColumns);
@@ -68,11 +65,11 @@ std::string text(int a, int b) {
 }  // namespace
 
 Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
-                           int out_height, int largest) {
+                           int out_height) {
   const Mask& mask = problem.mask;
   const int side = tuning[Setting::block];
   if (side > 0) return tiling_of({side, side}, mask, out_width, out_height);
-  if (!spatial(tuning)) return least_work(mask, out_width, out_height, largest);
+  if (!spatial(tuning)) return least_work(mask, out_width, out_height);
   const BlockSize block{mask.width + kSpatialKept - 1, mask.height + kSpatialKept - 1};
   return tiling_of(block, mask, out_width, out_height);
 }

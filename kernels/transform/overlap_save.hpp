@@ -22,12 +22,9 @@ struct Tiling {
   CONVFILT_HD int y(int tile) const { return tile / across * kept_rows; }
 };
 
-inline constexpr int kLargestBlock = 8192;
-
-/// Blocks for that many outputs: of --block's side, or else by the rules of overlap_save.cu, with
-/// sides of at most `largest` or what just holds the mask.
+/// Blocks for that many outputs: of --block's side, or else by the rules of overlap_save.cu.
 Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
-                           int out_height, int largest = kLargestBlock);
+                           int out_height);
 
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);
 
