@@ -17,7 +17,6 @@
 ///   hand_over()              after words were written otherwise that copy_row() shall write
 ///                            next, or that products of warpgroups shall read
 ///   most_shared(options)     bytes that a block may have, and an SM, on the plan's device
-///   synchronise_warp()       __syncthreads() of a block that is one warp
 ///   multiprocessors()        of the current device; the emulator's tests make it few
 ///   blocks_at_once(kernel, block, bytes)   how many blocks the current device runs at a time
 #pragma once

@@ -105,11 +105,6 @@ void allow_shared(void (*kernel)(Parameters...), int bytes) {
   allowed = bytes;
 }
 
-/// A barrier of a block that is one warp.
-__device__ inline void synchronise_warp() {
-  __syncwarp();
-}
-
 /// Of the current device.
 inline int multiprocessors() {
   int device = 0, count = 0;

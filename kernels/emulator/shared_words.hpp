@@ -114,11 +114,6 @@ inline SharedLimits most_shared(const PlanOptions&) {
   return shared_limits;
 }
 
-/// A barrier of a block that is one warp.
-inline void synchronise_warp() {
-  synchronise_block();
-}
-
 inline int multiprocessors() {
   return most_blocks;
 }

@@ -31,7 +31,7 @@ using std::uint16_t;
 template <class R>
 CONVFILT_DEVICE inline void synchronise() {
   if constexpr (R::kThreads == 32) {
-    synchronise_warp();
+    __syncwarp();
   } else {
     __syncthreads();
   }
