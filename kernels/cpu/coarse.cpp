@@ -32,7 +32,7 @@ namespace cpu {
 namespace {
 
 constexpr int kRows = 2 * kLines;  // of the picture, in lines
-constexpr int kStrip = 512;           // pixels of a cell's rows that stay in the second cache
+constexpr int kStrip = 512;        // pixels of a cell's rows that stay in the second cache
 static_assert(kStrip % kSlack == 0, "what is written beyond a strip would be another thread's");
 constexpr int kMultiplyAddsPerSample = 32;
 
