@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# The direct strategies give identical pixels, and blur --sigma 40 the same on every device present.
+# The direct strategies give identical pixels; so do blur --sigma 12, which auto takes separably, and separable with
+# --sigma 40, on every device present; auto's blur --sigma 40, of the transform family, is within a step.
 # CONVFILT names the program. With EXPECTED=FOLDER the results are also compared with those an earlier run of
 # this script left there, on a machine without a GPU; KEEP=FOLDER leaves them.
 set -euo pipefail
@@ -15,13 +16,18 @@ for s in $direct; do
 done
 devices=(cpu emulator)
 "$convfilt" list devices | grep -qw 'cuda:0' && devices+=(cuda)
+bytes_of() { tail -c 720000 "$1" | od -An -v -w1 -tu1; }
 for d in "${devices[@]}"; do
-  "$convfilt" blur --sigma 40 "$here/samples/coffee.png" "$out/blur40-$d.png" --device=$d
-  cmp "$out/blur40-cpu.png" "$out/blur40-$d.png"
+  "$convfilt" blur --sigma 12 "$here/samples/coffee.png" "$out/blur12-$d.png" --device=$d -v 2>&1 | grep 'family separable'
+  "$convfilt" blur --sigma 40 "$here/samples/coffee.png" "$out/blur40-$d.png" --device=$d --strategy=separable
+  for sigma in 12 40; do cmp "$out/blur$sigma-cpu.png" "$out/blur$sigma-$d.png"; done
+  "$convfilt" blur --sigma 40 "$here/samples/coffee.png" "$work/near-$d.ppm" --device=$d -v 2>&1 | grep 'family transform'
+  paste <(bytes_of "$work/near-cpu.ppm") <(bytes_of "$work/near-$d.ppm") |
+    awk '{ d = $1 - $2; if (d > 1 || d < -1) exit 1 }'
 done
 if [ -n "${EXPECTED:-}" ]; then
   for f in "$out"/*.png; do
-    [ "$(basename "$f")" = blur40-cuda.png ] || cmp "$f" "$EXPECTED/$(basename "$f")"
+    [[ "$(basename "$f")" = blur*-cuda.png ]] || cmp "$f" "$EXPECTED/$(basename "$f")"
   done
 fi
-echo "same bytes: $(wc -w <<<"$direct") strategies; blur --sigma 40 on ${devices[*]}${EXPECTED:+; and as a machine without a GPU made them}"
+echo "same bytes: $(wc -w <<<"$direct") strategies; blur --sigma 12 and 40 on ${devices[*]}${EXPECTED:+; and as a machine without a GPU made them}"

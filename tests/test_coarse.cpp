@@ -286,4 +286,16 @@ TEST_CASE("what is not smooth, not of rank 1, or too small is refused with the r
   CHECK(reason(gaussian_mask(101, 101, 16)) == "");
 }
 
+TEST_CASE("coarse on the CPU: threads change no byte, and share none") {
+  for (Depth depth : kDepths) {
+    const Problem p{1300, 200, 3, depth, Border::reflect, 0, smooth_mask()};
+    Picture in = Picture::of(p);
+    in.fill(Fill::noise, 12);
+    const Runner runner{find_strategy("coarse"), DeviceKind::cpu};
+    const Picture one = run(runner, p, in, {.threads = 1});
+    for (int again = 0; again < 5; ++again)
+      CHECK(same_samples(run(runner, p, in, {.threads = 7}), one));
+  }
+}
+
 }  // namespace convfilt::test

@@ -32,14 +32,15 @@ namespace cpu {
 namespace {
 
 constexpr int kRows = 2 * kLines;  // of the picture, in lines
-constexpr int kStrip = 512;        // samples of a cell's rows that stay in the first cache
+constexpr int kStrip = 512;        // pixels of a cell's rows that stay in the second cache
+static_assert(kStrip % kSlack == 0, "what is written beyond a strip would be another thread's");
 constexpr int kMultiplyAddsPerSample = 32;
 
 using Rows = RowBuffer<float>;
 
-std::vector<float*> rows_of(const Rows& rows, int first, int count, int apart = 1) {
+std::vector<float*> rows_of(const Rows& rows, int first, int count) {
   std::vector<float*> all;
-  for (int k = 0; k < count; ++k) all.push_back(rows.row(first + k * apart));
+  for (int k = 0; k < count; ++k) all.push_back(rows.row(first + k));
   return all;
 }
 
@@ -147,9 +148,9 @@ class CoarseRowsPlan final : public Plan {
 
   // Rows of nodes, of all columns; as smooth as the mask in y; and in x at full length.
   void rows_of_nodes(PictureView<const std::byte> in) {
-    const int step = mask_.y.step, pixels = std::max(1, kStrip / channels_);
-    parallel_for((columns_ + pixels - 1) / pixels, threads_, [&](int, int strip) {
-      const int first = strip * pixels, count = std::min(pixels, columns_ - first);
+    const int step = mask_.y.step;
+    parallel_for((columns_ + kStrip - 1) / kStrip, threads_, [&](int, int strip) {
+      const int first = strip * kStrip, count = std::min(kStrip, columns_ - first);
       RowBuffer<T> gathered(1, std::size_t(count) * channels_);
       Rows rows(step, std::size_t(count) * channels_);
       const std::vector<float*> cell_rows = rows_of(rows, 0, step);

@@ -160,10 +160,10 @@ class CoarsePlan : public DevicePlan {
 
   void sum_columns(const PlaneView<float>& in, const PlaneView<float>& out, int line, int steps,
                    int first, Border border, float ghost) {
-    const dim3 blocks(ceil_div(in.width, kNodeColumns),
-                      ceil_div(out.width, kSumsAThread * kNodeRows));
-    launch(blocks, dim3(kNodeColumns, kNodeRows), stream_, sum_columns_kernel, read(in), out,
-           PaddedLine{weights(line), steps}, first, border, ghost);
+    // Beyond an int the plane would take 128 GiB.
+    const int threads = in.width * ceil_div(out.width, kSumsAThread);
+    launch(dim3(ceil_div(threads, kSumThreads)), dim3(kSumThreads), stream_, sum_columns_kernel,
+           read(in), out, PaddedLine{weights(line), steps}, first, border, ghost);
   }
 
   /// As sum_columns, of nodes; beyond their ends are only weights of 0.

@@ -47,16 +47,22 @@ __global__ void decimate_columns_kernel(PlaneView<const float> in, PlaneView<flo
     }
   } else {
     CONVFILT_UNROLL(1)
-    for (int t = 0; t < columns.pixels; ++t) {
-      const float weight = reinterpret_cast<const float*>(down)[t];
-      const int x = columns.source(t, grid.border);
+    for (int t = 0; t < columns.pixels; t += 4) {
+      const Four<float> weights = load_weights(down + t / 4);
+      int sources[4];
+      for (int k = 0; k < 4; ++k) sources[k] = columns.source(t + k, grid.border);
       for (int c = 0; c < channels; ++c) {
         for (int r = 0; r < rows; ++r) {
-          const float sample = x < 0 ? grid.ghost : load(columns.in[r], x * channels + c, 0);
-          chains[c][r] = add_product(weight, sample, chains[c][r]);
+          float samples[4];
+          for (int k = 0; k < 4; ++k) {
+            const int x = sources[k];
+            samples[k] = x < 0 ? grid.ghost : load(columns.in[r], x * channels + c, 0);
+          }
+          for (int k = 0; k < 4; ++k)
+            chains[c][r] = add_product(weights.samples[k], samples[k], chains[c][r]);
         }
       }
-      advance(1);
+      advance(4);
     }
   }
   for (int c = 0; c < channels; ++c)
@@ -107,16 +113,20 @@ __global__ void decimate_bytes_kernel(PlaneView<const T> in, PlaneView<float> no
     }
   } else {
     CONVFILT_UNROLL(1)
-    for (int t = 0; t < columns.pixels; ++t) {
-      const ByteWeights four = down.weights[t / 4];
-      const int shift = 8 * (t % 4);
-      const ByteWeights one{four.upper >> shift & 255, four.lower >> shift & 255};
-      const int x = columns.source(t, grid.border);
+    for (int t = 0; t < columns.pixels; t += 4) {
+      const ByteWeights weights = down.weights[t / 4];
+      int sources[4];
+      for (int k = 0; k < 4; ++k) sources[k] = columns.source(t + k, grid.border);
       for (int c = 0; c < channels; ++c) {
         for (int r = 0; r < rows; ++r) {
-          FourWords<T> sample{};
-          sample.words[0] = x < 0 ? ghost : load(columns.in[r], x * channels + c, 0);
-          sums[c][r].template add<T>(sample, one);
+          constexpr int kPerWord = 4 / int(sizeof(T));
+          FourWords<T> four{};
+          for (int k = 0; k < 4; ++k) {
+            const int x = sources[k];
+            const std::uint32_t sample = x < 0 ? ghost : load(columns.in[r], x * channels + c, 0);
+            four.words[k / kPerWord] |= sample << (8 * sizeof(T) * (k % kPerWord));
+          }
+          sums[c][r].template add<T>(four, weights);
         }
       }
     }

@@ -112,16 +112,24 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
       }
     } else {
       CONVFILT_UNROLL(1)
-      for (int t = 0; t < grid.step; ++t) {
-        const int y = border_index(grid.border, top + t, in.height);
-        float samples[4];
-        if (wide && y >= 0) {
-          spread<S>(load(row_of<FourWords<S>>(in, y), x / 4, 0), centre, samples);
-        } else {
-          load_centred(in, x, y, centre, grid.ghost, samples);
+      for (int t = 0; t < grid.step; t += 4) {
+        int sources[4];
+        FourWords<S> rows[4];
+        for (int r = 0; r < 4; ++r) {
+          sources[r] = border_index(grid.border, top + t + r, in.height);
+          if (wide && sources[r] >= 0)
+            rows[r] = load(row_of<FourWords<S>>(in, sources[r]), x / 4, 0);
         }
-        three.add(load_weights(down + t), samples);
-        if (grid.ends_chain(t + 1)) three.end_chain();
+        for (int r = 0; r < 4; ++r) {
+          float samples[4];
+          if (wide && sources[r] >= 0) {
+            spread<S>(rows[r], centre, samples);
+          } else {
+            load_centred(in, x, sources[r], centre, grid.ghost, samples);
+          }
+          three.add(load_weights(down + t + r), samples);
+        }
+        if (grid.ends_chain(t + 4)) three.end_chain();
       }
     }
 

@@ -6,6 +6,7 @@
 namespace convfilt::CONVFILT_BACKEND {
 
 inline constexpr int kSumsAThread = 16;
+inline constexpr int kSumThreads = 128;
 
 /// A line of weights for sum_columns: kSumsAThread - 1 zeros, the weights, zeros.
 struct PaddedLine {
@@ -40,9 +41,10 @@ struct ColumnSums {
 /// is one down columns again. Rows of `out` have room for whole multiples of kSumsAThread sums.
 static __global__ void sum_columns_kernel(PlaneView<const float> in, PlaneView<float> out,
                                           PaddedLine line, int first, Border border, float ghost) {
-  const int x = blockIdx.x * kNodeColumns + threadIdx.x;
-  const int y = kSumsAThread * int(blockIdx.y * kNodeRows + threadIdx.y);
-  if (x >= in.width || y >= out.width) return;
+  // Threads of a warp go on with the next sums where columns end: of a coarse grid there are few.
+  const int thread = blockIdx.x * kSumThreads + threadIdx.x;
+  const int x = thread % in.width, y = kSumsAThread * (thread / in.width);
+  if (y >= out.width) return;
   const int top = first + y;
 
   constexpr int kStepsOfChain = kLineChain / 4;
