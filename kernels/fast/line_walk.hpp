@@ -60,7 +60,7 @@ CONVFILT_DEVICE inline void walk_lines(const LinePlace& place, const LineGrid& g
     } else {
       finish_products(top);
     }
-    mids.template push<kDigits>(ends, top, low);
+    mids.template push<kDigits>(ends.rows[0], top, low);
     if (group < kBlocks - 1) continue;
 
     // Multiply what lies between with the columns' bands, and end the sums.
