@@ -2,12 +2,14 @@
 
 #include <algorithm>
 
+#include "separable.hpp"
+
 namespace convfilt {
 
 Work work_of(const Problem& problem, Family family, int runs) {
   const double samples = double(problem.width) * problem.height * problem.channels * runs;
   const double taps = family == Family::separable
-                          ? double(problem.mask.width) + problem.mask.height
+                          ? separable_taps(problem)
                           : double(problem.mask.width) * problem.mask.height;
   return {problem.depth, samples, samples * taps, samples * double(size_of(problem.depth))};
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "devices.hpp"
+#include "separable.hpp"
 
 namespace convfilt {
 namespace {
@@ -98,8 +99,9 @@ double at(std::span<const Point> points, double taps) {
 }  // namespace
 
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
-  const double width = problem.mask.width, height = problem.mask.height;
-  const double taps = strategy.family == Family::separable ? width + height : width * height;
+  const Mask& mask = problem.mask;
+  const double taps = strategy.family == Family::separable ? separable_taps(problem)
+                                                           : double(mask.width) * mask.height;
   for (const Curve& curve : kCurves) {
     if (curve.warpgroups && *curve.warpgroups != (major == kWarpgroupMajor)) continue;
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&

@@ -3,6 +3,7 @@
 
 #include "picture.hpp"
 #include "registry.hpp"
+#include "sample_masks.hpp"
 #include "separable.hpp"
 
 using namespace convfilt;
@@ -40,4 +41,26 @@ TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
       {1, 4, 6, 4, 1, 4, 16, 24, 16, 4, 6, 24, 36, 24, 6, 4, 16, 24, 16, 4, 1, 4, 6, 4, 1}, 256);
   CHECK(family_for(p) == Family::separable);
   CHECK(prepare_separable<std::uint8_t>(p.mask).error == 0);
+}
+
+TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds by far") {
+  Random random(78);
+  const auto family = [&](Depth depth, int side, int terms) {
+    return family_for(
+        {100, 100, 1, depth, Border::replicate, 0, real_low_rank_mask(random, side, side, terms)});
+  };
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    CHECK(family(depth, 12, 2) == Family::direct);
+    CHECK(family(depth, 13, 2) == Family::separable);
+    CHECK(family(depth, 19, 3) == Family::direct);
+    CHECK(family(depth, 20, 3) == Family::separable);
+  }
+  CHECK(family(Depth::u8, 19, 2) == Family::direct);
+  CHECK(family(Depth::u8, 20, 2) == Family::separable);
+  CHECK(family(Depth::u8, 29, 3) == Family::direct);
+  CHECK(family(Depth::u8, 30, 3) == Family::separable);
+  CHECK(family(Depth::u8, 33, 3) == Family::separable);
+  CHECK(family(Depth::u8, 35, 3) == Family::direct);
+  CHECK(family(Depth::u8, 101, 2) == Family::separable);
+  CHECK(family(Depth::f32, 40, 4) == Family::direct);
 }
