@@ -73,7 +73,7 @@ std::span<const CommandHelp> command_helps() {
 std::string general_help() {
   return "convfilt blurs, sharpens, finds edges and applies any mask to pictures: exactly, and "
          "with the\n"
-         "same bytes on every CPU and GPU.\n\n"
+         "same bytes on every CPU and GPU, but for roundings under very large masks.\n\n"
          "Examples:\n"
          "  convfilt blur photo.jpg soft.jpg\n"
          "  convfilt sharpen photo.jpg crisp.jpg --amount 0.5\n"

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kWarmups = 3;
 
-/// Bytes behind an input with sides: a strip of a narrow piece reads over its last row.
+/// Bytes a channel behind an input with sides: a strip of a narrow piece reads over its last row.
 constexpr std::size_t kSideTail = 2048;
 
 }  // namespace
@@ -83,7 +83,7 @@ void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sam
 
 std::size_t DevicePlan::input_bytes(int width, int height) const {
   const std::ptrdiff_t row = std::ptrdiff_t(width) * size_of(problem_.depth) + limits_.sides;
-  return std::size_t(pitch_for(row)) * height + (limits_.sides > 0 ? kSideTail : 0);
+  return std::size_t(pitch_for(row)) * height + (limits_.sides > 0 ? kSideTail * step() : 0);
 }
 
 void DevicePlan::shape_input(int width, int height, Shift shift) {

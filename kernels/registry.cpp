@@ -6,8 +6,10 @@
 #include <string>
 
 #include "cpu/cpu_plans.hpp"
+#include "fast/coarse_axis.hpp"
 #include "implementation.hpp"
 #include "separable.hpp"
+#include "transform/overlap_save.hpp"
 
 // One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
 // CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
@@ -27,7 +29,7 @@
   LIBRARY_STRATEGY(overlap_save)                                                           \
   LIBRARY_STRATEGY(overlap_add)                                                            \
   LIBRARY_STRATEGY(in_parts)                                                               \
-  HOST_STRATEGY(coarse)                                                                    \
+  BOTH_STRATEGY(coarse, prepare_cpu_coarse)                                                \
   CUDA_STRATEGY(two_pass)                                                                  \
   BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
   CUDA_STRATEGY(separable_tensor)                                                          \
@@ -71,6 +73,21 @@ constexpr double kPromisedError = 0.02;
 // of longer lines are too much for the registers of separable-tensor.
 constexpr double kSumPaysU8 = 5, kSumPays = 3.25;
 constexpr int kMostSideOfThreeU8 = 33;
+// With more taps together transforms take less time: a GPU's, 404 of floats; in 8 bits what tensor
+// cores do not take at once.
+constexpr int kMostSumTaps = 260;
+
+// From so many weights on two transforms are faster than a multiplication for each: on an H200 from
+// 27x27 on, on CPUs from some 37x37. In 8 bits, where tap by tap is faster and exact, beyond 63x63.
+constexpr int kTransformWeights = 27 * 27, kTransformWeightsU8 = 63 * 63 + 1;
+
+// Of a row and a column together: so many weights of a smooth mask take longer in two passes than
+// on coarser grids: on an H200 from 2 x 60 on, on CPUs from 2 x 100; in 8 bits beyond what tensor
+// cores take at once.
+constexpr int kCoarseWeights = 200, kCoarseWeightsU8 = 2 * 127 + 1;
+
+// Below, a transform of the mask costs as much as the picture's.
+constexpr double kTransformPixels = 256 * 256;
 
 using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
 
@@ -121,25 +138,59 @@ const Strategy* find_strategy(std::string_view name) {
   return nullptr;
 }
 
-Family family_for(const Problem& problem) {
+namespace {
+
+bool is_large(const Problem& problem) {
+  return double(problem.out_width()) * problem.out_height() >= kTransformPixels;
+}
+
+bool transform_pays(const Problem& problem) {
+  const Mask& mask = problem.mask;
+  const int weights = problem.depth == Depth::u8 ? kTransformWeightsU8 : kTransformWeights;
+  // Transforms of one row or column at a time gain little.
+  return mask.width > 1 && mask.height > 1 && mask.width * mask.height >= weights &&
+         is_large(problem) && overlap_save_refuses(problem, {}).empty();
+}
+
+/// Of a mask that is separable.
+bool coarse_pays(const Problem& problem) {
+  const int weights = problem.depth == Depth::u8 ? kCoarseWeightsU8 : kCoarseWeights;
+  return problem.mask.width + problem.mask.height >= weights && is_large(problem) &&
+         coarse_refuses(problem).empty();
+}
+
+bool separable_pays(const Problem& problem) {
   const Mask& mask = problem.mask;
   // Two passes cost width + height taps, and a plane written and read between them.
   const int weights = mask.width * mask.height, taps_of_term = mask.width + mask.height;
-  if (weights < 2 * taps_of_term) return Family::direct;
+  if (weights < 2 * taps_of_term) return false;
   const int taps = separable_taps(problem);
   bool pays = taps == taps_of_term || weights >= kSumPays * taps;
   if (problem.depth == Depth::u8 && taps > taps_of_term) {
     const int most = taps == 2 * taps_of_term ? kMaxMaskSide : kMostSideOfThreeU8;
     pays = weights >= kSumPaysU8 * taps && std::max(mask.width, mask.height) <= most;
   }
-  if (!pays || !separable_refuses(problem).empty()) return Family::direct;
+  if (!pays || !separable_refuses(problem).empty()) return false;
   if (problem.depth == Depth::u8 && mask.width <= kExactSide && mask.height <= kExactSide) {
     // Here the direct family promises the exactly rounded result, or kPromisedError; so must this.
     const double direct = prepare_mask<std::uint8_t>(mask).error;
     const double separable = prepare_separable<std::uint8_t>(mask).error;
-    if (separable > 0 && (direct == 0 || separable > kPromisedError)) return Family::direct;
+    return separable == 0 || (direct > 0 && separable <= kPromisedError);
   }
-  return Family::separable;
+  return true;
+}
+
+}  // namespace
+
+Family family_for(const Problem& problem, bool finite) {
+  const bool separable = separable_pays(problem);
+  const int taps = separable ? separable_taps(problem) : 0;
+  const bool sum = taps > problem.mask.width + problem.mask.height;
+  if (finite && (separable && !sum ? coarse_pays(problem)
+                                   : (!sum || taps > kMostSumTaps) && transform_pays(problem))) {
+    return Family::transform;
+  }
+  return separable ? Family::separable : Family::direct;
 }
 
 }  // namespace convfilt

@@ -1,9 +1,12 @@
 /// Shared memory of a size that the launch says, by backend, with one interface:
 ///
 ///   launch_shared(grid, block, bytes, stream, kernel, args...)   as launch(); blocks have so much
-///   shared_words()           all of it, as SharedWords: words of 4 bytes, one or four at a time
-///   copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are whole
+///   shared_words()           all of it, as SharedWords: words of 4 bytes, one, two or four at a
+///   time copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are
+///   whole
 ///                            multiples of 16. They are there as with tensor_core.hpp's copies
+///   copy16(in, from, words, at, bytes)   likewise, from in.data + from on, where 0 to 16 of the
+///                            bytes are samples, and the others lie in the rows' padding
 ///   row_copies(options)      whether the plan's device copies rows on its own, of these:
 ///   start_arrivals(words, at, n)   by one thread, and a barrier behind it: n counters of two
 ///                            words each
@@ -14,13 +17,17 @@
 ///   hand_over()              after words were written otherwise that copy_row() shall write
 ///                            next, or that products of warpgroups shall read
 ///   most_shared(options)     bytes that a block may have, and an SM, on the plan's device
+///   synchronise_warp()       __syncthreads() of a block that is one warp
+///   multiprocessors()        of the current device; the emulator's tests make it few
 ///   blocks_at_once(kernel, block, bytes)   how many blocks the current device runs at a time
 #pragma once
 
 #include "tensor_core.hpp"
 
 #ifdef CONVFILT_EMULATE
+#include "emulator/edge_copies.hpp"
 #include "emulator/shared_words.hpp"
 #else
+#include "cuda/edge_copies.hpp"
 #include "cuda/row_copies.hpp"
 #endif

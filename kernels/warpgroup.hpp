@@ -8,13 +8,15 @@
 ///                                b) at r / 8 * stride + k / 16 * lead + r % 8 * 16 + k % 16, in
 ///                                bytes, lead and stride being multiples of 16
 ///   Operand::from(bytes)         the same, so many bytes on: a multiple of 16
+///   Operand::chunks_on(chunks)   the same, so many times 16 bytes on
 ///   begin_products()             before the first product of sums that were set or read
 ///   multiply(sums, a, b, keep)   sums += a * b: 64 x 32 unsigned bytes times 32 x columns signed
 ///                                ones; a thread has columns / 2 sums. !keep: sums = a * b
-///   multiply<A, B>(sums, a, b, keep)   likewise with bytes of these types, 32 columns, a being an
-///                                Operand or a lane's four words of it
+///   multiply<A, B>(sums, a, b, keep)   likewise with bytes of these types, 32 columns or 64, a being
+///                                an Operand or a lane's four words of it
 ///   commit_products()            they go on by themselves
 ///   finish_products(sums, ...)   until these are there
+///   finish_products_but<n>(sums)   until these are there, if only the last n commits came later
 ///   set_turned(words, at, pitch, sums_words)   a warp's four matrices of 8 x 8 half words, one
 ///                                below the other, each turned over its diagonal: row r goes to
 ///                                the four words at + r * pitch on

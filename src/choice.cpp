@@ -10,6 +10,7 @@
 #include "arithmetic.hpp"
 #include "errors.hpp"
 #include "estimate.hpp"
+#include "fft_missing.hpp"
 #include "gpu_cost.hpp"
 #include "nearest.hpp"
 #include "registry.hpp"
@@ -89,11 +90,9 @@ Preferred cheapest(Family family, int major, const Problem& problem, const Machi
     least = *copies;
     best.strategy = strategy;
   }
-  if (best.strategy) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.2g", least);
-    best.cost = ", at some " + std::string(text) + " times a copy on the device";
-  }
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", least);
+  if (best.strategy) best.cost = ", at some " + std::string(text) + " times a copy on the device";
   return best;
 }
 
@@ -101,13 +100,9 @@ Preferred preferred(Family family, DeviceKind kind, int major, const Problem& pr
                     const Machine& machine) {
   if (kind == DeviceKind::cuda) return cheapest(family, major, problem, machine);
   std::span<const std::string_view> names = kSeparable;
-  if (family == Family::direct) {
-    if (kind == DeviceKind::cpu) {
-      names = kDirectOnCpu;
-    } else {
-      names = kDirectInEmulator;
-    }
-  }
+  if (family == Family::transform) names = kTransform;
+  if (family == Family::direct) names = kDirectInEmulator;
+  if (family == Family::direct && kind == DeviceKind::cpu) names = kDirectOnCpu;
   for (std::string_view name : names) {
     const Strategy* strategy = find(machine, name);
     if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty())
@@ -158,16 +153,26 @@ Verdict weigh(const Problem& problem, Family family, int runs, const Request& re
   return {false, estimate + ", but there is none"};
 }
 
+/// What decided the family, and what that means for bytes.
+std::string reason_of(const Problem& problem, Family family, bool finite) {
+  if (family == Family::transform)
+    return " by so large a mask, in which bytes may differ by a rounding from device to device; ";
+  if (!finite && family_for(problem) != family)
+    return ", since a transform would spread infinities, NaN and samples beyond 1e30; ";
+  return " by the mask; ";
+}
+
 Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
                      const Machine& machine) {
   // Else every strategy refuses, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
     if (!refusal.empty()) throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
-  const Family family = family_for(problem);
-  const std::string by_mask = "family " + std::string(name_of(family)) + " by the mask; ";
+  const Family family = family_for(problem, request.finite);
+  const std::string by_mask =
+      "family " + std::string(name_of(family)) + reason_of(problem, family, request.finite);
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
-    const int major =
-        kind == DeviceKind::cuda ? capability_of(wanted.ordinal, machine) : kTensorCoreMajor;
+    const bool cuda = kind == DeviceKind::cuda;
+    const int major = cuda ? capability_of(wanted.ordinal, machine) : kTensorCoreMajor;
     const Preferred found = preferred(family, kind, major, problem, machine);
     if (found.strategy)
       return {found.strategy, kind, wanted.ordinal, by_mask + why + found.cost, ""};
@@ -184,10 +189,14 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   };
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
   if (wanted.kind) return take(*wanted.kind, "device as asked");
-  if (!cheapest(family, kTensorCoreMajor, problem, machine).strategy)
+  const Strategy* gpus = cheapest(family, kTensorCoreMajor, problem, machine).strategy;
+  if (!gpus)
     return take(DeviceKind::cpu,
                 machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
   const Verdict verdict = weigh(problem, family, runs, request, machine);
+  if (verdict.cuda && family == Family::transform && gpus->name != kWithoutFft)
+    if (const std::string missing = machine.fft_missing(); !missing.empty())
+      return take(DeviceKind::cpu, verdict.why + ", but " + missing);
   return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
 }
 
@@ -248,7 +257,7 @@ Wanted wanted_device(const std::string& device, const Machine& machine) {
 
 Machine this_machine() {
   return {strategies(), int(std::max(1u, std::thread::hardware_concurrency())), built_with_cuda(),
-          cuda_devices};
+          cuda_devices, cuda_fft_missing};
 }
 
 void check_names(const Request& request, const Machine& machine) {

@@ -20,6 +20,7 @@ struct Request {
   std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
   int threads = 0;                ///< of the CPU; 0 = all cores
   Tuning tuning{};                ///< settings of the strategy named
+  bool finite = true;             ///< the samples, for family_for
 };
 
 /// What there is to choose from. A test puts its own in.
@@ -28,6 +29,7 @@ struct Machine {
   int cores = 1;
   bool built_with_cuda = false;
   std::function<const CudaDevices&()> cuda;  ///< slow: asked only when the answer matters
+  std::function<std::string()> fft_missing;  ///< why CUDA has no FFT here; empty where it has
 };
 
 /// The registry and this machine. Costs nothing; CUDA is not asked.
@@ -82,5 +84,7 @@ std::vector<std::string> devices_of(const Strategy& strategy);
 inline constexpr std::string_view kDirectOnCpu[] = {"cpu"};
 inline constexpr std::string_view kDirectInEmulator[] = {"tiled-out", "cached", "basic"};
 inline constexpr std::string_view kSeparable[] = {"separable"};
+inline constexpr std::string_view kTransform[] = {"coarse", "overlap-save", "fft"};
+inline constexpr std::string_view kWithoutFft = kTransform[0];  ///< of these, it needs no cuFFT
 
 }  // namespace convfilt

@@ -1,13 +1,17 @@
 #include "convolver.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <sstream>
 #include <utility>
 
 #include "alpha.hpp"
 #include "errors.hpp"
 #include "log.hpp"
+#include "rows.hpp"
 #include "source_text.hpp"
 
 namespace convfilt {
@@ -32,17 +36,34 @@ bool same(const Problem& a, const Problem& b) {
          (a.border != Border::constant || a.border_value == b.border_value) && same(a.mask, b.mask);
 }
 
+/// Whether no sample is infinite, NaN or beyond 1e30, whose sums may overflow.
+bool transforms_well(const Image& in, int threads) {
+  constexpr auto kLargest = std::bit_cast<std::uint32_t>(1e30f);
+  std::atomic<bool> all = true;
+  for_rows(in, threads, [&](int y) {
+    const auto* const row = reinterpret_cast<const std::uint32_t*>(in.view().row(y));
+    std::uint32_t largest = 0;
+    for (std::ptrdiff_t x = 0; x < std::ptrdiff_t(in.width()) * in.channels(); ++x)
+      largest = std::max(largest, row[x] & 0x7fffffff);
+    if (largest > kLargest) all = false;
+  });
+  return all;
+}
+
 }  // namespace
 
 Convolver::Convolver(ConvolverOptions options, Machine machine)
     : options_(std::move(options)), machine_(std::move(machine)) {}
 
-Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
-  const auto found = std::find_if(prepared_.begin(), prepared_.end(),
-                                  [&](const Prepared& p) { return same(p.problem, problem); });
+Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs, bool finite) {
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const Prepared& p) {
+    return p.finite == finite && same(p.problem, problem);
+  });
   if (found != prepared_.end()) return *found;
 
-  const Choice choice = choose(problem, runs, options_.request, machine_);
+  Request request = options_.request;
+  request.finite = finite;
+  const Choice choice = choose(problem, runs, request, machine_);
   if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
   if (prepared_.size() == kMaxPlans) prepared_.erase(prepared_.begin());
   PlanOptions how;
@@ -51,7 +72,8 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs) {
   how.padded_pitch = options_.padded_pitch;
   how.tuning = options_.request.tuning;
   report_.choice = choice;
-  prepared_.push_back({problem, choice, choice.strategy->prepare(problem, choice.device, how)});
+  prepared_.push_back(
+      {problem, finite, choice, choice.strategy->prepare(problem, choice.device, how)});
   return prepared_.back();
 }
 
@@ -84,7 +106,14 @@ Convolver::Offset Convolver::offset_of(const Mask& mask) const {
 
 void Convolver::run(const Image& in, const Mask& mask, double border_value, int runs, Image& out) {
   const Problem problem = problem_of(in, mask, border_value);
-  Prepared& ready = prepared(problem, runs);
+  Prepared* found = &prepared(problem, runs, true);
+  // Where auto would transform floats, it looks at them first.
+  if (options_.request.strategy == "auto" && problem.depth == Depth::f32 &&
+      found->choice.strategy->family == Family::transform &&
+      !transforms_well(in, options_.request.threads)) {
+    found = &prepared(problem, runs, false);
+  }
+  Prepared& ready = *found;
   const Timing timing = ready.plan->run(in.view(), out.view());
   const Counts counts = ready.plan->counts();
 

@@ -73,12 +73,13 @@ class Convolver {
  private:
   struct Prepared {
     Problem problem;
+    bool finite;  ///< Request::finite
     Choice choice;
     std::unique_ptr<Plan> plan;
   };
 
   Problem problem_of(const Image& in, const Mask& mask, double border_value) const;
-  Prepared& prepared(const Problem& problem, int runs);
+  Prepared& prepared(const Problem& problem, int runs, bool finite);
   Image convolve_with_alpha(const Image& in, const Mask& mask);
 
   ConvolverOptions options_;

@@ -8,10 +8,12 @@ namespace convfilt {
 
 Work work_of(const Problem& problem, Family family, int runs) {
   const double samples = double(problem.width) * problem.height * problem.channels * runs;
-  const double taps = family == Family::separable
-                          ? separable_taps(problem)
-                          : double(problem.mask.width) * problem.mask.height;
-  return {problem.depth, samples, samples * taps, samples * double(size_of(problem.depth))};
+  const double bytes = samples * double(size_of(problem.depth));
+  const double weights = double(problem.mask.width) * problem.mask.height;
+  if (family == Family::transform)
+    return {Depth::f32, samples, samples * std::min(weights, kTransformMultiplyAdds), bytes};
+  const double taps = family == Family::separable ? separable_taps(problem) : weights;
+  return {problem.depth, samples, samples * taps, bytes};
 }
 
 double cpu_seconds(const Work& work, int threads) {

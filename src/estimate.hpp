@@ -12,14 +12,15 @@ namespace convfilt {
 
 /// What a job asks of a machine, whichever it is.
 struct Work {
-  Depth depth = Depth::u8;
+  Depth depth = Depth::u8;  ///< that is computed in
   double samples = 0;
   double multiply_adds = 0;
   double bytes = 0;  ///< of the pictures going in; as many come out
 };
 
 /// The work of filtering `runs` pictures of this problem's shape. The separable family does a row
-/// and a column pass, width + height multiply-adds a sample; the direct one width * height.
+/// and a column pass, width + height multiply-adds a sample; the direct one width * height; the
+/// transform one, which computes in floats at any depth, kTransformMultiplyAdds where that is less.
 Work work_of(const Problem& problem, Family family, int runs = 1);
 
 /// Estimated seconds on `threads` cores (at least 1), pixels in host memory before and after.
@@ -40,6 +41,10 @@ bool cuda_pays(const Work& work, int threads);
 /// long.
 inline constexpr double kCpuSampleU8 = 0.3e-9, kCpuMultiplyAddU8 = 0.012e-9;
 inline constexpr double kCpuSampleWide = 0.8e-9, kCpuMultiplyAddWide = 0.03e-9;
+
+/// What overlap-save takes on the same core, 8 to 10 ns a sample under masks of 25x25 to 101x101,
+/// in multiply-adds of floats.
+inline constexpr double kTransformMultiplyAdds = 280;
 
 /// Seconds of one core for a multiply-add in the emulator, whose every read is counted and checked:
 /// 3 (basic) to 20 (texture) nanoseconds at 15x15.

@@ -20,7 +20,7 @@ struct Curve {
   std::string_view strategy;
   Depth depth;
   bool colour;
-  std::span<const Point> points;        ///< by rising taps
+  std::span<const Point> points;        ///< by rising taps; one: the same whatever the mask
   std::optional<bool> warpgroups = {};  ///< for devices that have them, or for all others alone
 };
 
@@ -38,7 +38,7 @@ constexpr double line_taps_of(int side) {
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(63), e}, {line_taps_of(127), f}}
 
 constexpr Point kTensor[] = SQUARES(1.45, 1.64, 1.83, 2.01, 2.72, 9.52);
-constexpr Point kTensorColour[] = SQUARES(1.29, 1.50, 2.61, 3.12, 5.03, 12.5);
+constexpr Point kTensorColour[] = SQUARES(1.29, 1.50, 1.91, 2.23, 2.96, 9.52);
 constexpr Point kTensorStrips[] = SQUARES(1.60, 1.97, 2.69, 3.03, 5.90, 15.7);
 constexpr Point kTensorStripsColour[] = SQUARES(1.38, 2.70, 3.78, 4.55, 8.44, 18.9);
 constexpr Point kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);
@@ -49,8 +49,10 @@ constexpr Point kDirectU16[] = SQUARES(1.33, 2.00, 2.96, 4.24, 11.6, 43.4);
 constexpr Point kDirectU16Colour[] = SQUARES(1.24, 2.34, 3.24, 5.07, 13.5, 48.2);
 constexpr Point kDirectF32[] = SQUARES(1.17, 1.32, 1.67, 2.30, 5.47, 22.2);
 constexpr Point kDirectF32Colour[] = SQUARES(1.14, 1.35, 1.79, 2.30, 5.65, 24.0);
-constexpr Point kSeparableTensor[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
-constexpr Point kSeparableTensorColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
+constexpr Point kSeparableTensor[] = LINES(2.52, 2.53, 2.54, 2.54, 3.09, 4.88);
+constexpr Point kSeparableTensorColour[] = LINES(2.45, 2.45, 2.64, 3.19, 4.76, 11.8);
+constexpr Point kSeparableTensorWarps[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
+constexpr Point kSeparableTensorWarpsColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
 constexpr Point kSeparableU8[] = LINES(10.5, 10.8, 11.9, 15.8, 27.8, 56.4);
 constexpr Point kSeparableU8Colour[] = LINES(8.07, 13.0, 14.3, 16.0, 28.1, 61.5);
 constexpr Point kSeparableU16[] = LINES(3.13, 3.52, 3.95, 5.36, 9.29, 19.8);
@@ -58,6 +60,33 @@ constexpr Point kSeparableU16Colour[] = LINES(3.81, 4.14, 4.56, 6.02, 9.56, 29.9
 constexpr Point kSeparableF32[] = LINES(1.42, 1.49, 1.59, 2.12, 3.62, 7.66);
 constexpr Point kSeparableF32Colour[] = LINES(1.38, 1.45, 1.52, 2.09, 4.25, 10.8);
 
+#define LARGE_SQUARES(a, b, c, d) \
+  {{taps_of(31), a}, {taps_of(63), b}, {taps_of(127), c}, {taps_of(257), d}}
+
+constexpr Point kBlocksU8[] = LARGE_SQUARES(43.6, 48.2, 58.5, 67.3);
+constexpr Point kBlocksU8Colour[] = {{taps_of(63), 53.5}, {taps_of(127), 64.8}, {taps_of(257), 75.2}};
+constexpr Point kBlocksU16[] = LARGE_SQUARES(23.0, 25.6, 30.9, 36.0);
+constexpr Point kBlocksU16Colour[] = LARGE_SQUARES(26.1, 28.7, 34.5, 39.3);
+constexpr Point kBlocksF32[] = LARGE_SQUARES(12.4, 13.6, 16.8, 20.8);
+constexpr Point kBlocksF32Colour[] = LARGE_SQUARES(16.1, 18.0, 21.2, 25.8);
+constexpr Point kWholeU8[] = {{taps_of(63), 69.8}};
+constexpr Point kWholeU8Colour[] = {{taps_of(63), 77.3}};
+constexpr Point kWholeU16[] = {{taps_of(63), 36.8}};
+constexpr Point kWholeU16Colour[] = {{taps_of(63), 39.7}};
+constexpr Point kWholeF32[] = {{taps_of(63), 19.3}};
+constexpr Point kWholeF32Colour[] = {{taps_of(63), 22.3}};
+
+#define LONG_LINES(a, b, c) {{line_taps_of(101), a}, {line_taps_of(257), b}, {line_taps_of(1025), c}}
+
+constexpr Point kCoarseU8[] = LONG_LINES(9.73, 10.6, 21.0);
+constexpr Point kCoarseU8Colour[] = LONG_LINES(10.0, 11.1, 22.2);
+constexpr Point kCoarseU16[] = LONG_LINES(10.3, 7.55, 11.7);
+constexpr Point kCoarseU16Colour[] = LONG_LINES(9.59, 8.07, 11.2);
+constexpr Point kCoarseF32[] = LONG_LINES(7.41, 5.10, 8.87);
+constexpr Point kCoarseF32Colour[] = LONG_LINES(7.34, 5.92, 8.71);
+
+#undef LONG_LINES
+#undef LARGE_SQUARES
 #undef SQUARES
 #undef LINES
 
@@ -74,14 +103,34 @@ constexpr Curve kCurves[] = {
     {"direct", Depth::u16, true, kDirectU16Colour},
     {"direct", Depth::f32, false, kDirectF32},
     {"direct", Depth::f32, true, kDirectF32Colour},
-    {"separable-tensor", Depth::u8, false, kSeparableTensor},
-    {"separable-tensor", Depth::u8, true, kSeparableTensorColour},
+    {"separable-tensor", Depth::u8, false, kSeparableTensor, true},
+    {"separable-tensor", Depth::u8, true, kSeparableTensorColour, true},
+    {"separable-tensor", Depth::u8, false, kSeparableTensorWarps, false},
+    {"separable-tensor", Depth::u8, true, kSeparableTensorWarpsColour, false},
     {"separable", Depth::u8, false, kSeparableU8},
     {"separable", Depth::u8, true, kSeparableU8Colour},
     {"separable", Depth::u16, false, kSeparableU16},
     {"separable", Depth::u16, true, kSeparableU16Colour},
     {"separable", Depth::f32, false, kSeparableF32},
     {"separable", Depth::f32, true, kSeparableF32Colour},
+    {"overlap-save", Depth::u8, false, kBlocksU8},
+    {"overlap-save", Depth::u8, true, kBlocksU8Colour},
+    {"overlap-save", Depth::u16, false, kBlocksU16},
+    {"overlap-save", Depth::u16, true, kBlocksU16Colour},
+    {"overlap-save", Depth::f32, false, kBlocksF32},
+    {"overlap-save", Depth::f32, true, kBlocksF32Colour},
+    {"fft", Depth::u8, false, kWholeU8},
+    {"fft", Depth::u8, true, kWholeU8Colour},
+    {"fft", Depth::u16, false, kWholeU16},
+    {"fft", Depth::u16, true, kWholeU16Colour},
+    {"fft", Depth::f32, false, kWholeF32},
+    {"fft", Depth::f32, true, kWholeF32Colour},
+    {"coarse", Depth::u8, false, kCoarseU8},
+    {"coarse", Depth::u8, true, kCoarseU8Colour},
+    {"coarse", Depth::u16, false, kCoarseU16},
+    {"coarse", Depth::u16, true, kCoarseU16Colour},
+    {"coarse", Depth::f32, false, kCoarseF32},
+    {"coarse", Depth::f32, true, kCoarseF32Colour},
 };
 // clang-format on
 
@@ -93,15 +142,18 @@ double at(std::span<const Point> points, double taps) {
     const double share = (taps - low.taps) / (high.taps - low.taps);
     return low.copies + share * (high.copies - low.copies);
   }
-  return points.back().copies * taps / points.back().taps;
+  return points.size() == 1 ? points.front().copies
+                            : points.back().copies * taps / points.back().taps;
 }
 
 }  // namespace
 
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
-  const Mask& mask = problem.mask;
+  const double width = problem.mask.width, height = problem.mask.height;
+  const bool in_lines = strategy.name == "coarse";
   const double taps = strategy.family == Family::separable ? separable_taps(problem)
-                                                           : double(mask.width) * mask.height;
+                      : in_lines                           ? width + height
+                                                           : width * height;
   for (const Curve& curve : kCurves) {
     if (curve.warpgroups && *curve.warpgroups != (major == kWarpgroupMajor)) continue;
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&

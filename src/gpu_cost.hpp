@@ -11,7 +11,8 @@ namespace convfilt {
 
 /// Times that strategy takes of the time of a device copy of the picture and its result, on a
 /// device of compute capability `major`; nothing for a strategy that auto never takes. Measured on
-/// an H200, 8192x8192, with masks of 16-bit weights; between the measured masks the cost is linear
+/// an H200, 8192x8192 (overlap-save and fft of floats in colour: 4096x4096), with masks of 16-bit
+/// weights; between the measured masks the cost is linear
 /// in the multiply-adds of a sample, beyond them in proportion to these.
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major);
 

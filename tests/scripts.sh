@@ -19,17 +19,23 @@ awk -v device=cpu -f points.awk "$work/all.csv" >"$work/points"
 33 20 u8 1 rank1 3 5 cpu
 33 20 f32 1 16bit 3 5 cpu
 33 20 f32 1 rank1 3 5 cpu" ] || fail "these are not the points: $(cat "$work/points")"
-awk 'NF != 14 { exit 1 } { for (i = 9; i <= 11; ++i) if ($i !~ /^[0-9.e+-]+$/) exit 1 } $14 !~ /^[0-9]/ { exit 1 }' "$work/points" ||
+awk 'NF != 17 { exit 1 } { for (i = 9; i <= 11; ++i) if ($i !~ /^[0-9.e+-]+$/) exit 1 } $14 !~ /^[0-9]/ { exit 1 }
+     $15 != 1 || $16 != "cpu" || $17 != $9 { exit 1 }' "$work/points" ||
   fail "a figure is missing: $(cat "$work/points")"
 [ -z "$(awk -f points.awk "$work/all.csv")" ] || fail "points of a GPU from a CPU's times"
 
-point() { echo "8 8 u8 1 16bit 3 3 $1 $2 $3 0.5 fast 2.0 9.9"; }
+point() { echo "8 8 u8 1 16bit 3 3 $1 $2 $3 0.5 fast 2.0 9.9 ${4:-$3} kin ${5:-2.0}"; }
 held() { awk -v most=1.10 -f auto.awk >"$work/said"; }
 { point fast 2.0 1.0; point slow 2.1 1.05; } | held || fail "5 % is held to be too slow"
 grep -q '^worst of 2 points: 8x8x1 u8, mask 16bit 3x3: auto takes slow, 2.1 copies, 1.050 times' "$work/said" ||
   fail "the worst point is not told: $(cat "$work/said")"
 ! { point fast 2.0 1.0; point slow 2.4 1.2; } | held || fail "20 % is held to be fast enough"
 ! { point fast 2.0 1.0; point broken failed -; } | held || fail "a choice without figures is held to be fast enough"
+{ point fast 2.0 1.0; point slow 2.4 1.2 1.04 2.3; } | held || fail "what another family does counts"
+grep -q '^worst of 2 points: 8x8x1 u8, mask 16bit 3x3: auto takes slow, 2.4 copies, 1.040 times the best, kin' "$work/said" ||
+  fail "the worst of its family is not told: $(cat "$work/said")"
+grep -q '^of all families, 1 of 2 points slower: .* auto takes slow, 2.4 copies, 1.200 times the best, fast' "$work/said" ||
+  fail "the worst of all families is not told: $(cat "$work/said")"
 ! { point - - -; } | held || fail "a choice that was not measured is held to be fast enough"
 ! held </dev/null || fail "nothing measured is held to be fast enough"
 tabled() { awk -v peers="$work/peers.csv" -v points="$work/all.md" -v title=Title -f targets.awk >"$work/targets.md"; }
@@ -158,7 +164,7 @@ while [ $# -gt 0 ]; do
   case $1 in
     --json=*) json=${1#*=} ;;
     --mask=* | --masks=*) mask=${1#*=} ;;
-    --masks) mask=$2 ;;
+    --mask | --masks) mask=$2 ;;
     --depth) depth=${2%%,*} ;;
     --channels) channels=${2%%,*} ;;
   esac
@@ -167,9 +173,9 @@ done
 mask=${mask%%[,x]*}
 cat >"$json" <<POINTS
   "copy_bytes_per_s": ${mask}000000000000,
-width_px,height_px,depth,channels,mask,mask_width,mask_height,strategy,device,by_auto,time_in_copies,time_over_best,roofline_share,refused,refusal
-64,64,$depth,$channels,16bit,$mask,$mask,fake,cuda:0,true,$mask,1,0.5,false,
-64,64,$depth,$channels,16bit,$mask,$mask,fft,cuda:0,false,$((2 * mask)),2,0.5,false,
+width_px,height_px,depth,channels,mask,mask_width,mask_height,strategy,family,device,by_auto,time_in_copies,time_over_best,roofline_share,refused,refusal
+64,64,$depth,$channels,16bit,$mask,$mask,fake,direct,cuda:0,true,$mask,1,0.5,false,
+64,64,$depth,$channels,16bit,$mask,$mask,fft,transform,cuda:0,false,$((2 * mask)),2,0.5,false,
 POINTS
 END
 # shellcheck disable=SC2086  # arguments
@@ -201,15 +207,15 @@ done
 # shellcheck disable=SC2086  # arguments
 auto() { env CONVFILT_OUT="$work/auto" "${@:2}" bash auto.sh $1 >"$work/said" 2>&1; }
 auto "$fakes" || fail "auto.sh fails: $(cat "$work/said")"
-says '^worst of 12 points: '
+says '^worst of 27 points: '
 auto "$fakes" CONVFILT_AUTO_LINES=1-5 || fail "the first lines fail: $(cat "$work/said")"
 says '^worst of 5 points: '
-auto "$fakes" CONVFILT_AUTO_LINES=6-12 || fail "the other lines fail: $(cat "$work/said")"
-auto "--from $work/auto/auto-1-5.points $work/auto/auto-6-12.points" || fail "the lines cannot be joined: $(cat "$work/said")"
-says '^worst of 12 points: '
+auto "$fakes" CONVFILT_AUTO_LINES=6-27 || fail "the other lines fail: $(cat "$work/said")"
+auto "--from $work/auto/auto-1-5.points $work/auto/auto-6-27.points" || fail "the lines cannot be joined: $(cat "$work/said")"
+says '^worst of 27 points: '
 ! auto "--from $work/auto/auto-1-5.points" || fail "five lines pass for all"
 ! auto "--from $work/auto/none.points" || fail "a part that is not there passes"
-sed 's/ 1 0.5 fake/ 1.2 0.5 fake/' "$work/auto/auto-6-12.points" >"$work/auto/slow.points"
+sed 's/ 1 fake \([0-9]*\)$/ 1.2 kin \1/' "$work/auto/auto-6-27.points" >"$work/auto/slow.points"
 ! auto "--from $work/auto/auto-1-5.points $work/auto/slow.points" || fail "a slow choice of a part passes"
 
 # shellcheck disable=SC2086  # arguments

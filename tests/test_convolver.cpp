@@ -208,3 +208,28 @@ TEST_CASE("a plan is prepared once for all channels and pictures of one shape") 
   CHECK(prepared == 2);
   CHECK(edges.report().runs == 6);
 }
+
+TEST_CASE("large masks are transformed, but not over samples that would spread") {
+  const int side = 31;
+  std::vector<double> weights(side * side, 1);
+  weights[5] = 40;  // so that the rank is 2
+  const Mask mask = make_mask("noisy box", side, side, weights, 1000);
+  Image in = random_image(300, 260, 1, Depth::f32, 6);
+  Convolver convolver(on_cpu());
+  const Image whole = convolver.convolve(in, mask);
+  CHECK(convolver.report().choice.strategy->name == "overlap-save");
+  for (const float far : {std::nanf(""), -HUGE_VALF, 2e30f}) {
+    put(in, 100, 50, 0, far);
+    const Image out = convolver.convolve(in, mask);
+    CHECK(convolver.report().choice.strategy->name == "cpu");
+    CHECK(convolver.report().choice.why.find("would spread") != std::string::npos);
+    for_samples(out, [&](int x, int y, int c) {
+      const bool reached = std::abs(x - 100) <= side / 2 && std::abs(y - 50) <= side / 2;
+      const double now = sample(out, x, y, c), before = sample(whole, x, y, c);
+      if (!reached) CHECK(now == doctest::Approx(before).epsilon(1e-5));
+    });
+  }
+  put(in, 100, 50, 0, 1e30);
+  convolver.convolve(in, mask);
+  CHECK(convolver.report().choice.strategy->name == "overlap-save");
+}

@@ -79,19 +79,23 @@ const Strategy kGpuOnly = invented("gpu-only", Family::direct, false, false, tru
 const Strategy kPicky = invented("picky", Family::direct, true, false, false);
 const Strategy kTensor = invented("tensor", Family::direct, false, true, true);
 const Strategy kDirect = invented("direct", Family::direct, false, true, true);
-const Strategy* const kAll[] = {&kCpu,     &kTiledIn, &kTiledOut, &kSeparated,
-                                &kGpuOnly, &kPicky,   &kTensor,   &kDirect};
+const Strategy kBlocks = invented("overlap-save", Family::transform, true, true, true);
+const Strategy kWhole = invented("fft", Family::transform, true, true, true);
+const Strategy* const kAll[] = {&kCpu,   &kTiledIn, &kTiledOut, &kSeparated, &kGpuOnly,
+                                &kPicky, &kTensor,  &kDirect,   &kBlocks,    &kWhole};
 
 /// A machine of 8 cores that counts how often CUDA is asked.
 struct Invented {
   CudaDevices cuda;
   int asked = 0;
+  std::string fft_missing;
   Machine machine;
 
   explicit Invented(int devices, bool built = true, int major = 9) {
     for (int i = 0; i < devices; ++i) cuda.devices.push_back({i, "invented", major, 0, 100, 1});
     if (devices == 0) cuda.missing = "there is no driver; install one";
-    machine = {kAll, 8, built, [this]() -> const CudaDevices& { return ++asked, cuda; }};
+    machine = {kAll, 8, built, [this]() -> const CudaDevices& { return ++asked, cuda; },
+               [this] { return fft_missing; }};
   }
 
   Choice choose(const Problem& problem, const std::string& strategy, const std::string& device,
@@ -125,6 +129,11 @@ TEST_CASE("work counts taps of the family, samples and runs") {
   CHECK(work_of(problem, Family::separable, 3).multiply_adds == 3e6 * 82);
   CHECK(work_of(problem_of(1000, less_box(41)), Family::separable).multiply_adds == 2e6 * 82);
   CHECK(work_of(problem, Family::direct, 3).bytes == 6e6);
+  // A transform's floats, as many as it takes whatever the mask.
+  const Work transformed = work_of(problem_of(1000, diagonal(101)), Family::transform);
+  CHECK(transformed.depth == Depth::f32);
+  CHECK(transformed.multiply_adds == 1e6 * kTransformMultiplyAdds);
+  CHECK(work_of(problem_of(1000, diagonal(3)), Family::transform).multiply_adds == 9e6);
 }
 
 TEST_CASE("CPU time falls with threads, and every sample costs, however small the mask") {
@@ -151,24 +160,55 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   CHECK(two.choose(problem_of(512, wide_box()), "auto", "auto").strategy == &kSeparated);
   CHECK(two.asked == 0);
 
-  const Choice large = two.choose(problem_of(8192, diagonal(101)), "auto", "auto");
+  const Choice large = two.choose(problem_of(16384, diagonal(63)), "auto", "auto");
   CHECK(large.strategy == &kTensor);
   CHECK(large.device == DeviceKind::cuda);
+  CHECK(has(large.why, "family direct by the mask; "));
   CHECK(has(large.why, "estimated"));
   CHECK(has(large.why, " times a copy on the device"));
-  const Problem wide = problem_of(8192, diagonal(101), Depth::f32);
+  const Problem wide = problem_of(8192, diagonal(23), Depth::f32);
   CHECK(two.choose(wide, "auto", "cuda").strategy == &kDirect);
   const Invented old(1, true, 7);  // without tensor cores for bytes
-  CHECK(old.choose(problem_of(8192, diagonal(101)), "auto", "cuda").strategy == &kDirect);
+  CHECK(old.choose(problem_of(8192, diagonal(63)), "auto", "cuda").strategy == &kDirect);
   CHECK(two.choose(problem_of(64, diagonal(3)), "auto", "emulator").strategy == &kTiledOut);
   CHECK(two.choose(problem_of(8192, diagonal(15)), "auto", "auto").device == DeviceKind::cpu);
   CHECK(two.choose(problem_of(8192, diagonal(41)), "auto", "auto", 100).device == DeviceKind::cuda);
-  CHECK(two.choose(problem_of(8192, diagonal(101)), "auto", "cpu").strategy == &kCpu);
+  CHECK(two.choose(problem_of(8192, diagonal(63)), "auto", "cpu").strategy == &kCpu);
   CHECK(two.choose(problem_of(64, wide_box()), "auto", "cuda:1").ordinal == 1);
 
   const Choice without = Invented(0).choose(problem_of(8192, diagonal(101)), "auto", "auto");
   CHECK(without.device == DeviceKind::cpu);
   CHECK(without.notice.empty());
+}
+
+TEST_CASE("auto: large masks by transforms, unless samples are none that these take") {
+  const Problem wide = problem_of(8192, diagonal(31), Depth::f32);
+  Invented two(2);
+  const Choice chosen = two.choose(wide, "auto", "cuda");
+  CHECK(chosen.strategy == &kBlocks);
+  CHECK(has(chosen.why,
+            "family transform by so large a mask, in which bytes may differ by a "
+            "rounding from device to device; "));
+  CHECK(two.choose(problem_of(8192, diagonal(301)), "auto", "cuda").strategy == &kWhole);
+  CHECK(two.choose(wide, "auto", "cpu").strategy == &kBlocks);
+  CHECK(two.choose(wide, "auto", "emulator").strategy == &kBlocks);
+
+  Request request{"auto", "cuda", 0, {}};
+  request.finite = false;
+  const Choice exact = convfilt::choose(wide, 1, request, two.machine);
+  CHECK(exact.strategy == &kDirect);
+  CHECK(has(exact.why, "family direct, since a transform would spread infinities, NaN"));
+
+  // 1,000 such pictures are worth a GPU, but not without its library.
+  CHECK(
+      two.choose(wide, "auto", "auto", 1000).device ==
+      (cuda_pays(work_of(wide, Family::transform, 1000), 8) ? DeviceKind::cuda : DeviceKind::cpu));
+  two.machine.cores = 1;
+  REQUIRE(two.choose(wide, "auto", "auto", 1000).device == DeviceKind::cuda);
+  two.fft_missing = "cuFFT is not here";
+  const Choice without = two.choose(wide, "auto", "auto", 1000);
+  CHECK(without.device == DeviceKind::cpu);
+  CHECK(has(without.why, ", but cuFFT is not here"));
 }
 
 TEST_CASE("the cost on a GPU grows with the mask, and only strategies that auto takes have one") {
@@ -184,25 +224,27 @@ TEST_CASE("the cost on a GPU grows with the mask, and only strategies that auto 
           if (!copies) continue;
           CHECK(strategy->runs_on(DeviceKind::cuda) == built_with_cuda());
           CHECK(*copies > 1);
-          CHECK(*copies >= before * 0.98);  // small ones are as dear as their memory
+          // Small ones are as dear as their memory; a larger one may have a coarser grid.
+          CHECK((*copies >= before * 0.98 || strategy->name == "coarse"));
           before = *copies;
         }
       }
     }
   }
   for (const Depth depth : kDepths) {
-    long direct = 0, separable = 0;
-    for (const Strategy* strategy : strategies()) {
-      if (!copies_of(*strategy, problem_of(64, diagonal(3), depth), 9)) continue;
-      (strategy->family == Family::direct ? direct : separable) += 1;
+    for (const Family family : {Family::direct, Family::separable, Family::transform}) {
+      long with_a_cost = 0;
+      for (const Strategy* strategy : strategies()) {
+        with_a_cost += strategy->family == family &&
+                       copies_of(*strategy, problem_of(64, diagonal(3), depth), 9).has_value();
+      }
+      CHECK(with_a_cost > 0);
     }
-    CHECK(direct > 0);
-    CHECK(separable > 0);
   }
 }
 
 TEST_CASE("threads beyond the cores do not make the CPU look faster") {
-  const Problem problem = problem_of(8192, diagonal(101));
+  const Problem problem = problem_of(16384, diagonal(63));
   const Invented one(1);  // of 8 cores
   for (int threads : {8, 64, 1024}) {
     const Choice choice = convfilt::choose(problem, 1, {"auto", "auto", threads}, one.machine);
@@ -264,5 +306,5 @@ TEST_CASE("what cannot be asked for") {
   CHECK(has(complaint<UsageError>(one, problem, "tiled-in", "cpu"), "emulator and cuda"));
   CHECK(has(complaint<UsageError>(one, problem, "picky", "auto"), "no problem is good enough"));
   CHECK(has(complaint<UsageError>(one, problem_of(64, wide_box()), "auto", "emulator"),
-            "tiled-in, tiled-out, tensor or direct"));
+            "tiled-in, tiled-out, tensor, direct, overlap-save or fft"));
 }

@@ -63,4 +63,67 @@ TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds 
   CHECK(family(Depth::u8, 35, 3) == Family::direct);
   CHECK(family(Depth::u8, 101, 2) == Family::separable);
   CHECK(family(Depth::f32, 40, 4) == Family::direct);
+  // Where transforms are the other choice.
+  const auto of_large = [&](Depth depth, int side, bool finite) {
+    return family_for(
+        {512, 512, 1, depth, Border::replicate, 0, real_low_rank_mask(random, side, side, 2)},
+        finite);
+  };
+  for (const Depth depth : kDepths) {
+    CHECK(of_large(depth, 65, true) == Family::separable);
+    CHECK(of_large(depth, 67, true) == Family::transform);
+    CHECK(of_large(depth, 67, false) == Family::separable);
+  }
+}
+
+TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
+  const auto family = [](Depth depth, int w, int h, int side = 256, Mode mode = Mode::same) {
+    Problem p{side, side, 3, depth, Border::reflect, 0, {}, mode};
+    Random random(5);
+    std::vector<double> weights;
+    for (int k = 0; k < w * h; ++k) weights.push_back(random.integer(1, 99));
+    p.mask = make_mask("noise", w, h, weights, 5e4);
+    CHECK(family_for(p, false) == Family::direct);
+    return family_for(p);
+  };
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    CHECK(family(depth, 27, 27) == Family::transform);
+    CHECK(family(depth, 28, 26) == Family::direct);
+    CHECK(family(depth, 365, 2) == Family::transform);
+    CHECK(family(depth, 1, 1025) == Family::direct);  // a line
+  }
+  CHECK(family(Depth::u8, 63, 63) == Family::direct);
+  CHECK(family(Depth::u8, 64, 63) == Family::transform);
+  // Pictures by the outputs that they have.
+  CHECK(family(Depth::f32, 31, 31, 255) == Family::direct);
+  CHECK(family(Depth::f32, 31, 31, 256, Mode::valid) == Family::direct);
+  CHECK(family(Depth::f32, 31, 31, 286, Mode::valid) == Family::transform);
+
+  // What a transform refuses is done tap by tap.
+  Problem far{512, 512, 1, Depth::u16, Border::replicate, 0, {}};
+  std::vector<double> weights(41 * 41);
+  weights[0] = weights[41 * 41 - 1] = 3e6;
+  weights[1] = -6e6 + 1;
+  far.mask = make_mask("cancels", 41, 41, weights);
+  REQUIRE(!find_strategy("overlap-save")->refusal(far).empty());
+  CHECK(family_for(far) == Family::direct);
+}
+
+TEST_CASE("masks of rank 1 are separable, but transform where they are long and smooth") {
+  const auto family = [](Depth depth, const Mask& mask, int side = 256) {
+    const Problem p{side, side, 1, depth, Border::reflect, 0, mask};
+    CHECK(family_for(p, false) == Family::separable);
+    return family_for(p);
+  };
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    CHECK(family(depth, gaussian_mask(101, 99, 17)) == Family::transform);
+    CHECK(family(depth, gaussian_mask(101, 97, 17)) == Family::separable);
+    CHECK(family(depth, gaussian_mask(101, 99, 17), 255) == Family::separable);
+  }
+  CHECK(family(Depth::u8, gaussian_mask(127, 128, 21)) == Family::transform);
+  CHECK(family(Depth::u8, gaussian_mask(127, 127, 21)) == Family::separable);
+  // A box is smooth enough for 8 bits only.
+  CHECK(family(Depth::u8, box_mask(301, 301)) == Family::transform);
+  for (const Depth depth : {Depth::u16, Depth::f32})
+    CHECK(family(depth, box_mask(301, 301)) == Family::separable);
 }

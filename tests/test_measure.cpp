@@ -64,7 +64,8 @@ Machine machine() {
   static const Strategy* const strategies[] = {find_strategy("basic"), find_strategy("cpu"), &wrong,
                                                &failing, &refusing};
   static const CudaDevices none{{}, "this machine is invented, and has none"};
-  return {strategies, 2, false, []() -> const CudaDevices& { return none; }};
+  return {strategies, 2, false, []() -> const CudaDevices& { return none; },
+          [] { return std::string(); }};
 }
 
 Comparison comparison(const Problem& problem, CompareOptions options) {

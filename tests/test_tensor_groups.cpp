@@ -10,12 +10,9 @@
 #include <vector>
 
 #include "arithmetic.hpp"
-#include "compare.hpp"
-#include "environment.hpp"
 #include "fast/group_grid.hpp"
-#include "registry.hpp"
 #include "sample_masks.hpp"
-#include "with_warpgroups.hpp"
+#include "tensor_bytes.hpp"
 
 namespace convfilt::test {
 namespace {
@@ -160,44 +157,7 @@ TEST_CASE("strips reach the last row, and are as many as run at a time") {
   CHECK(grid.across * grid.down > 950);
 }
 
-namespace {
-
-/// By tensor on every device: the CPU's bytes.
-void check_bytes(const Problem& p) {
-  const WithWarpgroups with;
-  const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
-  REQUIRE((tensor && cpu));
-  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ", divisor " << p.mask.divisor);
-  REQUIRE(tensor->refusal(p) == "");
-  Picture in = Picture::of(p);
-  in.fill(Fill::noise, 94);
-  const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
-  for (const Runner& runner : runners()) {
-    if (runner.strategy != tensor) continue;
-    for (const bool padded : {true, false}) {
-      PlanOptions options;
-      options.padded_pitch = padded;
-      const Picture out = run(runner, p, in, options);
-      const Place at = first_difference(out, expected);
-      CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
-    }
-  }
-}
-
-}  // namespace
-
 TEST_CASE("warpgroups take wide pictures with rows that have padding, where a device has them") {
-  const Strategy* tensor = find_strategy("tensor");
-  const auto reads = [&](int width, int side, bool padded) {
-    const Problem p{width, 20, 1, Depth::u8, Border::replicate, 0, box_mask(side, side)};
-    Picture in = Picture::of(p), out = Picture::result_of(p);
-    in.fill(Fill::noise, 97);
-    PlanOptions options;
-    options.padded_pitch = padded;
-    const auto plan = tensor->prepare(p, DeviceKind::emulator, options);
-    plan->run(in.view(), out.view());
-    return plan->counts().global_reads;
-  };
   for (auto [width, side, padded, taken] : {std::tuple{1100, 3, true, false},
                                             {1400, 3, true, true},
                                             {1400, 31, true, true},
@@ -206,9 +166,10 @@ TEST_CASE("warpgroups take wide pictures with rows that have padding, where a de
                                             {1024, 3, true, true},
                                             {1023, 3, true, false}}) {
     INFO("width " << width << ", side " << side << ", padded " << padded);
-    const auto without = reads(width, side, padded);
+    const Problem p{width, 20, 1, Depth::u8, Border::replicate, 0, box_mask(side, side)};
+    const auto without = reads(p, padded);
     const WithWarpgroups with;
-    CHECK((reads(width, side, padded) != without) == taken);
+    CHECK((reads(p, padded) != without) == taken);
   }
 }
 
@@ -254,26 +215,11 @@ TEST_CASE("warpgroups give the CPU's bytes: sides of the picture, two wide strip
 TEST_CASE(
     "warpgroups give the CPU's bytes: in bands and in pieces, which begin elsewhere in words") {
   Random random(98);
-  const WithWarpgroups with;
-  const Strategy* tensor = find_strategy("tensor");
   for (auto [side, channels, limit] :
        {std::tuple{5, 1, 60000}, {5, 1, 14000}, {3, 3, 60000}, {31, 3, 400000}}) {
-    const int height = side == 31 ? 64 : 40;
     const Mask mask = integer_mask(random, side, 3, 30000, 1 << 16, 100);
-    const Problem p{1500, height, channels, Depth::u8, Border::reflect, 9, mask, Mode::same};
-    Picture in = Picture::of(p);
-    in.fill(Fill::noise, 96);
-    const Picture expected = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
-    for (const Runner& runner : runners()) {
-      if (runner.strategy != tensor) continue;
-      INFO("side " << side << ", channels " << channels << ", limit " << limit);
-      PlanOptions options;
-      options.memory_limit = std::size_t(limit);
-      Picture out = Picture::result_of(p);
-      const Timing timing = tensor->prepare(p, runner.device, options)->run(in.view(), out.view());
-      CHECK(timing.bands > (limit == 14000 ? height : 1));
-      CHECK(same_samples(out, expected));
-    }
+    check_pieces({1500, side == 31 ? 64 : 40, channels, Depth::u8, Border::reflect, 9, mask},
+                 std::size_t(limit), limit == 14000);
   }
 }
 

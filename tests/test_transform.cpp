@@ -101,6 +101,58 @@ TEST_CASE("little memory: transforms of windows stay within the bound, in every 
   }
 }
 
+TEST_CASE("overlap-save: blocks at all sides of the picture and inside it, within the bound") {
+  const Mask masks[] = {anchored(gaussian_mask(25, 19, 4), 3, 18), gaussian_mask(40, 9, 3),
+                        gaussian_mask(9, 63, 5)};
+  for (const Runner& runner : runners()) {
+    if (runner.strategy->name != "overlap-save" || runner.has_number() ||
+        runner.family() != Family::transform)
+      continue;
+    if (runner.device == DeviceKind::emulator && !full_size()) continue;
+    int turn = 0;
+    for (int block : {64, 100}) {
+      for (const Mask& mask : masks) {
+        for (Mode mode : kModes) {
+          const Border border = kBorders[turn % int(std::size(kBorders))];
+          const Depth depth = kDepths[turn % int(std::size(kDepths))];
+          const Problem p{181, 150, 1 + turn++ % 3, depth, border, 0.5, mask, mode};
+          Runner with_block = runner;
+          with_block.tuning[Setting::block] = block;
+          INFO(to_string(with_block) << ", " << to_string(p));
+          const Picture in = noise(p);
+          CHECK(is_within_bound(with_block, p, in, run(with_block, p, in)));
+          count_run(with_block);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("overlap-save on the CPU: threads change no byte, NaN stays in its blocks") {
+  const Problem p{700, 300, 1, Depth::f32, Border::replicate, 0, gaussian_mask(31, 31, 5)};
+  Picture in = noise(p);
+  in.set(650, 40, 0, std::nan(""));
+  const Runner runner{find_strategy("overlap-save"), DeviceKind::cpu};
+  PlanOptions options;
+  options.tuning[Setting::block] = 128;  // keeps 98
+  options.threads = 1;
+  const Picture one = run(runner, p, in, options);
+  options.threads = 5;
+  const Picture five = run(runner, p, in, options);
+  int spread = 0;
+  for (int y = 0; y < p.height; ++y) {
+    for (int x = 0; x < p.width; ++x) {
+      const float value = float(one.get(x, y, 0));
+      const bool reached = std::abs(x - 650) <= 15 && std::abs(y - 40) <= 15;
+      const bool may_be = x >= 588 && x < 686 && y < 98;
+      CHECK((std::isnan(value) ? may_be : !reached));
+      spread += std::isnan(value);
+      CHECK((std::isnan(value) || value == float(five.get(x, y, 0))));
+    }
+  }
+  CHECK(spread >= 31 * 31);
+}
+
 TEST_CASE("more than is transformed at a time: as the direct family, within a step") {
   if (!full_size()) return;
   const Mask mask = gaussian_mask(9, 5, 2);

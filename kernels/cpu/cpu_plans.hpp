@@ -14,4 +14,7 @@ std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptio
 /// Strategy `separable`: row pass, column pass. Throws where separable_refuses says why.
 std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options);
 
+/// Strategy `coarse`, in rows of vectors. Throws where coarse_refuses says why.
+std::unique_ptr<Plan> prepare_cpu_coarse(const Problem& problem, const PlanOptions& options);
+
 }  // namespace convfilt

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/library.hpp"
+#include "fft_missing.hpp"
 
 namespace convfilt::cuda {
 namespace {
@@ -82,3 +83,16 @@ void Fft::inverse(Complex* spectra, float* samples) const {
 }
 
 }  // namespace convfilt::cuda
+
+namespace convfilt {
+
+std::string cuda_fft_missing() {
+  try {
+    cuda::cufft();
+  } catch (const DeviceError& missing) {
+    return missing.what();
+  }
+  return "";
+}
+
+}  // namespace convfilt

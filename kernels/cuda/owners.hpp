@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -104,11 +105,14 @@ inline void clear(std::byte* to, std::size_t bytes, const Stream& stream) {
   CUDA_CHECK(cudaMemsetAsync(to, 0, bytes, stream.get()));
 }
 
-/// Device bytes that a plan may take now.
+/// Device bytes that a plan may take now. The driver and other programs take some as well; of what
+/// is reported as free, the last 3 MiB cannot be had; and every buffer takes whole pages of 2 MiB,
+/// which shows where little is free.
 inline std::size_t free_memory() {
+  constexpr std::size_t kPages = std::size_t(64) << 20;
   std::size_t available = 0, total = 0;
   CUDA_CHECK(cudaMemGetInfo(&available, &total));
-  return available - available / 10;  // the driver and other programs take some as well
+  return available - std::max(available / 10, std::min(kPages, available / 2));
 }
 
 /// CUDA counts nothing.

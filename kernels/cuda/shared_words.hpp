@@ -31,6 +31,12 @@ class SharedWords {
   CONVFILT_DEVICE Four<Word> get4(int at) const {
     return std::bit_cast<Four<Word>>(*reinterpret_cast<const uint4*>(words_ + at));
   }
+  /// Two words, at a multiple of two.
+  CONVFILT_DEVICE void get2(int at, std::uint32_t (&words)[2]) const {
+    const uint2 two = *reinterpret_cast<const uint2*>(words_ + at);
+    words[0] = two.x;
+    words[1] = two.y;
+  }
 #ifdef __CUDACC__
   template <class Word>
   __device__ void set4(int at, const Four<Word>& four) const {
@@ -99,6 +105,19 @@ void allow_shared(void (*kernel)(Parameters...), int bytes) {
   allowed = bytes;
 }
 
+/// A barrier of a block that is one warp.
+__device__ inline void synchronise_warp() {
+  __syncwarp();
+}
+
+/// Of the current device.
+inline int multiprocessors() {
+  int device = 0, count = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
 /// Blocks of the kernel that the current device runs at a time.
 template <class... Parameters>
 int blocks_at_once(void (*kernel)(Parameters...), dim3 block, int bytes) {
@@ -110,10 +129,9 @@ int blocks_at_once(void (*kernel)(Parameters...), dim3 block, int bytes) {
   const int threads = int(block.x * block.y * block.z);
   int& blocks = known[{reinterpret_cast<const void*>(kernel), device, threads, bytes}];
   if (blocks == 0) {
-    int on_one = 0, multiprocessors = 0;
+    int on_one = 0;
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_one, kernel, threads, bytes));
-    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    blocks = std::max(1, on_one * multiprocessors);
+    blocks = std::max(1, on_one * multiprocessors());
   }
   return blocks;
 }

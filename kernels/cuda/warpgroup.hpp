@@ -30,14 +30,17 @@ inline constexpr bool kWarpgroupCode = !CONVFILT_NO_WARPGROUPS;
 
 /// A matrix descriptor without swizzling.
 struct Operand {
-  std::uint64_t bits;
+  std::uint32_t place;  ///< no sum of places reaches its lead
+  std::uint32_t stride;
 
-  __device__ Operand from(int bytes) const { return {bits + std::uint64_t(bytes >> 4)}; }
+  __device__ Operand from(int bytes) const { return chunks_on(bytes >> 4); }
+  __device__ Operand chunks_on(int chunks) const { return {place + unsigned(chunks), stride}; }
+  __device__ std::uint64_t bits() const { return std::uint64_t(stride) << 32 | place; }
 };
 
 __device__ inline Operand operand(SharedWords words, int lead, int stride) {
-  const auto address = std::uint64_t(__cvta_generic_to_shared(words.data()));
-  return {address >> 4 | std::uint64_t(lead >> 4) << 16 | std::uint64_t(stride >> 4) << 32};
+  const auto address = unsigned(__cvta_generic_to_shared(words.data()));
+  return {address >> 4 | unsigned(lead >> 4) << 16, unsigned(stride >> 4)};
 }
 
 __device__ inline void begin_products() {
@@ -59,12 +62,17 @@ __device__ inline void keep_behind(std::int32_t (&sums)[count]) {
   for (int k = 0; k < count; ++k) asm volatile("" : "+r"(sums[k])::"memory");
 }
 
-template <int... counts>
-__device__ inline void finish_products(std::int32_t (&... sums)[counts]) {
+template <int later, int... counts>
+__device__ inline void finish_products_but(std::int32_t (&... sums)[counts]) {
 #if !CONVFILT_NO_WARPGROUPS
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(later) : "memory");
 #endif
   (keep_behind(sums), ...);
+}
+
+template <int... counts>
+__device__ inline void finish_products(std::int32_t (&... sums)[counts]) {
+  finish_products_but<0>(sums...);
 }
 
 /// 64 columns.
@@ -85,7 +93,7 @@ __device__ inline void multiply(std::int32_t (&sums)[32], const Operand& a, cons
         "+r"(sums[17]), "+r"(sums[18]), "+r"(sums[19]), "+r"(sums[20]), "+r"(sums[21]),
         "+r"(sums[22]), "+r"(sums[23]), "+r"(sums[24]), "+r"(sums[25]), "+r"(sums[26]),
         "+r"(sums[27]), "+r"(sums[28]), "+r"(sums[29]), "+r"(sums[30]), "+r"(sums[31])
-      : "l"(a.bits), "l"(b.bits), "r"(int(keep)));
+      : "l"(a.bits()), "l"(b.bits()), "r"(int(keep)));
 #endif
 }
 
@@ -112,7 +120,7 @@ __device__ inline void multiply(std::int32_t (&sums)[48], const Operand& a, cons
         "+r"(sums[37]), "+r"(sums[38]), "+r"(sums[39]), "+r"(sums[40]), "+r"(sums[41]),
         "+r"(sums[42]), "+r"(sums[43]), "+r"(sums[44]), "+r"(sums[45]), "+r"(sums[46]),
         "+r"(sums[47])
-      : "l"(a.bits), "l"(b.bits), "r"(int(keep)));
+      : "l"(a.bits()), "l"(b.bits()), "r"(int(keep)));
 #endif
 }
 

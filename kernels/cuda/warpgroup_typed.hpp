@@ -24,14 +24,14 @@ __device__ inline void multiply(std::int32_t (&sums)[16], const Operand& a, cons
       "wgmma.mma_async.sync.aligned.m64n32k32.s32." a_type "." b_type                \
       " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, %16, %17, keep;\n}" \
       : CONVFILT_SUMS                                                                \
-      : "l"(a.bits), "l"(b.bits), "r"(int(keep)))
+      : "l"(a.bits()), "l"(b.bits()), "r"(int(keep)))
   CONVFILT_PRODUCT_OF(A, B)
 #undef CONVFILT_PRODUCT
 }
 
 template <class A, class B>
 __device__ inline void multiply(std::int32_t (&sums)[16], const std::uint32_t (&a)[4],
-                                const Operand& b, bool keep = true){
+                                const Operand& b, bool keep = true) {
 #define CONVFILT_PRODUCT(a_type, b_type)                                              \
   asm volatile(                                                                       \
       "{\n.reg .pred keep;\nsetp.ne.b32 keep, %21, 0;\n"                              \
@@ -39,11 +39,50 @@ __device__ inline void multiply(std::int32_t (&sums)[16], const std::uint32_t (&
       " {%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15}, {%16,%17,%18,%19}, " \
       "%20, keep;\n}"                                                                 \
       : CONVFILT_SUMS                                                                 \
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits), "r"(int(keep)))
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits()), "r"(int(keep)))
+  CONVFILT_PRODUCT_OF(A, B)
+#undef CONVFILT_PRODUCT
+}
+
+#define CONVFILT_NAMES_64                                  \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15," \
+  "%16,%17,%18,%19,%20,%21,%22,%23,%24,%25,%26,%27,%28,%29,%30,%31"
+#define CONVFILT_SUMS_64                                                                         \
+  CONVFILT_SUMS, "+r"(sums[16]), "+r"(sums[17]), "+r"(sums[18]), "+r"(sums[19]), "+r"(sums[20]), \
+      "+r"(sums[21]), "+r"(sums[22]), "+r"(sums[23]), "+r"(sums[24]), "+r"(sums[25]),            \
+      "+r"(sums[26]), "+r"(sums[27]), "+r"(sums[28]), "+r"(sums[29]), "+r"(sums[30]),            \
+      "+r"(sums[31])
+
+template <class A, class B>
+__device__ inline void multiply(std::int32_t (&sums)[32], const Operand& a, const Operand& b,
+                                bool keep = true) {
+#define CONVFILT_PRODUCT(a_type, b_type)                                                     \
+  asm volatile(                                                                              \
+      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %34, 0;\n"                                     \
+      "wgmma.mma_async.sync.aligned.m64n64k32.s32." a_type "." b_type " {" CONVFILT_NAMES_64 \
+      "}, %32, %33, keep;\n}"                                                                \
+      : CONVFILT_SUMS_64                                                                     \
+      : "l"(a.bits()), "l"(b.bits()), "r"(int(keep)))
+  CONVFILT_PRODUCT_OF(A, B)
+#undef CONVFILT_PRODUCT
+}
+
+template <class A, class B>
+__device__ inline void multiply(std::int32_t (&sums)[32], const std::uint32_t (&a)[4],
+                                const Operand& b, bool keep = true){
+#define CONVFILT_PRODUCT(a_type, b_type)                                                     \
+  asm volatile(                                                                              \
+      "{\n.reg .pred keep;\nsetp.ne.b32 keep, %37, 0;\n"                                     \
+      "wgmma.mma_async.sync.aligned.m64n64k32.s32." a_type "." b_type " {" CONVFILT_NAMES_64 \
+      "}, {%32,%33,%34,%35}, %36, keep;\n}"                                                  \
+      : CONVFILT_SUMS_64                                                                     \
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b.bits()), "r"(int(keep)))
     CONVFILT_PRODUCT_OF(A, B)
 #undef CONVFILT_PRODUCT
 }
 
+#undef CONVFILT_NAMES_64
+#undef CONVFILT_SUMS_64
 #undef CONVFILT_SUMS
 
 __device__
@@ -57,8 +96,9 @@ __device__
 
 #else  // has_warpgroups() said so
 
-template <class A, class B, class Factor>
-__device__ inline void multiply(std::int32_t (&)[16], const Factor&, const Operand&, bool = true) {
+template <class A, class B, int count, class Factor>
+__device__ inline void multiply(std::int32_t (&)[count], const Factor&, const Operand&,
+                                bool = true) {
   __trap();
 }
 

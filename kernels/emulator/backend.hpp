@@ -2,7 +2,8 @@
 ///
 /// Blocks spread over the cores; the threads of a block are fibers that switch at __syncthreads().
 /// Reads are counted, and a read outside the image, of shared memory that this block never wrote,
-/// or of what another thread wrote since the last barrier, throws EmulatorError.
+/// or of what another thread wrote since the last barrier, the block's or its warp's, throws
+/// EmulatorError.
 #pragma once
 
 #include <algorithm>
@@ -19,6 +20,7 @@
 #define CONVFILT_CALLED
 #define __shared__ static thread_local
 #define __syncthreads() ::convfilt::emulator::synchronise_block()
+#define __syncwarp() ::convfilt::emulator::synchronise_warp()
 #define CONVFILT_UNROLL(turns)
 
 namespace convfilt::emulator {
@@ -34,20 +36,27 @@ class SharedCell {
     value_ = value;
     phase_ = running.phase;
     writer_ = running.thread;
+    warp_barriers_ = running.warp_barriers;
   }
   operator T() const {
     ++running.counts.shared_reads;
     if (phase_ < running.first_phase)
       fail("a kernel read shared memory that its block never wrote");
-    if (phase_ == running.phase && writer_ != running.thread) {
+    if (phase_ == running.phase && writer_ != running.thread && !warp_has_met()) {
       fail("a kernel read shared memory that another thread wrote since the last barrier");
     }
     return value_;
   }
 
  private:
+  /// Whether the writer is of this warp, and its threads had a barrier of their own since.
+  bool warp_has_met() const {
+    constexpr std::uint32_t kWarp = 32;
+    return writer_ / kWarp == running.thread / kWarp && warp_barriers_ != running.warp_barriers;
+  }
+
   T value_;
-  std::uint32_t writer_;
+  std::uint32_t writer_, warp_barriers_;
   std::uint64_t phase_;
 };
 

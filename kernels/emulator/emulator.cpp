@@ -65,7 +65,7 @@ class Fiber {
     kernel_ = &kernel;
     index_ = index;
     linear_ = linear;
-    meetings_ = 0;
+    meetings_ = warp_barriers_ = 0;
     meets_warp_ = false;
     error_ = nullptr;
     ended_ = false;
@@ -77,6 +77,7 @@ class Fiber {
     threadIdx = index_;
     running.thread = linear_;
     running.meetings = meetings_;
+    running.warp_barriers = warp_barriers_;
     current = this;
     void* fake_stack = nullptr;
     start_switch(&fake_stack, bottom_, size_);
@@ -94,6 +95,12 @@ class Fiber {
   void wait() {
     switch_back();
     if (stop_) throw Abandoned();
+  }
+
+  /// From inside: lets the warp's other threads come here, and orders what they wrote before.
+  void synchronise_warp() {
+    ++warp_barriers_;
+    meet_warp();
   }
 
   /// From inside: lets the warp's other threads come here.
@@ -148,7 +155,7 @@ class Fiber {
   const std::function<void()>* kernel_ = nullptr;
   context::fiber fiber_, scheduler_;
   Index3 index_;
-  std::uint32_t linear_ = 0, meetings_ = 0;
+  std::uint32_t linear_ = 0, meetings_ = 0, warp_barriers_ = 0;
   bool ended_ = true, stop_ = false, meets_warp_ = false;
   std::exception_ptr error_;
   char* bottom_ = nullptr;
@@ -254,6 +261,10 @@ void fail(const char* what) {
 
 void synchronise_block() {
   Fiber::current->wait();
+}
+
+void synchronise_warp() {
+  Fiber::current->synchronise_warp();
 }
 
 void meet_warp() {

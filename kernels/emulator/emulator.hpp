@@ -17,10 +17,11 @@ struct EmulatorError : std::logic_error {
 /// What the running fiber needs to know of itself; one a CPU thread.
 struct Running {
   Counts counts;
-  std::uint64_t phase = 0;        ///< grows at every barrier and every new block
-  std::uint64_t first_phase = 0;  ///< of this block
-  std::uint32_t thread = 0;       ///< linear index in the block
-  std::uint32_t meetings = 0;     ///< how often it has met its warp
+  std::uint64_t phase = 0;          ///< grows at every barrier and every new block
+  std::uint64_t first_phase = 0;    ///< of this block
+  std::uint32_t thread = 0;         ///< linear index in the block
+  std::uint32_t meetings = 0;       ///< how often it has met its warp
+  std::uint32_t warp_barriers = 0;  ///< how many of these were barriers
 };
 
 inline constinit thread_local Running running;
@@ -30,6 +31,9 @@ inline constinit thread_local Running running;
 
 /// __syncthreads(): waits until every thread of the block has come here.
 void synchronise_block();
+
+/// __syncwarp(): a barrier of the 32 threads of the warp.
+void synchronise_warp();
 
 /// Waits until all 32 threads of the warp have come here. No barrier: it orders no memory.
 void meet_warp();

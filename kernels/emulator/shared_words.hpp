@@ -35,6 +35,10 @@ class SharedWords {
     for (int k = 0; k < 4; ++k) four.samples[k] = get<Word>(at + k);
     return four;
   }
+  void get2(int at, std::uint32_t (&words)[2]) const {
+    if ((first_ + at) % 2 != 0) fail("a kernel took two words that do not lie at a multiple of 8");
+    for (int k = 0; k < 2; ++k) words[k] = get<std::uint32_t>(at + k);
+  }
   template <class Word>
   void set4(int at, const Four<Word>& four) const {
     check_multiple(at);
@@ -108,6 +112,15 @@ inline SharedLimits shared_limits{227 * 1024, 228 * 1024};
 
 inline SharedLimits most_shared(const PlanOptions&) {
   return shared_limits;
+}
+
+/// A barrier of a block that is one warp.
+inline void synchronise_warp() {
+  synchronise_block();
+}
+
+inline int multiprocessors() {
+  return most_blocks;
 }
 
 template <class Kernel>

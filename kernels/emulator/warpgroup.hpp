@@ -25,6 +25,7 @@ class Operand {
     if (bytes % 16 != 0) fail("a product's operand does not lie at a multiple of 16");
     return Operand(words_.from(bytes / 4), lead_, stride_);
   }
+  Operand chunks_on(int chunks) const { return from(16 * chunks); }
   /// Bytes 4 * quarter to 4 * quarter + 3 of a row.
   std::uint32_t word(int row, int quarter) const {
     const int at = row / 8 * stride_ + quarter / 4 * lead_ + row % 8 * 16 + quarter % 4 * 4;
@@ -44,6 +45,8 @@ inline void begin_products() {}
 inline void commit_products() {}
 template <int... counts>
 void finish_products([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
+template <int later, int... counts>
+void finish_products_but([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 
 /// What weighs nothing is not read: it may never have been written.
 template <int count>
@@ -69,12 +72,12 @@ void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, b
 }
 
 /// Of row 16 * warp + g + 8 * half, the bytes 4 * quarter on are sample(half, quarter).
-template <class A, class B, class Words>
-void multiply_words(std::int32_t (&sums)[16], const Words& words_of_a, const Operand& b,
+template <class A, class B, int count, class Words>
+void multiply_words(std::int32_t (&sums)[count], const Words& words_of_a, const Operand& b,
                     bool keep) {
-  if (!keep) std::fill_n(sums, 16, 0);
+  if (!keep) std::fill_n(sums, count, 0);
   const int lane = int(running.thread % kLanes);
-  for (int k = 0; k < 16; ++k) {
+  for (int k = 0; k < count; ++k) {
     std::uint32_t sum = std::uint32_t(sums[k]);
     for (int quarter = 0; quarter < 8; ++quarter) {
       const std::uint32_t samples = words_of_a(k / 2 % 2, quarter);
@@ -87,16 +90,16 @@ void multiply_words(std::int32_t (&sums)[16], const Words& words_of_a, const Ope
   }
 }
 
-template <class A, class B>
-void multiply(std::int32_t (&sums)[16], const Operand& a, const Operand& b, bool keep = true) {
+template <class A, class B, int count>
+void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, bool keep = true) {
   const int warp = int(running.thread / kLanes) % 4, g = int(running.thread % kLanes) / 4;
   multiply_words<A, B>(
       sums, [&](int half, int quarter) { return a.word(16 * warp + g + 8 * half, quarter); }, b,
       keep);
 }
 
-template <class A, class B>
-void multiply(std::int32_t (&sums)[16], const std::uint32_t (&a)[4], const Operand& b,
+template <class A, class B, int count>
+void multiply(std::int32_t (&sums)[count], const std::uint32_t (&a)[4], const Operand& b,
               bool keep = true) {
   const int lane = int(running.thread % kLanes);
   Fragments(&all)[kLanes] = fragments[running.meetings % 2];

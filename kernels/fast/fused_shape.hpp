@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "ceil_div.hpp"
+#include "even_rows.hpp"
 #include "implementation.hpp"
 #include "separable.hpp"
 
@@ -23,7 +24,7 @@ constexpr int kMidPitch = kFusedColumns + 4;
 /// The mask as the kernel takes it, by value.
 template <class T>
 struct FusedMask {
-  int width = 0, height = 0, terms = 1;
+  int width = 0, height = 0, terms = 0;
   int dx = 0, dy = 0;  ///< the first tap, in pixels from the output
   FinishOf<T> column_finish;
   FinishOf<MidOf<T>> row_finish[kMostTerms];
@@ -120,25 +121,13 @@ inline FusedShape best_shape(int width, int height, int terms, int dx, int chann
   return best;
 }
 
-/// Rows of a block's segment: so many that the blocks come out even, and few mids are computed
-/// twice.
+/// Rows of a block's segment.
 template <class T>
 int segment_rows(const FusedShape& s, int height, int strips, int blocks,
                  const FusedMask<T>& mask) {
   const int step = s.step_rows();
   const double above = double(s.first_steps()) * step * mask.width / (mask.width + mask.height);
-  int best = ceil_div(height, step) * step;
-  double least = 0;
-  for (int n = 1; n <= ceil_div(height, step); ++n) {
-    const int rows = ceil_div(ceil_div(height, n), step) * step;
-    const double waves =
-        double(ceil_div(std::int64_t(strips) * ceil_div(height, rows), std::int64_t(blocks)));
-    const double cost = waves * (rows + above);
-    if (n > 1 && cost >= least) continue;
-    least = cost;
-    best = rows;
-  }
-  return best;
+  return even_rows(height, step, strips, blocks, above);
 }
 
 }  // namespace convfilt

@@ -60,10 +60,10 @@ inline GroupGrid group_columns(int dx, int taps, int in_width, int out_width) {
 /// The rows: so many that all blocks end early, `at_once` running at a time, if each takes as long
 /// to begin as for some rows.
 inline void group_rows_of(GroupGrid& grid, int rows_together, int mask_height, int out_height,
-                          int at_once) {
-  constexpr int kMostRows = 128, kLeastRows = 8, kBegin = 8;
+                          int at_once, int most_rows = 128) {
+  constexpr int kLeastRows = 8, kBegin = 8;
   std::int64_t least = INT64_MAX;
-  for (int rows = kLeastRows; rows <= kMostRows; rows += rows_together) {
+  for (int rows = kLeastRows; rows <= most_rows; rows += rows_together) {
     const int down = ceil_div(out_height, rows);
     const std::int64_t time =
         std::int64_t(ceil_div(grid.across * down, at_once)) * (rows + kBegin + mask_height / 2);

@@ -7,14 +7,13 @@ namespace {
 
 constexpr int kMostDigits = 3;  // hold all weights: the sum of them stays below 2^30 / 255
 
-/// The lowest digit, -128..127; `weight` becomes what is left for the next.
+}  // namespace
+
 std::int8_t take_digit(std::int32_t& weight) {
   const auto digit = std::int8_t(weight & 255);
   weight = (weight - digit) / 256;
   return digit;
 }
-
-}  // namespace
 
 int signed_digits(const MaskPart<std::uint8_t>& mask) {
   int most = 1;

@@ -21,6 +21,9 @@ constexpr int group_samples(int dx, int taps) {
   return slack_of(dx) + kGroupSegment - 1 + taps;
 }
 
+/// The lowest digit of base 256, -128..127; `weight` becomes what is left for the next.
+std::int8_t take_digit(std::int32_t& weight);
+
 /// Digits -128..127 of base 256 that hold all weights.
 int signed_digits(const MaskPart<std::uint8_t>& mask);
 

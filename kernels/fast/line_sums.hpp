@@ -1,77 +1,90 @@
-/// What lies between the passes of separable_groups.cu, and the column pass.
+/// What a lane of separable_walk.cu computes: a row of mids, which adds to as many rows of outputs
+/// as the mask has.
 #pragma once
 
 #include "bytes.hpp"
-#include "line_row_bands.hpp"
+#include "line_mask.hpp"
+#include "line_reach.hpp"
+#include "shared_words.hpp"
+#include "tiny_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// What lies between the passes of kBlocks groups of rows, a lane's words of their upper bytes,
-/// which have the sign, and of their lower ones.
-template <int kBlocks>
-struct LineMids {
-  uint32_t high[kBlocks][4] = {}, low[kBlocks][4] = {};
-
-  template <int kDigits>
-  CONVFILT_DEVICE void push(const RowEnd& row_end, const int32_t (&top)[kLineSums],
-                            const int32_t (&lower)[kLineSums]) {
-    CONVFILT_UNROLL(4 * (kBlocks - 1))
-    for (int k = 0; k < 4 * (kBlocks - 1); ++k) {
-      high[k / 4][k % 4] = high[k / 4 + 1][k % 4];
-      low[k / 4][k % 4] = low[k / 4 + 1][k % 4];
-    }
-    const uint32_t top_scale = kDigits == 2 ? row_end.scale * 256 : row_end.scale;
-    CONVFILT_UNROLL(4)
-    for (int word = 0; word < 4; ++word) {
-      uint32_t ended[4];
+/// A row's samples, from those on that stand at a lane's first word.
+template <class T, class R>
+CONVFILT_DEVICE inline void read_line(SharedWords words, typename R::Samples& samples) {
+  constexpr int kWords = R::kOutputs * int(sizeof(T)) / 4;
+  CONVFILT_UNROLL(R::kLoads)
+  for (int n = 0; n < R::kLoads; ++n) {
+    float* const to = samples + n * R::kOutputs;
+    std::uint32_t in[kWords];
+    if constexpr (kWords == 4) {
+      const auto four = words.get4<std::uint32_t>(n * kWords);
       CONVFILT_UNROLL(4)
-      for (int byte = 0; byte < 4; ++byte) {
-        const int k = (word / 2 * 2 + byte / 2) * 4 + word % 2 * 2 + byte % 2;
-        uint32_t sum = row_end.start;
-        if constexpr (kDigits == 2) sum += uint32_t(lower[k]) * row_end.scale;
-        ended[byte] = uint32_t(top[k]) * top_scale + sum;
-      }
-      const uint32_t first = pick_bytes(ended[0], ended[1], 0x7362);
-      const uint32_t second = pick_bytes(ended[2], ended[3], 0x7362);
-      low[kBlocks - 1][word] = pick_bytes(first, second, 0x5410);
-      high[kBlocks - 1][word] = pick_bytes(first, second, 0x7632);
-    }
-  }
-};
-
-/// The column pass: a group's sums as digits. Of one digit of weights `middle` is not used.
-struct LineSums {
-  int32_t top[kLineSums], middle[kLineSums], low[kLineSums];
-
-  template <int kDigits, int kBlocks>
-  CONVFILT_DEVICE void multiply_columns(const LineMids<kBlocks>& mids, const Operand& bands) {
-    begin_products();
-    CONVFILT_UNROLL(kBlocks)
-    for (int block = 0; block < kBlocks; ++block) {
-      const Operand b = bands.from(block * kDigits * kColumnBandBytes);
-      multiply<int8_t, int8_t>(top, mids.high[block], b, block > 0);
-      if constexpr (kDigits == 2) {
-        const Operand b_low = b.from(kColumnBandBytes);
-        multiply<int8_t, uint8_t>(middle, mids.high[block], b_low, block > 0);
-        multiply<uint8_t, int8_t>(middle, mids.low[block], b);
-        multiply<uint8_t, uint8_t>(low, mids.low[block], b_low, block > 0);
-      } else {
-        multiply<uint8_t, int8_t>(low, mids.low[block], b, block > 0);
-      }
-    }
-    commit_products();
-    if constexpr (kDigits == 2) {
-      finish_products(top, middle, low);
+      for (int k = 0; k < 4; ++k) in[k] = four.samples[k];
     } else {
-      finish_products(top, low);
+      words.get2(n * kWords, in);
+    }
+    CONVFILT_UNROLL(kWords)
+    for (int k = 0; k < kWords; ++k) {
+      if constexpr (sizeof(T) == 4) {
+        to[k] = std::bit_cast<float>(in[k]);
+      } else {
+        tiny_samples(in[k], to[2 * k], to[2 * k + 1]);
+      }
+    }
+  }
+}
+
+/// The mids of a row. They meet row j of the mask for the outputs j rows above, whose sums stand at
+/// j - 1 from the row before: so they move on as they are added to, and those at kSide - 1 are
+/// complete.
+template <class R>
+CONVFILT_DEVICE inline void add_line(const LineMask& mask, const typename R::Samples& samples,
+                                     typename R::Sums& sums) {
+  constexpr int kSide = R::kSide;
+  float mids[R::kOutputs] = {};
+  CONVFILT_UNROLL(kSide)
+  for (int i = 0; i < kSide; ++i) {
+    CONVFILT_UNROLL(R::kOutputs)
+    for (int n = 0; n < R::kOutputs; ++n) {
+      mids[n] = multiply_add(mask.row[i], samples[R::kSlack + i * R::kPixel + n], mids[n]);
+    }
+  }
+  CONVFILT_UNROLL(kSide)
+  for (int j = kSide - 1; j >= 0; --j) {
+    CONVFILT_UNROLL(R::kOutputs)
+    for (int n = 0; n < R::kOutputs; ++n) {
+      sums[j][n] =
+          multiply_add(mask.column[j], mids[n], j == 0 ? 0.0f : sums[j > 0 ? j - 1 : 0][n]);
+    }
+  }
+}
+
+/// A lane's outputs of a row.
+template <class T, class R>
+struct alignas(R::kOutputs * sizeof(T)) LineEnds {
+  std::uint32_t words[R::kOutputs * sizeof(T) / 4];
+
+  CONVFILT_DEVICE LineEnds(const FloatFinish& f, const float (&sums)[R::kOutputs]) {
+    if constexpr (sizeof(T) == 4) {
+      const Bytes16 ends = finished<T>(f, sums);
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) words[k] = ends.words[k];
+    } else {
+      CONVFILT_UNROLL(R::kOutputs / 2)
+      for (int k = 0; k < R::kOutputs / 2; ++k) {
+        words[k] = pick_bytes(tiny_end(f, sums[2 * k]), tiny_end(f, sums[2 * k + 1]), 0x5410);
+      }
     }
   }
 
-  template <int kDigits>
-  CONVFILT_DEVICE int32_t total(int k, uint32_t start) const {
-    if constexpr (kDigits == 1) return int32_t(uint32_t(top[k]) * 256 + uint32_t(low[k]) + start);
-    return int32_t(uint32_t(top[k]) * 65536 + (uint32_t(middle[k]) * 256 + uint32_t(low[k])) +
-                   start);
+  CONVFILT_DEVICE T sample(int n) const {
+    if constexpr (sizeof(T) == 4) {
+      return std::bit_cast<float>(words[n]);
+    } else {
+      return T(words[n / 2] >> (16 * (n % 2)));
+    }
   }
 };
 

@@ -13,8 +13,8 @@
 //
 //   Multiply-adds per output and term: w + h and the mids above a block's first output row,
 //   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block. A term has a ring of its own.
-//   Sibling: two-pass writes the mids to memory and reads them again. Longer masks than
-//   kFusedTaps, and what does not fit in shared memory, are done so here, too.
+//   Siblings: separable_walk.cu does small squares of 16-bit and float samples and keeps no mids;
+//   two-pass writes them to memory, as done here for more than kFusedTaps or little shared memory.
 //   fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp and
 //   fused_columns.hpp compute.
 
@@ -26,6 +26,7 @@
 #include "fused_convert.hpp"
 #include "fused_load.hpp"
 #include "fused_rows.hpp"
+#include "separable_walk.hpp"
 #include "textbook/two_pass.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -149,10 +150,9 @@ bool fused_takes(const SeparableMask<T>& mask) {
   if (mask.width() > kFusedTaps || mask.height() > kFusedTaps) return false;
   if constexpr (std::is_same_v<SumOf<T>, float>) {
     // Then only a zero's sign may differ, which nothing shows but an offset of -0.
-    const auto& term = mask.terms.front();  // all rows end alike
-    const FloatFinish &row = term.row.finish, &column = term.column.finish;
-    return row.scale == 1 && row.offset == 0 &&
-           !(column.offset == 0 && std::signbit(column.offset));
+    const auto& [row, column] = mask.terms.front();  // all terms end alike
+    const FloatFinish &mid = row.finish, &end = column.finish;
+    return mid.scale == 1 && mid.offset == 0 && !(end.offset == 0 && std::signbit(end.offset));
   }
   return true;
 }
@@ -163,15 +163,13 @@ FusedMask<T> fused_mask(const SeparableMask<T>& mask) {
   FusedMask<T> m;
   m.width = mask.width();
   m.height = mask.height();
-  m.terms = 0;
   for (const auto& [row, column] : mask.terms) {
     m.dx = -row.anchor_x;
     m.dy = -column.anchor_y;
     m.column_finish = column.finish;
     m.row_finish[m.terms] = row.finish;
     std::copy(row.weights.begin(), row.weights.end(), m.row[m.terms]);
-    std::copy(column.weights.begin(), column.weights.end(), m.column[m.terms]);
-    ++m.terms;
+    std::copy(column.weights.begin(), column.weights.end(), m.column[m.terms++]);
   }
   return m;
 }
@@ -191,9 +189,8 @@ FusedShape shape_for(const FusedMask<T>& mask, int dx, int channels, const Share
 /// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
 template <class T>
 bool fused_fits(const FusedMask<T>& mask, int channels, const SharedLimits& shared) {
-  for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx) {
+  for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx)
     if (shape_for(mask, dx, channels, shared).words * 4 > shared.block) return false;
-  }
   return true;
 }
 
@@ -246,6 +243,9 @@ Geometry geometry(const Problem& p, const Tuning&) {
     const auto mask = prepare_separable<T>(p.mask);
     const SharedLimits shared = most_shared({});
     if (!fused_takes(mask)) return two_pass_geometry();
+    if constexpr (std::is_same_v<SumOf<T>, float>) {
+      if (const auto line = line_mask(mask)) return line_walk_geometry<T>(p, *line);
+    }
     const FusedMask<T> fused = fused_mask(mask);
     if (!fused_fits(fused, 1, shared)) return two_pass_geometry();
     const FusedShape s = shape_for(fused, -p.lead_x(), 1, shared);
@@ -277,6 +277,12 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
     using T = typename decltype(depth)::type;
     const auto mask = prepare_separable<T>(problem.mask);
     if (fused_takes(mask)) {
+      if constexpr (std::is_same_v<SumOf<T>, float>) {
+        const auto line = line_mask(mask);
+        if (line && walks_lines(problem.channels)) {
+          return line_walk_plan<T>(problem, options, *line);
+        }
+      }
       auto plan = std::make_unique<FusedPlan<T>>(problem, options, mask);
       if (plan->fits()) return plan;
     }

@@ -12,13 +12,15 @@
 //
 //   Products of 64 x 32 x 32 per 2048 outputs: digits * (steps + 2 * blocks), e.g. 14 at 31 taps
 //   with weights of two digits; steps are of 32 samples, of which a strip's outputs and the taps
-//   count, blocks groups of 32 rows. What lies beside the picture is written there first.
-//   Sibling: separable_tensor.cu, for other devices.
+//   count, blocks groups of 32 rows. What lies beside the picture is written there first, by a
+//   kernel of its own: strips that did it took three times as long as the others. Sibling:
+//   separable_tensor.cu, for other devices.
 
 #include "separable_groups.hpp"
 
 #include "device_plan_base.hpp"
-#include "line_walk.hpp"
+#include "pass_walk.hpp"
+#include "side_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -30,20 +32,18 @@ constexpr int blocks_an_sm(int steps, int blocks) {
 }
 
 template <int kDigits, int kSteps, int kBlocks>
-__global__ void __launch_bounds__(kLineThreads, blocks_an_sm(kSteps, kBlocks))
-    separable_group_kernel(PlaneView<uint8_t> picture, PlaneView<const uint8_t> samples,
-                           PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
-                           Border border, int channels, int dy, LineGrid grid,
-                           const LineEnds __grid_constant__ ends) {
+__global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps, kBlocks))
+    separable_group_kernel(PlaneView<const uint8_t> samples, PlaneView<uint8_t> out,
+                           PlaneView<const uint8_t> bands, uint8_t ghost, Border border, int dy,
+                           PassGrid grid, const LineEnds __grid_constant__ ends) {
   if constexpr (kWarpgroupCode) {
     const SharedWords words = shared_words(), stages = words.from(bands.width / 4);
-    const LinePlace place{picture, samples, out,
-                          ghost,   border,  channels,
-                          words,   stages,  stages.from(kStages * kLineRows * kStageWords)};
-    for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kLineThreads) {
+    const PassPlace place{
+        samples, out, ghost, border, words, stages, stages.from(kStages * kPassRows * kStageWords)};
+    for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kPassThreads) {
       copy16(bands, at, 0, words, at / 4);
     }
-    walk_lines<kDigits, kSteps, kBlocks>(place, grid, dy, ends, grid.strip(blockIdx.x));
+    walk_passes<kDigits, kSteps, kBlocks>(place, grid, dy, ends, grid.strip(blockIdx.x));
   }
 }
 
@@ -76,7 +76,7 @@ auto kernel_for(int digits, int steps, int blocks) {
 /// The steps that the kernel for so many takes.
 int compiled_steps(int steps, int blocks) {
   const int least = std::max(steps, blocks + 1);
-  return least <= kMostKeptSteps ? least : ceil_div(steps, kLineStepsTogether) * kLineStepsTogether;
+  return least <= kMostKeptSteps ? least : ceil_div(steps, kPassStepsTogether) * kPassStepsTogether;
 }
 
 class SeparableGroupPlan : public DevicePlan {
@@ -89,7 +89,7 @@ class SeparableGroupPlan : public DevicePlan {
                     .sides = most_sides(problem)}),
         term_(mask.terms.front()),
         ends_(line_ends(mask)),
-        blocks_(std::max(2, line_blocks(mask.height()))),
+        blocks_(std::max(2, pass_blocks(mask.height()))),
         digits_(blocks_ == 2 ? digits_of(mask) : 2),
         ghost_(ghost_sample<uint8_t>(problem)) {}
 
@@ -98,24 +98,25 @@ class SeparableGroupPlan : public DevicePlan {
     const auto in = in_plane.view<uint8_t>();
     const auto out = out_plane.view<uint8_t>();
     const int dx = dx_of(shift), taps = (problem_.mask.width - 1) * step() + 1;
-    const int steps = compiled_steps(line_steps(dx, taps), blocks_);
+    const int steps = compiled_steps(pass_steps(dx, taps), blocks_);
     hold_bands(dx, steps);
     const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
                                          int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
-    LineGrid grid = line_columns(dx, taps, steps, in.width, out.width);
+    PassGrid grid = pass_columns(dx, taps, steps, in.width, out.width);
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
     const int words =
-        kStages * kLineRows * kStageWords + (kLineAhead + 1) * grid.chunks() * kChunkWords;
+        kStages * kPassRows * kStageWords + (kPassAhead + 1) * grid.chunks() * kChunkWords;
     const int bytes = int(bands_.size()) + words * 4;
     const auto kernel = kernel_for(digits_, steps, blocks_);
-    const dim3 block(kLineThreads);
-    line_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
-    launch_shared(dim3(grid.blocks()), block, bytes, stream_, kernel, in, samples, out, bands,
-                  ghost_, problem_.border, step(), shift.y - problem_.mask.anchor_y, grid, ends_);
+    const dim3 block(kPassThreads);
+    pass_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
+    write_sides(in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, samples, out, bands,
+                  ghost_, problem_.border, shift.y - problem_.mask.anchor_y, grid, ends_);
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
-  int margin(Shift shift) const override { return line_lead(dx_of(shift)); }
+  int margin(Shift shift) const override { return pass_lead(dx_of(shift)); }
   std::size_t scratch_bytes(int, int, int) const override {
     return std::size_t(digits_) * (std::size_t(most_steps(problem_)) * kRowBandBytes +
                                    std::size_t(blocks_) * kColumnBandBytes);
@@ -129,20 +130,20 @@ class SeparableGroupPlan : public DevicePlan {
   /// Wherever a strip's samples begin in their words.
   static int most_steps(const Problem& problem) {
     constexpr int kMostSlack = 3;
-    const int steps = line_steps(kMostSlack, (problem.mask.width - 1) * problem.channels + 1);
-    return compiled_steps(steps, line_blocks(problem.mask.height));
+    const int steps = pass_steps(kMostSlack, (problem.mask.width - 1) * problem.channels + 1);
+    return compiled_steps(steps, pass_blocks(problem.mask.height));
   }
   /// Bytes of a row beside its samples: what its strips read, the last of which may have one
   /// output.
   static int most_sides(const Problem& problem) {
-    return most_steps(problem) * kLineStep + kLineColumns;
+    return most_steps(problem) * kPassStep + kPassColumns;
   }
   int dx_of(Shift shift) const { return (shift.x - problem_.mask.anchor_x) * step(); }
 
   /// They depend on where a piece of the picture begins.
   void hold_bands(int dx, int steps) {
     if (slack_of(dx) == slack_) return;
-    bands_ = line_bands(term_, step(), dx, steps, blocks_, digits_);
+    bands_ = pass_bands(term_, step(), dx, steps, blocks_, digits_);
     hold(buffer_, bands_.size());
     upload_rows(buffer_.data(), bands_.size(), reinterpret_cast<const std::byte*>(bands_.data()),
                 bands_.size(), bands_.size(), 1, stream_);

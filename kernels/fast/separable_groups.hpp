@@ -7,7 +7,7 @@
 namespace convfilt::CONVFILT_BACKEND {
 
 /// What explain says of it, beside the kernels of other devices.
-inline constexpr char kLinesOnWarpgroups[] =
+inline constexpr char kPassesOnWarpgroups[] =
     "Where warpgroups multiply (sm_90), four warps walk down 64 columns instead, 32 rows at a "
     "time.";
 

@@ -79,7 +79,7 @@ Geometry block_geometry(int pixel_chunks, int rows) {
   g.note = "A block walks down its rows, " + std::to_string(T::kTurnRows) +
            " of the input at a time, and keeps what lies between the passes in registers: " +
            std::to_string(rows) + " rows here, on a GPU so many that there are " +
-           std::to_string(kRounds) + " blocks for each that runs at a time. " + kLinesOnWarpgroups;
+           std::to_string(kRounds) + " blocks for each that runs at a time. " + kPassesOnWarpgroups;
   return g;
 }
 

@@ -19,6 +19,7 @@
 
 #include "device_plan_base.hpp"
 #include "group_walk.hpp"
+#include "tensor_colour.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -34,15 +35,17 @@ __global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits))
                  PlaneView<uint8_t> out, PlaneView<const uint8_t> band_bytes, uint8_t ghost,
                  Border border, int channels, GroupGrid grid,
                  const GroupMask __grid_constant__ mask) {
-  const SharedWords words = shared_words();
-  const GroupPlace place{picture, samples,  out,   ghost,
-                         border,  channels, words, words.from(band_bytes.width / 4)};
-  for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
-    copy16(band_bytes, at, 0, words, at / 4);
+  if constexpr (kWarpgroupCode) {
+    const SharedWords words = shared_words();
+    const GroupPlace place{picture, samples,  out,   ghost,
+                           border,  channels, words, words.from(band_bytes.width / 4)};
+    for (int at = 16 * threadIdx.x; at < band_bytes.width; at += 16 * kGroupThreads) {
+      copy16(band_bytes, at, 0, words, at / 4);
+    }
+    const int from = blockIdx.x / grid.across * grid.rows;
+    walk_down<kDigits, kSteps, kHeight>(place, mask, grid, blockIdx.x % grid.across, from,
+                                        min(from + grid.rows, out.height));
   }
-  const int from = blockIdx.x / grid.across * grid.rows;
-  walk_down<kDigits, kSteps, kHeight>(place, mask, grid, blockIdx.x % grid.across, from,
-                                      min(from + grid.rows, out.height));
 }
 
 template <int kDigits, int kSteps>
@@ -151,6 +154,7 @@ bool steps_hold(int mask_width, int channels) {
 }  // namespace
 
 std::unique_ptr<Plan> group_plan(const Problem& problem, const PlanOptions& options) {
+  if (auto plan = colour_plan(problem, options)) return plan;
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   // Channels of wide masks are taken apart: together their bands would be mostly empty.
   const int width = parts.front().width;

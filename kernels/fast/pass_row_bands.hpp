@@ -1,20 +1,20 @@
 /// The row pass of separable_groups.cu.
 #pragma once
 
-#include "line_rows.hpp"
+#include "pass_rows.hpp"
 #include "separable_tensor_mask.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
 using std::int32_t, std::int8_t, std::uint32_t, std::uint8_t;
 
-constexpr int kLineSums = kLineColumns * kLineRows / kLineThreads;  // of a lane, a digit's
+constexpr int kPassSums = kPassColumns * kPassRows / kPassThreads;  // of a lane, a digit's
 
-/// An operand's matrices lie as line_bands() has them; those of rows chunk by chunk.
-CONVFILT_DEVICE inline Operand band_of_lines(SharedWords words) {
+/// An operand's matrices lie as pass_bands() has them; those of rows chunk by chunk.
+CONVFILT_DEVICE inline Operand pass_band(SharedWords words) {
   return operand(words, 8 * 16, 2 * 8 * 16);
 }
-CONVFILT_DEVICE inline Operand rows_of_lines(SharedWords words) {
+CONVFILT_DEVICE inline Operand pass_rows(SharedWords words) {
   return operand(words, kChunkWords * 4, 8 * 16);
 }
 
@@ -33,7 +33,7 @@ class RowBands {
     }
   }
   /// Sums of each digit of all steps.
-  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kLineSums], int32_t (&low)[kLineSums],
+  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kPassSums], int32_t (&low)[kPassSums],
                                      const Operand& rows) const {
     CONVFILT_UNROLL(kSteps)
     for (int step = 0; step < kSteps; ++step) {
@@ -53,15 +53,15 @@ template <int kDigits>
 class RowBands<kDigits, 0> {
  public:
   CONVFILT_DEVICE RowBands(SharedWords bands, int steps)
-      : bands_(band_of_lines(bands)), steps_(steps) {}
+      : bands_(pass_band(bands)), steps_(steps) {}
 
-  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kLineSums], int32_t (&low)[kLineSums],
+  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kPassSums], int32_t (&low)[kPassSums],
                                      const Operand& rows) const {
     // A loop waits at its end for its products.
     CONVFILT_UNROLL(1)
-    for (int step = 0; step < steps_; step += kLineStepsTogether) {
-      CONVFILT_UNROLL(kLineStepsTogether)
-      for (int k = 0; k < kLineStepsTogether; ++k) {
+    for (int step = 0; step < steps_; step += kPassStepsTogether) {
+      CONVFILT_UNROLL(kPassStepsTogether)
+      for (int k = 0; k < kPassStepsTogether; ++k) {
         const Operand a = bands_.from((step + k) * kDigits * kRowBandBytes);
         const Operand b = rows.from((step + k) * 2 * kChunkWords * 4);
         multiply<int8_t, uint8_t>(top, a, b, step + k > 0);

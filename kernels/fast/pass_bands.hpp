@@ -11,26 +11,26 @@
 
 namespace convfilt {
 
-constexpr int kLineColumns = 64;       // outputs of a strip's row
-constexpr int kLineRows = 32;          // rows between two barriers
-constexpr int kLineStep = 32;          // samples that one product multiplies
-constexpr int kLineStepsTogether = 2;  // where a mask has any number of them
-constexpr int kRowBandBytes = kLineColumns * kLineStep;
-constexpr int kColumnBandBytes = kLineRows * kLineStep;
+constexpr int kPassColumns = 64;       // outputs of a strip's row
+constexpr int kPassRows = 32;          // rows between two barriers
+constexpr int kPassStep = 32;          // samples that one product multiplies
+constexpr int kPassStepsTogether = 2;  // where a mask has any number of them
+constexpr int kRowBandBytes = kPassColumns * kPassStep;
+constexpr int kColumnBandBytes = kPassRows * kPassStep;
 
 /// Steps that cover what a strip's row reads; `taps`: from the first to the last, in samples.
-constexpr int line_steps(int dx, int taps) {
-  return ceil_div(slack_of(dx) + kLineColumns - 1 + taps, kLineStep);
+constexpr int pass_steps(int dx, int taps) {
+  return ceil_div(slack_of(dx) + kPassColumns - 1 + taps, kPassStep);
 }
 
 /// Samples from an output's column back to a multiple of four, from which its strip's are read.
-constexpr int line_lead(int dx) {
+constexpr int pass_lead(int dx) {
   return slack_of(dx) - dx;
 }
 
-/// Groups of kLineRows rows that a group of outputs needs.
-constexpr int line_blocks(int taps) {
-  return ceil_div(kLineRows - 1 + taps, kLineRows);
+/// Groups of kPassRows rows that a group of outputs needs.
+constexpr int pass_blocks(int taps) {
+  return ceil_div(kPassRows - 1 + taps, kPassRows);
 }
 
 /// Bands of a digit each, the top one first: of all steps of the row, then of all blocks of the
@@ -39,7 +39,7 @@ constexpr int line_blocks(int taps) {
 /// The row bands' rows are outputs: row 16 * w + g + 8 * h is output 16 * w + 2g + h, so that the
 /// bytes that a lane ends up with are neighbours. The column bands' columns are outputs, their rows
 /// the rows of what lies between, in the order in which a lane has them.
-std::vector<std::uint8_t> line_bands(const SeparableTerm<std::uint8_t>& mask, int channels, int dx,
+std::vector<std::uint8_t> pass_bands(const SeparableTerm<std::uint8_t>& mask, int channels, int dx,
                                      int steps, int blocks, int digits);
 
 }  // namespace convfilt

@@ -1,59 +1,49 @@
 /// A strip of separable_groups.cu.
 #pragma once
 
-#include "line_sums.hpp"
+#include "pass_sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
 /// Walks down a strip.
 template <int kDigits, int kSteps, int kBlocks>
-CONVFILT_DEVICE inline void walk_lines(const LinePlace& place, const LineGrid& grid, int dy,
-                                       const LineEnds& ends, const LineStrip& strip) {
-  const int x = strip.across * kLineColumns, chunks = grid.chunks();
+CONVFILT_DEVICE inline void walk_passes(const PassPlace& place, const PassGrid& grid, int dy,
+                                        const LineEnds& ends, const PassStrip& strip) {
+  const int x = strip.x, chunks = grid.chunks();
   const int from = strip.from, to = min(from + strip.rows, place.out.height);
-  const int groups = kBlocks - 1 + ceil_div(to - from, kLineRows);
-  // The sides of rows are written a group before these are copied.
-  const StripSides sides = sides_of<kLineColumns>(grid, x, place.picture.width);
-  int side_y = from + dy;
-  const auto write_rows = [&](int rows) {
-    if (sides.any()) write_sides<kLineThreads>(place, sides, side_y, rows);
-    side_y += rows;
-  };
-  write_rows((kLineAhead + 1) * kLineRows);
-  __syncthreads();
-  LineCopies copies(x, from + dy, groups, chunks);
+  const int groups = kBlocks - 1 + ceil_div(to - from, kPassRows);
+  PassCopies copies(place, x, from + dy, groups, chunks);
   CONVFILT_UNROLL(1)
-  for (int ahead = 0; ahead < kLineAhead; ++ahead) {
+  for (int ahead = 0; ahead < kPassAhead; ++ahead) {
     copies.copy_group(place);
     commit_copies();
   }
-  finish_copies<kLineAhead - 1>();
+  finish_copies<kPassAhead - 1>();
   __syncthreads();
   const RowBands<kDigits, kSteps> row_bands(place.bands, grid.steps);
   const Operand column_bands =
-      band_of_lines(place.bands.from(grid.steps * kDigits * (kRowBandBytes / 4)));
+      pass_band(place.bands.from(grid.steps * kDigits * (kRowBandBytes / 4)));
 
-  LineSink sink(place, x, from, to);
-  LineMids<kBlocks> mids;
-  const Operand first = rows_of_lines(place.rows);
+  PassSink sink(place, x, from, to);
+  PassMids<kBlocks> mids;
+  const Operand first = pass_rows(place.rows);
   int slot = 0, stage = threadIdx.x / 32 * 4;
   CONVFILT_UNROLL(1)
   for (int group = 0; group < groups; ++group) {
     // Wait for the newest rows, and multiply them.
-    finish_copies<kLineAhead - 1>();
+    finish_copies<kPassAhead - 1>();
     hand_over();
     __syncthreads();
-    int32_t top[kLineSums], low[kLineSums];
+    int32_t top[kPassSums], low[kPassSums];
     begin_products();
     row_bands.multiply_rows(top, low, first.from(slot * chunks * kChunkWords * 4));
     commit_products();
-    slot = slot == kLineAhead ? 0 : slot + 1;
+    slot = slot == kPassAhead ? 0 : slot + 1;
 
     // Meanwhile, copy rows over those that all warps were through with before the barrier, and
     // store the outputs that were complete there.
     copies.copy_group(place);
     commit_copies();
-    if (group + kLineAhead + 1 < groups) write_rows(kLineRows);
     if (group >= kBlocks) sink.store_group(place);
     if constexpr (kDigits == 2) {
       finish_products(top, low);
@@ -64,7 +54,7 @@ CONVFILT_DEVICE inline void walk_lines(const LinePlace& place, const LineGrid& g
     if (group < kBlocks - 1) continue;
 
     // Multiply what lies between with the columns' bands, and end the sums.
-    LineSums sums;
+    PassSums sums;
     sums.multiply_columns<kDigits>(mids, column_bands);
     with_column_end(ends, [&](const auto& end) {
       const auto ended = [&](int k) { return end(sums.total<kDigits>(k, ends.column_start)); };
@@ -76,7 +66,7 @@ CONVFILT_DEVICE inline void walk_lines(const LinePlace& place, const LineGrid& g
       }
       set_turned(place.stages, stage, kStageWords, words);
     });
-    stage += stage < kLineRows * kStageWords ? kLineRows * kStageWords : -kLineRows * kStageWords;
+    stage += stage < kPassRows * kStageWords ? kPassRows * kStageWords : -kPassRows * kStageWords;
   }
   __syncthreads();
   sink.store_group(place);

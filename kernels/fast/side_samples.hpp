@@ -1,0 +1,49 @@
+/// What a border makes up beside a picture, in the padding of its rows, by a kernel of its own:
+/// where strips end together, those at the sides would end last.
+#pragma once
+
+#include <cstdint>
+
+#include "border.hpp"
+#include "ceil_div.hpp"
+#include "launch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// Writes what the border makes up beside the rows into their padding: a thread has some rows of
+/// one column of it.
+constexpr int kSideRows = 4;
+static __global__ void sides_kernel(PlaneView<std::uint8_t> picture, std::uint8_t ghost,
+                                    Border border, int channels, int left, int right) {
+  const int side = blockIdx.x * blockDim.x + threadIdx.x;
+  if (side >= left + right) return;
+  const int x = side < left ? side - left : picture.width + side - left;
+  const int column = border_sample(border, x, picture.width, channels);
+  const PlaneView<const std::uint8_t> from{picture.data, picture.width, picture.height,
+                                           picture.stride};
+  const int first = (blockIdx.y * blockDim.y + threadIdx.y) * kSideRows;
+  std::uint8_t samples[kSideRows];
+  CONVFILT_UNROLL(kSideRows)
+  for (int k = 0; k < kSideRows; ++k) {
+    const bool there = column >= 0 && first + k < picture.height;
+    samples[k] = there ? load(from, column, first + k) : ghost;
+  }
+  CONVFILT_UNROLL(kSideRows)
+  for (int k = 0; k < kSideRows; ++k) {
+    if (first + k >= picture.height) break;
+    if (column < 0) count_ghost_cell();
+    picture.row(first + k)[x] = samples[k];
+  }
+}
+
+/// Launches it. left, right: samples that taps reach before a row and behind it.
+static void write_sides(const PlaneView<std::uint8_t>& picture, std::uint8_t ghost, Border border,
+                        int channels, int left, int right, const Stream& stream) {
+  if (left + right == 0) return;
+  const dim3 block(32, 8);
+  launch(dim3(ceil_div(left + right, int(block.x)),
+              ceil_div(picture.height, int(block.y) * kSideRows)),
+         block, stream, sides_kernel, picture, ghost, border, channels, left, right);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND
