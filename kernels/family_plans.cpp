@@ -60,60 +60,75 @@ class SeparablePlan : public DevicePlan {
 
  public:
   SeparablePlan(const Problem& problem, const PlanOptions& options, Run rows, Run columns)
-      : DevicePlan(problem, options, {}), run_rows_(rows), run_columns_(columns) {
-    const auto mask = prepare_separable<T>(problem.mask);
-    row_parts_ = mask.row.parts(kMaxPartWeights, 1);
-    column_parts_ = mask.column.parts(1, kMaxPartWeights);
-    ghost_ = ghost_sample<T>(problem);
-    mid_ghost_ = mask.mid_ghost(ghost_);
+      : DevicePlan(problem, options, {}),
+        run_rows_(rows),
+        run_columns_(columns),
+        ghost_(ghost_sample<T>(problem)) {
+    for (const auto& term : prepare_separable<T>(problem.mask).terms) {
+      terms_.push_back({term.row.parts(kMaxPartWeights, 1), term.column.parts(1, kMaxPartWeights),
+                        term.mid_ghost(ghost_)});
+    }
+    for (Term& term : terms_) {
+      for (auto& part : term.columns) {
+        part.first = part.first && &term == &terms_.front();
+        part.last = part.last && &term == &terms_.back();
+      }
+    }
   }
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    const DevicePlane& mid = mid_.plane;
-    for (const auto& part : row_parts_) {
-      for_row_chunks(in.height, [&](int first, int rows) {
-        const auto moved = shifted(part, shift.x, first);
-        run_rows_(problem_,
-                  {in, mid.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_,
-                   &textures_, part.first && first == 0, options_.tuning, step()},
-                  stream_);
-      });
-    }
-    for (const auto& part : column_parts_) {
-      for_row_chunks(out.height, [&](int first, int rows) {
-        const auto moved = shifted(part, 0, shift.y + first);
-        run_columns_(problem_,
-                     {mid, out.rows(first, rows), partial_.plane.rows(first, rows), &moved,
-                      &mid_ghost_, &textures_, part.first && first == 0, options_.tuning, step()},
-                     stream_);
-      });
+    const DevicePlane &mid = mid_.plane, &row_sums = row_sums_.plane, &sums = sums_.plane;
+    for (const Term& term : terms_) {
+      for (const auto& part : term.rows) {
+        for_row_chunks(in.height, [&](int first, int rows) {
+          const auto moved = shifted(part, shift.x, first);
+          run_rows_(problem_,
+                    {in, mid.rows(first, rows), row_sums.rows(first, rows), &moved, &ghost_,
+                     &textures_, part.first && first == 0, options_.tuning, step()},
+                    stream_);
+        });
+      }
+      for (const auto& part : term.columns) {
+        for_row_chunks(out.height, [&](int first, int rows) {
+          const auto moved = shifted(part, 0, shift.y + first);
+          run_columns_(
+              problem_,
+              {mid, out.rows(first, rows), sums.rows(first, rows), &moved, &term.mid_ghost,
+               &textures_, &part == term.columns.data() && first == 0, options_.tuning, step()},
+              stream_);
+        });
+      }
     }
   }
 
-  // Both passes leave unfinished sums: of the picture's rows, then of the result's.
   std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
-    const int sums = in_parts() ? std::max(in_height, out_height) : 0;
     return plane_bytes(out_width, in_height, sizeof(Mid)) +
-           plane_bytes(out_width, sums, sizeof(SumOf<Mid>));
+           plane_bytes(out_width, row_sums() ? in_height : 0, sizeof(SumOf<Mid>)) +
+           plane_bytes(out_width, sums() ? out_height : 0, sizeof(SumOf<Mid>));
   }
 
   void allocate_scratch(int in_height, int out_width, int out_height) override {
     shape(mid_, out_width, in_height, sizeof(Mid));
-    if (in_parts()) {
-      shape(partial_, out_width, std::max(in_height, out_height), sizeof(SumOf<Mid>));
-    }
+    if (row_sums()) shape(row_sums_, out_width, in_height, sizeof(SumOf<Mid>));
+    if (sums()) shape(sums_, out_width, out_height, sizeof(SumOf<Mid>));
   }
 
  private:
-  bool in_parts() const { return row_parts_.size() > 1 || column_parts_.size() > 1; }
+  struct Term {
+    std::vector<MaskPart<Mid>> rows;
+    std::vector<MaskPart<T>> columns;
+    Mid mid_ghost;
+  };
+
+  // Whether a pass leaves unfinished sums.
+  bool row_sums() const { return terms_.front().rows.size() > 1; }
+  bool sums() const { return terms_.size() > 1 || terms_.front().columns.size() > 1; }
 
   const Run run_rows_, run_columns_;
-  std::vector<MaskPart<Mid>> row_parts_;
-  std::vector<MaskPart<T>> column_parts_;
-  T ghost_{};
-  Mid mid_ghost_{};
-  OwnedPlane mid_, partial_;
+  const T ghost_;
+  std::vector<Term> terms_;
+  OwnedPlane mid_, row_sums_, sums_;
 };
 
 }  // namespace

@@ -23,7 +23,8 @@ std::string_view name_of(DeviceKind kind);
 /// Strategies of one family share an arithmetic, and its bound.
 enum class Family {
   direct,     ///< every weight times every sample (arithmetic.hpp); the same bytes on every device
-  separable,  ///< a row pass, then a column pass, for masks of rank 1; the same bytes everywhere
+  separable,  ///< row passes, then column passes, for masks of rank 1 to 3; the same bytes
+              ///< everywhere
   reordered,  ///< as direct, but sums in any order: 8 bits as direct, others may differ by a
               ///< rounding
   transform,  ///< another algebra, in single precision: within a step, bytes may differ by device

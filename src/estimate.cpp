@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "separable.hpp"
+
 namespace convfilt {
 
 Work work_of(const Problem& problem, Family family, int runs) {
@@ -10,8 +12,7 @@ Work work_of(const Problem& problem, Family family, int runs) {
   const double weights = double(problem.mask.width) * problem.mask.height;
   if (family == Family::transform)
     return {Depth::f32, samples, samples * std::min(weights, kTransformMultiplyAdds), bytes};
-  const double taps =
-      family == Family::separable ? double(problem.mask.width) + problem.mask.height : weights;
+  const double taps = family == Family::separable ? separable_taps(problem) : weights;
   return {problem.depth, samples, samples * taps, bytes};
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "devices.hpp"
+#include "separable.hpp"
 
 namespace convfilt {
 namespace {
@@ -149,8 +150,10 @@ double at(std::span<const Point> points, double taps) {
 
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
   const double width = problem.mask.width, height = problem.mask.height;
-  const bool in_lines = strategy.family == Family::separable || strategy.name == "coarse";
-  const double taps = in_lines ? width + height : width * height;
+  const bool in_lines = strategy.name == "coarse";
+  const double taps = strategy.family == Family::separable ? separable_taps(problem)
+                      : in_lines                           ? width + height
+                                                           : width * height;
   for (const Curve& curve : kCurves) {
     if (curve.warpgroups && *curve.warpgroups != (major == kWarpgroupMajor)) continue;
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&

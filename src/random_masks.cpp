@@ -53,12 +53,21 @@ std::vector<double> factors(int count, SplitMix& random) {
   return values;
 }
 
-Mask rank1_mask(int width, int height, SplitMix& random) {
+std::vector<double> product(int width, int height, SplitMix& random) {
   const std::vector<double> row = factors(width, random), column = factors(height, random);
   std::vector<double> values;
   for (const double y : column)
     for (const double x : row) values.push_back(x * y);
-  return make_mask(std::string(name_of(Weights::rank1)), width, height, std::move(values));
+  return values;
+}
+
+Mask low_rank_mask(Weights weights, int width, int height, SplitMix& random) {
+  std::vector<double> values = product(width, height, random);
+  if (weights == Weights::rank2) {
+    const std::vector<double> other = product(width, height, random);
+    for (std::size_t k = 0; k < values.size(); ++k) values[k] = 2 * values[k] - other[k];
+  }
+  return make_mask(std::string(name_of(weights)), width, height, std::move(values));
 }
 
 }  // namespace
@@ -68,6 +77,7 @@ std::string_view name_of(Weights weights) {
     case Weights::bits16: return "16bit";
     case Weights::bits8: return "8bit";
     case Weights::rank1: return "rank1";
+    case Weights::rank2: return "rank2";
   }
   return "?";
 }
@@ -75,8 +85,9 @@ std::string_view name_of(Weights weights) {
 Mask random_mask(Weights weights, int width, int height) {
   check_mask_sides(width, height);
   SplitMix random(std::uint64_t(width) * (kMaxMaskSide + 1) + std::uint64_t(height));
-  return weights == Weights::rank1 ? rank1_mask(width, height, random)
-                                   : integer_mask(weights, width, height, random);
+  return weights == Weights::rank1 || weights == Weights::rank2
+             ? low_rank_mask(weights, width, height, random)
+             : integer_mask(weights, width, height, random);
 }
 
 }  // namespace convfilt

@@ -45,14 +45,26 @@ double direct_error(const Problem& p, double largest) {
   return 1e-6 * absolute_gain(mask) * largest + 2 * kHalfUlp * std::abs(mask.offset);
 }
 
+double magnitudes(const auto& line) {
+  double sum = 0;
+  for (const float w : line.weights) sum += std::abs(w);
+  return sum;
+}
+
 double separable_error(const Problem& p, double largest) {
   const Mask& mask = p.mask;
   switch (p.depth) {
     case Depth::u8: return 0.5 + prepare_separable<std::uint8_t>(mask).error;
     case Depth::u16: {
-      const double roundings = (mask.width + mask.height + 4) * kHalfUlp + rank_tolerance(p.depth);
-      const double error =
-          roundings * absolute_gain(mask) * largest + kHalfUlp * (std::abs(mask.offset) + 65536);
+      // Every term's row passes and all that its column pass carries on round.
+      const auto terms = prepare_separable<std::uint16_t>(mask).terms;
+      const double chain = mask.width + double(terms.size()) * mask.height + 4;
+      double error = rank_tolerance(p.depth) * absolute_gain(mask) * largest +
+                     kHalfUlp * (std::abs(mask.offset) + 65536);
+      for (const auto& term : terms) {
+        error += chain * kHalfUlp * magnitudes(term.row) * magnitudes(term.column) *
+                 term.column.finish.scale * largest;
+      }
       return std::min(0.5 + error, std::max(1.0, absolute_gain(mask)));
     }
     case Depth::f32: break;
@@ -90,9 +102,10 @@ std::string expected_refusal(const Problem& problem, const Runner& runner) {
   }
   if (runner.strategy->name == "separable-tensor") {
     if (problem.depth != Depth::u8) return "tensor cores multiply bytes";
-    if (groups_of(problem.mask.width, problem.mask.height, -problem.lead_x()) > kMostGroups) {
-      return "a lane's registers hold no more groups of rows";
-    }
+    if (const std::string reason = separable_refuses(problem); !reason.empty()) return reason;
+    const int terms = int(prepare_separable<std::uint8_t>(problem.mask).terms.size());
+    const int groups = groups_of(problem.mask.width, problem.mask.height, -problem.lead_x());
+    if (groups > most_groups(1, terms)) return "a lane's registers hold no more groups of rows";
   }
   if (runner.strategy->name == "coarse") return coarse_refuses(problem);
   switch (runner.family()) {

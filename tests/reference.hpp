@@ -58,15 +58,15 @@ T direct_sample(const Source<T>& source, const PreparedMask<T>& mask,
 
 /// The row pass at one place, see separable.hpp.
 template <class T>
-MidOf<T> mid_sample(const Source<T>& source, const SeparableMask<T>& mask, int x, int y,
+MidOf<T> mid_sample(const Source<T>& source, const PreparedMask<MidOf<T>>& row_mask, int x, int y,
                     int channel) {
   SumOf<MidOf<T>> sum = 0;
-  for (int i = 0; i < mask.row.width; ++i) {
-    const SumOf<MidOf<T>> sample = source.at(x + i - mask.row.anchor_x, y, channel);
-    sum = multiply_add(mask.row.weights[std::size_t(i)], sample, sum);
+  for (int i = 0; i < row_mask.width; ++i) {
+    const SumOf<MidOf<T>> sample = source.at(x + i - row_mask.anchor_x, y, channel);
+    sum = multiply_add(row_mask.weights[std::size_t(i)], sample, sum);
   }
   MidOf<T> mid;
-  finish(mask.row.finish, sum, mid);
+  finish(row_mask.finish, sum, mid);
   return mid;
 }
 
@@ -96,20 +96,30 @@ void separable_of(const Problem& problem, PictureView<const std::byte> in,
                   PictureView<std::byte> out) {
   const Source<T> source(problem, in);
   const auto mask = prepare_separable<T>(problem.mask);
-  const MidOf<T> ghost = mask.mid_ghost(ghost_sample<T>(problem));
-  // The rows between the passes, of one column and channel, computed once.
+  // The rows between the passes, of one term, column and channel, computed once; all terms' sums.
   std::vector<MidOf<T>> mids(std::size_t(in.height));
+  std::vector<SumOf<T>> sums;
   for (int x = 0; x < in.width; ++x) {
     for (int c = 0; c < in.channels; ++c) {
-      for (int y = 0; y < in.height; ++y) mids[std::size_t(y)] = mid_sample(source, mask, x, y, c);
-      for (int y = 0; y < in.height; ++y) {
-        SumOf<T> sum = 0;
-        for (int j = 0; j < mask.column.height; ++j) {
-          const int row = border_index(problem.border, y + j - mask.column.anchor_y, in.height);
-          const SumOf<T> mid = row < 0 ? ghost : mids[std::size_t(row)];
-          sum = multiply_add(mask.column.weights[std::size_t(j)], mid, sum);
+      sums.assign(std::size_t(in.height), 0);
+      for (const SeparableTerm<T>& term : mask.terms) {
+        const PreparedMask<T>& column = term.column;
+        const MidOf<T> ghost = term.mid_ghost(ghost_sample<T>(problem));
+        for (int y = 0; y < in.height; ++y) {
+          mids[std::size_t(y)] = mid_sample<T>(source, term.row, x, y, c);
         }
-        finish(mask.column.finish, sum, samples_of<T>(out, y)[std::ptrdiff_t(x) * in.channels + c]);
+        for (int y = 0; y < in.height; ++y) {
+          for (int j = 0; j < column.height; ++j) {
+            const int row = border_index(problem.border, y + j - column.anchor_y, in.height);
+            const SumOf<T> mid = row < 0 ? ghost : mids[std::size_t(row)];
+            SumOf<T>& sum = sums[std::size_t(y)];
+            sum = multiply_add(column.weights[std::size_t(j)], mid, sum);
+          }
+        }
+      }
+      for (int y = 0; y < in.height; ++y) {
+        finish(mask.terms.back().column.finish, sums[std::size_t(y)],
+               samples_of<T>(out, y)[std::ptrdiff_t(x) * in.channels + c]);
       }
     }
   }

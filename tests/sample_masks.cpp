@@ -100,6 +100,18 @@ Mask real_rank_one_mask(Random& random, int width, int height) {
   return divided(mask, absolute_gain(mask));
 }
 
+Mask real_low_rank_mask(Random& random, int width, int height, int terms) {
+  Mask mask = real_rank_one_mask(random, width, height);
+  for (int t = 1; t < terms; ++t) {
+    const Mask next = real_rank_one_mask(random, width, height);
+    for (std::size_t k = 0; k < mask.weights.size(); ++k) {
+      mask.weights[k] += std::ldexp(next.weights[k], -t);
+    }
+  }
+  mask.name = sized("low-rank-reals", width, height);
+  return mask;
+}
+
 Mask anchored(Mask mask, int anchor_x, int anchor_y) {
   mask.anchor_x = anchor_x;
   mask.anchor_y = anchor_y;
@@ -167,6 +179,8 @@ std::vector<Mask> varied_masks() {
     masks.push_back(integer_rank_one_mask(random, width, height, 9, 100));
     masks.push_back(anchored(real_rank_one_mask(random, width, height), width - 1, 0));
   }
+  masks.push_back(real_low_rank_mask(random, 22, 19, 2));
+  masks.push_back(anchored(real_low_rank_mask(random, 18, 27, 3), 0, 26));
   return masks;
 }
 
@@ -181,6 +195,7 @@ std::vector<Mask> large_masks() {
       anchored(real_mask(random, 32, 32, 90), 31, 0),
       sharpen_mask(63, 1, 10),
       real_rank_one_mask(random, 64, 35),
+      anchored(real_low_rank_mask(random, 45, 38, 3), 44, 1),
       gaussian_mask(101, 97, 17),  // smooth enough for coarse at every depth
   };
 }

@@ -33,13 +33,16 @@ Mask integer_rank_one_mask(Random& random, int width, int height, int limit, dou
 /// A row of reals times a column of reals, absolute sum 1.
 Mask real_rank_one_mask(Random& random, int width, int height);
 
+/// A sum of so many such, each half as large as the one before it.
+Mask real_low_rank_mask(Random& random, int width, int height, int terms);
+
 Mask anchored(Mask mask, int anchor_x, int anchor_y);
 
 /// A few masks of different kinds, up to 7x7, for exhaustive use.
 std::vector<Mask> small_masks();
 
-/// Every kind of mask up to 31x31: integers, reals, normalised, offsets, ties, rank 1 and not,
-/// rectangular, even-sided, anchored at corners, too large for 8-bit sums.
+/// Every kind of mask up to 31x31: integers, reals, normalised, offsets, ties, rank 1 to 3 and
+/// above, rectangular, even-sided, anchored at corners, too large for 8-bit sums.
 std::vector<Mask> varied_masks();
 
 /// Masks larger than one part (kMaxPartSide).

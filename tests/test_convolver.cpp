@@ -212,7 +212,7 @@ TEST_CASE("a plan is prepared once for all channels and pictures of one shape") 
 TEST_CASE("large masks are transformed, but not over samples that would spread") {
   const int side = 31;
   std::vector<double> weights(side * side, 1);
-  weights[5] = 40;  // so that the rank is 2
+  for (int k = 0; k < 4; ++k) weights[k * side + k] = 40;  // so that the rank is above 3
   const Mask mask = make_mask("noisy box", side, side, weights, 1000);
   Image in = random_image(300, 260, 1, Depth::f32, 6);
   Convolver convolver(on_cpu());

@@ -67,17 +67,20 @@ class Cases {
     return m;
   }
 
+  /// Of rank 1 to 3.
   Mask separable_mask(int width, int height) {
     const bool integers = any(0, 1) == 0;
-    std::vector<double> row(width, 0.0), column(height, 0.0);
-    for (double& w : row) w = integers ? any(-2, 3) : real(-0.2, 1);
-    for (double& w : column) w = integers ? any(-2, 3) : real(-0.2, 1);
-    row[0] = 1;
-    column[0] = 1;
-    std::vector<double> weights;
+    std::vector<double> weights(std::size_t(width) * height);
     double sum = 0;
-    for (double c : column) {
-      for (double r : row) weights.push_back(c * r);
+    for (int terms = any(1, 3); terms > 0; --terms) {
+      std::vector<double> row(width, 0.0), column(height, 0.0);
+      for (double& w : row) w = integers ? any(-2, 3) : real(-0.2, 1);
+      for (double& w : column) w = integers ? any(-2, 3) : real(-0.2, 1);
+      row[0] = 1;
+      column[0] = 1;
+      for (std::size_t k = 0; k < weights.size(); ++k) {
+        weights[k] += row[k % row.size()] * column[k / row.size()];
+      }
     }
     for (double w : weights) sum += std::abs(w);
     Mask m = make_mask("separable", width, height, weights, any(0, 3) ? sum : 1, offset());
@@ -259,7 +262,7 @@ TEST_CASE("cpu: very tall and very wide pictures") {
 TEST_CASE("cpu: refusals are exceptions") {
   Problem p;
   p.width = p.height = 4;
-  p.mask = make_mask("rank 2", 2, 2, {1, 0, 0, 1});
+  p.mask = make_mask("rank 4", 4, 4, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1});
   CHECK_THROWS_AS(prepare_cpu_separable(p, {}), std::invalid_argument);
   p.mask = make_mask("large", 1, 1, {1e9});
   CHECK_THROWS_AS(prepare_cpu_direct(p, {}), std::invalid_argument);

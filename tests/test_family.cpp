@@ -43,6 +43,39 @@ TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
   CHECK(prepare_separable<std::uint8_t>(p.mask).error == 0);
 }
 
+TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds by far") {
+  Random random(78);
+  const auto family = [&](Depth depth, int side, int terms) {
+    return family_for(
+        {100, 100, 1, depth, Border::replicate, 0, real_low_rank_mask(random, side, side, terms)});
+  };
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    CHECK(family(depth, 12, 2) == Family::direct);
+    CHECK(family(depth, 13, 2) == Family::separable);
+    CHECK(family(depth, 19, 3) == Family::direct);
+    CHECK(family(depth, 20, 3) == Family::separable);
+  }
+  CHECK(family(Depth::u8, 19, 2) == Family::direct);
+  CHECK(family(Depth::u8, 20, 2) == Family::separable);
+  CHECK(family(Depth::u8, 29, 3) == Family::direct);
+  CHECK(family(Depth::u8, 30, 3) == Family::separable);
+  CHECK(family(Depth::u8, 33, 3) == Family::separable);
+  CHECK(family(Depth::u8, 35, 3) == Family::direct);
+  CHECK(family(Depth::u8, 101, 2) == Family::separable);
+  CHECK(family(Depth::f32, 40, 4) == Family::direct);
+  // Where transforms are the other choice.
+  const auto of_large = [&](Depth depth, int side, bool finite) {
+    return family_for(
+        {512, 512, 1, depth, Border::replicate, 0, real_low_rank_mask(random, side, side, 2)},
+        finite);
+  };
+  for (const Depth depth : kDepths) {
+    CHECK(of_large(depth, 65, true) == Family::separable);
+    CHECK(of_large(depth, 67, true) == Family::transform);
+    CHECK(of_large(depth, 67, false) == Family::separable);
+  }
+}
+
 TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
   const auto family = [](Depth depth, int w, int h, int side = 256, Mode mode = Mode::same) {
     Problem p{side, side, 3, depth, Border::reflect, 0, {}, mode};

@@ -77,8 +77,9 @@ TEST_CASE("separable: every length of a mask") {
         const FewBlocks few(k % 3 == 0 ? 1 << 30 : 3);
         const RowCopies copies(k % 4 != 1);
         const int other = random.integer(1, 12);
-        const Mask mask = upright ? real_rank_one_mask(random, other, taps)
-                                  : real_rank_one_mask(random, taps, other);
+        const int terms = 1 + k % 3;
+        const Mask mask = upright ? real_low_rank_mask(random, other, taps, terms)
+                                  : real_low_rank_mask(random, taps, other, terms);
         const Mask turned =
             anchored(mask, random.integer(0, mask.width - 1), random.integer(0, mask.height - 1));
         check_bytes({150, upright ? 90 : 40, 1 + k % 2 * (k % 5), depth, cycled(kBorders, k), 0.5,
@@ -100,7 +101,7 @@ TEST_CASE("separable: channels side by side, and five of them as planes") {
         const FewBlocks few(k % 2 ? 1 << 30 : 4);
         const RowCopies copies(k % 3 != 0);
         check_bytes({69, 25, channels, cycled(kDepths, k), border, 200,
-                     real_rank_one_mask(random, taps, random.integer(1, 5))});
+                     real_low_rank_mask(random, taps, random.integer(1, 5), 1 + k % 4 % 3)});
       }
     }
   }
@@ -116,7 +117,7 @@ TEST_CASE("separable: pictures smaller than the mask") {
           ++k;
           if (!full_size() && k % 13 != 0) continue;
           check_bytes({width, height, 1 + k % 3, depth, border, 77,
-                       real_rank_one_mask(random, 1 + k % 37, 1 + k % 19), mode});
+                       real_low_rank_mask(random, 1 + k % 37, 1 + k % 19, 1 + k % 3), mode});
         }
       }
     }
@@ -129,7 +130,7 @@ TEST_CASE("separable: modes, windows, packed rows, NaN and infinity") {
   for (const Mode mode : kModes) {
     for (const Depth depth : kDepths) {
       for (const int channels : {1, 3}) {
-        const Mask mask = real_rank_one_mask(random, 13 + k % 5, 11 + k % 4);
+        const Mask mask = real_low_rank_mask(random, 13 + k % 5, 11 + k % 4, 1 + k % 2);
         const Problem p{163, 61, channels, depth, cycled(kBorders, ++k), 9, mask, mode};
         if (!full_size() && k % 4 != 0) continue;
         const FewBlocks few(2);
@@ -151,8 +152,8 @@ TEST_CASE("separable: less shared memory, down to what holds no rows at all") {
       for (const Depth depth : kDepths) {
         if (!full_size() && (taps != 15 || depth != Depth::u16)) continue;
         const FewBlocks few(3);
-        check_bytes(
-            {300, 70, 1, depth, Border::reflect, 0, real_rank_one_mask(random, taps, taps)});
+        check_bytes({300, 70, 1, depth, Border::reflect, 0,
+                     real_low_rank_mask(random, taps, taps, 1 + taps % 4 % 3)});
       }
     }
   }

@@ -74,10 +74,17 @@ TEST_CASE("whole weights are exact in 8-bit pictures, of full rank, and neither 
   CHECK(*std::max_element(small.weights.begin(), small.weights.end()) > 30'000);
 }
 
-TEST_CASE("rank1 has rank 1, is separable, and keeps a constant picture") {
+TEST_CASE("rank1 and rank2 have that rank, are separable, and keep a constant picture") {
   for (const auto [width, height] : kSides) {
     const Mask mask = random_mask(Weights::rank1, width, height);
     CHECK(factorise(mask, rank_tolerance(Depth::u8)).has_value());
+    const Mask sum = random_mask(Weights::rank2, width, height);
+    CHECK(gain(sum) == doctest::Approx(1));
+    for (const Depth depth : kDepths) {
+      const std::size_t terms = std::min({width, height, 2});
+      CHECK(terms_of(sum, kMostTerms, rank_tolerance(depth)).size() == terms);
+      CHECK(separable_refuses({64, 64, 1, depth, Border::replicate, 0, sum}) == "");
+    }
     CHECK(gain(mask) == doctest::Approx(1));
     CHECK(*std::min_element(mask.weights.begin(), mask.weights.end()) > 0);
   }

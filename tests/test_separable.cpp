@@ -1,4 +1,4 @@
-/// Masks of rank 1: their factors, what is refused, and the proven error of two passes.
+/// Masks of rank 1 to 3: their terms, what is refused, and the proven error of two passes.
 #include "separable.hpp"
 
 #include <doctest/doctest.h>
@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "environment.hpp"
+#include "make_masks.hpp"
 #include "oracle.hpp"
 #include "sample_masks.hpp"
 
@@ -17,15 +18,20 @@ namespace {
 
 constexpr double kTight = 1e-12;
 
-/// Sum of |mask - row x column / divisor|, as a share of the sum of |weights|.
-double residue(const Mask& mask, const Factors& f) {
+/// Sum of |mask - sum of row x column / divisor|, as a share of the sum of |weights|.
+double residue(const Mask& mask, const std::vector<Factors>& terms) {
   double sum = 0;
   for (int j = 0; j < mask.height; ++j) {
     for (int i = 0; i < mask.width; ++i) {
-      sum += std::abs(mask.weight(i, j) / mask.divisor - f.row[i] * f.column[j] / f.divisor);
+      double left = mask.weight(i, j) / mask.divisor;
+      for (const Factors& f : terms) left -= f.row[i] * f.column[j] / f.divisor;
+      sum += std::abs(left);
     }
   }
   return sum / absolute_gain(mask);
+}
+double residue(const Mask& mask, const Factors& f) {
+  return residue(mask, std::vector{f});
 }
 
 Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
@@ -37,21 +43,22 @@ Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
 /// hide.
 int two_passes(const SeparableMask<std::uint8_t>& s, const std::vector<int>& samples,
                int& overflows) {
-  const int width = s.row.width, height = s.column.height;
   std::int64_t total = 0;
-  for (int j = 0; j < height; ++j) {
-    std::int64_t sum = 0;
-    for (int i = 0; i < width; ++i) {
-      sum += std::int64_t(s.row.weights[i]) * samples[std::size_t(j) * width + i];
+  for (const auto& [row, column] : s.terms) {
+    for (int j = 0; j < column.height; ++j) {
+      std::int64_t sum = 0;
+      for (int i = 0; i < row.width; ++i) {
+        sum += std::int64_t(row.weights[i]) * samples[std::size_t(j) * row.width + i];
+      }
+      if (sum < row.finish.lowest_sum || sum > row.finish.highest_sum) ++overflows;
+      std::int16_t mid;
+      finish(row.finish, std::int32_t(sum), mid);
+      total += std::int64_t(column.weights[j]) * mid;
     }
-    if (sum < s.row.finish.lowest_sum || sum > s.row.finish.highest_sum) ++overflows;
-    std::int16_t mid;
-    finish(s.row.finish, std::int32_t(sum), mid);
-    total += std::int64_t(s.column.weights[j]) * mid;
+    if (std::abs(double(total)) >= 2147483648.0) ++overflows;
   }
-  if (std::abs(double(total)) >= 2147483648.0) ++overflows;
   std::uint8_t out;
-  finish(s.column.finish, std::int32_t(total), out);
+  finish(s.terms.back().column.finish, std::int32_t(total), out);
   return out;
 }
 
@@ -142,20 +149,105 @@ TEST_CASE("factorise: Gaussians and other reals of rank 1") {
   }
 }
 
-TEST_CASE("factorise: rank 2 is refused") {
+TEST_CASE("factorise: nothing above rank 1") {
   Random random(25);
   for (const Mask& mask :
        {make_mask("laplacian", 3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}), sharpen_mask(5, 1, 1),
         make_mask("zeros", 2, 2, {0, 0, 0, 0}), integer_mask(random, 4, 3, 50),
         normalised_mask(random, 6, 6), make_mask("nearly", 2, 2, {1000, 1000, 1000, 1001}, 4000)}) {
     INFO(mask.name);
-    for (Depth depth : kDepths) {
-      CHECK_FALSE(factorise(mask, rank_tolerance(depth)));
-      CHECK_FALSE(separable_refuses(problem_of(mask, depth)).empty());
-    }
-    CHECK_THROWS_AS(prepare_separable<std::uint8_t>(mask), std::invalid_argument);
-    CHECK_THROWS_AS(prepare_separable<float>(mask), std::invalid_argument);
+    for (Depth depth : kDepths) CHECK_FALSE(factorise(mask, rank_tolerance(depth)));
   }
+}
+
+TEST_CASE("terms: as few as the rank, and they add up to the mask") {
+  Random random(28);
+  const auto ring = [](int side, double sigma) {
+    Mask mask = gaussian_mask(side, side, sigma);
+    const Mask wide = gaussian_mask(side, side, 1.6 * sigma);
+    for (std::size_t k = 0; k < mask.weights.size(); ++k) mask.weights[k] -= wide.weights[k];
+    return mask;
+  };
+  std::vector<std::pair<Mask, std::size_t>> masks = {
+      {box_mask(7, 3), 1},
+      {gaussian_mask(101, 97, 17), 1},
+      {sharpen_mask(9, 1, 1.5), 2},
+      {sharpen_mask(63, 8, 10), 2},
+      {ring(31, 3), 2},
+      {ring(6, 1), 2},
+      {convfilt::log_mask(4), 3},  // a constant makes its sum 0
+      {make_mask("laplacian", 3, 3, {0, 1, 0, 1, -4, 1, 0, 1, 0}, 8), 2},
+      {real_mask(random, 3, 40), 3},
+      {real_mask(random, 2, 2), 2}};
+  for (const auto& [mask, rank] : masks) {
+    INFO(mask.name);
+    for (Depth depth : kDepths) {
+      const double tolerance = rank_tolerance(depth);
+      const auto terms = terms_of(mask, kMostTerms, tolerance);
+      REQUIRE(terms.size() == rank);
+      CHECK(residue(mask, terms) <= tolerance);
+      if (rank > 1) CHECK(terms_of(mask, int(rank) - 1, tolerance).empty());
+    }
+    CHECK(separable_taps(problem_of(mask, Depth::f32)) == int(rank) * (mask.width + mask.height));
+  }
+}
+
+TEST_CASE("terms: one tap for the large weight of a sharpening mask, so that bits suffice") {
+  const auto taps = [](const std::vector<double>& line) {
+    return std::count_if(line.begin(), line.end(), [](double w) { return w != 0; });
+  };
+  for (const int side : {9, 21, 31, 101}) {
+    const Mask mask = sharpen_mask(side, 1, side / 6.0);
+    const auto terms = terms_of(mask, kMostTerms, rank_tolerance(Depth::u8));
+    REQUIRE(terms.size() == 2);
+    CHECK(taps(terms[0].row) == side);
+    CHECK(taps(terms[1].row) == 1);
+    CHECK(taps(terms[1].column) == 1);
+    CHECK(prepare_separable<std::uint8_t>(mask).error < 0.1);
+  }
+}
+
+TEST_CASE("terms: 8-bit results of a small gain need no third term") {
+  const Mask mask = convfilt::log_mask(4);
+  CHECK(prepare_separable<float>(mask).terms.size() == 3);
+  const auto prepared = prepare_separable<std::uint8_t>(mask);
+  CHECK(prepared.terms.size() == 2);
+  CHECK(prepared.error < 0.02);
+}
+
+TEST_CASE("terms: a mask that is of rank 2 up to less than the tolerance gets 2") {
+  Random random(29);
+  Mask mask = sharpen_mask(9, 1, 1.5);
+  for (double& w : mask.weights) w += random.real(-1, 1) * 1e-7;
+  CHECK(terms_of(mask, kMostTerms, rank_tolerance(Depth::u8)).size() == 2);
+  CHECK(terms_of(mask, kMostTerms, rank_tolerance(Depth::f32)).empty());
+}
+
+TEST_CASE("separable: refused are a rank above 3, zeros, and terms that cancel each other") {
+  const auto reason = [](const Mask& mask, Depth depth) {
+    return separable_refuses(problem_of(mask, depth));
+  };
+  Random random(30);
+  // The first term of this cross, whose middle is its largest weight, fills the four corners.
+  std::vector<double> cross(41 * 41);
+  for (int i = 0; i < 41; ++i) cross[20 * 41 + i] = cross[i * 41 + 20] = i == 20 ? 2 : 1;
+  for (Depth depth : kDepths) {
+    CHECK(reason(normalised_mask(random, 6, 6), depth).find("rank is above 3") < 200);
+    CHECK(reason(make_mask("zeros", 2, 2, {0, 0, 0, 0}), depth).find("all 0") < 200);
+    CHECK(reason(make_mask("cross", 41, 41, cross, 81), depth).find("cancel") < 200);
+  }
+  CHECK_THROWS_AS(prepare_separable<std::uint8_t>(normalised_mask(random, 4, 4)),
+                  std::invalid_argument);
+  CHECK_THROWS_AS(prepare_separable<float>(normalised_mask(random, 4, 4)), std::invalid_argument);
+}
+
+TEST_CASE("terms of 8 bits share one scale and one end") {
+  const auto prepared = prepare_separable<std::uint8_t>(sharpen_mask(21, 2, 3));
+  REQUIRE(prepared.terms.size() == 2);
+  const IntegerFinish &first = prepared.terms[0].column.finish,
+                      &second = prepared.terms[1].column.finish;
+  CHECK(first.divisor == second.divisor);
+  CHECK(first.lowest_sum == second.lowest_sum);
 }
 
 TEST_CASE("separable 8-bit: the proven error is true, and within one step of the truth") {
@@ -178,13 +270,25 @@ TEST_CASE("separable 8-bit: the proven error is true, and within one step of the
     masks.push_back(integer_rank_one_mask(random, random.integer(1, 9), random.integer(1, 9), 9,
                                           random.integer(1, 400)));
   }
+  for (const double amount : {0.3, 1.0, 8.0}) {
+    for (const int side : {5, 15, 31, 101}) masks.push_back(sharpen_mask(side, amount, side / 6.0));
+  }
+  for (int k = 0; k < 60; ++k) {
+    Mask mask =
+        real_mask(random, random.integer(2, 3), random.integer(2, 20), random.real(-20, 200));
+    if (k % 2) std::swap(mask.width, mask.height);
+    masks.push_back(mask);
+  }
+  std::size_t of_terms[kMostTerms + 1] = {};
   for (const Mask& mask : masks) {
     if (!separable_refuses(problem_of(mask)).empty()) continue;
     INFO(mask.name << " divisor " << mask.divisor << " offset " << mask.offset);
     const auto prepared = prepare_separable<std::uint8_t>(mask);
+    ++of_terms[prepared.terms.size()];
     CHECK(prepared.error <= 0.5);  // and 0.5 by rounding: one step
     CHECK(measured_error(mask, prepared) <= prepared.error + 1e-9);
   }
+  for (int terms = 1; terms <= kMostTerms; ++terms) CHECK(of_terms[terms] > 10);
 }
 
 TEST_CASE("separable 8-bit: the factors' own error is part of the proven one") {
@@ -202,9 +306,11 @@ TEST_CASE("separable 8-bit: the factors' own error is part of the proven one") {
 
 TEST_CASE("separable 8-bit: integer factors with sums of 16 bits give the bytes of direct") {
   Random random(27);
-  for (const Mask& mask : {box_mask(3, 3), box_mask(15, 15), box_mask(250, 9), identity_mask(3),
-                           make_mask("sobel", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 1, 128),
-                           make_mask("binomial", 5, 1, {1, 4, 6, 4, 1}, 16)}) {
+  for (const Mask& mask :
+       {box_mask(3, 3), box_mask(15, 15), box_mask(250, 9), identity_mask(3),
+        make_mask("sobel", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 1, 128),
+        make_mask("binomial", 5, 1, {1, 4, 6, 4, 1}, 16), integer_mask(random, 40, 3, 9, 300, 20),
+        integer_mask(random, 2, 17, 9, 60, -20)}) {
     INFO(mask.name);
     const auto prepared = prepare_separable<std::uint8_t>(mask);
     CHECK(prepared.error == 0);
@@ -236,10 +342,10 @@ TEST_CASE("separable: the row pass of a row outside the image") {
     int overflows = 0;
     CHECK(two_passes(prepared, std::vector<int>(9, ghost), overflows) == ghost);
     std::int16_t mid;
-    finish(prepared.row.finish, 4 * ghost, mid);
-    CHECK(prepared.mid_ghost(std::uint8_t(ghost)) == mid);
+    finish(prepared.terms[0].row.finish, 4 * ghost, mid);
+    CHECK(prepared.terms[0].mid_ghost(std::uint8_t(ghost)) == mid);
   }
-  CHECK(prepare_separable<float>(mask).mid_ghost(0.5f) == 2.0f);
+  CHECK(prepare_separable<float>(mask).terms[0].mid_ghost(0.5f) == 2.0f);
 }
 
 }  // namespace convfilt::test

@@ -135,7 +135,7 @@ TEST_CASE("matrices of half words are turned over their diagonals, one below the
 }
 
 TEST_CASE("bands of lines hold each weight once an output, in digits") {
-  const auto mask = prepare_separable<std::uint8_t>(gaussian_mask(9, 33, 2.5));
+  const auto mask = prepare_separable<std::uint8_t>(gaussian_mask(9, 33, 2.5)).terms[0];
   for (const int channels : {1, 3}) {
     for (const int dx : {0, -4, -7}) {
       const int taps = 8 * channels + 1, steps = pass_steps(dx, taps), blocks = pass_blocks(33);

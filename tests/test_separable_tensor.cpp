@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -82,12 +83,14 @@ TEST_CASE("how sums of columns are ended; a full row pass is found out") {
   }
   CHECK(tensor_lines(prepare_separable<std::uint8_t>(box_mask(6, 6))).ends.column_end ==
         ColumnEnd::any);
-  auto mask = prepare_separable<std::uint8_t>(gaussian_mask(5, 5, 1));
-  CHECK(row_fits(mask));
-  mask.column.finish = integer_finish(2140000000, 1 << 16, 0, 255);
+  auto mask = prepare_separable<std::uint8_t>(sharpen_mask(5, 0.1, 1));
+  CHECK(tensor_lines(mask).terms == 2);
+  CHECK(tensor_lines(mask).ends.column_end == ColumnEnd::shift);
+  CHECK(rows_fit(mask));
+  mask.terms.back().column.finish = integer_finish(2140000000, 1 << 16, 0, 255);
   CHECK(tensor_lines(mask).ends.column_end == ColumnEnd::any);  // 32 bits would not hold the sums
-  mask.row.weights[2] *= 8;
-  CHECK_FALSE(row_fits(mask));
+  mask.terms.front().row.weights[2] *= 1000;
+  CHECK_FALSE(rows_fit(mask));
 }
 
 TEST_CASE("separable-tensor refuses other depths and longer masks, with the remedy") {
@@ -108,6 +111,13 @@ TEST_CASE("separable-tensor refuses other depths and longer masks, with the reme
   }
   for (auto [width, height] : {std::pair{131, 1}, {1, 130}}) {
     p.mask = gaussian_mask(width, height, 20);
+    CHECK(strategy->refusal(p).ends_with("use --strategy=separable"));
+  }
+  Random random(95);
+  for (auto [terms, longest] : {std::pair{2, 65}, {3, 33}}) {
+    p.mask = real_low_rank_mask(random, longest, longest, terms);
+    CHECK(strategy->refusal(p) == "");
+    p.mask = real_low_rank_mask(random, longest, longest + 2, terms);
     CHECK(strategy->refusal(p).ends_with("use --strategy=separable"));
   }
 }
@@ -153,6 +163,29 @@ TEST_CASE("separable-tensor gives the CPU's bytes: channels, borders, modes, siz
           if (k % 5 == 2) options.memory_limit = 60000;
           check_bytes(p, options);
         }
+      }
+    }
+  }
+}
+
+TEST_CASE("separable-tensor gives the CPU's bytes: sums of terms") {
+  Random random(96);
+  int k = 0;
+  for (auto [width, height, terms] : {std::array{5, 4, 2},
+                                      {18, 17, 2},
+                                      {33, 31, 2},
+                                      {34, 9, 2},
+                                      {49, 65, 2},
+                                      {7, 5, 3},
+                                      {20, 33, 3},
+                                      {33, 3, 3}}) {
+    for (int channels = 1; channels <= 3; channels += 2) {
+      for (const Border border : kBorders) {
+        if (++k % (full_size() ? 1 : 4) != 0) continue;
+        Mask mask = real_low_rank_mask(random, width, height, terms);
+        mask.offset = k % 3 * 60;
+        if (k % 2) mask = anchored(mask, width - 1, k % height);
+        check_bytes({137 + k, 66, channels, Depth::u8, border, 90, mask, kModes[k % 3]});
       }
     }
   }

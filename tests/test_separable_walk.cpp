@@ -49,10 +49,11 @@ class FewBlocks {
 
 SeparableMask<std::uint16_t> lines_of(std::vector<float> row, std::vector<float> column) {
   SeparableMask<std::uint16_t> mask;
-  mask.row.width = int(row.size());
-  mask.column.height = int(column.size());
-  mask.row.weights = std::move(row);
-  mask.column.weights = std::move(column);
+  auto& term = mask.terms.emplace_back();
+  term.row.width = int(row.size());
+  term.column.height = int(column.size());
+  term.row.weights = std::move(row);
+  term.column.weights = std::move(column);
   return mask;
 }
 

@@ -197,46 +197,55 @@ void pass_row(const std::vector<float>& weights, const float* row, int step, int
   }
 }
 
-template <class T>
-void pass_columns_of(const std::vector<float>& weights, const float* const* rows, int n,
-                     const FloatFinish& finish, T* const* out) {
+// The chains of a term, carried on in `sum`.
+template <int kWide>
+HWY_INLINE void add_column(const std::vector<float>& weights, const float* const* rows, int x,
+                           Vector (&sum)[2][kWide]) {
   const int height = int(weights.size());
+  CONVFILT_UNROLL_ALL
+  for (int v = 0; v < kWide; ++v) {
+    sum[0][v] = fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
+  }
+  for (int j = 1; j < height; ++j) {
+    const Vector upper = hn::Set(df, weights[std::size_t(j)]);
+    const Vector lower = hn::Set(df, weights[std::size_t(j) - 1]);
+    CONVFILT_UNROLL_ALL
+    for (int v = 0; v < kWide; ++v) {
+      const Vector sample = hn::LoadU(df, rows[j] + x + v * lanes());
+      sum[0][v] = fused(upper, sample, sum[0][v]);
+      sum[1][v] = fused(lower, sample, sum[1][v]);
+    }
+  }
+  const Vector last = hn::Set(df, weights[std::size_t(height) - 1]);
+  CONVFILT_UNROLL_ALL
+  for (int v = 0; v < kWide; ++v) {
+    sum[1][v] = fused(last, hn::LoadU(df, rows[height] + x + v * lanes()), sum[1][v]);
+  }
+}
+
+template <class T>
+void pass_columns_of(const Columns& columns, const float* const* rows, int n,
+                     const FloatFinish& finish, T* const* out) {
   in_blocks<kVectors>(n, out, [&](auto wide, int x, T* const* out_rows) HWY_ATTR {
-    constexpr int kWide = decltype(wide)::value;
-    Vector sum[2][kWide];
+    Vector sum[2][decltype(wide)::value];
     clear(sum);
-    CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kWide; ++v) {
-      sum[0][v] =
-          fused(hn::Set(df, weights[0]), hn::LoadU(df, rows[0] + x + v * lanes()), sum[0][v]);
-    }
-    for (int j = 1; j < height; ++j) {
-      const Vector upper = hn::Set(df, weights[std::size_t(j)]);
-      const Vector lower = hn::Set(df, weights[std::size_t(j) - 1]);
-      CONVFILT_UNROLL_ALL
-      for (int v = 0; v < kWide; ++v) {
-        const Vector sample = hn::LoadU(df, rows[j] + x + v * lanes());
-        sum[0][v] = fused(upper, sample, sum[0][v]);
-        sum[1][v] = fused(lower, sample, sum[1][v]);
-      }
-    }
-    const Vector last = hn::Set(df, weights[std::size_t(height) - 1]);
-    CONVFILT_UNROLL_ALL
-    for (int v = 0; v < kWide; ++v) {
-      sum[1][v] = fused(last, hn::LoadU(df, rows[height] + x + v * lanes()), sum[1][v]);
+    const float* const* own = rows;
+    for (const std::vector<float>& column : columns) {
+      add_column(column, own, x, sum);
+      own += column.size() + 1;
     }
     store_rows(finish, sum, out_rows);
   });
 }
 
-void pass_columns_u16(const std::vector<float>& weights, const float* const* rows, int n,
+void pass_columns_u16(const Columns& columns, const float* const* rows, int n,
                       const FloatFinish& finish, std::uint16_t* const* out) {
-  pass_columns_of(weights, rows, n, finish, out);
+  pass_columns_of(columns, rows, n, finish, out);
 }
 
-void pass_columns_f32(const std::vector<float>& weights, const float* const* rows, int n,
+void pass_columns_f32(const Columns& columns, const float* const* rows, int n,
                       const FloatFinish& finish, float* const* out) {
-  pass_columns_of(weights, rows, n, finish, out);
+  pass_columns_of(columns, rows, n, finish, out);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -276,14 +285,14 @@ void pass_row(const std::vector<float>& weights, const float* row, int step, int
   HWY_DYNAMIC_DISPATCH(pass_row)(weights, row, step, n, finish, out);
 }
 
-void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+void pass_columns(const Columns& columns, const float* const* rows, int n,
                   const FloatFinish& finish, std::uint16_t* const* out) {
-  HWY_DYNAMIC_DISPATCH(pass_columns_u16)(weights, rows, n, finish, out);
+  HWY_DYNAMIC_DISPATCH(pass_columns_u16)(columns, rows, n, finish, out);
 }
 
-void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+void pass_columns(const Columns& columns, const float* const* rows, int n,
                   const FloatFinish& finish, float* const* out) {
-  HWY_DYNAMIC_DISPATCH(pass_columns_f32)(weights, rows, n, finish, out);
+  HWY_DYNAMIC_DISPATCH(pass_columns_f32)(columns, rows, n, finish, out);
 }
 
 }  // namespace convfilt::cpu

@@ -22,11 +22,12 @@ void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
 void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
               const FloatFinish& finish, float* out);
 
-/// Two rows of output, each one chain down a column: out[r][x] = finish(sum of weights[j] *
-/// rows[j + r][x]). out[1] may be null.
-void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+/// Two rows of output, each one chain down the column of one term after the other: out[r][x] =
+/// finish(sum of columns[t][j] * rows[t * (height + 1) + j + r][x]). out[1] may be null.
+using Columns = std::vector<std::vector<float>>;
+void pass_columns(const Columns& columns, const float* const* rows, int n,
                   const FloatFinish& finish, std::uint16_t* const* out);
-void pass_columns(const std::vector<float>& weights, const float* const* rows, int n,
+void pass_columns(const Columns& columns, const float* const* rows, int n,
                   const FloatFinish& finish, float* const* out);
 
 }  // namespace convfilt::cpu

@@ -1,12 +1,13 @@
-/// Strategy `separable` on the CPU: a row pass, then a column pass, for masks of rank 1.
+/// Strategy `separable` on the CPU: a row pass, then a column pass, for masks of rank 1 to 3.
 ///
 /// Idea: as in cpu/direct.cpp a strip of columns is walked from top to bottom, but the ring holds
 /// rows that the row pass has already been over: the plane between the passes exists only as far as
 /// the mask reaches. For 8 bits the row pass multiplies pairs of pixels and leaves pairs of rows,
-/// which is what the column pass multiplies.
+/// which is what the column pass multiplies. A row of the ring holds those of all terms, one behind
+/// the other.
 ///
-/// Cost per sample: width / 2 + height / 2 pair multiply-adds for 8 bits, width + height fused
-/// multiply-adds for the others.
+/// Cost per sample: width / 2 + height / 2 pair multiply-adds a term for 8 bits, width + height
+/// fused multiply-adds for the others.
 ///
 /// The bytes are defined in separable.hpp: what lies between is finished to MidOf<T>; for floats a
 /// row is one chain from zero, left to right, and a column one chain from zero, top to bottom. A
@@ -28,8 +29,8 @@ namespace {
 // A band computes the row pass of the mask's height less one rows twice; in heights of the mask.
 constexpr int kLeastBandMasks = 4;
 
-TileCost tile_cost(const Problem& problem, int slots) {
-  const std::int64_t bytes_per_pixel = std::int64_t(slots) * 4 * problem.channels;
+TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {
+  const std::int64_t bytes_per_pixel = std::int64_t(terms) * slots * 4 * problem.channels;
   return {kShareOfSecondCache, bytes_per_pixel, 0, kLeastBandMasks * problem.mask.height};
 }
 
@@ -39,44 +40,72 @@ SourceRows<T> source_rows(const Problem& problem) {
   return {problem, problem.lead_x(), problem.mask.width - problem.lead_x()};
 }
 
+template <class T>
+std::int64_t multiply_adds(const SeparableMask<T>& mask) {
+  return std::int64_t(mask.terms.size()) * (mask.width() + mask.height());
+}
+
+// Samples from one term to the next in a row of the ring, each followed by what kernels may write
+// beyond its end.
+std::size_t term_pitch(std::size_t samples) {
+  return (samples + kSlack + 63) / 64 * 64;
+}
+
 struct IntegerWorker {
   RowBuffer<std::uint8_t> gathered;
-  RowBuffer<std::int32_t> pixel_pairs;              // of an even and an odd row
-  std::vector<const std::int32_t*> row_sources[2];  // in them
-  Ring<std::int32_t> ring;                          // the plane between, in pairs of rows
-  std::vector<const std::int32_t*> sources;
+  RowBuffer<std::int32_t> pixel_pairs;  // of an even and an odd row
+  std::size_t pitch;                    // of terms in the ring
+  Ring<std::int32_t> ring;              // the plane between, in pairs of rows
+  std::vector<Place> places;            // in it
+  std::vector<const std::int32_t*> row_sources[2], sources;
 };
 
 class IntegerPlan final : public TiledPlan<IntegerWorker> {
  public:
   IntegerPlan(const Problem& problem, const PlanOptions& options,
               const SeparableMask<std::uint8_t>& mask)
-      : IntegerPlan(problem, options, mask,
-                    taps_on_row_pairs(mask.column.weights, 1, mask.column.height, 1, 2)) {}
+      : IntegerPlan(problem, options, mask, column_taps(mask)) {}
 
  private:
+  struct RowPass {
+    IntegerTaps taps;
+    VectorFinish finish;
+  };
+
+  // Places are a sample apart where terms are.
+  static IntegerTaps column_taps(const SeparableMask<std::uint8_t>& mask) {
+    std::vector<std::int32_t> weights;
+    for (int j = 0; j < mask.height(); ++j) {
+      for (const auto& term : mask.terms) weights.push_back(term.column.weights[std::size_t(j)]);
+    }
+    return taps_on_row_pairs(weights, int(mask.terms.size()), mask.height(), 1, 2);
+  }
+
   IntegerPlan(const Problem& problem, const PlanOptions& options,
-              const SeparableMask<std::uint8_t>& mask, IntegerTaps column)
-      : TiledPlan(problem, tile_cost(problem, column.slots),
-                  std::int64_t(mask.row.width) + mask.column.height, options),
+              const SeparableMask<std::uint8_t>& mask, IntegerTaps columns)
+      : TiledPlan(problem, tile_cost(problem, mask.terms.size(), columns.slots),
+                  multiply_adds(mask), options),
         rows_(source_rows<std::uint8_t>(problem)),
-        row_(taps_on_pixel_pairs(mask.row.weights, problem.channels)),
-        column_(std::move(column)),
-        row_finish_(mask.row.finish),
-        column_finish_(mask.column.finish),
-        lead_y_(problem.lead_y()) {}
+        columns_(std::move(columns)),
+        finish_(mask.terms.back().column.finish),
+        lead_y_(problem.lead_y()) {
+    for (const auto& term : mask.terms) {
+      row_passes_.push_back(
+          {taps_on_pixel_pairs(term.row.weights, problem.channels), VectorFinish(term.row.finish)});
+    }
+  }
 
   std::unique_ptr<IntegerWorker> make_worker(int pixels) const override {
     const std::size_t length = rows_.length(pixels);
+    const std::size_t pitch = term_pitch(std::size_t(pixels) * std::size_t(channels_));
     auto worker = std::make_unique<IntegerWorker>();
     worker->gathered = RowBuffer<std::uint8_t>(2, length);
     worker->pixel_pairs = RowBuffer<std::int32_t>(2, length);
-    for (int half = 0; half < 2; ++half) {
-      for (const Place& place : row_.places) {
-        worker->row_sources[half].push_back(worker->pixel_pairs.row(half) + place.offset);
-      }
+    worker->pitch = pitch;
+    worker->ring = Ring<std::int32_t>(columns_.slots, row_passes_.size() * pitch);
+    for (const Place& place : columns_.places) {
+      worker->places.push_back({place.slot, place.offset * int(pitch)});
     }
-    worker->ring = Ring<std::int32_t>(column_.slots, std::size_t(pixels) * std::size_t(channels_));
     return worker;
   }
 
@@ -84,13 +113,13 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
                    PictureView<std::byte> out) const override {
     const int n = samples(tile);
     sweep(
-        tile.y0, tile.y1, 2, 2, column_.slots,
+        tile.y0, tile.y1, 2, 2, columns_.slots,
         [&](int slot) { pass_two_rows(worker, tile, in, slot); },
         [&](int y, int first) {
-          worker.ring.resolve(column_.places, first, worker.sources);
+          worker.ring.resolve(worker.places, first, worker.sources);
           std::uint8_t* const output[2] = {output_row<std::uint8_t>(out, tile, y),
                                            output_row<std::uint8_t>(out, tile, y + 1)};
-          filter_rows(column_, worker.sources.data(), n, column_finish_, output);
+          filter_rows(columns_, worker.sources.data(), n, finish_, output);
         });
   }
 
@@ -103,13 +132,24 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
           rows_.row(in, tile.x0, tile.x1, y + half, worker.gathered.row(half));
       make_pairs(samples, samples + channels_, length - channels_, worker.pixel_pairs.row(half));
     }
-    pass_rows(row_, worker.row_sources[0].data(), worker.row_sources[1].data(), n, row_finish_,
-              worker.ring.row(slot));
+    std::int32_t* mids = worker.ring.row(slot);
+    for (const auto& [taps, finish] : row_passes_) {
+      for (int half = 0; half < 2; ++half) {
+        auto& sources = worker.row_sources[half];
+        sources.clear();
+        for (const Place& place : taps.places) {
+          sources.push_back(worker.pixel_pairs.row(half) + place.offset);
+        }
+      }
+      pass_rows(taps, worker.row_sources[0].data(), worker.row_sources[1].data(), n, finish, mids);
+      mids += worker.pitch;
+    }
   }
 
   SourceRows<std::uint8_t> rows_;
-  IntegerTaps row_, column_;
-  VectorFinish row_finish_, column_finish_;
+  std::vector<RowPass> row_passes_;
+  IntegerTaps columns_;
+  VectorFinish finish_;
   int lead_y_;
 };
 
@@ -117,7 +157,9 @@ template <class T>
 struct FloatWorker {
   RowBuffer<T> gathered;
   RowBuffer<float> widened;
-  Ring<float> ring;  // the plane between
+  std::size_t pitch;          // of terms in the ring
+  Ring<float> ring;           // the plane between
+  std::vector<Place> places;  // of a term, one sample of every row in the ring; the next term's
   std::vector<const float*> sources;
 };
 
@@ -125,25 +167,38 @@ template <class T>
 class FloatPlan final : public TiledPlan<FloatWorker<T>> {
  public:
   FloatPlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask)
-      : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.column.height + 1),
-                                  std::int64_t(mask.row.width) + mask.column.height, options),
+      : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.terms.size(), mask.height() + 1),
+                                  multiply_adds(mask), options),
         rows_(source_rows<T>(problem)),
-        row_(mask.row.weights),
-        column_(mask.column.weights),
-        row_finish_(mask.row.finish),
-        column_finish_(mask.column.finish),
+        slots_(mask.height() + 1),
         lead_y_(problem.lead_y()) {
-    for (int slot = 0; slot <= mask.column.height; ++slot) places_.push_back({slot, 0});
+    for (const auto& [row, column] : mask.terms) {
+      row_passes_.push_back({row.weights, row.finish});
+      columns_.push_back(column.weights);
+      finish_ = column.finish;
+    }
   }
 
  private:
+  struct RowPass {
+    std::vector<float> weights;
+    FloatFinish finish;
+  };
+
   std::unique_ptr<FloatWorker<T>> make_worker(int pixels) const override {
     const std::size_t length = rows_.length(pixels);
-    return std::make_unique<FloatWorker<T>>(FloatWorker<T>{
-        RowBuffer<T>(1, length),
-        RowBuffer<float>(1, length),
-        Ring<float>(int(places_.size()), std::size_t(pixels) * std::size_t(this->channels_)),
-        {}});
+    const std::size_t pitch = term_pitch(std::size_t(pixels) * std::size_t(this->channels_));
+    std::vector<Place> places;
+    for (std::size_t term = 0; term < columns_.size(); ++term) {
+      for (int slot = 0; slot < slots_; ++slot) places.push_back({slot, int(term * pitch)});
+    }
+    return std::make_unique<FloatWorker<T>>(
+        FloatWorker<T>{RowBuffer<T>(1, length),
+                       RowBuffer<float>(1, length),
+                       pitch,
+                       Ring<float>(slots_, columns_.size() * pitch),
+                       std::move(places),
+                       {}});
   }
 
   void filter_tile(FloatWorker<T>& worker, const Tile& tile, PictureView<const std::byte> in,
@@ -153,21 +208,26 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
       const T* source =
           rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + slot, worker.gathered.row(0));
       widen(source, length, worker.widened.row(0));
-      pass_row(row_, worker.widened.row(0), this->channels_, n, row_finish_, worker.ring.row(slot));
+      float* mids = worker.ring.row(slot);
+      for (const auto& [weights, finish] : row_passes_) {
+        pass_row(weights, worker.widened.row(0), this->channels_, n, finish, mids);
+        mids += worker.pitch;
+      }
     };
-    sweep(tile.y0, tile.y1, 2, 1, int(places_.size()), fill, [&](int y, int first) {
-      worker.ring.resolve(places_, first, worker.sources);
+    sweep(tile.y0, tile.y1, 2, 1, slots_, fill, [&](int y, int first) {
+      worker.ring.resolve(worker.places, first, worker.sources);
       T* const output[2] = {this->template output_row<T>(out, tile, y),
                             this->template output_row<T>(out, tile, y + 1)};
-      pass_columns(column_, worker.sources.data(), n, column_finish_, output);
+      pass_columns(columns_, worker.sources.data(), n, finish_, output);
     });
   }
 
   SourceRows<T> rows_;
-  std::vector<float> row_, column_;
-  FloatFinish row_finish_, column_finish_;
+  int slots_;
+  std::vector<RowPass> row_passes_;
+  Columns columns_;
+  FloatFinish finish_;  // of all terms' sums
   int lead_y_;
-  std::vector<Place> places_;  // one sample of every row in the ring
 };
 
 }  // namespace

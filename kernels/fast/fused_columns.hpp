@@ -103,7 +103,7 @@ CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&s
 /// A warp's part of a step of outputs: eight rows of a strip, four columns a lane. `row`: of the
 /// ring, where the step's first row of mids lies. (x, y): the strip's first output.
 template <class T>
-CONVFILT_DEVICE inline void column_pass(const FusedShape& s, const FusedMask<T>& mask,
+CONVFILT_DEVICE inline void column_pass(const FusedShape& s, const FusedMask<T>& mask, int terms,
                                         SharedWords weights, SharedWords mids, int row,
                                         const PlaneView<T>& out, int x, int y, int end_y,
                                         bool aligned) {
@@ -115,8 +115,12 @@ CONVFILT_DEVICE inline void column_pass(const FusedShape& s, const FusedMask<T>&
   row += below;
   if (y >= end_y || x - int(threadIdx.x) * 4 >= out.width) return;
   ColumnSums<Work> sums = {};
-  column_taps<Work>(mids.from(strip * ring + threadIdx.x * 4), weights,
-                    {row * kMidPitch, ring, 0, s.skip_y + mask.height}, s.skip_y, sums);
+  mids = mids.from(strip * ring + threadIdx.x * 4);
+  CONVFILT_UNROLL(1)
+  for (int term = 0; term < terms; ++term) {
+    column_taps<Work>(mids.from(term * s.mid_pitch), weights.from(term * s.column_pitch),
+                      {row * kMidPitch, ring, 0, s.skip_y + mask.height}, s.skip_y, sums);
+  }
 
   // Store whole rows of the strip where they exist.
   if (aligned && x - int(threadIdx.x) * 4 + kFusedColumns <= out.width && y + kFusedRows <= end_y) {

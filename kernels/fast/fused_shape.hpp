@@ -24,12 +24,12 @@ constexpr int kMidPitch = kFusedColumns + 4;
 /// The mask as the kernel takes it, by value.
 template <class T>
 struct FusedMask {
-  int width = 0, height = 0;
+  int width = 0, height = 0, terms = 0;
   int dx = 0, dy = 0;  ///< the first tap, in pixels from the output
-  FinishOf<MidOf<T>> row_finish;
   FinishOf<T> column_finish;
-  SumOf<MidOf<T>> row[kFusedTaps];
-  SumOf<T> column[kFusedTaps];
+  FinishOf<MidOf<T>> row_finish[kMostTerms];
+  SumOf<MidOf<T>> row[kMostTerms][kFusedTaps];
+  SumOf<T> column[kMostTerms][kFusedTaps];
 };
 
 /// Of a block: `across` strips of kFusedColumns samples, each filtered by `down` warps.
@@ -41,6 +41,7 @@ struct FusedShape {
   int in_columns = 0, in_pitch = 0;  ///< samples loaded of a row, and words between rows
   int ring = 0;                      ///< steps of mids that are kept
   int row_weights = 0, column_weights = 0, in_rows = 0, mids = 0;  ///< where they lie, in words
+  int row_pitch = 0, column_pitch = 0, mid_pitch = 0;  ///< words between those of two terms
   int loaded = 0,
       loaded_pitch = 0;     ///< where rows arrive, and words between them: in_rows for floats
   int words = 0;            ///< of all
@@ -60,8 +61,8 @@ CONVFILT_HD constexpr int low_bits(int i, int n) {
 }
 
 /// The shape of a block for samples of so many bytes. Not yet: the segment.
-inline FusedShape fused_shape(int width, int height, int dx, int channels, int sample_bytes,
-                              int across, int down, int slots) {
+inline FusedShape fused_shape(int width, int height, int terms, int dx, int channels,
+                              int sample_bytes, int across, int down, int slots) {
   FusedShape s;
   s.across = across;
   s.down = down;
@@ -77,8 +78,11 @@ inline FusedShape fused_shape(int width, int height, int dx, int channels, int s
   s.ring = ceil_div(s.skip_y + height - 1, s.step_rows()) + 1;
   // The counters of what arrives stand first. Four weights more are read than used.
   s.row_weights = ceil_div(2 * slots, 4) * 4;
-  s.column_weights = s.row_weights + (s.skip_x + width + 3) / 4 * 4 + 4;
-  s.in_rows = s.column_weights + s.skip_y + height + 4;
+  s.row_pitch = (s.skip_x + width + 3) / 4 * 4 + 4;
+  s.column_pitch = s.skip_y + height + 4;
+  s.mid_pitch = across * s.ring * s.step_rows() * kMidPitch;
+  s.column_weights = s.row_weights + terms * s.row_pitch;
+  s.in_rows = s.column_weights + terms * s.column_pitch;
   s.loaded = s.in_rows;
   s.loaded_pitch = s.in_pitch;
   const bool converts =
@@ -88,14 +92,14 @@ inline FusedShape fused_shape(int width, int height, int dx, int channels, int s
     s.loaded_pitch = s.in_columns / chunk * 4;
   }
   s.mids = s.loaded + slots * s.step_rows() * s.loaded_pitch;
-  s.words = s.mids + across * s.ring * s.step_rows() * kMidPitch;
+  s.words = s.mids + terms * s.mid_pitch;
   return s;
 }
 
 /// The shape of which most warps fit an SM. Of equals the first of these, which was the fastest
 /// (H200, 9 to 63 taps): wide blocks of few rows load least twice, higher ones share a ring.
-inline FusedShape best_shape(int width, int height, int dx, int channels, int sample_bytes,
-                             int block_limit, int limit) {
+inline FusedShape best_shape(int width, int height, int terms, int dx, int channels,
+                             int sample_bytes, int block_limit, int limit) {
   constexpr Sides kShapes[] = {{4, 2}, {2, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 4}, {1, 2}, {1, 1}};
   constexpr int kEnoughWarps = 16;      // what an SM's registers hold
   constexpr int kReservedBytes = 1024;  // of shared memory, for each block
@@ -105,7 +109,8 @@ inline FusedShape best_shape(int width, int height, int dx, int channels, int sa
   for (const auto [across, down] : kShapes) {
     if (converts && across == 4) continue;
     const int slots = converts ? 2 : 1;
-    const auto s = fused_shape(width, height, dx, channels, sample_bytes, across, down, slots);
+    const auto s =
+        fused_shape(width, height, terms, dx, channels, sample_bytes, across, down, slots);
     const int bytes = s.words * 4;
     const int blocks = bytes > block_limit ? 0 : limit / (bytes + kReservedBytes);
     const int warps = std::min(kEnoughWarps, blocks * s.warps());

@@ -8,14 +8,18 @@ namespace {
 
 template <class T>
 std::optional<LineMask> as_it_is(const SeparableMask<T>& mask) {
-  const int side = mask.row.width;
-  if (side != mask.column.height || side % 2 == 0 || side < 3 || side > kLongestLine) return {};
+  const int side = mask.width();
+  if (mask.terms.size() > 1 || side != mask.height() || side % 2 == 0 || side < 3 ||
+      side > kLongestLine) {
+    return {};
+  }
+  const auto& [row, column] = mask.terms.front();
   LineMask m;
-  m.dx = -mask.row.anchor_x;
-  m.dy = -mask.column.anchor_y;
-  m.finish = mask.column.finish;
-  std::copy_n(mask.row.weights.begin(), side, m.row);
-  std::copy_n(mask.column.weights.begin(), side, m.column);
+  m.dx = -row.anchor_x;
+  m.dy = -column.anchor_y;
+  m.finish = column.finish;
+  std::copy_n(row.weights.begin(), side, m.row);
+  std::copy_n(column.weights.begin(), side, m.column);
   return m;
 }
 
@@ -36,7 +40,7 @@ std::optional<LineMask> line_mask(const SeparableMask<float>& mask) {
 std::optional<LineMask> line_mask(const SeparableMask<std::uint16_t>& mask) {
   auto m = as_it_is(mask);
   if (!m) return {};
-  const int side = mask.row.width;
+  const int side = mask.width();
   float largest = 0;
   for (int i = 0; i < side; ++i) largest = std::max(largest, std::abs(m->row[i]));
   // The largest weight that a float can be. All are then to be integers: products with samples are

@@ -15,7 +15,7 @@ std::uint8_t digit_of(std::int32_t weight, int digit, int digits) {
 
 }  // namespace
 
-std::vector<std::uint8_t> pass_bands(const SeparableMask<std::uint8_t>& mask, int channels, int dx,
+std::vector<std::uint8_t> pass_bands(const SeparableTerm<std::uint8_t>& mask, int channels, int dx,
                                      int steps, int blocks, int digits) {
   const auto& row = mask.row.weights;
   const auto& column = mask.column.weights;

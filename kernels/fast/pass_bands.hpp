@@ -39,7 +39,7 @@ constexpr int pass_blocks(int taps) {
 /// The row bands' rows are outputs: row 16 * w + g + 8 * h is output 16 * w + 2g + h, so that the
 /// bytes that a lane ends up with are neighbours. The column bands' columns are outputs, their rows
 /// the rows of what lies between, in the order in which a lane has them.
-std::vector<std::uint8_t> pass_bands(const SeparableMask<std::uint8_t>& mask, int channels, int dx,
+std::vector<std::uint8_t> pass_bands(const SeparableTerm<std::uint8_t>& mask, int channels, int dx,
                                      int steps, int blocks, int digits);
 
 }  // namespace convfilt

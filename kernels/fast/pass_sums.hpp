@@ -13,22 +13,22 @@ struct PassMids {
   uint32_t high[kBlocks][4] = {}, low[kBlocks][4] = {};
 
   template <int kDigits>
-  CONVFILT_DEVICE void push(const LineEnds& ends, const int32_t (&top)[kPassSums],
+  CONVFILT_DEVICE void push(const RowEnd& row_end, const int32_t (&top)[kPassSums],
                             const int32_t (&lower)[kPassSums]) {
     CONVFILT_UNROLL(4 * (kBlocks - 1))
     for (int k = 0; k < 4 * (kBlocks - 1); ++k) {
       high[k / 4][k % 4] = high[k / 4 + 1][k % 4];
       low[k / 4][k % 4] = low[k / 4 + 1][k % 4];
     }
-    const uint32_t top_scale = kDigits == 2 ? ends.row_scale * 256 : ends.row_scale;
+    const uint32_t top_scale = kDigits == 2 ? row_end.scale * 256 : row_end.scale;
     CONVFILT_UNROLL(4)
     for (int word = 0; word < 4; ++word) {
       uint32_t ended[4];
       CONVFILT_UNROLL(4)
       for (int byte = 0; byte < 4; ++byte) {
         const int k = (word / 2 * 2 + byte / 2) * 4 + word % 2 * 2 + byte % 2;
-        uint32_t sum = ends.row_start;
-        if constexpr (kDigits == 2) sum += uint32_t(lower[k]) * ends.row_scale;
+        uint32_t sum = row_end.start;
+        if constexpr (kDigits == 2) sum += uint32_t(lower[k]) * row_end.scale;
         ended[byte] = uint32_t(top[k]) * top_scale + sum;
       }
       const uint32_t first = pick_bytes(ended[0], ended[1], 0x7362);

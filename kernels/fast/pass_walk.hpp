@@ -50,7 +50,7 @@ CONVFILT_DEVICE inline void walk_passes(const PassPlace& place, const PassGrid& 
     } else {
       finish_products(top);
     }
-    mids.template push<kDigits>(ends, top, low);
+    mids.template push<kDigits>(ends.rows[0], top, low);
     if (group < kBlocks - 1) continue;
 
     // Multiply what lies between with the columns' bands, and end the sums.

@@ -1,6 +1,6 @@
-// separable: both passes of a mask of rank 1 in one kernel, so that each sample is read and written
-// once. (Podlozhnyuk, "Image Convolution with CUDA", 2007, fused as a line buffer: Brunhaver,
-// "Design and Optimization of a Stencil Engine", 2015.)
+// separable: both passes of a mask of rank 1 to 3 in one kernel, so that each sample is read and
+// written once. (Podlozhnyuk, "Image Convolution with CUDA", 2007, fused as a line buffer:
+// Brunhaver, "Design and Optimization of a Stencil Engine", 2015.)
 //
 //   A block walks down a strip of columns. It loads the next rows, takes each through the
 //   row pass once, keeps the last h - 1 rows of mids in a ring in shared memory, and a
@@ -11,11 +11,10 @@
 //       while others               a lane   | mid, new     |      columns a lane
 //       are computed)                       +--------------+
 //
-//   Multiply-adds per output: w + h and the mids above a block's first output row,
-//   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block.
-//   Siblings: separable_walk.cu does small squares of 16-bit and float samples without keeping
-//   mids; two-pass writes the mids to memory and reads them again. Longer masks than kFusedTaps,
-//   and what does not fit in shared memory, are done so here, too.
+//   Multiply-adds per output and term: w + h and the mids above a block's first output row,
+//   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block. A term has a ring of its own.
+//   Siblings: separable_walk.cu does small squares of 16-bit and float samples and keeps no mids;
+//   two-pass writes them to memory, as done here for more than kFusedTaps or little shared memory.
 //   fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp and
 //   fused_columns.hpp compute.
 
@@ -33,7 +32,8 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-template <class T>
+/// kSum: whether the mask may have several terms. The loop over a single one costs 5 % (H200).
+template <class T, bool kSum>
 __global__ void __launch_bounds__(kFusedWarps * 32)
     fused_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int channels,
                  FusedShape s, const FusedMask<T> __grid_constant__ mask) {
@@ -51,17 +51,20 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
   const bool out_aligned =
       out.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Finished<T>) == 0;
   constexpr bool kConverts = sizeof(T) < 4;
+  const int terms = kSum ? mask.terms : 1;
 
   // Load the weights, and the first steps.
   const InsideChunks inside = inside_chunks(source, in_x, s.in_columns / FusedSource<T>::kChunk);
   const int thread = threadIdx.y * 32 + threadIdx.x, threads = s.warps() * 32;
-  for (int k = thread; k < s.column_weights - s.row_weights; k += threads) {
-    const int i = k - s.skip_x;
-    words.set(s.row_weights + k, i >= 0 && i < mask.width ? mask.row[i] : 0);
-  }
-  for (int k = thread; k < s.in_rows - s.column_weights; k += threads) {
-    const int j = k - s.skip_y;
-    words.set(s.column_weights + k, j >= 0 && j < mask.height ? mask.column[j] : 0);
+  for (int term = 0; term < terms; ++term) {
+    for (int k = thread; k < s.row_pitch; k += threads) {
+      const int i = k - s.skip_x, to = s.row_weights + term * s.row_pitch;
+      words.set(to + k, i >= 0 && i < mask.width ? mask.row[term][i] : 0);
+    }
+    for (int k = thread; k < s.column_pitch; k += threads) {
+      const int j = k - s.skip_y, to = s.column_weights + term * s.column_pitch;
+      words.set(to + k, j >= 0 && j < mask.height ? mask.column[term][j] : 0);
+    }
   }
   if (s.row_copies) {
     if (thread == 0) start_arrivals(words, 0, s.slots);
@@ -114,8 +117,11 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
 
     // Compute a step of mids; what it was computed from may then be loaded over.
     const int in_rows = s.in_rows + (kConverts ? 0 : slot * step_rows * s.in_pitch);
-    row_pass(s, mask, channels, words.from(s.row_weights), words.from(in_rows),
-             mids.from(block * step_rows * kMidPitch));
+    CONVFILT_UNROLL(1)
+    for (int term = 0; term < terms; ++term) {
+      row_pass(s, mask, term, channels, words.from(s.row_weights), words.from(in_rows),
+               mids.from(block * step_rows * kMidPitch));
+    }
     if constexpr (kConverts) finish_own();
     __syncthreads();
     if constexpr (kConverts) {
@@ -132,8 +138,8 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
     block = block + 1 == s.ring ? 0 : block + 1;
     const int row = (step - s.first_steps()) * step_rows;
     if (row >= 0) {
-      column_pass(s, mask, column_weights, mids, block * step_rows, out, strip_x, first_y + row,
-                  end_y, out_aligned);
+      column_pass(s, mask, terms, column_weights, mids, block * step_rows, out, strip_x,
+                  first_y + row, end_y, out_aligned);
     }
   }
 }
@@ -141,12 +147,12 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
 /// Whether one kernel gives the bytes of two passes: its row pass ends without a finish.
 template <class T>
 bool fused_takes(const SeparableMask<T>& mask) {
-  if (mask.row.width > kFusedTaps || mask.column.height > kFusedTaps) return false;
+  if (mask.width() > kFusedTaps || mask.height() > kFusedTaps) return false;
   if constexpr (std::is_same_v<SumOf<T>, float>) {
     // Then only a zero's sign may differ, which nothing shows but an offset of -0.
-    const FloatFinish &row = mask.row.finish, &column = mask.column.finish;
-    return row.scale == 1 && row.offset == 0 &&
-           !(column.offset == 0 && std::signbit(column.offset));
+    const auto& [row, column] = mask.terms.front();  // all terms end alike
+    const FloatFinish &mid = row.finish, &end = column.finish;
+    return mid.scale == 1 && mid.offset == 0 && !(end.offset == 0 && std::signbit(end.offset));
   }
   return true;
 }
@@ -155,37 +161,43 @@ bool fused_takes(const SeparableMask<T>& mask) {
 template <class T>
 FusedMask<T> fused_mask(const SeparableMask<T>& mask) {
   FusedMask<T> m;
-  m.width = mask.row.width;
-  m.height = mask.column.height;
-  m.dx = -mask.row.anchor_x;
-  m.dy = -mask.column.anchor_y;
-  m.row_finish = mask.row.finish;
-  m.column_finish = mask.column.finish;
-  std::copy(mask.row.weights.begin(), mask.row.weights.end(), m.row);
-  std::copy(mask.column.weights.begin(), mask.column.weights.end(), m.column);
+  m.width = mask.width();
+  m.height = mask.height();
+  for (const auto& [row, column] : mask.terms) {
+    m.dx = -row.anchor_x;
+    m.dy = -column.anchor_y;
+    m.column_finish = column.finish;
+    m.row_finish[m.terms] = row.finish;
+    std::copy(row.weights.begin(), row.weights.end(), m.row[m.terms]);
+    std::copy(column.weights.begin(), column.weights.end(), m.column[m.terms++]);
+  }
   return m;
+}
+
+template <class T>
+auto kernel_for(const FusedMask<T>& mask) {
+  return mask.terms > 1 ? fused_kernel<T, true> : fused_kernel<T, false>;
 }
 
 /// Not yet: what best_shape() leaves open.
 template <class T>
 FusedShape shape_for(const FusedMask<T>& mask, int dx, int channels, const SharedLimits& shared) {
-  return best_shape(mask.width, mask.height, dx, channels, sizeof(T), shared.block,
+  return best_shape(mask.width, mask.height, mask.terms, dx, channels, sizeof(T), shared.block,
                     shared.multiprocessor);
 }
 
 /// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
 template <class T>
 bool fused_fits(const FusedMask<T>& mask, int channels, const SharedLimits& shared) {
-  for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx) {
+  for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx)
     if (shape_for(mask, dx, channels, shared).words * 4 > shared.block) return false;
-  }
   return true;
 }
 
 /// Rows of a block where so many samples are computed.
 template <class T>
 int segment_for(const FusedShape& s, const FusedMask<T>& mask, int width, int height) {
-  const int at_once = blocks_at_once(fused_kernel<T>, dim3(32, s.warps()), s.words * 4);
+  const int at_once = blocks_at_once(kernel_for(mask), dim3(32, s.warps()), s.words * 4);
   return segment_rows(s, height, ceil_div(width, s.across * kFusedColumns), at_once, mask);
 }
 
@@ -211,7 +223,7 @@ class FusedPlan : public DevicePlan {
     shape.segment = segment_for(shape, mask, out.width, out.height);
     const dim3 grid(ceil_div(out.width, shape.across * kFusedColumns),
                     ceil_div(out.height, shape.segment));
-    launch_shared(grid, dim3(32, shape.warps()), shape.words * 4, stream_, fused_kernel<T>,
+    launch_shared(grid, dim3(32, shape.warps()), shape.words * 4, stream_, kernel_for(mask),
                   in.view<const T>(), out.view<T>(), ghost_, problem_.border, step(), shape, mask);
   }
   std::size_t scratch_bytes(int, int, int) const override { return 0; }
@@ -281,7 +293,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 }  // namespace
 
 extern const Implementation separable{
-    "separable",       "row and column pass in one kernel, for masks of rank 1",
+    "separable",       "row and column pass in one kernel, for masks of rank 1 to 3",
     Family::separable, refuses,
     prepare,           geometry};
 

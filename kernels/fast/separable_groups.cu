@@ -87,12 +87,10 @@ class SeparableGroupPlan : public DevicePlan {
                    {.width = kMostColumns / problem.channels,
                     .interleaved = true,
                     .sides = most_sides(problem)}),
-        mask_(mask),
+        term_(mask.terms.front()),
         ends_(line_ends(mask)),
-        blocks_(std::max(2, pass_blocks(mask.column.height))),
-        digits_(blocks_ == 2 && fit_a_byte(mask.row.weights) && fit_a_byte(mask.column.weights)
-                    ? 1
-                    : 2),
+        blocks_(std::max(2, pass_blocks(mask.height()))),
+        digits_(blocks_ == 2 ? digits_of(mask) : 2),
         ghost_(ghost_sample<uint8_t>(problem)) {}
 
  protected:
@@ -145,14 +143,14 @@ class SeparableGroupPlan : public DevicePlan {
   /// They depend on where a piece of the picture begins.
   void hold_bands(int dx, int steps) {
     if (slack_of(dx) == slack_) return;
-    bands_ = pass_bands(mask_, step(), dx, steps, blocks_, digits_);
+    bands_ = pass_bands(term_, step(), dx, steps, blocks_, digits_);
     hold(buffer_, bands_.size());
     upload_rows(buffer_.data(), bands_.size(), reinterpret_cast<const std::byte*>(bands_.data()),
                 bands_.size(), bands_.size(), 1, stream_);
     slack_ = slack_of(dx);
   }
 
-  const SeparableMask<uint8_t> mask_;
+  const SeparableTerm<uint8_t> term_;
   const LineEnds ends_;
   const int blocks_, digits_;
   const uint8_t ghost_;
@@ -165,7 +163,7 @@ class SeparableGroupPlan : public DevicePlan {
 
 std::unique_ptr<Plan> separable_group_plan(const Problem& problem, const PlanOptions& options,
                                            const SeparableMask<uint8_t>& mask) {
-  if (!options.padded_pitch || !has_warpgroups(options)) return nullptr;
+  if (mask.terms.size() > 1 || !options.padded_pitch || !has_warpgroups(options)) return nullptr;
   return std::make_unique<SeparableGroupPlan>(problem, options, mask);
 }
 

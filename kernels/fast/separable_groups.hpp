@@ -11,7 +11,8 @@ inline constexpr char kPassesOnWarpgroups[] =
     "Where warpgroups multiply (sm_90), four warps walk down 64 columns instead, 32 rows at a "
     "time.";
 
-/// A plan where the device has them and the picture's rows may have sides; otherwise none.
+/// A plan where the mask's rank is 1, the device has them and the picture's rows may have sides;
+/// otherwise none.
 std::unique_ptr<Plan> separable_group_plan(const Problem&, const PlanOptions&,
                                            const SeparableMask<std::uint8_t>&);
 

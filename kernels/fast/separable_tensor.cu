@@ -1,4 +1,4 @@
-// separable-tensor: both passes of a mask of rank 1 in one kernel, on tensor cores, for 8-bit
+// separable-tensor: both passes of a mask of rank 1 to 3 in one kernel, on tensor cores, for 8-bit
 // pictures. What lies between the passes never leaves the registers.
 //
 //   A block walks down a strip of columns, 16 rows a step. The row pass multiplies a band of row
@@ -10,9 +10,9 @@
 //      samples  +--------+      groups of 16 rows
 //
 //   Weights and what lies between are two digits of base 256 each: 2 products of bytes in the row
-//   pass, 4 in the column pass. Multiplications per output: (2 + 4) * 16 * ceil((15 + taps) / 16),
-//   e.g. 288 at 31 taps; mma.sync does 2,700 a clock and multiprocessor (measured, H200).
-//   Sibling: separable has the same passes and bytes as two kernels, with a plane between them.
+//   pass, 4 in the column pass. Multiplications per output and term: 6 * 16 * ceil((15 + taps) /
+//   16), e.g. 288 at 31 taps; mma.sync does 2,700 a clock and multiprocessor (measured, H200).
+//   Sibling: separable has the same passes and bytes without tensor cores.
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
 
 #include "device_plan_base.hpp"
@@ -28,14 +28,15 @@ namespace {
 using std::uint32_t, std::uint8_t;
 
 /// So many blocks shall fit an SM's registers.
-constexpr int blocks_an_sm(int channels, int groups) {
+constexpr int blocks_an_sm(int channels, int groups, int terms) {
   if (groups > 5) return 2;
+  if (terms > 1) return groups * terms * channels > 6 ? 2 : 3;
   return groups == 5 && channels > 1 ? 3 : 4;
 }
 
 /// kGroups: of 16 taps, for both lines. kDigits: of both lines' weights.
-template <int kChannels, int kGroups, int kDigits>
-__global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
+template <int kChannels, int kGroups, int kDigits, int kTerms>
+__global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups, kTerms))
     separable_tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out, uint8_t ghost,
                             Border border, int strips, int rows, int pixel_chunks,
                             const TensorLines __grid_constant__ lines) {
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   __shared__ SharedTile<uint32_t, kSplit ? 2 * kTurnRows : 1, T::kInWords> planes alignas(kChunk);
   __shared__ SharedTile<uint32_t, 2 * kTurnRows, T::kOutWords> out_tiles alignas(kChunk);
   __shared__ SharedTile<uint32_t, 1, T::kInChunks * kGroup> places alignas(kChunk);
-  __shared__ SharedTile<std::int32_t, 2, kMostTaps> weights;
+  __shared__ SharedTile<std::int32_t, 2 * kTerms, kMostTaps> weights;
 
   const int tile_x = blockIdx.x % strips * T::kPixels, tile_y = blockIdx.x / strips * rows;
   const int end_y = min(tile_y + rows, out.height);
@@ -90,19 +91,26 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   }
   if (source.has_ghosts()) find_places<kChannels>(places, source);
   for (int n = threadIdx.y * kLaneCount + threadIdx.x; n < kMostTaps; n += kThreads) {
-    weights[0][n] = lines.row[n];
-    weights[1][n] = lines.column[n];
+    CONVFILT_UNROLL(kTerms)
+    for (int term = 0; term < kTerms; ++term) {
+      weights[2 * term][n] = lines.rows[term][n];
+      weights[2 * term + 1][n] = lines.columns[term][n];
+    }
   }
   __syncthreads();
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
   const int slack = slack_of(lines.dx);
-  const auto row_band = make_band<Places::neighbours, kDigits, kGroups>(
-      weights, 0, lines.width, {slack + column_of(g, 0), slack + column_of(g, 1)});
-  const auto column_band =
-      make_band<Places::two_and_two, kDigits, kGroups>(weights, 1, lines.height, {g, g + 8});
+  Band<kDigits, kGroups> row_bands[kTerms], column_bands[kTerms];
+  CONVFILT_UNROLL(kTerms)
+  for (int term = 0; term < kTerms; ++term) {
+    row_bands[term] = make_band<Places::neighbours, kDigits, kGroups>(
+        weights, 2 * term, lines.width, {slack + column_of(g, 0), slack + column_of(g, 1)});
+    column_bands[term] = make_band<Places::two_and_two, kDigits, kGroups>(weights, 2 * term + 1,
+                                                                          lines.height, {g, g + 8});
+  }
 
   const int word = in_group / 4 + threadIdx.y * T::kSide * 4 + t;
-  Mids mids[T::kBlocks][kHalves][kGroups] = {};
+  Mids mids[T::kBlocks][kHalves][kTerms][kGroups] = {};
   for (int turn = 0; turn <= turns + 1; ++turn) {
     // Load rows ahead, store the outputs of the last turn, make those that have arrived ready.
     finish_copies<kAhead - 1>();
@@ -146,36 +154,22 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
       const int step = (turn - 1) * kPerTurn + in_turn;
       if (step >= steps) break;
       const int slot = kPerTurn > 1 ? in_turn : kGroups - 1;
-      CONVFILT_UNROLL(T::kBlocks * kHalves * kGroups)
-      for (int k = 0; kPerTurn == 1 && k < T::kBlocks * kHalves * (kGroups - 1); ++k) {
-        auto& column = mids[k / (kGroups - 1) / kHalves][k / (kGroups - 1) % kHalves];
-        column[k % (kGroups - 1)] = column[k % (kGroups - 1) + 1];
-      }
+      if constexpr (kPerTurn == 1) move_down(mids);
       const int in_row = kSplit ? ((turn - 1) & 1) * kTurnRows
                                 : int(unsigned(turn - 1) % kStages) * kTurnRows + in_turn * kGroup;
       CONVFILT_UNROLL(kChannels)
       for (int channel = 0; channel < kChannels; ++channel) {
         uint32_t words[kHalves][kGroups + T::kSide - 1];
-        CONVFILT_UNROLL(kHalves)
-        for (int half = 0; half < kHalves; ++half) {
-          CONVFILT_UNROLL(kGroups + 1)
-          for (int group = 0; group < kGroups + T::kSide - 1; ++group) {
-            const int row = in_row + half * 8 + g, at = word + group * 4;
-            if constexpr (kSplit) {
-              words[half][group] = planes[row][channel * T::kPlaneWords + at];
-            } else {
-              words[half][group] = in_tiles[row][at];
-            }
-          }
+        if constexpr (kSplit) {
+          read_words(planes, in_row + g, channel * T::kPlaneWords + word, words);
+        } else {
+          read_words(in_tiles, in_row + g, word, words);
         }
-        CONVFILT_UNROLL(T::kSide)
-        for (int side = 0; side < T::kSide; ++side) {
-          uint32_t own[kHalves][kGroups];
-          CONVFILT_UNROLL(kHalves * kGroups)
-          for (int k = 0; k < kHalves * kGroups; ++k) {
-            own[k / kGroups][k % kGroups] = words[k / kGroups][k % kGroups + side];
-          }
-          row_pass(row_band, lines.ends, own, slot, mids[channel * T::kSide + side]);
+        CONVFILT_UNROLL(T::kSide * kTerms)
+        for (int k = 0; k < T::kSide * kTerms; ++k) {
+          const int side = k / kTerms, term = k % kTerms;
+          row_pass(row_bands[term], lines.ends, words, side, slot, mids[channel * T::kSide + side],
+                   term);
         }
       }
       if (step < kGroups - 1) continue;
@@ -183,7 +177,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
       ColumnSums<T::kBlocks> sums;
       CONVFILT_UNROLL(T::kBlocks * kHalves)
       for (int k = 0; k < T::kBlocks * kHalves; ++k) {
-        column_pass(column_band, lines.ends.column_start, mids[k / 2][k % 2], slot,
+        column_pass(column_bands, lines.ends.column_start, mids[k / 2][k % 2], slot,
                     sums[k / 2][k % 2]);
       }
       uint32_t ends[2][T::kBlocks];
@@ -201,11 +195,15 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kGroups))
   }
 }
 
-template <int kChannels, int kDigits>
-auto kernel_of(int groups) {
-  return with_groups(std::min(groups, most_groups(kChannels)), [](auto compiled) {
-    constexpr int kGroups = std::min(compiled(), most_groups(kChannels));
-    return separable_tensor_kernel<kChannels, kGroups, kDigits>;
+template <int kChannels, int kTerms>
+auto kernel_of(int groups, int digits) {
+  constexpr int kMost = most_groups(kChannels, kTerms);
+  return with_groups<kTerms>(std::min(groups, kMost), [&](auto compiled) {
+    constexpr int kGroups = std::min(compiled(), kMost);
+    if constexpr (kTerms == 1) {
+      if (digits == 1) return separable_tensor_kernel<kChannels, kGroups, 1, kTerms>;
+    }
+    return separable_tensor_kernel<kChannels, kGroups, 2, kTerms>;
   });
 }
 
@@ -213,38 +211,40 @@ class SeparableTensorPlan : public DevicePlan {
  public:
   SeparableTensorPlan(const Problem& problem, const PlanOptions& options,
                       const SeparableMask<uint8_t>& mask)
-      : DevicePlan(problem, options, {.interleaved = takes_interleaved(problem)}),
+      : DevicePlan(problem, options, {.interleaved = takes_interleaved(problem, mask)}),
         lines_(tensor_lines(mask)),
-        digits_(fit_a_byte(mask.row.weights) && fit_a_byte(mask.column.weights) ? 1 : 2),
+        digits_(digits_of(mask)),
         ghost_(ghost_sample<uint8_t>(problem)) {}
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    step() == 1 ? filter<1>(in, out, shift) : filter<3>(in, out, shift);
+    with_terms(lines_.terms, [&](auto terms) {
+      step() == 1 ? filter<1, terms()>(in, out, shift) : filter<3, terms()>(in, out, shift);
+    });
   }
 
   std::size_t scratch_bytes(int, int, int) const override { return 0; }
   void allocate_scratch(int, int, int) override {}
 
  private:
-  static bool takes_interleaved(const Problem& p) {
-    return p.channels == 3 && groups_of(p.mask.width, p.mask.height, -p.lead_x()) <= most_groups(3);
+  static bool takes_interleaved(const Problem& p, const SeparableMask<uint8_t>& mask) {
+    const int groups = groups_of(p.mask.width, p.mask.height, -p.lead_x());
+    return p.channels == 3 && groups <= most_groups(3, int(mask.terms.size()));
   }
 
-  template <int kChannels>
+  template <int kChannels, int kTerms>
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) {
     TensorLines lines = lines_;
     lines.dx = shift.x - problem_.mask.anchor_x;
     lines.dy = shift.y - problem_.mask.anchor_y;
     const int groups = groups_of(lines.width, lines.height, lines.dx);
-    const auto kernel =
-        digits_ == 1 ? kernel_of<kChannels, 1>(groups) : kernel_of<kChannels, 2>(groups);
+    const auto kernel = kernel_of<kChannels, kTerms>(groups, digits_);
     const dim3 block(kLaneCount, kWarps);
     const auto [strips, rows] =
         blocks_of<kChannels>(out.width, out.height, blocks_at_once(kernel, block));
     launch(dim3(strips * ceil_div(out.height, rows)), block, stream_, kernel,
            in.view<const uint8_t>(), out.view<uint8_t>(), ghost_, problem_.border, strips, rows,
-           pixel_chunks_of<kChannels>(groups, lines.dx), lines);
+           pixel_chunks_of<kChannels, kTerms>(groups, lines.dx), lines);
   }
 
   const TensorLines lines_;
@@ -255,22 +255,27 @@ class SeparableTensorPlan : public DevicePlan {
 /// Of one channel.
 Geometry geometry(const Problem& p, const Tuning&) {
   const int dx = -p.lead_x(), groups = groups_of(p.mask.width, p.mask.height, dx);
-  const int at_once = blocks_at_once(kernel_of<1, 2>(groups), dim3(kLaneCount, kWarps));
-  return with_groups(groups, [&](auto compiled) {
-    return block_geometry<compiled()>(pixel_chunks_of<1>(groups, dx),
-                                      blocks_of<1>(p.out_width(), p.out_height(), at_once).rows);
+  return with_terms(int(prepare_separable<uint8_t>(p.mask).terms.size()), [&](auto terms) {
+    const int at_once = blocks_at_once(kernel_of<1, terms()>(groups, 2), dim3(kLaneCount, kWarps));
+    return with_groups<terms()>(groups, [&](auto compiled) {
+      return block_geometry<compiled(), terms()>(
+          pixel_chunks_of<1, terms()>(groups, dx),
+          blocks_of<1>(p.out_width(), p.out_height(), at_once).rows);
+    });
   });
 }
 
 std::string refuses(const Problem& problem, const Tuning&) {
   if (std::string reason = bytes_refuse(problem, "separable"); !reason.empty()) return reason;
   if (std::string reason = separable_refuses(problem); !reason.empty()) return reason;
-  if (groups_of(problem.mask.width, problem.mask.height, -problem.lead_x()) > kMostGroups) {
-    return "the mask has more than 127 taps along a side; use --strategy=separable";
+  const auto mask = prepare_separable<uint8_t>(problem.mask);
+  const int most = most_groups(1, int(mask.terms.size()));
+  if (groups_of(mask.width(), mask.height(), -problem.lead_x()) > most) {
+    return "the mask's rank is " + std::to_string(mask.terms.size()) +
+           ", and a side has more than " + std::to_string((most - 1) * kGroup - 1) +
+           " taps; use --strategy=separable";
   }
-  if (!row_fits(prepare_separable<uint8_t>(problem.mask))) {
-    return "the row pass fills more than 16 bits; use --strategy=separable";
-  }
+  if (!rows_fit(mask)) return "the row pass fills more than 16 bits; use --strategy=separable";
   return "";
 }
 

@@ -11,24 +11,29 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Three channels are told apart in shared memory, for as many groups as fit there.
-constexpr int most_groups(int channels) {
-  return channels == 1 ? kMostGroups : 5;
+/// Calls f with the groups that a kernel is compiled for as a constant: so many, or the next more.
+template <int kTerms, class F>
+auto with_groups(int groups, F f) {
+  if constexpr (kTerms == 1) {
+    if (groups <= 2) return f(std::integral_constant<int, 2>());
+    if (groups > 5) return f(std::integral_constant<int, kMostGroups>());
+  }
+  if (groups <= 3) return f(std::integral_constant<int, 3>());
+  return f(std::integral_constant<int, 5>());
 }
 
-/// Calls f with the groups that a kernel is compiled for as a constant: so many, or the next more.
+/// Calls f with the terms as a constant.
 template <class F>
-auto with_groups(int groups, F f) {
-  if (groups <= 2) return f(std::integral_constant<int, 2>());
-  if (groups <= 3) return f(std::integral_constant<int, 3>());
-  if (groups <= 5) return f(std::integral_constant<int, 5>());
-  return f(std::integral_constant<int, kMostGroups>());
+auto with_terms(int terms, F f) {
+  if (terms == 1) return f(std::integral_constant<int, 1>());
+  if (terms == 2) return f(std::integral_constant<int, 2>());
+  return f(std::integral_constant<int, kMostTerms>());
 }
 
 /// Groups of pixels that a block reads: from a whole one on, to its last warp's last group.
-template <int kChannels>
+template <int kChannels, int kTerms>
 int pixel_chunks_of(int groups, int dx) {
-  const int compiled = with_groups(groups, [](auto known) { return known(); });
+  const int compiled = with_groups<kTerms>(groups, [](auto known) { return known(); });
   return kWarps * Tile<kChannels, 2>::kSide - 1 + compiled + ((dx & (kGroup - 1)) >= 4 ? 1 : 0);
 }
 
@@ -53,7 +58,7 @@ Blocks blocks_of(int out_width, int out_height, int at_once) {
 }
 
 /// Of a block of so many rows for one channel.
-template <int kGroups>
+template <int kGroups, int kTerms>
 Geometry block_geometry(int pixel_chunks, int rows) {
   using T = Tile<1, kGroups>;
   Geometry g;
@@ -62,9 +67,9 @@ Geometry block_geometry(int pixel_chunks, int rows) {
   g.computing_threads = kThreads;
   g.out_columns = T::kPixels;
   g.out_rows = rows;
-  g.shared_bytes = sizeof(std::uint32_t) *
-                   ((T::kStages * T::kTurnRows + 1) * T::kInWords +
-                    2 * T::kTurnRows * T::kOutWords + T::kInChunks * kGroup + 2 * kMostTaps);
+  g.shared_bytes = sizeof(std::uint32_t) * ((T::kStages * T::kTurnRows + 1) * T::kInWords +
+                                            2 * T::kTurnRows * T::kOutWords +
+                                            T::kInChunks * kGroup + 2 * kTerms * kMostTaps);
   // The first groups give no outputs; a turn is loaded whole.
   const int steps = ceil_div(kGroups - 1 + rows / kGroup, T::kPerTurn) * T::kPerTurn;
   g.loads = double(pixel_chunks) * kGroup * steps * kGroup;

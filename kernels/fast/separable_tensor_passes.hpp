@@ -26,63 +26,87 @@ CONVFILT_DEVICE inline void next_digit(std::int32_t (&sums)[4], std::uint32_t st
   for (std::int32_t& sum : sums) sum = std::int32_t(std::uint32_t(sum) * 256u + start);
 }
 
-/// words[half]: of row g of that half of the rows, the lane's four samples of each group. What
-/// comes of them goes to group `slot` of the columns' halves.
-template <int kDigits, int kGroups>
+/// Makes room for the uppermost groups of rows.
+template <int kBlocks, int kTerms, int kGroups>
+CONVFILT_DEVICE inline void move_down(Mids (&mids)[kBlocks][kHalves][kTerms][kGroups]) {
+  CONVFILT_UNROLL(kBlocks * kHalves * kTerms * (kGroups - 1))
+  for (int k = 0; k < kBlocks * kHalves * kTerms * (kGroups - 1); ++k) {
+    const int at = k / (kGroups - 1), group = k % (kGroups - 1);
+    auto& column = mids[at / kTerms / kHalves][at / kTerms % kHalves][at % kTerms];
+    column[group] = column[group + 1];
+  }
+}
+
+/// From the words of group `side` of columns on. What comes of them goes to group `slot` of the
+/// term's columns' halves.
+template <int kDigits, int kGroups, int kTerms, int kColumns>
 CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const LineEnds& ends,
-                                     const std::uint32_t (&words)[kHalves][kGroups], int slot,
-                                     Mids (&mids)[kHalves][kGroups]) {
+                                     const std::uint32_t (&words)[kHalves][kColumns], int side,
+                                     int slot, Mids (&mids)[kHalves][kTerms][kGroups], int term) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
+  const RowEnd& end = ends.rows[term];
   std::uint32_t pairs[kHalves][kHalves];  // [columns][rows]: two lower bytes, two upper ones
   CONVFILT_UNROLL(kHalves)
   for (int half = 0; half < kHalves; ++half) {
+    std::uint32_t own[kGroups];
+    CONVFILT_UNROLL(kGroups)
+    for (int group = 0; group < kGroups; ++group) own[group] = words[half][group + side];
     std::int32_t sums[4] = {};
-    add_groups<Signed, Byte>(sums, band, kDigits - 1, words[half]);
+    add_groups<Signed, Byte>(sums, band, kDigits - 1, own);
     if constexpr (kDigits == 2) {
       next_digit(sums, 0);
-      add_groups<Byte, Byte>(sums, band, 0, words[half]);
+      add_groups<Byte, Byte>(sums, band, 0, own);
     }
     std::uint32_t ended[4];
     CONVFILT_UNROLL(4)
     for (int k = 0; k < 4; ++k) {
-      ended[k] = std::uint32_t(sums[k]) * ends.row_scale + ends.row_start;
+      ended[k] = std::uint32_t(sums[k]) * end.scale + end.start;
     }
     pairs[0][half] = pick_bytes(ended[0], ended[1], 0x7362);
     pairs[1][half] = pick_bytes(ended[2], ended[3], 0x7362);
   }
   CONVFILT_UNROLL(kHalves)
   for (int half = 0; half < kHalves; ++half) {
-    mids[half][slot].low = pick_bytes(pairs[half][0], pairs[half][1], 0x5410);
-    mids[half][slot].high = pick_bytes(pairs[half][0], pairs[half][1], 0x7632);
+    mids[half][term][slot].low = pick_bytes(pairs[half][0], pairs[half][1], 0x5410);
+    mids[half][term][slot].high = pick_bytes(pairs[half][0], pairs[half][1], 0x7632);
   }
 }
 
-/// From all groups of one half of a block's columns, the lowest of which is in `slot`: the sums of
-/// columns 2t and 2t + 1 of rows g and g + 8, begun at the end's start.
-template <int kDigits, int kGroups>
-CONVFILT_DEVICE inline void column_pass(const Band<kDigits, kGroups>& band, std::uint32_t start,
-                                        const Mids (&mids)[kGroups], int slot,
-                                        std::int32_t (&sums)[4]) {
+/// From all terms' groups of one half of a block's columns, the lowest of which is in `slot`: the
+/// sums of columns 2t and 2t + 1 of rows g and g + 8, begun at the end's start.
+template <int kDigits, int kGroups, int kTerms>
+CONVFILT_DEVICE inline void column_pass(const Band<kDigits, kGroups> (&bands)[kTerms],
+                                        std::uint32_t start, const Mids (&mids)[kTerms][kGroups],
+                                        int slot, std::int32_t (&sums)[4]) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
-  std::uint32_t low[kGroups], high[kGroups];
-  CONVFILT_UNROLL(kGroups)
-  for (int group = 0; group < kGroups; ++group) {
-    low[group] = mids[(slot + 1 + group) % kGroups].low;
-    high[group] = mids[(slot + 1 + group) % kGroups].high;
+  std::uint32_t low[kTerms][kGroups], high[kTerms][kGroups];
+  CONVFILT_UNROLL(kTerms * kGroups)
+  for (int k = 0; k < kTerms * kGroups; ++k) {
+    const int term = k / kGroups, group = k % kGroups;
+    low[term][group] = mids[term][(slot + 1 + group) % kGroups].low;
+    high[term][group] = mids[term][(slot + 1 + group) % kGroups].high;
   }
   for (std::int32_t& sum : sums) sum = 0;
-  add_groups<Signed, Signed>(sums, band, kDigits - 1, high);
+  CONVFILT_UNROLL(kTerms)
+  for (int t = 0; t < kTerms; ++t) {
+    add_groups<Signed, Signed>(sums, bands[t], kDigits - 1, high[t]);
+  }
   if constexpr (kDigits == 1) {
     next_digit(sums, start);
-    add_groups<Signed, Byte>(sums, band, 0, low);
+    CONVFILT_UNROLL(kTerms)
+    for (int t = 0; t < kTerms; ++t) add_groups<Signed, Byte>(sums, bands[t], 0, low[t]);
   } else {
     next_digit(sums, 0);
-    add_groups<Byte, Signed>(sums, band, 0, high);
-    add_groups<Signed, Byte>(sums, band, 1, low);
+    CONVFILT_UNROLL(kTerms)
+    for (int t = 0; t < kTerms; ++t) {
+      add_groups<Byte, Signed>(sums, bands[t], 0, high[t]);
+      add_groups<Signed, Byte>(sums, bands[t], 1, low[t]);
+    }
     next_digit(sums, start);
-    add_groups<Byte, Byte>(sums, band, 0, low);
+    CONVFILT_UNROLL(kTerms)
+    for (int t = 0; t < kTerms; ++t) add_groups<Byte, Byte>(sums, bands[t], 0, low[t]);
   }
 }
 

@@ -126,4 +126,15 @@ CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Sourc
   }
 }
 
+/// From the tile's row and word on: words of every 8th row, each the first of four, which lanes
+/// share.
+template <class Tile, int kRows, int kColumns>
+CONVFILT_DEVICE inline void read_words(Tile& tile, int row, int word,
+                                       std::uint32_t (&words)[kRows][kColumns]) {
+  CONVFILT_UNROLL(kRows * kColumns)
+  for (int k = 0; k < kRows * kColumns; ++k) {
+    words[k / kColumns][k % kColumns] = tile[row + k / kColumns * 8][word + k % kColumns * 4];
+  }
+}
+
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -1,9 +1,10 @@
-// two-pass: a row pass, then a column pass, for masks of rank 1 (PMPP 4e, ch. 7, exercises;
+// two-pass: a row pass, then a column pass, for masks of rank 1 to 3 (PMPP 4e, ch. 7, exercises;
 // Podlozhnyuk, "Image Convolution with CUDA", 2007).
 //
 //   weight(i, j) = row[i] * column[j], so w * h taps become w + h. Each pass loads the
 //   samples a block needs once into shared memory; what lies between the passes is kept
-//   in device memory, in 16-bit fixed point for 8-bit pictures (see separable.hpp).
+//   in device memory, in 16-bit fixed point for 8-bit pictures (see separable.hpp). Of a
+//   sum of such masks both passes are done for each term, the sum carried on.
 //
 //       row pass                      column pass
 //      +----+--------------+----+     +----------+  halo
@@ -148,7 +149,8 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation two_pass{"two-pass", "row pass, then column pass, for masks of rank 1",
+extern const Implementation two_pass{"two-pass",
+                                     "row pass, then column pass, for masks of rank 1 to 3",
                                      Family::separable, refuses, prepare};
 
 }  // namespace convfilt::CONVFILT_BACKEND
