@@ -48,7 +48,7 @@ tests() {
 # small for what the strategies in kernels/fast/ do inside large ones, so those have files of their own.
 sanitized() {  # TOOL
   local file files=()
-  for file in strategies properties tensor tensor_groups direct fused separable_tensor coarse; do
+  for file in strategies properties tensor tensor_groups tensor_colour direct fused separable_walk separable_tensor coarse; do
     [ -f "tests/test_$file.cpp" ] || { echo "tests/test_$file.cpp is no longer there"; return 1; }
     files+=("*test_$file.cpp")
   done
