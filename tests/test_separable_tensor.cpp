@@ -191,6 +191,15 @@ TEST_CASE("separable-tensor gives the CPU's bytes: sums of terms") {
   }
 }
 
+TEST_CASE("separable-tensor gives the CPU's bytes: in pieces of a size that warpgroups take") {
+  for (const Mode mode : {Mode::same, Mode::full}) {
+    PlanOptions options;
+    options.memory_limit = 270000;
+    const Border border = mode == Mode::full ? Border::constant : Border::wrap;
+    check_bytes({400, 500, 1, Depth::u8, border, 9, gaussian_mask(31, 9, 4), mode}, options);
+  }
+}
+
 TEST_CASE("separable-tensor gives the CPU's bytes: pictures smaller than the mask") {
   for (const Border border : kBorders) {
     for (auto [width, height] : {std::pair{1, 1}, {2, 40}, {40, 2}, {16, 16}, {3, 5}}) {

@@ -136,7 +136,8 @@ class SeparableGroupPlan : public DevicePlan {
   /// Bytes of a row beside its samples: what its strips read, the last of which may have one
   /// output.
   static int most_sides(const Problem& problem) {
-    return most_steps(problem) * kPassStep + kPassColumns;
+    const int more_outputs = std::max(0, problem.out_width() - problem.width) * problem.channels;
+    return more_outputs + most_steps(problem) * kPassStep + kPassColumns;
   }
   int dx_of(Shift shift) const { return (shift.x - problem_.mask.anchor_x) * step(); }
 
@@ -164,6 +165,9 @@ class SeparableGroupPlan : public DevicePlan {
 std::unique_ptr<Plan> separable_group_plan(const Problem& problem, const PlanOptions& options,
                                            const SeparableMask<uint8_t>& mask) {
   if (mask.terms.size() > 1 || !options.padded_pitch || !has_warpgroups(options)) return nullptr;
+  // Little memory is for the picture rather than for its sides and the bands.
+  constexpr std::size_t kEnough = 1 << 18;
+  if (options.memory_limit > 0 && options.memory_limit < kEnough) return nullptr;
   return std::make_unique<SeparableGroupPlan>(problem, options, mask);
 }
 
