@@ -2,9 +2,8 @@
 /// "Asynchronous Warpgroup Level Matrix Instructions"; sm_90a alone has them):
 ///
 ///   has_warpgroups(options)      whether the plan's device and this build have them
-///   kWarpgroupCode               whether this is code for such a device: elsewhere these kernels
-///   are
-///                                empty, and never run
+///   kWarpgroupCode               whether this is code for such a device: elsewhere these
+///                                kernels are empty, and never run
 ///   operand(words, lead, stride) a matrix in shared memory: byte k of row r of a (of column r of
 ///                                b) at r / 8 * stride + k / 16 * lead + r % 8 * 16 + k % 16, in
 ///                                bytes, lead and stride being multiples of 16
@@ -13,9 +12,8 @@
 ///   begin_products()             before the first product of sums that were set or read
 ///   multiply(sums, a, b, keep)   sums += a * b: 64 x 32 unsigned bytes times 32 x columns signed
 ///                                ones; a thread has columns / 2 sums. !keep: sums = a * b
-///   multiply<A, B>(sums, a, b, keep)   likewise with bytes of these types, 32 columns or 64, a
-///   being
-///                                an Operand or a lane's four words of it
+///   multiply<A, B>(sums, a, b, keep)   likewise with bytes of these types, 32 columns or 64;
+///                                a is an Operand, or a lane's four words of it
 ///   commit_products()            they go on by themselves
 ///   finish_products(sums, ...)   until these are there
 ///   finish_products_but<n>(sums)   until these are there, if only the last n commits came later
