@@ -116,12 +116,4 @@ inline void commit_copies() {}
 template <int>
 void finish_copies() {}
 
-/// Without an end, so that a block has one tile as with the other strategies; tests make it small.
-inline int most_blocks = 1 << 30;
-
-template <class Kernel>
-int blocks_at_once(Kernel, dim3) {
-  return most_blocks;
-}
-
 }  // namespace convfilt::emulator
