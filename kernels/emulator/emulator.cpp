@@ -1,5 +1,5 @@
-// Threads of a block are fibers of Boost.Context on one CPU thread. A fiber that ends without
-// having met a barrier is used again for the next thread, so that kernels without barriers cost no
+// Threads of a block are fibers of Boost.Context on one CPU thread. One that ends without having
+// met a barrier makes its fiber go on with the next, so that kernels without barriers cost no
 // switches.
 
 #include "emulator.hpp"
@@ -44,15 +44,15 @@ class BlockRunner {
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
     std::size_t first = 0;    // fiber of the warp
     std::size_t waiting = 0;  // the fibers before this one wait
-    for (std::size_t linear = 0; linear < threads; ++linear) {
-      if (waiting == fibers_.size()) fibers_.push_back(std::make_unique<Fiber>());
-      const Index3 index{int(linear % block.x), int(linear / block.x % block.y),
-                         int(linear / block.x / block.y)};
-      fibers_[waiting]->start(kernel, index, std::uint32_t(linear));
-      if (!fibers_[waiting]->ended()) ++waiting;
-      if (linear % kWarp == kWarp - 1 || linear + 1 == threads) {
-        first = waiting = run_to_barrier(first, waiting);
+    WarpThreads warp{block, 0, 0, {0, 0, 0}};
+    while (warp.end < threads) {
+      warp.end = std::uint32_t(std::min(warp.end + kWarp, threads));
+      while (!warp.none()) {
+        if (waiting == fibers_.size()) fibers_.push_back(std::make_unique<Fiber>());
+        fibers_[waiting]->start(kernel, warp);
+        if (!fibers_[waiting]->ended()) ++waiting;
       }
+      first = waiting = run_to_barrier(first, waiting);
     }
     std::size_t expected = threads;
     while (waiting > 0) {

@@ -10,6 +10,7 @@
 
 #include "emulator.hpp"
 #include "stack_switch.hpp"
+#include "warp_threads.hpp"
 
 namespace convfilt::emulator {
 
@@ -37,16 +38,12 @@ class Fiber {
     resume();
   }
 
-  /// Runs a device thread until it ends or waits at a barrier.
-  void start(const std::function<void()>& kernel, const Index3& index, std::uint32_t linear) {
+  /// Runs device threads, one after another, until all have ended or one waits at a barrier.
+  void start(const std::function<void()>& kernel, WarpThreads& threads) {
     kernel_ = &kernel;
-    index_ = index;
-    linear_ = linear;
-    meetings_ = warp_barriers_ = 0;
-    meets_warp_ = false;
-    error_ = nullptr;
+    threads_ = &threads;
     ended_ = false;
-    resume();
+    switch_here();
   }
 
   /// Goes on behind the barrier, or where it met its warp.
@@ -55,12 +52,7 @@ class Fiber {
     running.thread = linear_;
     running.meetings = meetings_;
     running.warp_barriers = warp_barriers_;
-    current = this;
-    void* fake_stack = nullptr;
-    start_switch(&fake_stack, bottom_, size_);
-    fiber_ = std::move(fiber_).resume();
-    finish_switch(fake_stack, nullptr, nullptr);
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    switch_here();
   }
 
   bool ended() const { return ended_; }
@@ -95,17 +87,38 @@ class Fiber {
     finish_switch(nullptr, &scheduler_bottom_, &scheduler_size_);
     scheduler_ = std::move(scheduler);
     while (!stop_) {
-      try {
-        (*kernel_)();
-      } catch (const Abandoned&) {
-      } catch (...) {
-        error_ = std::current_exception();
-      }
+      // Those behind a thread that waited are other fibers' by now.
+      while (!stop_ && !error_ && !threads_->none()) run_thread();
       ended_ = true;
       if (!stop_) switch_back();
     }
     start_switch(nullptr, scheduler_bottom_, scheduler_size_);  // null: this stack is given up
     return std::move(scheduler_);
+  }
+
+  void run_thread() {
+    linear_ = threads_->next;
+    index_ = threads_->take();
+    meetings_ = warp_barriers_ = 0;
+    meets_warp_ = false;
+    threadIdx = index_;
+    running.thread = linear_;
+    running.meetings = running.warp_barriers = 0;
+    try {
+      (*kernel_)();
+    } catch (const Abandoned&) {
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+  }
+
+  void switch_here() {
+    current = this;
+    void* fake_stack = nullptr;
+    start_switch(&fake_stack, bottom_, size_);
+    fiber_ = std::move(fiber_).resume();
+    finish_switch(fake_stack, nullptr, nullptr);
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
   void switch_back() {
@@ -116,6 +129,7 @@ class Fiber {
   }
 
   const std::function<void()>* kernel_ = nullptr;
+  WarpThreads* threads_ = nullptr;
   context::fiber fiber_, scheduler_;
   Index3 index_;
   std::uint32_t linear_ = 0, meetings_ = 0, warp_barriers_ = 0;
