@@ -85,7 +85,7 @@ TEST_CASE("products of warpgroups in the emulator: the PTX ISA's operands and su
 }
 
 TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") {
-  MaskPart<std::uint8_t> mask{};
+  PreparedMask<std::uint8_t> mask;
   mask.width = mask.height = 1;
   for (auto [weight, digits] : {std::pair{0, 1},
                                 {127, 1},
@@ -98,11 +98,10 @@ TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") 
                                 {-32897, 3},
                                 {4210752, 3},
                                 {-4210752, 3}}) {
-    mask.weights[0] = weight;
+    mask.weights = {weight};
     INFO("weight " << weight);
     CHECK(signed_digits(mask) == digits);
-    mask.dx = -3;  // a slack of one sample
-    const auto bands = group_bands_of(mask, 1, digits, 1);
+    const auto bands = group_bands_of(mask, {1, 1, 1}, 1, 1, digits);
     const int size = group_band_bytes(digits), before = group_rows(digits) - 1;
     REQUIRE(bands.size() == std::size_t(size * (2 * before + 1)));
     long found = 0;
@@ -162,7 +161,8 @@ TEST_CASE("warpgroups take wide pictures with rows that have padding, where a de
                                             {1400, 3, true, true},
                                             {1400, 31, true, true},
                                             {1400, 3, false, false},
-                                            {1400, 33, true, false},
+                                            {1400, 78, true, true},
+                                            {1400, 79, true, false},
                                             {1024, 3, true, true},
                                             {1023, 3, true, false}}) {
     INFO("width " << width << ", side " << side << ", padded " << padded);
@@ -195,6 +195,29 @@ TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, bo
           REQUIRE(strips_fit((width - w + 1) * apart));
           check_bytes(
               {width, height, channels, Depth::u8, border, 9, turn % 3 ? mask : moved, mode});
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("warpgroups give the CPU's bytes: masks in parts") {
+  Random random(94);
+  int turn = 0;
+  for (const int largest : {100, 30000, 3000000}) {
+    for (auto [w, h] : {std::pair{33, 33}, {47, 47}, {63, 63}, {78, 25}, {5, 120}, {1, 300}}) {
+      for (const int channels : {1, 3}) {
+        for (const Mode mode : kModes) {
+          if (++turn % (full_size() ? 2 : 7) != 0) continue;
+          const int limit = std::min(largest, 4000000 / (w * h));
+          const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+          const Border border =
+              mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
+          const Mask mask = integer_mask(random, w, h, limit, turn % 2 ? scale : scale + 1, 100);
+          const Mask moved = anchored(mask, turn % w, turn % h);
+          const int height = mode == Mode::valid ? h + 10 : 10 + turn % 9;
+          check_bytes({1150 + turn % 300, height, channels, Depth::u8, border, 9,
+                       turn % 3 ? mask : moved, mode});
         }
       }
     }

@@ -28,8 +28,9 @@ CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
 
 /// What the kernel gets, by value.
 struct GroupMask {
-  int height, dy;
+  int height, dy;  ///< of the first part
   GroupEnd end;
+  int parts = 1;
 };
 
 /// What a block reads and writes, and its shared memory.
@@ -41,6 +42,7 @@ struct GroupPlace {
   Border border;
   int channels;
   SharedWords bands, rows;
+  Four<int32_t>* carried = nullptr;  ///< a block's sums between two parts, four of a thread's
 };
 
 template <int kDigits>
@@ -86,6 +88,46 @@ CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
   };
   return saturated_four(ended(0), ended(1), ended(2), ended(3));
 }
+
+/// A thread's sums of the parts before, four neighbours each, in any order: no other reads them.
+template <int kDigits>
+class CarriedSums {
+ public:
+  CONVFILT_DEVICE explicit CarriedSums(Four<int32_t>* all) : at_(all + threadIdx.x) {}
+
+  /// The lowest digit's go on from there.
+  CONVFILT_DEVICE void start(GroupSums<kDigits>& sums) const {
+    CONVFILT_UNROLL(2 * group_rows(kDigits))
+    for (int four = 0; four < 2 * group_rows(kDigits); ++four) {
+      const Four<int32_t> carried = at_[four * kGroupThreads];
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        sums[place(four, 0, k)] = carried.samples[k];
+        CONVFILT_UNROLL(kDigits)
+        for (int digit = 1; digit < kDigits; ++digit) sums[place(four, digit, k)] = 0;
+      }
+    }
+  }
+  CONVFILT_DEVICE void keep(const GroupSums<kDigits>& sums) const {
+    CONVFILT_UNROLL(2 * group_rows(kDigits))
+    for (int four = 0; four < 2 * group_rows(kDigits); ++four) {
+      Four<int32_t> totals;
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        const auto sum = [&](int digit) { return sums[place(four, digit, k)]; };
+        totals.samples[k] = DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.total();
+      }
+      at_[four * kGroupThreads] = totals;
+    }
+  }
+  CONVFILT_DEVICE void go_down() { at_ += 2 * group_rows(kDigits) * kGroupThreads; }
+
+ private:
+  static CONVFILT_DEVICE constexpr int place(int four, int digit, int k) {
+    return ((four / 2 * kDigits + digit) * 2 + k / 2) * 4 + four % 2 * 2 + k % 2;
+  }
+  Four<int32_t>* at_;
+};
 
 /// Adds a row of segments times kDigits digits of the mask's rows, all steps.
 template <int kSteps, int kDigits>

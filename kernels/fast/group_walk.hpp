@@ -10,15 +10,16 @@ namespace convfilt::CONVFILT_BACKEND {
 /// Walks down the rows from..to of a strip. kHeight: the mask's height; 0: any.
 template <int kDigits, int kSteps, int kHeight>
 CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& mask,
-                                      const GroupGrid& grid, int strip, int from, int to) {
+                                      const GroupGrid& grid, int strip, int part, int from,
+                                      int to) {
   constexpr int kRows = group_rows(kDigits), kPitch = pitch_words(kSteps), kUnrolled = 4;
-  const int height = kHeight > 0 ? kHeight : mask.height;
+  const int height = kHeight > 0 ? kHeight : mask.height, dy = mask.dy + part * height;
   const int kept = kept_rows(kDigits, height), end_at = kept * kPitch * 4;
   const int x = grid.strip_x(strip), own_x = strip * kGroupColumns;
   // Rows below the strip are there where the last outputs together reach them.
   const int in_rows = ceil_div(to - from, kRows) * kRows + height - 1;
-  write_strip_sides(place, grid, x, from + mask.dy, in_rows);
-  RowCopies copies(place, x, from + mask.dy, in_rows, grid.chunks, kPitch, kept);
+  write_strip_sides(place, grid, x, from + dy, in_rows);
+  RowCopies copies(place, x, from + dy, in_rows, grid.chunks, kPitch, kept);
   CONVFILT_UNROLL(1)
   for (int row = 0; row < height + kRows - 1; row += 2) copies.copy_two(place);
   commit_copies();
@@ -36,18 +37,23 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
   const int last_x = place.out.width - 4;
   const bool words[2] = {out_x >= own_x && out_x <= last_x,
                          out_x + 8 * kGroupSegment >= own_x && out_x + 8 * kGroupSegment <= last_x};
+  constexpr bool kParts = takes_parts(kSteps, kHeight);
+  const bool started = kParts && part > 0, ended = !kParts || part == mask.parts - 1;
+  CarriedSums<kDigits> carried(place.carried);
   int first = 0;  // row of the samples, in bytes
   CONVFILT_UNROLL(1)
   for (int y = from; y < to; y += kRows) {
+    GroupSums<kDigits> sums;
+    const bool floats = kDigits < 3 && mask.end.floats.usable, keep = floats || started;
+    if (floats) start<kDigits>(mask.end.floats, sums);
+    if (started) carried.start(sums);
+
     // Wait for the newest rows.
     finish_copies<kAhead - 1>();
     hand_over();
     __syncthreads();
 
     // Multiply each row with the bands of all outputs that it counts for.
-    GroupSums<kDigits> sums;
-    const bool floats = kDigits < 3 && mask.end.floats.usable;
-    if (floats) start<kDigits>(mask.end.floats, sums);
     begin_products();
     int at = first, band = (group_bands(kDigits, height) - kRows) * group_band_bytes(kDigits);
     const auto add = [&](bool keep) {
@@ -58,9 +64,9 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
     };
     if constexpr (kHeight > 0) {
       CONVFILT_UNROLL(kHeight + kRows - 1)
-      for (int row = 0; row < kHeight + kRows - 1; ++row) add(floats || row > 0);
+      for (int row = 0; row < kHeight + kRows - 1; ++row) add(keep || row > 0);
     } else {
-      add(floats);
+      add(keep);
       int left = height + kRows - 2;
       CONVFILT_UNROLL(1)
       for (; left >= kUnrolled; left -= kUnrolled) {
@@ -80,6 +86,9 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
 
     // End the sums.
     finish_products(sums);
+    if (!ended) carried.keep(sums);
+    carried.go_down();
+    if (!ended) continue;
     with_end<kDigits>(mask.end, [&](const auto& end) {
       CONVFILT_UNROLL(kRows)
       for (int row = 0; row < kRows; ++row) {
