@@ -30,18 +30,20 @@ std::vector<std::uint8_t> group_bands_of(const PreparedMask<std::uint8_t>& mask,
   constexpr int kHalf = 16 * 8;  // bytes of 16 samples of 8 columns
   const int bands = group_bands(digits, cut.height), size = group_band_bytes(digits);
   const int before = group_rows(digits) - 1;
-  std::vector<std::uint8_t> bytes(std::size_t(cut.parts) * cut.steps * bands * size);
+  const int part_bytes = group_part_bytes(cut, digits);
+  std::vector<std::uint8_t> bytes(std::size_t(cut.parts) * part_bytes);
   for (int j = 0; j < mask.height; ++j) {
-    const int part = j / cut.height, band = before + cut.height - 1 - j % cut.height;
+    const int part = j / cut.height, band = before + j % cut.height;
     for (int i = 0; i < mask.width; ++i) {
       for (int output = 0; output < kGroupSegment; ++output) {
         const int sample = slack + output + i * channels, k = sample % kGroupStep;
         const int half = output / 2 % 2, column = output / 4 * 2 + output % 2;
         std::int32_t rest = mask.weights[std::size_t(j) * mask.width + i];
         for (int digit = 0; digit < digits; ++digit) {
-          const std::size_t step = std::size_t(part) * cut.steps + sample / kGroupStep;
-          const int at = (2 * digit + half) * 2 * kHalf + k / 16 * kHalf + column * 16 + k % 16;
-          bytes[(step * bands + band) * size + at] = std::uint8_t(take_digit(rest));
+          const int step = sample / kGroupStep, chunks = cut.half && step == cut.steps - 1 ? 1 : 2;
+          const int at = step * bands * size + band * (size / 2 * chunks) +
+                         ((2 * digit + half) * chunks + k / 16) * kHalf + column * 16 + k % 16;
+          bytes[std::size_t(part) * part_bytes + at] = std::uint8_t(take_digit(rest));
         }
       }
     }

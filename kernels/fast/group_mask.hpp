@@ -43,6 +43,7 @@ int signed_digits(const Weighted& mask) {
 /// of so many rows each. The last one may have zeros below the mask.
 struct GroupCut {
   int steps, parts, height;
+  bool half = false;  ///< of the last step half counts, and heights are odd
 };
 
 /// Whether a kernel that is compiled for so many steps and that height, 0 being any, takes masks in
@@ -62,15 +63,22 @@ CONVFILT_HD constexpr int group_band_bytes(int digits) {
   return digits * kGroupSegment * kGroupStep;
 }
 
-/// Bands one behind the other: the mask's rows from the last one to the first, and as many zeros
-/// before and behind that `rows` neighbouring bands may begin and end beside the mask.
+/// Bands one behind the other: the mask's rows, and as many zeros before and behind that as many
+/// neighbouring bands as there are rows together may begin and end beside the mask. The last of
+/// these rows has the first columns.
 CONVFILT_HD constexpr int group_bands(int digits, int mask_height) {
   return mask_height + 2 * (group_rows(digits) - 1);
 }
 
+constexpr int group_part_bytes(const GroupCut& cut, int digits) {
+  const int bytes = group_bands(digits, cut.height) * group_band_bytes(digits);
+  return cut.steps * bytes - (cut.half ? bytes / 2 : 0);
+}
+
 /// All bands of a part, of the first 32 samples, then of the next, and behind them the next part's.
 /// Column 8 * half + 2t + k of a digit is output 4t + 2 * half + k of a segment, so that a lane
-/// gets four neighbours. `slack`: samples of a segment before the first tap's.
+/// gets four neighbours. Of half a step a digit's half has 8 columns of 16 samples. `slack`:
+/// samples of a segment before the first tap's.
 std::vector<std::uint8_t> group_bands_of(const PreparedMask<std::uint8_t>& mask,
                                          const GroupCut& cut, int slack, int channels, int digits);
 

@@ -31,6 +31,7 @@ struct GroupMask {
   int height, dy;  ///< of the first part
   GroupEnd end;
   int parts = 1;
+  bool half = false;  ///< see GroupCut
 };
 
 /// What a block reads and writes, and its shared memory.
@@ -80,9 +81,10 @@ CONVFILT_DEVICE inline void with_end(const GroupEnd& end, F&& f) {
 template <int kDigits, class End>
 CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
                                         const GroupSums<kDigits>& sums) {
+  const int from_last = group_rows(kDigits) - 1 - row;
   const auto ended = [&](int k) {
     const auto sum = [&](int digit) {
-      return sums[((row * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
+      return sums[((from_last * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
     };
     return DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.ended(end);
   };
@@ -128,21 +130,5 @@ class CarriedSums {
   }
   Four<int32_t>* at_;
 };
-
-/// Adds a row of segments times kDigits digits of the mask's rows, all steps.
-template <int kSteps, int kDigits>
-CONVFILT_DEVICE inline void add_row(GroupSums<kDigits>& sums, const Operand& row, int step_bytes,
-                                    const Operand& band, int height, bool keep) {
-  const int bytes = group_bands(kDigits, height) * group_band_bytes(kDigits);
-  CONVFILT_UNROLL(kSteps)
-  for (int step = 0; step < kSteps; ++step) {
-    multiply(sums, row.from(step * step_bytes), band.from(step * bytes), keep || step > 0);
-  }
-}
-
-/// The bands as products take them.
-CONVFILT_DEVICE inline Operand band_operand(SharedWords bands) {
-  return operand(bands, 8 * 16, 2 * 8 * 16);
-}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -2,8 +2,8 @@
 /// known: a loop waits at its end for its products.
 #pragma once
 
+#include "group_products.hpp"
 #include "group_rows.hpp"
-#include "group_sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -12,7 +12,7 @@ template <int kDigits, int kSteps, int kHeight>
 CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& mask,
                                       const GroupGrid& grid, int strip, int part, int from,
                                       int to) {
-  constexpr int kRows = group_rows(kDigits), kPitch = pitch_words(kSteps), kUnrolled = 4;
+  constexpr int kRows = group_rows(kDigits), kPitch = pitch_words(kSteps);
   const int height = kHeight > 0 ? kHeight : mask.height, dy = mask.dy + part * height;
   const int kept = kept_rows(kDigits, height), end_at = kept * kPitch * 4;
   const int x = grid.strip_x(strip), own_x = strip * kGroupColumns;
@@ -31,7 +31,6 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
 
   const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const int out_x = x + (16 * warp + g) * kGroupSegment + 4 * t;
-  const Operand rows = operand(place.rows, 16, 8 * 16), bands = band_operand(place.bands);
   uint8_t* out = place.out.row(from) + out_x;
   // What the strip before has, too, is left to that.
   const int last_x = place.out.width - 4;
@@ -55,26 +54,13 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
 
     // Multiply each row with the bands of all outputs that it counts for.
     begin_products();
-    int at = first, band = (group_bands(kDigits, height) - kRows) * group_band_bytes(kDigits);
-    const auto add = [&](bool keep) {
-      add_row<kSteps, kDigits>(sums, rows.from(at), kGroupStep, bands.from(band), height, keep);
-      band -= group_band_bytes(kDigits);
-      at += kPitch * 4;
-      if (at == end_at) at = 0;
-    };
-    if constexpr (kHeight > 0) {
-      CONVFILT_UNROLL(kHeight + kRows - 1)
-      for (int row = 0; row < kHeight + kRows - 1; ++row) add(keep || row > 0);
+    const int count = group_bands(kDigits, height);
+    if (kParts && mask.half) {
+      add_rows<0, kDigits>(RowProducts<kDigits, kSteps, true>(place, count, first, end_at), height,
+                           sums, keep);
     } else {
-      add(keep);
-      int left = height + kRows - 2;
-      CONVFILT_UNROLL(1)
-      for (; left >= kUnrolled; left -= kUnrolled) {
-        CONVFILT_UNROLL(kUnrolled)
-        for (int k = 0; k < kUnrolled; ++k) add(true);
-      }
-      CONVFILT_UNROLL(1)
-      for (; left > 0; --left) add(true);
+      add_rows<kHeight, kDigits>(RowProducts<kDigits, kSteps, false>(place, count, first, end_at),
+                                 height, sums, keep);
     }
     commit_products();
 

@@ -57,6 +57,8 @@ __global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits, kSteps, k
   }
 }
 
+constexpr int kMostWrittenOut = 15;  ///< of kernel_of()'s heights
+
 template <int kDigits, int kSteps>
 auto kernel_of(int height) {
   if (height == 3) return group_kernel<kDigits, kSteps, 3>;
@@ -86,17 +88,22 @@ constexpr int kBehindRows = 1024;
 /// itself.
 constexpr int kHalfShared = (228 * 1024) / 2 - 1024;
 
-int group_bytes(int digits, int steps, int height) {
-  return steps * group_bands(digits, height) * group_band_bytes(digits) +
-         kept_rows(digits, height) * pitch_words(steps) * 4 + kBehindRows;
+int group_bytes(const GroupCut& cut, int digits) {
+  return group_part_bytes(cut, digits) +
+         kept_rows(digits, cut.height) * pitch_words(cut.steps) * 4 + kBehindRows;
 }
 
-GroupCut group_cut(int digits, int steps, int height) {
-  GroupCut cut{steps, 1, height};
-  while (group_bytes(digits, cut.steps, cut.height) > kHalfShared) {
-    cut.steps = std::max(2, steps);
-    cut.height = ceil_div(height, ++cut.parts);
-  }
+/// Of a mask whose segments' taps cover so many samples.
+GroupCut group_cut(int samples, int height, int digits) {
+  GroupCut cut{ceil_div(samples, kGroupStep), 1, height};
+  // Loops that are written out take whole steps.
+  const bool half = cut.steps * kGroupStep - samples >= kChunk && height > kMostWrittenOut;
+  do {
+    cut.height = ceil_div(height, cut.parts);
+    if (cut.parts > 1) cut.steps = std::max(cut.steps, 2);
+    cut.half = half && takes_parts(cut.steps, 0);
+    if (cut.half) cut.height |= 1;
+  } while (group_bytes(cut, digits) > kHalfShared && ++cut.parts > 0);
   return cut;
 }
 
@@ -135,7 +142,7 @@ class GroupPlan : public DevicePlan {
     GroupGrid grid = group_columns(dx, taps(), in.width, out.width);
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
-    const int bytes = group_bytes(digits_, cut.steps, cut.height);
+    const int bytes = group_bytes(cut, digits_);
     const auto kernel = kernel_of(digits_, cut.steps, cut.parts > 1 ? 0 : cut.height);
     const dim3 block(kGroupThreads);
     group_rows_of(grid, group_rows(digits_), cut.height, out.height,
@@ -143,7 +150,7 @@ class GroupPlan : public DevicePlan {
     const int blocks = grid.across * grid.down;
     const PlaneView<int32_t> carried{reinterpret_cast<int32_t*>(carried_.data()), kGroupColumns,
                                      blocks * grid.rows, kGroupColumns};
-    GroupMask mask{cut.height, shift.y - mask_.anchor_y, end_, cut.parts};
+    GroupMask mask{cut.height, shift.y - mask_.anchor_y, end_, cut.parts, cut.half};
     // Sums that are carried on begin with what is carried.
     if (cut.parts > 1) mask.end.floats.usable = 0;
     launch_shared(dim3(blocks), block, bytes, stream_, kernel, in, samples, out, bands, carried,
@@ -153,8 +160,7 @@ class GroupPlan : public DevicePlan {
   int margin(Shift shift) const override { return group_lead((shift.x - mask_.anchor_x) * step()); }
   std::size_t scratch_bytes(int, int out_width, int out_height) const override {
     const GroupCut cut = cut_from(kMostSlack);
-    return std::size_t(cut.parts) * cut.steps * group_bands(digits_, cut.height) *
-               group_band_bytes(digits_) +
+    return std::size_t(cut.parts) * group_part_bytes(cut, digits_) +
            carried_bytes(out_width, out_height);
   }
   void allocate_scratch(int, int out_width, int out_height) override {
@@ -164,7 +170,7 @@ class GroupPlan : public DevicePlan {
  private:
   int taps() const { return (mask_.width - 1) * step() + 1; }
   GroupCut cut_from(int dx) const {
-    return group_cut(digits_, ceil_div(group_samples(dx, taps()), kGroupStep), mask_.height);
+    return group_cut(group_samples(dx, taps()), mask_.height, digits_);
   }
 
   /// Of all strips, whose rows are more than the plane's by less than a strip's.
