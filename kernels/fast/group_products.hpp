@@ -55,17 +55,16 @@ CONVFILT_DEVICE inline void add_rows(Products products, int height, GroupSums<kD
     CONVFILT_UNROLL(kHeight + kMore)
     for (int row = 0; row < kHeight + kMore; ++row) products.add(sums, keep || row > 0);
   } else {
-    int left = height + kMore;
+    products.add_two(sums, keep);
+    int left = height + kMore - 2;
     CONVFILT_UNROLL(1)
     for (; left >= 2 * kTwos; left -= 2 * kTwos) {
       CONVFILT_UNROLL(kTwos)
-      for (int two = 0; two < kTwos; ++two) {
-        products.add_two(sums, keep);
-        keep = true;
-      }
+      for (int two = 0; two < kTwos; ++two) products.add_two(sums, true);
     }
-    if (left >= 2) products.add_two(sums, keep);
-    if (left % 2 > 0) products.add(sums, keep || height + kMore > 1);
+    CONVFILT_UNROLL(1)
+    for (; left >= 2; left -= 2) products.add_two(sums, true);
+    if (left > 0) products.add(sums, true);
   }
 }
 

@@ -2,6 +2,8 @@
 /// known: a loop waits at its end for its products.
 #pragma once
 
+#include <type_traits>
+
 #include "group_products.hpp"
 #include "group_rows.hpp"
 
@@ -54,13 +56,19 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
 
     // Multiply each row with the bands of all outputs that it counts for.
     begin_products();
-    const int count = group_bands(kDigits, height);
-    if (kParts && mask.half) {
-      add_rows<0, kDigits>(RowProducts<kDigits, kSteps, true>(place, count, first, end_at), height,
-                           sums, keep);
+    const auto add_all = [&](auto half) {
+      using Products = RowProducts<kDigits, kSteps, decltype(half)::value>;
+      const int bands = group_bands(kDigits, height);
+      add_rows<kHeight, kDigits>(Products(place, bands, first, end_at), height, sums, keep);
+    };
+    if constexpr (kParts) {
+      if (mask.half) {
+        add_all(std::true_type());
+      } else {
+        add_all(std::false_type());
+      }
     } else {
-      add_rows<kHeight, kDigits>(RowProducts<kDigits, kSteps, false>(place, count, first, end_at),
-                                 height, sums, keep);
+      add_all(std::false_type());
     }
     commit_products();
 
