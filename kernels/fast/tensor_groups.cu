@@ -12,7 +12,9 @@
 //
 //   Reads per output: (rows + h - 1) / rows. Products of 64 x 32 x 32 * digits per 2 * 1024
 //   outputs: (h + 1) * steps, e.g. 4 at 3x3; a step is 32 samples, of which 15 and a mask's width
-//   count. What lies beside the picture is written there first, into its rows' padding.
+//   count. Where half of the last would do, two rows share it. What lies beside the picture is
+//   written there first, into its rows' padding. Bands that leave no room for a second block are
+//   taken in parts of rows, one after the other, between which a strip's sums wait in memory.
 //   Siblings: tensor_strips.cu and tensor.cu, for other devices and narrow pictures.
 
 #include "tensor_groups.hpp"
