@@ -97,22 +97,28 @@ class CarriedSums {
  public:
   CONVFILT_DEVICE explicit CarriedSums(Four<int32_t>* all) : at_(all + threadIdx.x) {}
 
-  /// The lowest digit's go on from there.
+  /// Of the rows next on: so long before they are wanted that nobody waits for memory.
+  CONVFILT_DEVICE void fetch(int rows_on) {
+    CONVFILT_UNROLL(kFours)
+    for (int four = 0; four < kFours; ++four) {
+      fetched_[four] = at_[(2 * rows_on + four) * kGroupThreads];
+    }
+  }
+  /// The lowest digit's go on from what was fetched.
   CONVFILT_DEVICE void start(GroupSums<kDigits>& sums) const {
-    CONVFILT_UNROLL(2 * group_rows(kDigits))
-    for (int four = 0; four < 2 * group_rows(kDigits); ++four) {
-      const Four<int32_t> carried = at_[four * kGroupThreads];
+    CONVFILT_UNROLL(kFours)
+    for (int four = 0; four < kFours; ++four) {
       CONVFILT_UNROLL(4)
       for (int k = 0; k < 4; ++k) {
-        sums[place(four, 0, k)] = carried.samples[k];
+        sums[place(four, 0, k)] = fetched_[four].samples[k];
         CONVFILT_UNROLL(kDigits)
         for (int digit = 1; digit < kDigits; ++digit) sums[place(four, digit, k)] = 0;
       }
     }
   }
   CONVFILT_DEVICE void keep(const GroupSums<kDigits>& sums) const {
-    CONVFILT_UNROLL(2 * group_rows(kDigits))
-    for (int four = 0; four < 2 * group_rows(kDigits); ++four) {
+    CONVFILT_UNROLL(kFours)
+    for (int four = 0; four < kFours; ++four) {
       Four<int32_t> totals;
       CONVFILT_UNROLL(4)
       for (int k = 0; k < 4; ++k) {
@@ -122,13 +128,16 @@ class CarriedSums {
       at_[four * kGroupThreads] = totals;
     }
   }
-  CONVFILT_DEVICE void go_down() { at_ += 2 * group_rows(kDigits) * kGroupThreads; }
+  CONVFILT_DEVICE void go_down() { at_ += kFours * kGroupThreads; }
 
  private:
+  static constexpr int kFours = 2 * group_rows(kDigits);  // of rows together
+
   static CONVFILT_DEVICE constexpr int place(int four, int digit, int k) {
     return ((four / 2 * kDigits + digit) * 2 + k / 2) * 4 + four % 2 * 2 + k % 2;
   }
   Four<int32_t>* at_;
+  Four<int32_t> fetched_[kFours];
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -41,6 +41,7 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
   constexpr bool kParts = takes_parts(kSteps, kHeight);
   const bool started = kParts && part > 0, ended = !kParts || part == mask.parts - 1;
   CarriedSums<kDigits> carried(place.carried);
+  if (started) carried.fetch(0);
   int first = 0;  // row of the samples, in bytes
   CONVFILT_UNROLL(1)
   for (int y = from; y < to; y += kRows) {
@@ -71,6 +72,7 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
       add_all(std::false_type());
     }
     commit_products();
+    if (started && y + kRows < to) carried.fetch(kRows);
 
     // Meanwhile, copy rows over those that all warps were through with before the barrier.
     for (int row = 0; row < kRows; row += 2) copies.copy_two(place);
