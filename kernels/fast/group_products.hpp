@@ -30,7 +30,7 @@ class RowProducts {
     first_ += kPitch;
     if (first_ == end_) first_ = 0;
   }
-  /// They lie one behind the other.
+  /// Two that lie one behind the other.
   CONVFILT_DEVICE void add_two(GroupSums<kDigits>& sums, bool keep) {
     const int row = first_, band = band_;
     add(sums, keep);

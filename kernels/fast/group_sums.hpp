@@ -43,7 +43,7 @@ struct GroupPlace {
   Border border;
   int channels;
   SharedWords bands, rows;
-  Four<int32_t>* carried = nullptr;  ///< a block's sums between two parts, four of a thread's
+  PlaneView<int32_t> carried = {};  ///< all blocks' sums between two parts, a strip's row each
 };
 
 template <int kDigits>
@@ -95,13 +95,16 @@ CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
 template <int kDigits>
 class CarriedSums {
  public:
-  CONVFILT_DEVICE explicit CarriedSums(Four<int32_t>* all) : at_(all + threadIdx.x) {}
+  /// From row `first` of the plane on, where there is one.
+  CONVFILT_DEVICE CarriedSums(const PlaneView<int32_t>& all, int first)
+      : all_(reinterpret_cast<Four<int32_t>*>(all.data)),
+        at_(std::ptrdiff_t(first) * (kGroupColumns / 4) + threadIdx.x) {}
 
   /// Of the rows next on: so long before they are wanted that nobody waits for memory.
   CONVFILT_DEVICE void fetch(int rows_on) {
     CONVFILT_UNROLL(kFours)
     for (int four = 0; four < kFours; ++four) {
-      fetched_[four] = at_[(2 * rows_on + four) * kGroupThreads];
+      fetched_[four] = all_[at_ + (2 * rows_on + four) * kGroupThreads];
     }
   }
   /// The lowest digit's go on from what was fetched.
@@ -125,7 +128,7 @@ class CarriedSums {
         const auto sum = [&](int digit) { return sums[place(four, digit, k)]; };
         totals.samples[k] = DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.total();
       }
-      at_[four * kGroupThreads] = totals;
+      all_[at_ + four * kGroupThreads] = totals;
     }
   }
   CONVFILT_DEVICE void go_down() { at_ += kFours * kGroupThreads; }
@@ -136,7 +139,8 @@ class CarriedSums {
   static CONVFILT_DEVICE constexpr int place(int four, int digit, int k) {
     return ((four / 2 * kDigits + digit) * 2 + k / 2) * 4 + four % 2 * 2 + k % 2;
   }
-  Four<int32_t>* at_;
+  Four<int32_t>* all_;
+  std::ptrdiff_t at_;
   Four<int32_t> fetched_[kFours];
 };
 

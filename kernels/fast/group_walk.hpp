@@ -40,7 +40,7 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
                          out_x + 8 * kGroupSegment >= own_x && out_x + 8 * kGroupSegment <= last_x};
   constexpr bool kParts = takes_parts(kSteps, kHeight);
   const bool started = kParts && part > 0, ended = !kParts || part == mask.parts - 1;
-  CarriedSums<kDigits> carried(place.carried);
+  CarriedSums<kDigits> carried(place.carried, blockIdx.x * grid.rows);
   if (started) carried.fetch(0);
   int first = 0;  // row of the samples, in bytes
   CONVFILT_UNROLL(1)

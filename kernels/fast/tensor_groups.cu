@@ -42,10 +42,9 @@ __global__ void __launch_bounds__(kGroupThreads, blocks_an_sm(kDigits, kSteps, k
   if constexpr (kWarpgroupCode) {
     const SharedWords words = shared_words();
     const int from = blockIdx.x / grid.across * grid.rows;
-    auto* const own = reinterpret_cast<Four<int32_t>*>(carried.row(blockIdx.x * grid.rows));
     const GroupPlace place{picture, samples,  out,   ghost,
                            border,  channels, words, words.from(band_bytes.width / 4),
-                           own};
+                           carried};
     const int parts = takes_parts(kSteps, kHeight) ? mask.parts : 1;
     CONVFILT_UNROLL(1)
     for (int part = 0; part < parts; ++part) {
