@@ -6,66 +6,54 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Which rows of a strip ask for each row of the mask whether its outputs are rows of the strip:
-/// none (their sums are dropped), the first and the last, or all, for less code.
-enum Guards { kNoRows, kEndRows, kAllRows };
-
 /// How strips are walked down.
 struct WalkTuning {
-  int rows;      ///< of outputs in a strip
   int together;  ///< rows that are added at once: a weight serves them all
   bool ahead;    ///< whether the next rows are loaded meanwhile
-  Guards guards;
+  int near;      ///< rows ahead that are brought to the L2 cache; 0 = none
+  bool guarded;  ///< whether a strip's first and last rows leave out rows of the mask
   int unrolled;  ///< turns of the loop
   int warps;     ///< for whose registers an SM shall have room
 };
 
-/// What measured best on an H200. From 11x11 on a loop of two rows, or of two kinds of rows, no
-/// longer fits the cache of instructions.
-constexpr WalkTuning walk_tuning(int side, bool is_float) {
+/// What measured best on an H200. Bodies of loops beyond some 2,000 instructions leave the cache of
+/// instructions; fewer warps leave a GPU idle, more leave too few registers.
+constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
+  const bool wide = channels > 1;
   if (is_float) {
-    if (side <= 3) return {16, 2, true, kNoRows, 2, 28};
-    if (side <= 5) return {16, 2, false, kNoRows, 1, 24};
-    if (side <= 11) return {32, 2, false, kAllRows, 1, 16};
-    return {32, 1, false, kAllRows, 1, 16};
+    if (side <= 3) return {2, true, 0, false, 2, 28};
+    if (side <= 5) return {2, true, 0, false, 1, wide ? 20 : 24};
+    if (side <= 7) return {wide ? 1 : 2, false, 2, false, 1, 20};
+    if (side <= 9) return {1, false, 2, true, 1, wide ? 16 : 20};
+    return {1, false, 2, true, 1, side >= 15 && wide ? 12 : 16};
   }
-  if (side <= 3) return {16, 2, true, kNoRows, 2, 28};
-  if (side <= 5) return {16, 1, true, kAllRows, 1, 20};
-  if (side <= 9) return {16, 1, true, kAllRows, 1, 16};
-  return {32, 1, false, kAllRows, 1, 12};
+  if (side <= 3) return {2, true, 0, false, 2, 28};
+  if (side <= 5) return {1, true, 0, false, 1, 20};
+  if (side <= 9) return {1, true, 0, true, 1, 16};
+  return {1, false, 0, true, 1, 12};
 }
 
 /// What a lane reads of a row, for kIn16<T> outputs of it.
-template <class T, int kSide, int kChannels>
+template <class T, int kSide_, int kChannels>
 struct Reach {
+  static constexpr int kSide = kSide_;
   static constexpr int kOutputs = kIn16<T>;
   static constexpr int kSamples = kOutputs + (kSide - 1) * kChannels;
-  /// Samples before them, back to an address of whole words: under the default anchor the outputs
-  /// then lie at such addresses, too.
-  static constexpr int kSlack = (kOutputs - kSide / 2 * kChannels % kOutputs) % kOutputs;
-  static constexpr int kLoads = (kSlack + kSamples + kOutputs - 1) / kOutputs;
-  static constexpr WalkTuning kTuning = walk_tuning(kSide, sizeof(T) == 4);
-  static constexpr int kRows = kTuning.rows, kTogether = kTuning.together;
-  static_assert(kRows % kTogether == 0 && (kSide - 1) % kTogether == 0);
+  static constexpr int kLoads = (kSamples + kOutputs - 1) / kOutputs;
+  static constexpr WalkTuning kTuning = walk_tuning(kSide, kChannels, sizeof(T) == 4);
+  static constexpr int kTogether = kTuning.together;
+  static_assert((kSide - 1) % kTogether == 0);
 
   using Row = Bytes16[kLoads];
   using Samples = float[kSamples];
   using Sums = float[kSide][kOutputs];
 };
 
-/// Of any anchor: how far the outputs move to the left, so that their samples start kSlack behind
-/// an address of whole words.
-template <class R>
-int outputs_shift(int dx) {
-  return floor_modulo(dx - R::kSlack, R::kOutputs);
-}
-
 template <class T, class R>
 CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Samples& samples) {
   CONVFILT_UNROLL(R::kSamples)
   for (int n = 0; n < R::kSamples; ++n) {
-    const int at = R::kSlack + n;
-    samples[n] = sum_of(sample_of<T>(row[at / R::kOutputs], at % R::kOutputs));
+    samples[n] = sum_of(sample_of<T>(row[n / R::kOutputs], n % R::kOutputs));
   }
 }
 
@@ -73,12 +61,12 @@ CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Sampl
 /// 1 from the row before: so they move on as they are added to, and those at kSide - 1 are
 /// complete. The same for the rows after k, whose sums move on as often. kGuarded: not all of these
 /// outputs are rows of the strip, which has `rows`.
-template <class R, int kSide, int kChannels, int kTogether, bool kGuarded, class T>
+template <class R, int kSide, int kChannels, bool kGuarded, class T>
 CONVFILT_DEVICE inline void add_rows(const MaskPart<T>& mask,
-                                     const typename R::Samples (&samples)[kTogether], int k,
+                                     const typename R::Samples (&samples)[R::kTogether], int k,
                                      int rows, typename R::Sums& sums,
-                                     float (&complete)[kTogether][R::kOutputs]) {
-  constexpr int kOutputs = R::kOutputs;
+                                     float (&complete)[R::kTogether][R::kOutputs]) {
+  constexpr int kOutputs = R::kOutputs, kTogether = R::kTogether;
   float after[kOutputs] = {};  // what the second row adds to the sums at j + 1
   CONVFILT_UNROLL(kSide)
   for (int j = kSide - 1; j >= 0; --j) {
