@@ -55,12 +55,15 @@ const dim3 kWalkBlock(32, kWalkWarps);
 
 template <class R, class Kernel>
 WalkGrid walk_grid(R, Kernel kernel, int width, int height) {
-  WalkGrid grid;
-  grid.across = ceil_div(width, 32 * kWalkWarps * R::kOutputs);
-  // Of rows above a block's own, those that are not left out cost as much as any.
-  const double above = (R::kSide - 1) * (R::kTuning.guarded ? 0.2 : 1.0);
-  grid.rows =
-      even_rows(height, R::kTogether, grid.across, blocks_at_once(kernel, kWalkBlock, 0), above);
+  const int blocks = blocks_at_once(kernel, kWalkBlock, 0);
+  WalkGrid grid{ceil_div(width, 32 * kWalkWarps * R::kOutputs), height, 0};
+  if (R::kTuning.guarded) {
+    grid.rows = ceil_div(ceil_div(grid.strips * height, blocks), R::kTogether) * R::kTogether;
+  } else {
+    // These wait for memory, which likes neighbours that read the same rows at the same time.
+    grid.rows = even_rows(height, R::kTogether, grid.strips, blocks, R::kSide - 1);
+    grid.length = ceil_div(height, grid.rows) * grid.rows;
+  }
   return grid;
 }
 
@@ -91,7 +94,7 @@ class WalkPlan : public DevicePlan {
       const int columns = (ceil_div(out.width, R::kOutputs) + R::kLoads - 1) * R::kOutputs;
       const PlaneView<const T> samples{in.data - left, columns, in.height, in.stride};
       const WalkGrid grid = walk_grid(reach, kernel, out.width, out.height);
-      launch(dim3(grid.across * ceil_div(out.height, grid.rows)), kWalkBlock, stream_, kernel,
+      launch(dim3(ceil_div(grid.strips * grid.length, grid.rows)), kWalkBlock, stream_, kernel,
              samples, out, ghost_, problem_.border, grid, mask);
     });
   }

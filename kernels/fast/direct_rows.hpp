@@ -33,27 +33,71 @@ constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
   return {1, false, 0, true, 1, 12};
 }
 
-/// What a lane reads of a row, for kIn16<T> outputs of it.
+/// What a lane reads of a row, for its outputs there: pieces of as many samples. Of small masks a
+/// piece has 16 bytes, since these wait for memory; the sums of large ones would fill the
+/// registers.
 template <class T, int kSide_, int kChannels>
 struct Reach {
   static constexpr int kSide = kSide_;
-  static constexpr int kOutputs = kIn16<T>;
+  static constexpr int kOutputs = kSide <= 7 ? kIn16<T> : 4;
   static constexpr int kSamples = kOutputs + (kSide - 1) * kChannels;
   static constexpr int kLoads = (kSamples + kOutputs - 1) / kOutputs;
   static constexpr WalkTuning kTuning = walk_tuning(kSide, kChannels, sizeof(T) == 4);
   static constexpr int kTogether = kTuning.together;
   static_assert((kSide - 1) % kTogether == 0);
 
-  using Row = Bytes16[kLoads];
+  using Piece = std::conditional_t<kOutputs == kIn16<T>, Bytes16, Four<T>>;
+  using Row = Piece[kLoads];
   using Samples = float[kSamples];
   using Sums = float[kSide][kOutputs];
 };
+
+/// The piece from (x, y) on.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece load_piece(const PlaneView<const T>& in, int x, int y) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return load16(in, x, y);
+  } else {
+    return load4(in, x, y);
+  }
+}
+
+/// A piece of such samples.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece piece_of(const T* samples) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return bytes16_of(samples);
+  } else {
+    return {samples[0], samples[1], samples[2], samples[3]};
+  }
+}
+
+/// A lane's outputs of a row, from their sums.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece ends_of(const FloatFinish& f,
+                                                 const float (&sums)[R::kOutputs]) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return finished<T>(f, sums);
+  } else {
+    float all[kIn16<T>] = {};
+    CONVFILT_UNROLL(R::kOutputs)
+    for (int n = 0; n < R::kOutputs; ++n) all[n] = sums[n];
+    const Bytes16 words = finished<T>(f, all);
+    return {sample_of<T>(words, 0), sample_of<T>(words, 1), sample_of<T>(words, 2),
+            sample_of<T>(words, 3)};
+  }
+}
 
 template <class T, class R>
 CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Samples& samples) {
   CONVFILT_UNROLL(R::kSamples)
   for (int n = 0; n < R::kSamples; ++n) {
-    samples[n] = sum_of(sample_of<T>(row[n / R::kOutputs], n % R::kOutputs));
+    const auto& piece = row[n / R::kOutputs];
+    if constexpr (R::kOutputs == kIn16<T>) {
+      samples[n] = sum_of(sample_of<T>(piece, n % R::kOutputs));
+    } else {
+      samples[n] = sum_of(piece.samples[n % R::kOutputs]);
+    }
   }
 }
 

@@ -9,10 +9,12 @@ namespace convfilt::CONVFILT_BACKEND {
 
 constexpr int kWalkWarps = 4;  // of a block, side by side
 
-/// How a picture is shared out among blocks.
+/// How a picture is shared out among blocks: its strips, one below the other, make up one long
+/// strip, of which each block walks as many rows, so that all end together.
 struct WalkGrid {
-  int across;  ///< blocks beside each other
-  int rows;    ///< of outputs, of a block
+  int strips;
+  int length;  ///< rows of a strip, at least those of the outputs
+  int rows;    ///< of a block
 };
 
 /// A lane's strip. The samples of output x begin at column x of `in`, and go on beyond its rows:
@@ -22,6 +24,7 @@ class Strip {
   using R = Reach<T, kSide, kChannels>;
   static constexpr WalkTuning kTuning = R::kTuning;
   static constexpr int kTogether = R::kTogether, kLoaded = kTuning.ahead ? kTogether : 0;
+  using Piece = typename R::Piece;
   using Rows = typename R::Row[kTogether];
 
  public:
@@ -67,7 +70,7 @@ class Strip {
       CONVFILT_UNROLL(kTogether)
       for (int r = 0; r < kTogether; ++r) {
         CONVFILT_UNROLL(R::kLoads)
-        for (int n = 0; n < R::kLoads; ++n) loaded[r][n] = load16(here_, n * R::kOutputs, r);
+        for (int n = 0; n < R::kLoads; ++n) loaded[r][n] = load_piece<R>(here_, n * R::kOutputs, r);
         const int near = kTuning.near + r;
         if (kTuning.near && near < here_.height) prefetch(here_, 0, near);
       }
@@ -82,10 +85,10 @@ class Strip {
                                                               complete);
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; r < kTogether; ++r) {
-      const Bytes16 words = finished<T>(mask.finish, complete[r]);
+      const Piece ends = ends_of<R, T>(mask.finish, complete[r]);
       const int row = k - (kSide - 1) + r;
       if (kAtEnds && (row < 0 || row >= out_.height)) continue;
-      *reinterpret_cast<Bytes16*>(kAtEnds ? out_.row(row) : to_ + r * out_.stride) = words;
+      *reinterpret_cast<Piece*>(kAtEnds ? out_.row(row) : to_ + r * out_.stride) = ends;
     }
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; kLoaded && r < kTogether; ++r) {
@@ -104,7 +107,7 @@ class Strip {
       const int y = edge_row(border_, first_y_ + k + r, in_.height);
       CONVFILT_UNROLL(R::kLoads)
       for (int n = 0; n < R::kLoads; ++n) {
-        rows[r][n] = y < 0 ? bytes16_of(ghosts) : load16(in_, n * R::kOutputs, y);
+        rows[r][n] = y < 0 ? piece_of<R>(ghosts) : load_piece<R>(in_, n * R::kOutputs, y);
       }
       CONVFILT_UNROLL(1)
       for (int n = 0; y < 0 && n < R::kSamples; ++n) count_ghost_cell();
@@ -127,14 +130,20 @@ __global__ void __launch_bounds__(kWalkWarps * 32,
                                   Reach<T, kSide, kChannels>::kTuning.warps / kWalkWarps)
     walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, WalkGrid grid,
                 const MaskPart<T> __grid_constant__ mask) {
-  constexpr int kOutputs = kIn16<T>;
-  const int block_x = int(blockIdx.x) % grid.across, block_y = int(blockIdx.x) / grid.across;
-  const int x = ((block_x * kWalkWarps + threadIdx.y) * 32 + threadIdx.x) * kOutputs;
-  if (x >= out.width) return;
-  const int y = block_y * grid.rows;
-  Strip<T, kSide, kChannels> strip(in, out, ghost, border, x, y, y + mask.dy,
-                                   min(grid.rows, out.height - y));
-  strip.walk(mask);
+  constexpr int kOutputs = Reach<T, kSide, kChannels>::kOutputs;
+  int at = int(blockIdx.x) * grid.rows;
+  const int end = min(at + grid.rows, grid.strips * grid.length);
+  CONVFILT_UNROLL(1)
+  while (at < end) {
+    const int y = at % grid.length, rows = min(end - at, grid.length - y);
+    const int x = ((at / grid.length * kWalkWarps + threadIdx.y) * 32 + threadIdx.x) * kOutputs;
+    const int rows_there = min(rows, out.height - y);
+    if (x < out.width && rows_there > 0) {
+      Strip<T, kSide, kChannels> strip(in, out, ghost, border, x, y, y + mask.dy, rows_there);
+      strip.walk(mask);
+    }
+    at += rows;
+  }
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND
