@@ -16,21 +16,31 @@ struct WalkTuning {
   int warps;     ///< for whose registers an SM shall have room
 };
 
-/// What measured best on an H200. Bodies of loops beyond some 2,000 instructions leave the cache of
-/// instructions; fewer warps leave a GPU idle, more leave too few registers.
+/// What measured best on an H200. Large masks want few warps, with all their sums and the next rows
+/// in registers: more of them, each elsewhere in the loop, wait for instructions. From 15x15 on a
+/// loop of two rows would no longer fit the cache of these.
 constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
-  const bool wide = channels > 1;
-  if (is_float) {
-    if (side <= 3) return {2, true, 0, false, 2, 28};
-    if (side <= 5) return {2, true, 0, false, 1, wide ? 20 : 24};
-    if (side <= 7) return {wide ? 1 : 2, false, 2, false, 1, 20};
-    if (side <= 9) return {1, false, 2, true, 1, wide ? 16 : 20};
-    return {1, false, 2, true, 1, side >= 15 && wide ? 12 : 16};
+  const bool colour = channels > 1;
+  switch (side) {
+    case 3: return {2, true, 0, false, 2, 28};
+    case 5:
+      if (!is_float) return {1, true, 0, false, 1, 20};
+      if (colour) return {2, false, 2, false, 1, 20};
+      return {2, true, 0, false, 1, 24};
+    case 7:
+      if (!is_float) return {1, true, 0, true, 1, 16};
+      if (colour) return {1, false, 4, false, 1, 20};
+      return {2, false, 2, false, 1, 20};
+    case 9:
+      if (!is_float && colour) return {1, true, 0, true, 1, 12};
+      if (colour) return {2, false, 2, true, 1, 12};
+      return {2, true, 0, true, 1, 12};
+    case 11: return {2, true, 0, true, 1, 8};
+    case 13:
+      if (colour) return {1, true, 0, true, 1, 12};
+      return {2, true, 0, true, 1, 8};
+    default: return {1, true, 0, true, 1, 8};
   }
-  if (side <= 3) return {2, true, 0, false, 2, 28};
-  if (side <= 5) return {1, true, 0, false, 1, 20};
-  if (side <= 9) return {1, true, 0, true, 1, 16};
-  return {1, false, 0, true, 1, 12};
 }
 
 /// What a lane reads of a row, for its outputs there: pieces of as many samples. Of small masks a

@@ -29,22 +29,21 @@ class Strip {
 
  public:
   CONVFILT_DEVICE Strip(const PlaneView<const T>& in, const PlaneView<T>& out, T ghost,
-                        Border border, int x, int y, int first_y, int rows)
-      : in_{in.data + x, in.width - x, in.height, in.stride},
-        out_{out.row(y) + x, out.width - x, rows, out.stride},
-        ghost_(ghost),
-        border_(border),
-        first_y_(first_y) {}
+                        Border border, const WalkGrid& grid)
+      : picture_(in), outputs_(out), ghost_(ghost), border_(border), grid_(grid) {}
 
+  /// Walks a block's rows.
   CONVFILT_DEVICE void walk(const MaskPart<T>& mask) {
-    const int in_rows = out_.height + kSide - 1, last = out_.height - kTogether - kLoaded;
-    if (kLoaded) load_any(0, now_);
-    // Between its first and its last rows a strip meets neither rows outside the picture nor
-    // outputs that are not its own.
+    int at = int(blockIdx.x) * grid_.rows;
+    const int end = min(at + grid_.rows, grid_.strips * grid_.length);
+    begin(at, end, mask.dy);
     CONVFILT_UNROLL(1)
-    for (int k = 0; k < in_rows;) {
+    for (int k = 0; k < in_rows();) {
+      // Between its first and its last rows a strip meets neither rows outside the picture nor
+      // outputs that are not its own.
+      const int last = out_.height - kTogether - kLoaded;
       CONVFILT_UNROLL(1)
-      for (; k < in_rows && (k < kSide - 1 || k > last); k += kTogether) step<true>(mask, k);
+      for (; k < in_rows() && (k < kSide - 1 || k > last); k += kTogether) step<true>(mask, k);
       const int y = first_y_ + k + kLoaded;
       here_ = in_.rows(y, in_.height - y);
       to_ = out_.row(k - (kSide - 1));
@@ -54,10 +53,35 @@ class Strip {
         here_ = here_.rows(kTogether, here_.height - kTogether);
         to_ += kTogether * out_.stride;
       }
+      if constexpr (kTuning.guarded) {
+        if (k < in_rows()) continue;
+        at += out_.height;
+        if (at >= end) return;
+        begin(at, end, mask.dy);
+        k = 0;
+      }
     }
   }
 
  private:
+  CONVFILT_DEVICE int in_rows() const { return out_.height + kSide - 1; }
+
+  /// A strip from the long strip's row `at` on. Lanes beside the picture do as the last one in it.
+  CONVFILT_DEVICE void begin(int at, int end, int dy) {
+    const int lane = (at / grid_.length * kWalkWarps + threadIdx.y) * 32 + threadIdx.x;
+    const int x = min(lane, (outputs_.width - 1) / R::kOutputs) * R::kOutputs;
+    const int y = at % grid_.length, rows = min(end - at, outputs_.height - y);
+    in_ = {picture_.data + x, picture_.width - x, picture_.height, picture_.stride};
+    out_ = {outputs_.row(y) + x, outputs_.width - x, rows, outputs_.stride};
+    first_y_ = y + dy;
+    CONVFILT_UNROLL(kSide)
+    for (int j = 0; j < kSide; ++j) {
+      CONVFILT_UNROLL(R::kOutputs)
+      for (int n = 0; n < R::kOutputs; ++n) sums_[j][n] = 0;
+    }
+    if (kLoaded) load_any(0, now_);
+  }
+
   /// Row k of the strip, and those added together with it.
   template <bool kAtEnds>
   CONVFILT_DEVICE void step(const MaskPart<T>& mask, int k) {
@@ -65,7 +89,7 @@ class Strip {
     Rows next = {};
     Rows& loaded = kLoaded ? next : now_;
     if (kAtEnds) {
-      if (k + kLoaded < out_.height + kSide - 1) load_any(k + kLoaded, loaded);
+      if (k + kLoaded < in_rows()) load_any(k + kLoaded, loaded);
     } else {
       CONVFILT_UNROLL(kTogether)
       for (int r = 0; r < kTogether; ++r) {
@@ -114,11 +138,14 @@ class Strip {
     }
   }
 
-  const PlaneView<const T> in_;
-  const PlaneView<T> out_;
+  const PlaneView<const T> picture_;
+  const PlaneView<T> outputs_;
   const T ghost_;
   const Border border_;
-  const int first_y_;
+  const WalkGrid grid_;
+  PlaneView<const T> in_{};    ///< from the lane's samples on
+  PlaneView<T> out_{};         ///< and its outputs
+  int first_y_ = 0;            ///< of the rows that the strip reads
   PlaneView<const T> here_{};  ///< from the next row on that is to be loaded, within the picture
   T* to_ = nullptr;            ///< where the next outputs go
   Rows now_ = {};
@@ -130,20 +157,8 @@ __global__ void __launch_bounds__(kWalkWarps * 32,
                                   Reach<T, kSide, kChannels>::kTuning.warps / kWalkWarps)
     walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, WalkGrid grid,
                 const MaskPart<T> __grid_constant__ mask) {
-  constexpr int kOutputs = Reach<T, kSide, kChannels>::kOutputs;
-  int at = int(blockIdx.x) * grid.rows;
-  const int end = min(at + grid.rows, grid.strips * grid.length);
-  CONVFILT_UNROLL(1)
-  while (at < end) {
-    const int y = at % grid.length, rows = min(end - at, grid.length - y);
-    const int x = ((at / grid.length * kWalkWarps + threadIdx.y) * 32 + threadIdx.x) * kOutputs;
-    const int rows_there = min(rows, out.height - y);
-    if (x < out.width && rows_there > 0) {
-      Strip<T, kSide, kChannels> strip(in, out, ghost, border, x, y, y + mask.dy, rows_there);
-      strip.walk(mask);
-    }
-    at += rows;
-  }
+  Strip<T, kSide, kChannels> strip(in, out, ghost, border, grid);
+  strip.walk(mask);
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND
