@@ -74,11 +74,6 @@ class Strip {
     in_ = {picture_.data + x, picture_.width - x, picture_.height, picture_.stride};
     out_ = {outputs_.row(y) + x, outputs_.width - x, rows, outputs_.stride};
     first_y_ = y + dy;
-    CONVFILT_UNROLL(kSide)
-    for (int j = 0; j < kSide; ++j) {
-      CONVFILT_UNROLL(R::kOutputs)
-      for (int n = 0; n < R::kOutputs; ++n) sums_[j][n] = 0;
-    }
     if (kLoaded) load_any(0, now_);
   }
 
@@ -149,7 +144,7 @@ class Strip {
   PlaneView<const T> here_{};  ///< from the next row on that is to be loaded, within the picture
   T* to_ = nullptr;            ///< where the next outputs go
   Rows now_ = {};
-  typename R::Sums sums_ = {};
+  typename R::Sums sums_ = {};  ///< the first row of the mask starts them: none is left from before
 };
 
 template <class T, int kSide, int kChannels>
