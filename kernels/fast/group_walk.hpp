@@ -17,12 +17,7 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
   const int x = grid.strip_x(strip), own_x = strip * kGroupColumns;
   // Rows below the strip are there where the last outputs together reach them.
   const int in_rows = ceil_div(to - from, kRows) * kRows + height - 1;
-  const StripSides sides = sides_of<kGroupColumns>(grid, x, place.picture.width);
-  if (sides.any()) {  // for the whole block
-    write_sides<kGroupThreads>(place, sides, from + mask.dy, in_rows);
-    __threadfence();
-    __syncthreads();
-  }
+  write_strip_sides(place, grid, x, from + mask.dy, in_rows);
   RowCopies copies(place, x, from + mask.dy, in_rows, grid.chunks, kPitch, kept);
   CONVFILT_UNROLL(1)
   for (int row = 0; row < height + kRows - 1; row += 2) copies.copy_two(place);
