@@ -8,6 +8,7 @@
 #include "compare.hpp"
 #include "emulator/shared_words.hpp"
 #include "environment.hpp"
+#include "few_blocks.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
 
@@ -34,13 +35,6 @@ void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions o
     CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
   }
 }
-
-/// So many blocks at a time, so that each has several steps of rows.
-class FewBlocks {
- public:
-  explicit FewBlocks(int blocks) { emulator::most_blocks = blocks; }
-  ~FewBlocks() { emulator::most_blocks = 1 << 30; }
-};
 
 /// An emulated device that copies rows on its own, or does not.
 class RowCopies {

@@ -8,10 +8,10 @@
 #include <limits>
 
 #include "compare.hpp"
-#include "emulator/shared_words.hpp"
 #include "environment.hpp"
 #include "fast/line_mask.hpp"
 #include "fast/tiny_samples.hpp"
+#include "few_blocks.hpp"
 #include "registry.hpp"
 #include "sample_masks.hpp"
 
@@ -39,13 +39,6 @@ void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions o
                   "first difference at " << at.x << ' ' << at.y << " channel " << at.c);
   }
 }
-
-/// So many blocks at a time, so that each has several steps of rows.
-class FewBlocks {
- public:
-  explicit FewBlocks(int blocks) { emulator::most_blocks = blocks; }
-  ~FewBlocks() { emulator::most_blocks = 1 << 30; }
-};
 
 SeparableMask<std::uint16_t> lines_of(std::vector<float> row, std::vector<float> column) {
   SeparableMask<std::uint16_t> mask;

@@ -9,14 +9,18 @@
 //   Masks of other sizes, and parts of masks: a tile in shared memory, 4 x 8 outputs a
 //   thread; a chunk of 4 weights or samples read from it serves 32 multiply-adds.
 //
-//   Global reads per output: (1 + (h - 1) / 32) * 4 * ceil((w + 3) / 4) / 4 of 32-bit samples, e.g.
-//   3.4 at 5x5, of which the caches give all but one.
+//   Global reads per output: (1 + (h - 1) / rows) * ceil((w + 3) / 4) of 32-bit samples, e.g. 2 at
+//   5x5, of which the caches give all but one.
 //   Siblings: unrolled reads every row h times; tensor does 8 bits on tensor cores.
 //   direct_walk.hpp and direct_tile.hpp are the kernels.
 
+#include "device_plan_base.hpp"
 #include "direct_tile.hpp"
 #include "direct_walk.hpp"
 #include "dispatch.hpp"
+#include "even_rows.hpp"
+#include "shared_words.hpp"
+#include "side_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -24,41 +28,95 @@ namespace {
 using std::uint16_t;
 using std::uint8_t;
 
-// From where on the sums of so many rows leave too few registers: the tile is faster then.
-constexpr int kLargestWalk = 17;
+// The loop of larger ones would no longer fit the cache of instructions, so that the tile is as
+// fast. Fewer are compiled for 16-bit samples, to save time.
+template <class T>
+constexpr int kLargestWalk = std::is_same_v<T, float> ? 21 : 17;
 
-/// Whether the mask, which is not in parts, is one that a warp walks down.
-bool walks(const Problem& p, int width, int height) {
-  return p.depth != Depth::u8 && width == height && width >= 3 && width <= kLargestWalk &&
-         width % 2 == 1 && (p.channels == 1 || p.channels == 3);
+/// Whether a warp walks down the picture.
+bool walks(const Problem& p) {
+  const int side = p.mask.width;
+  const int largest = p.depth == Depth::f32 ? kLargestWalk<float> : kLargestWalk<uint16_t>;
+  return p.depth != Depth::u8 && side == p.mask.height && side >= 3 && side <= largest &&
+         side % 2 == 1 && (p.channels == 1 || p.channels == 3);
 }
 
-/// Calls f with the side as a constant.
-template <int kSide = 3, class F>
-void with_side(int side, F f) {
-  if constexpr (kSide > kLargestWalk) {
-    return;
-  } else if (side == kSide) {
-    f(std::integral_constant<int, kSide>{});
-  } else {
-    with_side<kSide + 2>(side, f);
+/// Calls f with what lanes reach, and the kernel.
+template <class T, int kSide = 3, class F>
+decltype(auto) with_walk(int side, int channels, F f) {
+  if constexpr (kSide + 2 <= kLargestWalk<T>) {
+    if (side > kSide) return with_walk<T, kSide + 2>(side, channels, f);
   }
+  if (channels == 1) return f(Reach<T, kSide, 1>{}, walk_kernel<T, kSide, 1>);
+  return f(Reach<T, kSide, 3>{}, walk_kernel<T, kSide, 3>);
 }
 
-template <class T, int kSide, int kChannels>
-void run_walk(const Problem& p, const Pass& pass, const Stream& stream) {
-  using R = Reach<T, kSide, kChannels>;
-  MaskPart<T> mask = pass.mask_part<T>();
-  // The first row's sums are not added to zero here, and may be -0. An offset of 0 makes that 0 in
-  // the end, but one of -0 would not.
-  mask.finish.offset += 0.0f;
-  const int shift = outputs_shift<R>(mask.dx * kChannels);
-  const dim3 block(32, kWalkWarps);
-  const int across = ceil_div(pass.out.width + shift, 32 * R::kOutputs);
-  const int down = ceil_div(pass.out.height, kWalkWarps * R::kRows);
-  launch(dim3(across * down), block, stream, walk_kernel<T, kSide, kChannels>, pass.input<T>(),
-         pass.output<T>(), pass.ghost_cell<T>(), p.border, shift, across, down, mask);
+const dim3 kWalkBlock(32, kWalkWarps);
+
+template <class R, class Kernel>
+WalkGrid walk_grid(R, Kernel kernel, int width, int height) {
+  const int blocks = blocks_at_once(kernel, kWalkBlock, 0);
+  WalkGrid grid{ceil_div(width, 32 * kWalkWarps * R::kOutputs), height, 0};
+  if (R::kTuning.guarded) {
+    grid.rows = ceil_div(ceil_div(grid.strips * height, blocks), R::kTogether) * R::kTogether;
+  } else {
+    // These wait for memory, which likes neighbours that read the same rows at the same time.
+    grid.rows = even_rows(height, R::kTogether, grid.strips, blocks, R::kSide - 1);
+    grid.length = ceil_div(height, grid.rows) * grid.rows;
+  }
+  return grid;
 }
+
+template <class T>
+class WalkPlan : public DevicePlan {
+ public:
+  WalkPlan(const Problem& problem, const PlanOptions& options)
+      : DevicePlan(problem, options,
+                   {.width = kMostPixels, .interleaved = true, .sides = most_sides(problem)}),
+        mask_(prepare_mask<T>(problem.mask).parts().front()),
+        ghost_(ghost_sample<T>(problem)) {
+    // The first row's sums are not added to zero here, and may be -0. An offset of 0 makes that 0
+    // in the end, but one of -0 would not.
+    mask_.finish.offset += 0.0f;
+  }
+
+ protected:
+  void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
+    const auto in = in_plane.view<T>(), out = out_plane.view<T>();
+    MaskPart<T> mask = mask_;
+    mask.dx += shift.x;
+    mask.dy += shift.y;
+    const int left = -mask.dx * step();
+    const int right = std::max(0, out.width + (mask.width - 1) * step() - left - in.width);
+    write_sides(in, ghost_, problem_.border, step(), left, right, stream_);
+    with_walk<T>(mask.width, step(), [&](auto reach, auto kernel) {
+      using R = decltype(reach);
+      const int columns = (ceil_div(out.width, R::kOutputs) + R::kLoads - 1) * R::kOutputs;
+      const PlaneView<const T> samples{in.data - left, columns, in.height, in.stride};
+      const WalkGrid grid = walk_grid(reach, kernel, out.width, out.height);
+      launch(dim3(ceil_div(grid.strips * grid.length, grid.rows)), kWalkBlock, stream_, kernel,
+             samples, out, ghost_, problem_.border, grid, mask);
+    });
+  }
+  /// So that the samples of the first output begin at a whole address.
+  int margin(Shift shift) const override { return -(mask_.dx + shift.x) * step() * int(sizeof(T)); }
+  std::size_t scratch_bytes(int, int, int) const override { return 0; }
+  void allocate_scratch(int, int, int) override {}
+
+ private:
+  /// So that columns and what lanes round them up to stay within int.
+  static constexpr int kMostPixels = (1 << 30) / 3;
+
+  /// Bytes of a row beside its samples: a mask's reach, and what the last lane rounds up.
+  static int most_sides(const Problem& problem) {
+    const int more_outputs = std::max(0, problem.out_width() - problem.width);
+    const int samples = (more_outputs + problem.mask.width - 1) * problem.channels;
+    return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
+  }
+
+  MaskPart<T> mask_;
+  const T ghost_;
+};
 
 template <class T, int kChunks = 1>
 void run_tile(const Problem& p, const Pass& pass, const Stream& stream) {
@@ -73,48 +131,40 @@ void run_tile(const Problem& p, const Pass& pass, const Stream& stream) {
          pass.sums<T>(), pass.ghost_cell<T>(), p.border, pass.channels, mask);
 }
 
-template <class T>
-void run_depth(const Problem& p, const Pass& pass, const Stream& stream) {
-  const auto& mask = pass.mask_part<T>();
-  if constexpr (!std::is_same_v<T, uint8_t>) {
-    if (mask.first && mask.last && walks(p, mask.width, mask.height)) {
-      return with_side(mask.width, [&](auto side) {
-        if (pass.channels == 1) {
-          run_walk<T, side(), 1>(p, pass, stream);
-        } else {
-          run_walk<T, side(), 3>(p, pass, stream);
-        }
-      });
-    }
-  }
-  run_tile<T>(p, pass, stream);
-}
-
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
   with_depth(p.depth,
-             [&](auto depth) { run_depth<typename decltype(depth)::type>(p, pass, stream); });
+             [&](auto depth) { run_tile<typename decltype(depth)::type>(p, pass, stream); });
+}
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  // Little memory is for the picture rather than for its sides.
+  constexpr std::size_t kEnough = 1 << 18;
+  const bool has_room = options.memory_limit == 0 || options.memory_limit >= kEnough;
+  if (walks(problem) && options.padded_pitch && has_room) {
+    if (problem.depth == Depth::f32) return std::make_unique<WalkPlan<float>>(problem, options);
+    return std::make_unique<WalkPlan<uint16_t>>(problem, options);
+  }
+  return make_direct_plan(problem, options, run, {.interleaved = true});
 }
 
 template <class T>
 Geometry walk_geometry(const Problem& p) {
-  Geometry g;
-  const int side = p.mask.width;
-  int rows = 0, loads = 0;
-  with_side(side, [&](auto known) {
-    rows = Reach<T, known(), 1>::kRows;
-    loads = p.channels == 1 ? Reach<T, known(), 1>::kLoads : Reach<T, known(), 3>::kLoads;
+  return with_walk<T>(p.mask.width, p.channels, [&](auto reach, auto kernel) {
+    using R = decltype(reach);
+    const WalkGrid grid = walk_grid(reach, kernel, p.out_width() * p.channels, p.out_height());
+    Geometry g;
+    g.block_columns = 32;
+    g.block_rows = kWalkWarps;
+    g.computing_threads = 32 * kWalkWarps;
+    g.out_columns = g.computing_threads * R::kOutputs;
+    g.out_rows = grid.rows;
+    g.loads = double(g.computing_threads) * (grid.rows + R::kSide - 1) * R::kLoads * R::kOutputs;
+    g.loads_per_output = "(1 + (h - 1) / rows) * " + std::to_string(R::kLoads);
+    g.note = "A warp walks down its rows of outputs, and loads " + std::to_string(R::kOutputs) +
+             " samples at a time: " + std::to_string(grid.rows) +
+             " rows here, on a GPU as many as let all its multiprocessors end together.";
+    return g;
   });
-  g.block_columns = 32;
-  g.block_rows = kWalkWarps;
-  g.computing_threads = 32 * kWalkWarps;
-  g.out_columns = 32 * kIn16<T>;
-  g.out_rows = kWalkWarps * rows;
-  g.loads = double(g.computing_threads) * (rows + side - 1) * loads * kIn16<T>;
-  g.loads_per_output = "(1 + (h - 1) / " + std::to_string(rows) + ") * " + std::to_string(loads);
-  g.note = "A warp walks down " + std::to_string(rows) + " rows of outputs, and loads " +
-           std::to_string(kIn16<T>) +
-           " samples at a time, beyond those it needs where these do not start at such an address.";
-  return g;
 }
 
 Geometry tile_geometry(const Problem& p) {
@@ -140,7 +190,7 @@ Geometry tile_geometry(const Problem& p) {
 }
 
 Geometry geometry(const Problem& p, const Tuning&) {
-  if (!walks(p, p.mask.width, p.mask.height)) return tile_geometry(p);
+  if (!walks(p)) return tile_geometry(p);
   return p.depth == Depth::f32 ? walk_geometry<float>(p) : walk_geometry<uint16_t>(p);
 }
 
@@ -151,7 +201,7 @@ extern const Implementation direct{
     "sums in registers, any depth: warps walk down the picture, or threads share a tile",
     Family::direct,
     direct_refuses,
-    direct_plan<run, InputLimits{.interleaved = true}>,
+    prepare,
     geometry};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -6,66 +6,108 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Which rows of a strip ask for each row of the mask whether its outputs are rows of the strip:
-/// none (their sums are dropped), the first and the last, or all, for less code.
-enum Guards { kNoRows, kEndRows, kAllRows };
-
 /// How strips are walked down.
 struct WalkTuning {
-  int rows;      ///< of outputs in a strip
   int together;  ///< rows that are added at once: a weight serves them all
   bool ahead;    ///< whether the next rows are loaded meanwhile
-  Guards guards;
+  int near;      ///< rows ahead that are brought to the L2 cache; 0 = none
+  bool guarded;  ///< whether a strip's first and last rows leave out rows of the mask
   int unrolled;  ///< turns of the loop
   int warps;     ///< for whose registers an SM shall have room
 };
 
-/// What measured best on an H200. From 11x11 on a loop of two rows, or of two kinds of rows, no
-/// longer fits the cache of instructions.
-constexpr WalkTuning walk_tuning(int side, bool is_float) {
-  if (is_float) {
-    if (side <= 3) return {16, 2, true, kNoRows, 2, 28};
-    if (side <= 5) return {16, 2, false, kNoRows, 1, 24};
-    if (side <= 11) return {32, 2, false, kAllRows, 1, 16};
-    return {32, 1, false, kAllRows, 1, 16};
+/// What measured best on an H200. Large masks want few warps, with all their sums and the next rows
+/// in registers: more of them, each elsewhere in the loop, wait for instructions. From 15x15 on a
+/// loop of two rows would no longer fit the cache of these.
+constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
+  const bool colour = channels > 1;
+  switch (side) {
+    case 3: return {2, true, 0, false, 2, 28};
+    case 5:
+      if (!is_float) return {1, true, 0, false, 1, 20};
+      if (colour) return {2, false, 2, false, 1, 20};
+      return {2, true, 0, false, 1, 24};
+    case 7:
+      if (!is_float) return {1, true, 0, true, 1, 16};
+      if (colour) return {1, false, 4, false, 1, 20};
+      return {2, false, 2, false, 1, 20};
+    case 9:
+      if (!is_float && colour) return {1, true, 0, true, 1, 12};
+      if (colour) return {2, false, 2, true, 1, 12};
+      return {2, true, 0, true, 1, 12};
+    case 11: return {2, true, 0, true, 1, 8};
+    case 13:
+      if (colour) return {1, true, 0, true, 1, 12};
+      return {2, true, 0, true, 1, 8};
+    default: return {1, true, 0, true, 1, 8};
   }
-  if (side <= 3) return {16, 2, true, kNoRows, 2, 28};
-  if (side <= 5) return {16, 1, true, kAllRows, 1, 20};
-  if (side <= 9) return {16, 1, true, kAllRows, 1, 16};
-  return {32, 1, false, kAllRows, 1, 12};
 }
 
-/// What a lane reads of a row, for kIn16<T> outputs of it.
-template <class T, int kSide, int kChannels>
+/// What a lane reads of a row, for its outputs there: pieces of as many samples. Of small masks a
+/// piece has 16 bytes, since these wait for memory; the sums of large ones would fill the
+/// registers.
+template <class T, int kSide_, int kChannels>
 struct Reach {
-  static constexpr int kOutputs = kIn16<T>;
+  static constexpr int kSide = kSide_;
+  static constexpr int kOutputs = kSide <= 7 ? kIn16<T> : 4;
   static constexpr int kSamples = kOutputs + (kSide - 1) * kChannels;
-  /// Samples before them, back to an address of whole words: under the default anchor the outputs
-  /// then lie at such addresses, too.
-  static constexpr int kSlack = (kOutputs - kSide / 2 * kChannels % kOutputs) % kOutputs;
-  static constexpr int kLoads = (kSlack + kSamples + kOutputs - 1) / kOutputs;
-  static constexpr WalkTuning kTuning = walk_tuning(kSide, sizeof(T) == 4);
-  static constexpr int kRows = kTuning.rows, kTogether = kTuning.together;
-  static_assert(kRows % kTogether == 0 && (kSide - 1) % kTogether == 0);
+  static constexpr int kLoads = (kSamples + kOutputs - 1) / kOutputs;
+  static constexpr WalkTuning kTuning = walk_tuning(kSide, kChannels, sizeof(T) == 4);
+  static constexpr int kTogether = kTuning.together;
+  static_assert((kSide - 1) % kTogether == 0);
 
-  using Row = Bytes16[kLoads];
+  using Piece = std::conditional_t<kOutputs == kIn16<T>, Bytes16, Four<T>>;
+  using Row = Piece[kLoads];
   using Samples = float[kSamples];
   using Sums = float[kSide][kOutputs];
 };
 
-/// Of any anchor: how far the outputs move to the left, so that their samples start kSlack behind
-/// an address of whole words.
-template <class R>
-int outputs_shift(int dx) {
-  return floor_modulo(dx - R::kSlack, R::kOutputs);
+/// The piece from (x, y) on.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece load_piece(const PlaneView<const T>& in, int x, int y) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return load16(in, x, y);
+  } else {
+    return load4(in, x, y);
+  }
+}
+
+/// A piece of such samples.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece piece_of(const T* samples) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return bytes16_of(samples);
+  } else {
+    return {samples[0], samples[1], samples[2], samples[3]};
+  }
+}
+
+/// A lane's outputs of a row, from their sums.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece ends_of(const FloatFinish& f,
+                                                 const float (&sums)[R::kOutputs]) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return finished<T>(f, sums);
+  } else {
+    float all[kIn16<T>] = {};
+    CONVFILT_UNROLL(R::kOutputs)
+    for (int n = 0; n < R::kOutputs; ++n) all[n] = sums[n];
+    const Bytes16 words = finished<T>(f, all);
+    return {sample_of<T>(words, 0), sample_of<T>(words, 1), sample_of<T>(words, 2),
+            sample_of<T>(words, 3)};
+  }
 }
 
 template <class T, class R>
 CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Samples& samples) {
   CONVFILT_UNROLL(R::kSamples)
   for (int n = 0; n < R::kSamples; ++n) {
-    const int at = R::kSlack + n;
-    samples[n] = sum_of(sample_of<T>(row[at / R::kOutputs], at % R::kOutputs));
+    const auto& piece = row[n / R::kOutputs];
+    if constexpr (R::kOutputs == kIn16<T>) {
+      samples[n] = sum_of(sample_of<T>(piece, n % R::kOutputs));
+    } else {
+      samples[n] = sum_of(piece.samples[n % R::kOutputs]);
+    }
   }
 }
 
@@ -73,12 +115,12 @@ CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Sampl
 /// 1 from the row before: so they move on as they are added to, and those at kSide - 1 are
 /// complete. The same for the rows after k, whose sums move on as often. kGuarded: not all of these
 /// outputs are rows of the strip, which has `rows`.
-template <class R, int kSide, int kChannels, int kTogether, bool kGuarded, class T>
+template <class R, int kSide, int kChannels, bool kGuarded, class T>
 CONVFILT_DEVICE inline void add_rows(const MaskPart<T>& mask,
-                                     const typename R::Samples (&samples)[kTogether], int k,
+                                     const typename R::Samples (&samples)[R::kTogether], int k,
                                      int rows, typename R::Sums& sums,
-                                     float (&complete)[kTogether][R::kOutputs]) {
-  constexpr int kOutputs = R::kOutputs;
+                                     float (&complete)[R::kTogether][R::kOutputs]) {
+  constexpr int kOutputs = R::kOutputs, kTogether = R::kTogether;
   float after[kOutputs] = {};  // what the second row adds to the sums at j + 1
   CONVFILT_UNROLL(kSide)
   for (int j = kSide - 1; j >= 0; --j) {

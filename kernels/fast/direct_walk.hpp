@@ -2,133 +2,158 @@
 /// adds to as many rows of outputs as the mask has.
 #pragma once
 
-#include "direct_edge.hpp"
+#include "direct_rows.hpp"
+#include "edge_row.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
-constexpr int kWalkWarps = 4;  // of a block, one below the other
+constexpr int kWalkWarps = 4;  // of a block, side by side
 
-/// A strip none of whose samples and outputs lie outside the pictures, at aligned addresses of
-/// `in`.
+/// How a picture is shared out among blocks: its strips, one below the other, make up one long
+/// strip, of which each block walks as many rows, so that all end together.
+struct WalkGrid {
+  int strips;
+  int length;  ///< rows of a strip, at least those of the outputs
+  int rows;    ///< of a block
+};
+
+/// A lane's strip. The samples of output x begin at column x of `in`, and go on beyond its rows:
+/// side_samples.hpp wrote there what the border makes up. Rows of `out` have room for whole words.
 template <class T, int kSide, int kChannels>
-CONVFILT_DEVICE inline void walk_inside(const PlaneView<const T>& in, const PlaneView<T>& out,
-                                        const MaskPart<T>& mask, const Place& at, bool aligned) {
+class Strip {
   using R = Reach<T, kSide, kChannels>;
-  constexpr int kTogether = R::kTogether;
-  constexpr bool kAhead = R::kTuning.ahead;
-  // Rows ahead that are brought near. Seen to help with floats alone: 16-bit rows are shorter.
-  constexpr int kPrefetched = sizeof(T) == 4 ? 2 : 0;
-  constexpr int kRows = R::kRows + kSide - 1;
-  const auto load_rows = [&](int k, typename R::Row(&to)[kTogether]) {
-    CONVFILT_UNROLL(kTogether)
-    for (int r = 0; r < kTogether; ++r) {
-      CONVFILT_UNROLL(R::kLoads)
-      for (int n = 0; n < R::kLoads; ++n) {
-        to[r][n] = load16(in, at.first_x + n * R::kOutputs, at.first_y + k + r);
+  static constexpr WalkTuning kTuning = R::kTuning;
+  static constexpr int kTogether = R::kTogether, kLoaded = kTuning.ahead ? kTogether : 0;
+  using Piece = typename R::Piece;
+  using Rows = typename R::Row[kTogether];
+
+ public:
+  CONVFILT_DEVICE Strip(const PlaneView<const T>& in, const PlaneView<T>& out, T ghost,
+                        Border border, const WalkGrid& grid)
+      : picture_(in), outputs_(out), ghost_(ghost), border_(border), grid_(grid) {}
+
+  /// Walks a block's rows.
+  CONVFILT_DEVICE void walk(const MaskPart<T>& mask) {
+    int at = int(blockIdx.x) * grid_.rows;
+    const int end = min(at + grid_.rows, grid_.strips * grid_.length);
+    begin(at, end, mask.dy);
+    CONVFILT_UNROLL(1)
+    for (int k = 0; k < in_rows();) {
+      // Between its first and its last rows a strip meets neither rows outside the picture nor
+      // outputs that are not its own.
+      const int last = out_.height - kTogether - kLoaded;
+      CONVFILT_UNROLL(1)
+      for (; k < in_rows() && (k < kSide - 1 || k > last); k += kTogether) step<true>(mask, k);
+      const int y = first_y_ + k + kLoaded;
+      here_ = in_.rows(y, in_.height - y);
+      to_ = out_.row(k - (kSide - 1));
+      CONVFILT_UNROLL(kTuning.unrolled)
+      for (; k <= last; k += kTogether) {
+        step<false>(mask, k);
+        here_ = here_.rows(kTogether, here_.height - kTogether);
+        to_ += kTogether * out_.stride;
+      }
+      if constexpr (kTuning.guarded) {
+        if (k < in_rows()) continue;
+        at += out_.height;
+        if (at >= end) return;
+        begin(at, end, mask.dy);
+        k = 0;
       }
     }
-  };
-  typename R::Sums sums = {};
-  typename R::Row now[kTogether], next[kTogether] = {};
-  if (kAhead) load_rows(0, now);
-  CONVFILT_UNROLL((R::kTuning.unrolled))
-  for (int k = 0; k < kRows; k += kTogether) {
+  }
+
+ private:
+  CONVFILT_DEVICE int in_rows() const { return out_.height + kSide - 1; }
+
+  /// A strip from the long strip's row `at` on. Lanes beside the picture do as the last one in it.
+  CONVFILT_DEVICE void begin(int at, int end, int dy) {
+    const int lane = (at / grid_.length * kWalkWarps + threadIdx.y) * 32 + threadIdx.x;
+    const int x = min(lane, (outputs_.width - 1) / R::kOutputs) * R::kOutputs;
+    const int y = at % grid_.length, rows = min(end - at, outputs_.height - y);
+    in_ = {picture_.data + x, picture_.width - x, picture_.height, picture_.stride};
+    out_ = {outputs_.row(y) + x, outputs_.width - x, rows, outputs_.stride};
+    first_y_ = y + dy;
+    if (kLoaded) load_any(0, now_);
+  }
+
+  /// Row k of the strip, and those added together with it.
+  template <bool kAtEnds>
+  CONVFILT_DEVICE void step(const MaskPart<T>& mask, int k) {
     // Load the next rows where there is little to compute meanwhile, else these.
-    if (!kAhead) {
-      load_rows(k, now);
+    Rows next = {};
+    Rows& loaded = kLoaded ? next : now_;
+    if (kAtEnds) {
+      if (k + kLoaded < in_rows()) load_any(k + kLoaded, loaded);
+    } else {
       CONVFILT_UNROLL(kTogether)
-      for (int r = 0; kPrefetched && r < kTogether; ++r) {
-        const int row = k + kPrefetched + r;
-        if (row < kRows) prefetch(in, at.first_x, at.first_y + row);
+      for (int r = 0; r < kTogether; ++r) {
+        CONVFILT_UNROLL(R::kLoads)
+        for (int n = 0; n < R::kLoads; ++n) loaded[r][n] = load_piece<R>(here_, n * R::kOutputs, r);
+        const int near = kTuning.near + r;
+        if (kTuning.near && near < here_.height) prefetch(here_, 0, near);
       }
-    } else if (k + kTogether < kRows) {
-      load_rows(k + kTogether, next);
     }
 
     // Compute, and store the rows of outputs that are complete.
     typename R::Samples samples[kTogether];
     CONVFILT_UNROLL(kTogether)
-    for (int r = 0; r < kTogether; ++r) unpack<T, R>(now[r], samples[r]);
+    for (int r = 0; r < kTogether; ++r) unpack<T, R>(now_[r], samples[r]);
     float complete[kTogether][R::kOutputs] = {};
-    if (R::kTuning.guards == kAllRows ||
-        (R::kTuning.guards == kEndRows && (k < kSide - 1 || k >= R::kRows))) {
-      add_rows<R, kSide, kChannels, kTogether, true>(mask, samples, k, R::kRows, sums, complete);
-    } else {
-      add_rows<R, kSide, kChannels, kTogether, false>(mask, samples, k, R::kRows, sums, complete);
+    add_rows<R, kSide, kChannels, kAtEnds && kTuning.guarded>(mask, samples, k, out_.height, sums_,
+                                                              complete);
+    CONVFILT_UNROLL(kTogether)
+    for (int r = 0; r < kTogether; ++r) {
+      const Piece ends = ends_of<R, T>(mask.finish, complete[r]);
+      const int row = k - (kSide - 1) + r;
+      if (kAtEnds && (row < 0 || row >= out_.height)) continue;
+      *reinterpret_cast<Piece*>(kAtEnds ? out_.row(row) : to_ + r * out_.stride) = ends;
     }
-    if (k >= kSide - 1) {
-      CONVFILT_UNROLL(kTogether)
-      for (int r = 0; r < kTogether; ++r) {
-        const Bytes16 words = finished<T>(mask.finish, complete[r]);
-        T* const to = out.row(at.y + k - (kSide - 1) + r) + at.x;
-        if (aligned) {
-          *reinterpret_cast<Bytes16*>(to) = words;
-        } else {
-          CONVFILT_UNROLL(R::kOutputs)
-          for (int n = 0; n < R::kOutputs; ++n) to[n] = sample_of<T>(words, n);
-        }
-      }
-    }
-    if (kAhead) {
-      CONVFILT_UNROLL(kTogether)
-      for (int r = 0; r < kTogether; ++r) {
-        CONVFILT_UNROLL(R::kLoads)
-        for (int n = 0; n < R::kLoads; ++n) now[r][n] = next[r][n];
-      }
+    CONVFILT_UNROLL(kTogether)
+    for (int r = 0; kLoaded && r < kTogether; ++r) {
+      CONVFILT_UNROLL(R::kLoads)
+      for (int n = 0; n < R::kLoads; ++n) now_[r][n] = next[r][n];
     }
   }
-}
 
-/// Of a block, in blocks.
-struct BlockPlace {
-  int x, y;
+  /// Loads rows from row k of the strip on, or what the border puts in their place.
+  CONVFILT_DEVICE void load_any(int k, Rows& rows) const {
+    T ghosts[R::kOutputs];
+    CONVFILT_UNROLL(R::kOutputs)
+    for (int n = 0; n < R::kOutputs; ++n) ghosts[n] = ghost_;
+    CONVFILT_UNROLL(kTogether)
+    for (int r = 0; r < kTogether; ++r) {
+      const int y = edge_row(border_, first_y_ + k + r, in_.height);
+      CONVFILT_UNROLL(R::kLoads)
+      for (int n = 0; n < R::kLoads; ++n) {
+        rows[r][n] = y < 0 ? piece_of<R>(ghosts) : load_piece<R>(in_, n * R::kOutputs, y);
+      }
+      CONVFILT_UNROLL(1)
+      for (int n = 0; y < 0 && n < R::kSamples; ++n) count_ghost_cell();
+    }
+  }
+
+  const PlaneView<const T> picture_;
+  const PlaneView<T> outputs_;
+  const T ghost_;
+  const Border border_;
+  const WalkGrid grid_;
+  PlaneView<const T> in_{};    ///< from the lane's samples on
+  PlaneView<T> out_{};         ///< and its outputs
+  int first_y_ = 0;            ///< of the rows that the strip reads
+  PlaneView<const T> here_{};  ///< from the next row on that is to be loaded, within the picture
+  T* to_ = nullptr;            ///< where the next outputs go
+  Rows now_ = {};
+  typename R::Sums sums_ = {};  ///< the first row of the mask starts them: none is left from before
 };
 
-/// Blocks at the left and right edges come first, then from the bottom row on: strips at the edges
-/// take longer, and at the end all would wait for them.
-CONVFILT_DEVICE inline BlockPlace block_place(int block, int across, int down) {
-  const int edges = min(across, 3);  // the first, the last, and the last but one for its halo
-  BlockPlace at;
-  if (block < edges * down) {
-    at = {block % edges, block / edges};
-    if (at.x > 0) at.x = across - at.x;
-  } else {
-    const int inside = block - edges * down;
-    at = {1 + inside % (across - edges), inside / (across - edges)};
-  }
-  at.y = at.y == 0 ? down - 1 : at.y - 1;
-  return at;
-}
-
-/// The first output of a lane is moved `shift` samples to the left.
 template <class T, int kSide, int kChannels>
 __global__ void __launch_bounds__(kWalkWarps * 32,
                                   Reach<T, kSide, kChannels>::kTuning.warps / kWalkWarps)
-    walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int shift,
-                int blocks_across, int blocks_down, const MaskPart<T> __grid_constant__ mask) {
-  using R = Reach<T, kSide, kChannels>;
-  const BlockPlace block = block_place(blockIdx.x, blocks_across, blocks_down);
-  const int strip_x = block.x * 32 * R::kOutputs - shift;
-  const int y = (block.y * kWalkWarps + threadIdx.y) * R::kRows;
-  const int to_first = mask.dx * kChannels - R::kSlack;
-  const int x = strip_x + threadIdx.x * R::kOutputs;
-  const Place at{x, y, x + to_first, y + mask.dy, min(R::kRows, out.height - y)};
-  const auto is_aligned = [](const void* data, std::ptrdiff_t stride) {
-    return stride % R::kOutputs == 0 &&
-           reinterpret_cast<std::uintptr_t>(data) % sizeof(Bytes16) == 0;
-  };
-  const bool in_aligned = is_aligned(in.data, in.stride);
-  const int loaded = R::kLoads * R::kOutputs, beside = 31 * R::kOutputs;
-  if (in_aligned && strip_x >= 0 && strip_x + 32 * R::kOutputs <= out.width &&
-      at.rows == R::kRows && strip_x + to_first >= 0 &&
-      strip_x + to_first + beside + loaded <= in.width && at.first_y >= 0 &&
-      at.first_y + R::kRows + kSide - 1 <= in.height) {
-    walk_inside<T, kSide, kChannels>(in, out, mask, at,
-                                     shift == 0 && is_aligned(out.data, out.stride));
-  } else if (x < out.width && at.rows > 0) {
-    const bool wide = in_aligned && at.first_x >= 0 && at.first_x + loaded <= in.width;
-    walk_edge<T, kSide, kChannels>(in, out, mask, at, border, ghost, wide);
-  }
+    walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, WalkGrid grid,
+                const MaskPart<T> __grid_constant__ mask) {
+  Strip<T, kSide, kChannels> strip(in, out, ghost, border, grid);
+  strip.walk(mask);
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

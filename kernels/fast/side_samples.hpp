@@ -2,8 +2,6 @@
 /// where strips end together, those at the sides would end last.
 #pragma once
 
-#include <cstdint>
-
 #include "border.hpp"
 #include "ceil_div.hpp"
 #include "launch.hpp"
@@ -13,16 +11,16 @@ namespace convfilt::CONVFILT_BACKEND {
 /// Writes what the border makes up beside the rows into their padding: a thread has some rows of
 /// one column of it.
 constexpr int kSideRows = 4;
-static __global__ void sides_kernel(PlaneView<std::uint8_t> picture, std::uint8_t ghost,
-                                    Border border, int channels, int left, int right) {
+template <class T>
+static __global__ void sides_kernel(PlaneView<T> picture, T ghost, Border border, int channels,
+                                    int left, int right) {
   const int side = blockIdx.x * blockDim.x + threadIdx.x;
   if (side >= left + right) return;
   const int x = side < left ? side - left : picture.width + side - left;
   const int column = border_sample(border, x, picture.width, channels);
-  const PlaneView<const std::uint8_t> from{picture.data, picture.width, picture.height,
-                                           picture.stride};
+  const PlaneView<const T> from{picture.data, picture.width, picture.height, picture.stride};
   const int first = (blockIdx.y * blockDim.y + threadIdx.y) * kSideRows;
-  std::uint8_t samples[kSideRows];
+  T samples[kSideRows];
   CONVFILT_UNROLL(kSideRows)
   for (int k = 0; k < kSideRows; ++k) {
     const bool there = column >= 0 && first + k < picture.height;
@@ -37,13 +35,14 @@ static __global__ void sides_kernel(PlaneView<std::uint8_t> picture, std::uint8_
 }
 
 /// Launches it. left, right: samples that taps reach before a row and behind it.
-static void write_sides(const PlaneView<std::uint8_t>& picture, std::uint8_t ghost, Border border,
-                        int channels, int left, int right, const Stream& stream) {
+template <class T>
+void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channels, int left,
+                 int right, const Stream& stream) {
   if (left + right == 0) return;
   const dim3 block(32, 8);
   launch(dim3(ceil_div(left + right, int(block.x)),
               ceil_div(picture.height, int(block.y) * kSideRows)),
-         block, stream, sides_kernel, picture, ghost, border, channels, left, right);
+         block, stream, sides_kernel<T>, picture, ghost, border, channels, left, right);
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND
