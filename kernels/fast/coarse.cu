@@ -17,20 +17,23 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "device_plan_base.hpp"
 #include "dispatch.hpp"
 #include "fast/coarse_back.hpp"
 #include "fast/coarse_columns.hpp"
 #include "fast/coarse_down8.hpp"
+#include "fast/coarse_sides.hpp"
 #include "fast/coarse_weights.hpp"
-#include "sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kRowsOfABlock = 128;  // of the picture: more share nodes less often, and wait more
 constexpr int kFewestCells = 2;     // of a block, so that no node is shared by three
+constexpr int kCellsAlone = 8;      // of a block: to read two more costs less than to share
+constexpr int kAlignedPixels = 16;  // the margin is whole 16 bytes of any depth
 
 float sum_of(const std::vector<float>& weights) {
   double sum = 0;
@@ -40,9 +43,29 @@ float sum_of(const std::vector<float>& weights) {
 
 constexpr int kMostSide = 1 << 18;  // so that a grid's y stays within 65,535
 
+/// Pixels of an input of that width that nodes reach: before the first and in all, from `left` on
+/// being under the mask's first column for output 0.
+struct Reach {
+  int before, all;
+  int behind(int in_width) const { return std::max(0, all - before - in_width); }
+  int margin() const { return ceil_div(before, kAlignedPixels) * kAlignedPixels; }
+};
+Reach reach_of(const CoarseAxis& x, int left, int out_width) {
+  return {-(left + x.first), (x.in_nodes(out_width) + kCoarseOrder - 1) * x.step};
+}
+
 /// Three channels are taken as they lie; others as planes.
-InputLimits limits_of(const Problem& problem) {
-  return {.width = kMostSide, .height = kMostSide, .interleaved = problem.channels == 3};
+InputLimits limits_of(const Problem& problem, const CoarseAxis& x) {
+  const int samples = problem.channels == 3 ? 3 : 1;
+  const Reach whole = reach_of(x, -problem.lead_x(), problem.out_width());
+  // Of a piece, which has its halo, at any place on the grid.
+  const Reach piece = reach_of(x, 0, 1);
+  const int sides = std::max(whole.margin() + whole.behind(problem.width),
+                             piece.margin() + piece.behind(problem.mask.width) + x.step);
+  return {.width = kMostSide,
+          .height = kMostSide,
+          .interleaved = samples == 3,
+          .sides = int(sides * samples * size_of(problem.depth))};
 }
 
 struct Size {
@@ -51,8 +74,8 @@ struct Size {
 
 class CoarsePlan : public DevicePlan {
  public:
-  CoarsePlan(const Problem& problem, const PlanOptions& options)
-      : DevicePlan(problem, options, limits_of(problem)), mask_(prepare_coarse(problem)) {
+  CoarsePlan(const Problem& problem, const PlanOptions& options, CoarseMask mask)
+      : DevicePlan(problem, options, limits_of(problem, mask.x)), mask_(std::move(mask)) {
     WeightList list;
     x_ = add_axis(list, mask_.x);
     y_ = add_axis(list, mask_.y);
@@ -68,24 +91,26 @@ class CoarsePlan : public DevicePlan {
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       if (step() == 3) {
-        filter_as<T, 3>(in.view<const T>(), out.view<T>(), shift);
+        filter_as<T, 3>(in.view<T>(), out.view<T>(), shift);
       } else {
-        filter_as<T, 1>(in.view<const T>(), out.view<T>(), shift);
+        filter_as<T, 1>(in.view<T>(), out.view<T>(), shift);
       }
     });
   }
 
-  std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
+  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
     std::size_t bytes = 0;
-    for (const Size& size :
-         sizes(most_in(out_width / step()), in_height, out_width / step(), out_height)) {
+    for (const Size& size : sizes(most_in(out_width / step()), out_width / step(), out_height))
       bytes += plane_bytes(roomy(size.width), size.height, sizeof(float));
-    }
     return bytes;
   }
 
-  void allocate_scratch(int in_height, int out_width, int out_height) override {
-    shape_all(most_in(out_width / step()), in_height, out_width / step(), out_height);
+  void allocate_scratch(int, int out_width, int out_height) override {
+    shape_all(most_in(out_width / step()), out_width / step(), out_height);
+  }
+
+  int margin(Shift shift) const override {
+    return reach(shift, 1).margin() * step() * int(size_of(problem_.depth));
   }
 
  private:
@@ -94,28 +119,31 @@ class CoarsePlan : public DevicePlan {
   static constexpr int kPlanes = 8;
 
   int most_in(int out_width) const { return out_width + problem_.mask.width - 1; }
+  Reach reach(Shift shift, int out_width) const {
+    return reach_of(mask_.x, shift.x - problem_.mask.anchor_x, out_width);
+  }
 
   /// Rows have room for whole fours, and whole kSumsAThread, which kernels write.
   static int roomy(int width) { return ceil_div(width, kSumsAThread) * kSumsAThread; }
 
-  /// Of all channels, side by side in the first, below each other in the others. In pixels.
-  std::array<Size, kPlanes> sizes(int in_width, int in_height, int out_width,
-                                  int out_height) const {
+  /// Of all channels, side by side in kRows and the rows of kRowsTurned, below each other in the
+  /// others. In pixels.
+  std::array<Size, kPlanes> sizes(int in_width, int out_width, int out_height) const {
     const int in_x = mask_.x.in_nodes(out_width), in_y = mask_.y.in_nodes(out_height);
     const int out_x = mask_.x.out_nodes(out_width), out_y = mask_.y.out_nodes(out_height);
     const int n = step();
     return {{{in_width * n, in_y},
-             {out_y, in_width * n},
+             {out_y, reach_of(mask_.x, 0, out_width).all * n},
              {out_width, out_y * n},
-             {in_x, in_height * n},
+             {in_x, (out_height + problem_.mask.height - 1) * n},
              {out_height, in_x * n},
              {out_x, out_height * n},
              {out_y, in_x * n},
              {out_x, out_y * n}}};
   }
 
-  void shape_all(int in_width, int in_height, int out_width, int out_height) {
-    used_ = sizes(in_width, in_height, out_width, out_height);
+  void shape_all(int in_width, int out_width, int out_height) {
+    used_ = sizes(in_width, out_width, out_height);
     for (int k = 0; k < kPlanes; ++k)
       shape(planes_[k], roomy(used_[k].width), used_[k].height, sizeof(float));
   }
@@ -126,10 +154,13 @@ class CoarsePlan : public DevicePlan {
     view.width = used_[name].width;
     return view;
   }
-  /// One channel of those that lie below each other.
-  PlaneView<float> channel_of(Name name, int channel) const {
-    const int height = used_[name].height / step();
-    return plane(name).rows(channel * height, height);
+  /// The first channel of those that lie below each other, and how far the next is.
+  PlaneView<float> first_of(Name name) const {
+    return plane(name).rows(0, used_[name].height / step());
+  }
+  std::ptrdiff_t next_of(Name name) const {
+    const PlaneView<float> first = first_of(name);
+    return first.height * first.stride;
   }
   static PlaneView<const float> read(const PlaneView<float>& plane) {
     return {plane.data, plane.width, plane.height, plane.stride};
@@ -143,41 +174,22 @@ class CoarsePlan : public DevicePlan {
             float(mask_.centre * sum_of(axis.down))};
   }
 
-  template <class S>
-  void decimate_rows(const PlaneView<const S>& in, const PlaneView<float>& nodes, const Cells& grid,
-                     int cells, float centre, const AxisWeights& axis) {
-    zero(nodes, stream_);
-    const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
-                      ceil_div(nodes.height + kCoarseOrder - 1, cells));
-    if constexpr (std::is_same_v<S, std::uint8_t>) {
-      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows8_kernel, in, nodes, grid, cells,
-             ghost_sample<S>(problem_), byte_line(mask_.y, axis));
-    } else {
-      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<S>, in, nodes, grid, cells,
-             centre, weights(axis.down_in_threes));
-    }
-  }
-
-  void sum_columns(const PlaneView<float>& in, const PlaneView<float>& out, int line, int steps,
-                   int first, Border border, float ghost) {
-    // Beyond an int the plane would take 128 GiB.
-    const int threads = in.width * ceil_div(out.width, kSumsAThread);
-    launch(dim3(ceil_div(threads, kSumThreads)), dim3(kSumThreads), stream_, sum_columns_kernel,
-           read(in), out, PaddedLine{weights(line), steps}, first, border, ghost);
-  }
-
-  /// As sum_columns, of nodes; beyond their ends are only weights of 0.
-  void sum_nodes(const PlaneView<float>& in, const PlaneView<float>& out, const AxisWeights& axis) {
-    sum_columns(in, out, axis.coarse, axis.coarse_steps, 0, Border::replicate, 0);
-  }
-
   template <class T, int channels>
-  void filter_as(const PlaneView<const T>& in, const PlaneView<T>& out, Shift shift) {
-    const int left = shift.x - problem_.mask.anchor_x, top = shift.y - problem_.mask.anchor_y;
+  void filter_as(const PlaneView<T>& in, const PlaneView<T>& out, Shift shift) {
+    const int width = in.width / channels;
+    shape_all(width, out.width / channels, out.height);
+    const int top = shift.y - problem_.mask.anchor_y;
     const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
-    shape_all(in.width / channels, in.height, out.width / channels, out.height);
-    rows_of_nodes(in, left, top, ghost, channels);
-    columns_of_nodes<T, channels>(in, left, top, ghost);
+    const Reach beside = reach(shift, out.width / channels);
+    write_coarse_sides(
+        in,
+        {beside.margin() * channels, beside.behind(width) * channels, problem_.border, channels},
+        ghost_sample<T>(problem_), stream_);
+    rows_of_nodes(PlaneView<const T>{in.data, in.width, in.height, in.stride}, top, ghost);
+    columns_of_nodes<T, channels>(
+        {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
+        ghost);
+    sum_nodes(beside.before, ghost);
 
     const Mask& mask = problem_.mask;
     PlaneView<float> fine_x = plane(kFineX);
@@ -198,48 +210,115 @@ class CoarsePlan : public DevicePlan {
            cells);
   }
 
-  // A and C.
+  // The picture's rows onto the grid.
   template <class T>
-  void rows_of_nodes(const PlaneView<const T>& in, int left, int top, float ghost, int channels) {
+  void rows_of_nodes(const PlaneView<const T>& in, int top, float ghost) {
+    const PlaneView<float> nodes = plane(kRows);
     const int cells = std::max(kFewestCells, kRowsOfABlock / mask_.y.step);
-    decimate_rows(in, plane(kRows), {top + mask_.y.first, mask_.y.step, problem_.border, ghost},
-                  cells, float(mask_.centre), y_);
-    sum_nodes(plane(kRows), plane(kRowsTurned), y_);
-    const float ghost_node = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
-    const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost_node};
-    for (int c = 0; c < channels; ++c) {
-      // Of rows that are columns, every third is of one channel.
-      PlaneView<float> turned = plane(kRowsTurned);
-      turned = {turned.row(c), turned.width, turned.height / channels, turned.stride * channels};
-      sum_columns(turned, channel_of(kFineX, c), x_.line, x_.line_steps, left, problem_.border,
-                  ghost_node);
-      // There are few columns, so that only short blocks are many.
-      decimate_rows(read(turned), channel_of(kBothTurned, c), grid, kFewestCells, 0.0f, x_);
-      sum_nodes(channel_of(kBothTurned, c), channel_of(kBoth, c), x_);
+    const bool shared = cells < kCellsAlone;
+    if (shared) {
+      const DevicePlane& all = planes_[kRows].plane;
+      clear(all.data, std::size_t(all.pitch) * all.height, stream_);
+    }
+    const Cells grid{top + mask_.y.first, mask_.y.step, problem_.border, ghost, cells, shared};
+    const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
+                      ceil_div(nodes.height + (shared ? kCoarseOrder - 1 : 0), cells));
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows8_kernel, in, nodes, grid,
+             ghost_sample<T>(problem_), byte_line(mask_.y, y_));
+    } else {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<T>, in, nodes, grid,
+             float(mask_.centre), weights(y_.down_in_threes));
     }
   }
 
-  // B.
+  // Its columns, sides included.
   template <class T, int channels>
-  void columns_of_nodes(const PlaneView<const T>& in, int left, int top, float ghost) {
+  void columns_of_nodes(const PlaneView<const T>& in, int top, float ghost) {
     constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // they share weights
     const PlaneView<float> nodes = plane(kColumns);
-    const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
-                      ceil_div(in.height, kNodeRows * kRowsAThread));
-    const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost};
+    int bytes = 16;
+    while (bytes >= int(4 * sizeof(T)) &&
+           (mask_.x.step * sizeof(T) % bytes != 0 || !lies_at_multiples_of(bytes, in)))
+      bytes /= 2;
+    if (bytes < int(4 * sizeof(T))) bytes = 0;
+    const RowGrid grid{mask_.x.step, top, problem_.border, ghost * sum_of(mask_.x.down), bytes};
     const dim3 block(kNodeColumns, kNodeRows);
+    const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
+                      ceil_div(nodes.height / channels, kNodeRows * kRowsAThread));
     if constexpr (std::is_same_v<T, float>) {
       launch(blocks, block, stream_, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
              grid, weights(x_.down));
     } else {
       launch(blocks, block, stream_, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
-             grid, ghost_sample<T>(problem_), byte_line(mask_.x, x_));
+             grid, byte_line(mask_.x, x_));
     }
-    for (int c = 0; c < channels; ++c) {
-      sum_columns(channel_of(kColumns, c), channel_of(kColumnsTurned, c), y_.line, y_.line_steps,
-                  top, problem_.border, ghost * sum_of(mask_.x.down));
-      sum_nodes(channel_of(kColumnsTurned, c), channel_of(kFineY, c), x_);
+  }
+
+  /// From the plane `from` to the plane `to`, whose channels lie below each other.
+  ColumnJob job(const PlaneView<float>& in, std::ptrdiff_t next_in, Name to, int line, int steps,
+                int first) const {
+    return {read(in),
+            first_of(to),
+            next_in,
+            next_of(to),
+            step(),
+            PaddedLine{weights(line), steps},
+            first,
+            in.width,
+            0,
+            1,
+            Border::replicate,
+            0};
+  }
+  ColumnJob nodes_job(Name from, Name to, const AxisWeights& axis) const {
+    return job(first_of(from), next_of(from), to, axis.coarse, axis.coarse_steps, 0);
+  }
+
+  void sum(const ColumnJob& first, const ColumnJob* second, const NodeJob* nodes) {
+    SumJobs jobs{{first, first}, {}, {}};
+    const auto blocks_of = [](const auto& of) {
+      return ceil_div(of.threads() * of.channels, kSumThreads);  // beyond an int: 128 GiB
+    };
+    jobs.blocks[0] = jobs.blocks[1] = blocks_of(first);
+    if (second) {
+      jobs.columns[1] = *second;
+      jobs.blocks[1] += blocks_of(*second);
     }
+    int blocks = jobs.blocks[1];
+    if (nodes) {
+      jobs.nodes = *nodes;
+      blocks += blocks_of(*nodes);
+    }
+    launch(dim3(blocks), dim3(kSumThreads), stream_, sum_kernel, jobs);
+  }
+
+  // What lies between: A, B and C of coarse.cu's head. The longest sums come first.
+  void sum_nodes(int before, float ghost) {
+    const int n = step();
+    const ColumnJob b =
+        job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
+    ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
+    rows.out = plane(kRowsTurned);
+    rows.channels = 1;
+    rows.columns = rows.out.height;
+    rows.before = before * n;
+    rows.samples = n;
+    rows.border = problem_.border;
+    rows.ghost = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
+    sum(b, &rows, nullptr);
+
+    // Of rows that are columns, every n-th is of one channel.
+    PlaneView<float> turned = plane(kRowsTurned);
+    const std::ptrdiff_t next = turned.stride;
+    turned = {turned.data, turned.width, turned.height / n, turned.stride * n};
+    const NodeJob nodes{read(turned), first_of(kBothTurned), next, next_of(kBothTurned), n,
+                        mask_.x.step, weights(x_.down)};
+    sum(nodes_job(kColumnsTurned, kFineY, x_), nullptr, &nodes);
+
+    const ColumnJob a = job(turned, next, kFineX, x_.line, x_.line_steps, -mask_.x.first);
+    const ColumnJob c = nodes_job(kBothTurned, kBoth, x_);
+    sum(a, &c, nullptr);
   }
 
   const CoarseMask mask_;
@@ -254,7 +333,7 @@ std::string refuses(const Problem& problem, const Tuning&) {
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  return std::make_unique<CoarsePlan>(problem, options);
+  return std::make_unique<CoarsePlan>(problem, options, prepare_coarse(problem));
 }
 
 }  // namespace

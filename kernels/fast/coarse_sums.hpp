@@ -1,4 +1,4 @@
-/// The kernel of coarse.cu that sums along one axis.
+/// The kernels of coarse.cu that sum along one axis.
 #pragma once
 
 #include "fast/coarse_down.hpp"
@@ -8,26 +8,68 @@ namespace convfilt::CONVFILT_BACKEND {
 inline constexpr int kSumsAThread = 16;
 inline constexpr int kSumThreads = 128;
 
-/// A line of weights for sum_columns: kSumsAThread - 1 zeros, the weights, zeros.
+/// A line of weights for sum_columns_kernel: kSumsAThread - 1 zeros, the weights, zeros.
 struct PaddedLine {
   const Four<float>* weights;
   int steps;  ///< of four samples, that a thread's sums take
+};
+
+/// out.row(x)[y] = sum over i of line[i] * in(x, first + y + i): transposed, so that the next sum
+/// is one down columns again. Rows of `out` have room for whole multiples of kSumsAThread sums;
+/// rows beyond those of `in` meet only weights of 0.
+struct ColumnJob {
+  PlaneView<const float> in;  ///< of the first channel, as is `out`
+  PlaneView<float> out;
+  std::ptrdiff_t next_in, next_out;  ///< from channel to channel
+  int channels;
+  PaddedLine line;
+  int first;
+
+  // Columns beside the plane, as a border makes them up of it.
+  int columns;  ///< of them all
+  int before;   ///< of `in`
+  int samples;  ///< of a pixel, side by side
+  Border border;
+  float ghost;  ///< the sum of a column of nothing else
+
+  CONVFILT_HD int threads() const { return columns * ceil_div(out.width, kSumsAThread); }
+};
+
+/// out.row(n)[x] = sum over t of down[t] * in(x, n * step + t).
+struct NodeJob {
+  PlaneView<const float> in;  ///< of the first channel, as is `out`
+  PlaneView<float> out;
+  std::ptrdiff_t next_in, next_out;  ///< from channel to channel
+  int channels, step;
+  const Four<float>* down;
+
+  CONVFILT_HD int threads() const { return out.width * out.height; }
+};
+
+/// What runs at once, since of each there are few threads, in blocks of these numbers.
+struct SumJobs {
+  ColumnJob columns[2];
+  NodeJob nodes;
+  int blocks[2];  ///< of columns[0]; of both
 };
 
 /// Sixteen successive sums of one column.
 struct ColumnSums {
   float sums[kSumsAThread] = {}, chains[kSumsAThread] = {};
 
-  /// Adds four samples, which meet these weights and those behind them.
-  CONVFILT_DEVICE void add(const Four<float>* weights, const float (&samples)[4]) {
-    float window[kSumsAThread + 4];
-    for (int q = 0; q < kSumsAThread / 4 + 1; ++q) {
-      const Four<float> four = load_weights(weights + q);
-      for (int k = 0; k < 4; ++k) window[4 * q + k] = four.samples[k];
+  /// Adds four samples, which meet the weights of five successive fours, of which the first is
+  /// number `begin` in a ring.
+  template <int fours>
+  CONVFILT_DEVICE void add(const Four<float> (&ring)[fours], int begin, const float (&samples)[4]) {
+    CONVFILT_UNROLL(4)
+    for (int r = 0; r < 4; ++r) {
+      CONVFILT_UNROLL(kSumsAThread)
+      for (int n = 0; n < kSumsAThread; ++n) {
+        const int at = kSumsAThread - 1 + r - n;
+        const float weight = ring[(begin + at / 4) % fours].samples[at % 4];
+        chains[n] = add_product(weight, samples[r], chains[n]);
+      }
     }
-    for (int r = 0; r < 4; ++r)
-      for (int n = 0; n < kSumsAThread; ++n)
-        chains[n] = add_product(window[kSumsAThread - 1 + r - n], samples[r], chains[n]);
   }
   CONVFILT_DEVICE void end_chain() {
     for (int n = 0; n < kSumsAThread; ++n) {
@@ -37,45 +79,108 @@ struct ColumnSums {
   }
 };
 
-/// out.row(x)[y] = sum over i of line[i] * in(x, first + y + i): transposed, so that the next sum
-/// is one down columns again. Rows of `out` have room for whole multiples of kSumsAThread sums.
-static __global__ void sum_columns_kernel(PlaneView<const float> in, PlaneView<float> out,
-                                          PaddedLine line, int first, Border border, float ghost) {
+CONVFILT_DEVICE inline void sum_column(const ColumnJob& job, int thread) {
+  const int channel = thread / job.threads();
+  if (channel >= job.channels) return;
+  thread -= channel * job.threads();
   // Threads of a warp go on with the next sums where columns end: of a coarse grid there are few.
-  const int thread = blockIdx.x * kSumThreads + threadIdx.x;
-  const int x = thread % in.width, y = kSumsAThread * (thread / in.width);
-  if (y >= out.width) return;
-  const int top = first + y;
+  const int x = thread % job.columns, y = kSumsAThread * (thread / job.columns);
+  float* const to = job.out.row(x) + channel * job.next_out + y;
+  const int column = border_sample(job.border, x - job.before, job.in.width, job.samples);
+  if (column < 0) {
+    const float four[4] = {job.ghost, job.ghost, job.ghost, job.ghost};
+    for (int n = 0; n < kSumsAThread; n += 4) store4(to + n, four);
+    return;
+  }
+  PlaneView<const float> in = job.in;
+  in.data += channel * job.next_in;
+  const int top = job.first + y, last = in.height - 1;
 
   constexpr int kStepsOfChain = kLineChain / 4;
+  constexpr int kFours = kSumsAThread / 4 + 1;  // that a step's weights lie in
+  static_assert(kStepsOfChain == kFours + 1, "a chain brings the ring of weights round");
   ColumnSums sixteen;
-  for (int begin = 0; begin < line.steps; begin += kStepsOfChain) {
-    const int end = min(begin + kStepsOfChain, line.steps);
-    if (top + 4 * begin >= 0 && top + 4 * end <= in.height) {
-      PlaneView<const float> four = in.rows(top + 4 * begin, 4);
-      CONVFILT_UNROLL(2)
-      for (int step = begin; step < end; ++step, four.data += 4 * four.stride) {
-        float samples[4];
-        for (int r = 0; r < 4; ++r) samples[r] = load(four, x, r);
-        sixteen.add(line.weights + step, samples);
-      }
+  Four<float> ring[kFours + 1];
+  for (int q = 0; q < kFours; ++q) ring[q] = load_weights(job.line.weights + q);
+  int begin = 0;
+  CONVFILT_UNROLL(1)
+  for (; begin + kStepsOfChain <= job.line.steps; begin += kStepsOfChain) {
+    float samples[kStepsOfChain][4];  // so that their waits are one
+    const int row = top + 4 * begin;
+    if (row + kLineChain <= in.height) {
+      PlaneView<const float> one{in.row(row) + column, 1, 1, in.stride};
+      CONVFILT_UNROLL(kLineChain)
+      for (int k = 0; k < kLineChain; ++k, one.data += one.stride)
+        samples[k / 4][k % 4] = load(one, 0, 0);
     } else {
-      CONVFILT_UNROLL(1)
-      for (int step = begin; step < end; ++step) {
-        float samples[4];
-        for (int r = 0; r < 4; ++r) {
-          const int source = border_index(border, top + 4 * step + r, in.height);
-          samples[r] = source < 0 ? ghost : load(in, x, source);
-        }
-        sixteen.add(line.weights + step, samples);
-      }
+      CONVFILT_UNROLL(kLineChain)
+      for (int k = 0; k < kLineChain; ++k)
+        samples[k / 4][k % 4] = load(in, column, min(row + k, last));
+    }
+    CONVFILT_UNROLL(kStepsOfChain)
+    for (int k = 0; k < kStepsOfChain; ++k) {
+      ring[(k + kFours) % (kFours + 1)] = load_weights(job.line.weights + begin + k + kFours);
+      sixteen.add(ring, k, samples[k]);
     }
     sixteen.end_chain();
   }
+  CONVFILT_UNROLL(1)
+  for (; begin < job.line.steps; ++begin) {
+    float samples[4];
+    CONVFILT_UNROLL(4)
+    for (int r = 0; r < 4; ++r) samples[r] = load(in, column, min(top + 4 * begin + r, last));
+    sixteen.add(ring, 0, samples);
+    for (int q = 0; q < kFours - 1; ++q) ring[q] = ring[q + 1];
+    ring[kFours - 1] = load_weights(job.line.weights + begin + kFours);
+  }
+  sixteen.end_chain();
   for (int n = 0; n < kSumsAThread; n += 4) {
     const float four[4] = {sixteen.sums[n], sixteen.sums[n + 1], sixteen.sums[n + 2],
                            sixteen.sums[n + 3]};
-    store4(out.row(x) + y + n, four);
+    store4(to + n, four);
+  }
+}
+
+CONVFILT_DEVICE inline void sum_node(const NodeJob& job, int thread) {
+  const int channel = thread / job.threads();
+  if (channel >= job.channels) return;
+  thread -= channel * job.threads();
+  const int x = thread % job.out.width, node = thread / job.out.width;
+  PlaneView<const float> in = job.in.rows(node * job.step, kCoarseOrder * job.step);
+  in.data += channel * job.next_in;
+
+  float sum = 0;
+  CONVFILT_UNROLL(1)
+  for (int cell = 0; cell < in.height; cell += job.step) {
+    CONVFILT_UNROLL(1)
+    for (int begin = 0; begin < job.step; begin += kDownChain) {
+      const int count = min(kDownChain, job.step - begin);
+      float chain = 0;
+      // Samples beyond the count are other cells', at the end the last: theirs is no weight.
+      float samples[kDownChain];
+      CONVFILT_UNROLL(kDownChain)
+      for (int t = 0; t < kDownChain; ++t)
+        samples[t] = load(in, x, min(cell + begin + t, in.height - 1));
+      CONVFILT_UNROLL(kDownChain / 4)
+      for (int t = 0; t < kDownChain; t += 4) {
+        if (t >= count) break;
+        const Four<float> weights = load_weights(job.down + (cell + begin + t) / 4);
+        for (int k = 0; k < 4; ++k) chain = add_product(weights.samples[k], samples[t + k], chain);
+      }
+      sum += chain;
+    }
+  }
+  job.out.row(node)[x + channel * job.next_out] = sum;
+}
+
+static __global__ void sum_kernel(const SumJobs __grid_constant__ jobs) {
+  const int block = blockIdx.x, thread = threadIdx.x;
+  if (block < jobs.blocks[1]) {
+    const int which = block >= jobs.blocks[0];
+    const int first = which ? jobs.blocks[0] : 0;
+    sum_column(jobs.columns[which], (block - first) * kSumThreads + thread);
+  } else {
+    sum_node(jobs.nodes, (block - jobs.blocks[1]) * kSumThreads + thread);
   }
 }
 
