@@ -25,6 +25,9 @@
 #include "fast/coarse_columns.hpp"
 #include "fast/coarse_down8.hpp"
 #include "fast/coarse_sides.hpp"
+#ifndef CONVFILT_HOST  // which has no shared memory
+#include "fast/coarse_strips.hpp"
+#endif
 #include "fast/coarse_weights.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -33,6 +36,8 @@ namespace {
 constexpr int kRowsOfABlock = 128;  // of the picture: more share nodes less often, and wait more
 constexpr int kFewestCells = 2;     // of a block, so that no node is shared by three
 constexpr int kCellsAlone = 8;      // of a block: to read two more costs less than to share
+constexpr int kApart = 16;          // bytes between nodes of a row, from which on strips pay
+constexpr int kStripPixels = 1024;  // of a warp: more warps, or fewer cells that two of them read
 constexpr int kAlignedPixels = 16;  // the margin is whole 16 bytes of any depth
 
 float sum_of(const std::vector<float>& weights) {
@@ -65,7 +70,7 @@ InputLimits limits_of(const Problem& problem, const CoarseAxis& x) {
   return {.width = kMostSide,
           .height = kMostSide,
           .interleaved = samples == 3,
-          .sides = int(sides * samples * size_of(problem.depth))};
+          .sides = int(sides * samples * size_of(problem.depth)) + 16};
 }
 
 struct Size {
@@ -246,12 +251,34 @@ class CoarsePlan : public DevicePlan {
     const dim3 block(kNodeColumns, kNodeRows);
     const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
                       ceil_div(nodes.height / channels, kNodeRows * kRowsAThread));
+    const auto launch_columns = [&](auto down) {
+#ifndef CONVFILT_HOST
+      const bool apart = mask_.x.step * channels * int(sizeof(T)) >= kApart;
+      if (apart && mask_.x.step % kPixelsAtOnce<T> == 0 && lies_at_multiples_of(16, in)) {
+        using S = Strip<channels>;
+        const int count = std::max(4, kStripPixels / mask_.x.step / 4 * 4);
+        PlaneView<const T> whole = in;
+        constexpr int kInPiece = 16 / int(sizeof(T));
+        whole.width = ceil_div(in.width, kInPiece) * kInPiece;
+        launch_shared(dim3(ceil_div(nodes.width, count * kStripWarps),
+                           ceil_div(nodes.height / channels, S::kRows)),
+                      dim3(kStripLanes, kStripWarps), kStripWarps * S::kWords * 4, stream_,
+                      decimate_strips_kernel<T, channels>, whole, nodes, grid, count, down);
+        return;
+      }
+#endif
+      if constexpr (std::is_same_v<T, float>) {
+        launch(blocks, block, stream_, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
+               grid, down);
+      } else {
+        launch(blocks, block, stream_, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
+               grid, down);
+      }
+    };
     if constexpr (std::is_same_v<T, float>) {
-      launch(blocks, block, stream_, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
-             grid, weights(x_.down));
+      launch_columns(weights(x_.down));
     } else {
-      launch(blocks, block, stream_, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
-             grid, byte_line(mask_.x, x_));
+      launch_columns(byte_line(mask_.x, x_));
     }
   }
 
@@ -293,11 +320,9 @@ class CoarsePlan : public DevicePlan {
     launch(dim3(blocks), dim3(kSumThreads), stream_, sum_kernel, jobs);
   }
 
-  // What lies between: A, B and C of coarse.cu's head. The longest sums come first.
+  // What lies between: A, B and C of coarse.cu's head. The long sums run together.
   void sum_nodes(int before, float ghost) {
     const int n = step();
-    const ColumnJob b =
-        job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
     ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
     rows.out = plane(kRowsTurned);
     rows.channels = 1;
@@ -306,19 +331,21 @@ class CoarsePlan : public DevicePlan {
     rows.samples = n;
     rows.border = problem_.border;
     rows.ghost = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
-    sum(b, &rows, nullptr);
+    sum(rows, nullptr, nullptr);
 
     // Of rows that are columns, every n-th is of one channel.
     PlaneView<float> turned = plane(kRowsTurned);
     const std::ptrdiff_t next = turned.stride;
     turned = {turned.data, turned.width, turned.height / n, turned.stride * n};
+    const ColumnJob a = job(turned, next, kFineX, x_.line, x_.line_steps, -mask_.x.first);
+    const ColumnJob b =
+        job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
     const NodeJob nodes{read(turned), first_of(kBothTurned), next, next_of(kBothTurned), n,
                         mask_.x.step, weights(x_.down)};
-    sum(nodes_job(kColumnsTurned, kFineY, x_), nullptr, &nodes);
+    sum(a, &b, &nodes);
 
-    const ColumnJob a = job(turned, next, kFineX, x_.line, x_.line_steps, -mask_.x.first);
     const ColumnJob c = nodes_job(kBothTurned, kBoth, x_);
-    sum(a, &c, nullptr);
+    sum(nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
   }
 
   const CoarseMask mask_;

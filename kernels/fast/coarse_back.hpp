@@ -22,7 +22,7 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
   if (at >= out.width || first * grids.step_y >= out.height) return;
   const bool wide = at + 4 * channels <= out.width && lies_at_multiples_of(4 * sizeof(T), out);
   const int nodes = grids.both.height / channels;
-  constexpr int kRows = channels == 1 ? 4 : 2;
+  constexpr int kRowsAtOnce = channels == 1 ? 4 : 2;  // so that their waits are one
 
   // All four pixels lie in one cell.
   const int cell_x = x / grids.step_x;
@@ -58,20 +58,26 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
     const int top = cell * grids.step_y, bottom = min(top + grids.step_y, out.height);
     if (top >= bottom) return;
     next_row(cell + kCoarseOrder - 1);
-    // Some rows at once, so that their waits are one.
-    for (int y = top; y < bottom; y += kRows) {
+    PlaneView<const float> fine_y[channels];  // the row y of each
+    for (int c = 0; c < channels; ++c) fine_y[c] = grids.fine_y.rows(c * out.height + top, 1);
+    PlaneView<T> to = out.rows(top, 1);
+    const auto end_rows = [&](auto count, int y) {
+      constexpr int kRows = count;
       SplineWeights weights[kRows];
       float fine[kRows][channels][kCoarseOrder];
-      for (int r = 0; r < kRows; ++r) {
-        const int row = min(y + r, bottom - 1);
-        weights[r] = load_weights(grids.back_y + (row - top));
-        for (int c = 0; c < channels; ++c)
-          for (int n = 0; n < kCoarseOrder; ++n)
-            fine[r][c][n] = load(grids.fine_y, cell_x + n, c * out.height + row);
-      }
       CONVFILT_UNROLL(kRows)
       for (int r = 0; r < kRows; ++r) {
+        weights[r] = load_weights(grids.back_y + (y - top) + r);
+        CONVFILT_UNROLL(3)
+        for (int c = 0; c < channels; ++c) {
+          for (int n = 0; n < kCoarseOrder; ++n) fine[r][c][n] = load(fine_y[c], cell_x + n, 0);
+          fine_y[c].data += fine_y[c].stride;
+        }
+      }
+      CONVFILT_UNROLL(kRows)
+      for (int r = 0; r < kRows; ++r, to.data += to.stride) {
         float sums[channels][4];
+        CONVFILT_UNROLL(3)
         for (int c = 0; c < channels; ++c) {
           for (int k = 0; k < 4; ++k) sums[c][k] = grids.start;
           for (int n = 0; n < kCoarseOrder; ++n)
@@ -81,9 +87,15 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
             for (int k = 0; k < 4; ++k)
               sums[c][k] = add_product(back[k].samples[n], fine[r][c][n], sums[c][k]);
         }
-        if (y + r < bottom) store_ended(sums, out.rows(y + r, 1), at, wide);
+        store_ended(sums, to, at, wide);
       }
-    }
+    };
+    int y = top;
+    CONVFILT_UNROLL(1)
+    for (; y + kRowsAtOnce <= bottom; y += kRowsAtOnce)
+      end_rows(std::integral_constant<int, kRowsAtOnce>{}, y);
+    CONVFILT_UNROLL(1)
+    for (; y < bottom; ++y) end_rows(std::integral_constant<int, 1>{}, y);
   }
 }
 

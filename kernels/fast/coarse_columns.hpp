@@ -70,13 +70,7 @@ struct NodeColumns {
       for (int r = 0; r < rows; ++r) {
         FourWords<T> fours[channels] = {};
         for (int k = 0; k < 4 * channels; ++k) {
-          const T sample = load(in[r], (left + t) * channels + k, 0);
-          std::uint32_t& word = fours[k / 4].words[k % 4 * sizeof(T) / 4];
-          if constexpr (std::is_same_v<T, float>) {
-            word = std::bit_cast<std::uint32_t>(sample);
-          } else {
-            word |= std::uint32_t(sample) << (8 * (k * sizeof(T) % 4));
-          }
+          set_sample(fours[k / 4], k % 4, load(in[r], (left + t) * channels + k, 0));
         }
         f(t, r, fours);
       }

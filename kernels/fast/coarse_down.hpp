@@ -61,13 +61,35 @@ struct NodeSums {
   }
 };
 
-/// Rows that stand for those of a cell from its t-th on; below 0: ghosts.
-template <int rows>
-CONVFILT_DEVICE inline void find_rows(const Cells& grid, int y, int height, int (&sources)[rows]) {
-  for (int r = 0; r < rows; ++r) sources[r] = y + r;
-  if (y >= 0 && y + rows <= height) return;
-  for (int r = 0; r < rows; ++r) sources[r] = border_index(grid.border, y + r, height);
-}
+/// Successive rows of four columns from x on, or what stands for them: ghosts are 0, as are columns
+/// beyond the picture.
+template <class S, int count>
+struct FourRows {
+  FourWords<S> rows[count];
+  bool ghosts[count] = {};
+
+  CONVFILT_DEVICE FourRows(const PlaneView<const S>& in, int x, int y, bool wide, Border border) {
+    if (wide && y >= 0 && y + count <= in.height) {
+      PlaneView<const S> row = in.rows(y, 1);
+      CONVFILT_UNROLL(count)
+      for (int r = 0; r < count; ++r, row.data += row.stride)
+        rows[r] = load(row_of<FourWords<S>>(row, 0), x / 4, 0);
+      return;
+    }
+    CONVFILT_UNROLL(count)
+    for (int r = 0; r < count; ++r) {
+      const int source = border_index(border, y + r, in.height);
+      ghosts[r] = source < 0;
+      rows[r] = {};
+      if (wide) {
+        rows[r] = load(row_of<FourWords<S>>(in, max(source, 0)), x / 4, 0);
+      } else {
+        for (int k = 0; k < 4 && x + k < in.width; ++k)
+          set_sample(rows[r], k, load(in, x + k, max(source, 0)));
+      }
+    }
+  }
+};
 
 /// f(rows, t): rows t.. of a cell, eight at once where they are as many, so that their waits are
 /// one.
@@ -96,19 +118,11 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
     if (grid.adds(cell, begin)) {
       for_rows_of_cell(grid.step, [&](auto count, int t) {
         constexpr int kRows = count;
-        int sources[kRows];
-        find_rows(grid, grid.first + cell * grid.step + t, in.height, sources);
+        const FourRows<S, kRows> four(in, x, grid.first + cell * grid.step + t, wide, grid.border);
         float samples[kRows][4];
-        if (wide) {
-          FourWords<S> rows[kRows];
-          for (int r = 0; r < kRows; ++r)
-            rows[r] = load(row_of<FourWords<S>>(in, max(sources[r], 0)), x / 4, 0);
-          for (int r = 0; r < kRows; ++r) spread<S>(rows[r], centre, samples[r]);
-          for (int r = 0; r < kRows; ++r)
-            for (int k = 0; k < 4; ++k) samples[r][k] = sources[r] < 0 ? grid.ghost : samples[r][k];
-        } else {
-          for (int r = 0; r < kRows; ++r)
-            load_centred(in, x, sources[r], centre, grid.ghost, samples[r]);
+        for (int r = 0; r < kRows; ++r) {
+          spread<S>(four.rows[r], centre, samples[r]);
+          for (int k = 0; k < 4; ++k) samples[r][k] = four.ghosts[r] ? grid.ghost : samples[r][k];
         }
         for (int r = 0; r < kRows; ++r) {
           three.add(load_weights(down + t + r), samples[r]);

@@ -20,25 +20,6 @@ CONVFILT_DEVICE inline void transpose(const FourBytes (&rows)[4], FourBytes (&co
   }
 }
 
-/// Rows of four columns from x on, ghost cells included; columns beyond the picture are 0.
-template <int rows>
-CONVFILT_DEVICE inline void load_bytes(const PlaneView<const std::uint8_t>& in, int x,
-                                       const int (&sources)[rows], bool wide, std::uint8_t ghost,
-                                       FourBytes (&words)[rows]) {
-  for (int r = 0; r < rows; ++r) {
-    const int source = max(sources[r], 0);
-    if (wide) {
-      words[r] = load(row_of<FourBytes>(in, source), x / 4, 0);
-    } else {
-      words[r].words[0] = 0;
-      for (int k = 0; k < 4 && x + k < in.width; ++k)
-        words[r].words[0] |= std::uint32_t(load(in, x + k, source)) << (8 * k);
-    }
-  }
-  for (int r = 0; r < rows; ++r)
-    words[r].words[0] = sources[r] < 0 ? ghost * 0x01010101u : words[r].words[0];
-}
-
 /// Sums of three successive nodes, for four columns.
 struct ByteNodeSums {
   ByteSums of[kCoarseOrder][4];
@@ -75,12 +56,12 @@ static __global__ void decimate_rows8_kernel(PlaneView<const std::uint8_t> in,
     if (grid.adds(cell, begin)) {
       for_rows_of_cell(grid.step, [&](auto count, int t) {
         constexpr int kRows = count;
-        int sources[kRows];
-        find_rows(grid, grid.first + cell * grid.step + t, in.height, sources);
-        FourBytes rows[kRows];
-        load_bytes(in, x, sources, wide, ghost, rows);
+        FourRows<std::uint8_t, kRows> of(in, x, grid.first + cell * grid.step + t, wide,
+                                         grid.border);
+        for (int r = 0; r < kRows; ++r)
+          if (of.ghosts[r]) of.rows[r].words[0] = ghost * 0x01010101u;
         for (int r = 0; r < kRows; r += 4) {
-          const FourBytes four[4] = {rows[r], rows[r + 1], rows[r + 2], rows[r + 3]};
+          const FourBytes four[4] = {of.rows[r], of.rows[r + 1], of.rows[r + 2], of.rows[r + 3]};
           FourBytes columns[4];
           transpose(four, columns);
           three.add(down.weights + (t + r) / 4, grid.step / 4, columns);
