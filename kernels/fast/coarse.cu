@@ -16,14 +16,14 @@
 //   Siblings: separable and separable-tensor, w + h multiply-adds an output, exact.
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
-#include "device_plan_base.hpp"
 #include "dispatch.hpp"
 #include "fast/coarse_back.hpp"
 #include "fast/coarse_columns.hpp"
 #include "fast/coarse_down8.hpp"
+#include "fast/coarse_jobs.hpp"
+#include "fast/coarse_planes.hpp"
 #include "fast/coarse_sides.hpp"
 #ifndef CONVFILT_HOST  // which has no shared memory
 #include "fast/coarse_strips.hpp"
@@ -38,7 +38,6 @@ constexpr int kFewestCells = 2;     // of a block, so that no node is shared by 
 constexpr int kCellsAlone = 8;      // of a block: to read two more costs less than to share
 constexpr int kApart = 16;          // bytes between nodes of a row, from which on strips pay
 constexpr int kStripPixels = 1024;  // of a warp: more warps, or fewer cells that two of them read
-constexpr int kAlignedPixels = 16;  // the margin is whole 16 bytes of any depth
 
 float sum_of(const std::vector<float>& weights) {
   double sum = 0;
@@ -46,41 +45,10 @@ float sum_of(const std::vector<float>& weights) {
   return float(sum);
 }
 
-constexpr int kMostSide = 1 << 18;  // so that a grid's y stays within 65,535
-
-/// Pixels of an input of that width that nodes reach: before the first and in all, from `left` on
-/// being under the mask's first column for output 0.
-struct Reach {
-  int before, all;
-  int behind(int in_width) const { return std::max(0, all - before - in_width); }
-  int margin() const { return ceil_div(before, kAlignedPixels) * kAlignedPixels; }
-};
-Reach reach_of(const CoarseAxis& x, int left, int out_width) {
-  return {-(left + x.first), (x.in_nodes(out_width) + kCoarseOrder - 1) * x.step};
-}
-
-/// Three channels are taken as they lie; others as planes.
-InputLimits limits_of(const Problem& problem, const CoarseAxis& x) {
-  const int samples = problem.channels == 3 ? 3 : 1;
-  const Reach whole = reach_of(x, -problem.lead_x(), problem.out_width());
-  // Of a piece, which has its halo, at any place on the grid.
-  const Reach piece = reach_of(x, 0, 1);
-  const int sides = std::max(whole.margin() + whole.behind(problem.width),
-                             piece.margin() + piece.behind(problem.mask.width) + x.step);
-  return {.width = kMostSide,
-          .height = kMostSide,
-          .interleaved = samples == 3,
-          .sides = int(sides * samples * size_of(problem.depth)) + 16};
-}
-
-struct Size {
-  int width, height;
-};
-
-class CoarsePlan : public DevicePlan {
+class CoarsePlan : public CoarsePlanes {
  public:
   CoarsePlan(const Problem& problem, const PlanOptions& options, CoarseMask mask)
-      : DevicePlan(problem, options, limits_of(problem, mask.x)), mask_(std::move(mask)) {
+      : CoarsePlanes(problem, options, std::move(mask)) {
     WeightList list;
     x_ = add_axis(list, mask_.x);
     y_ = add_axis(list, mask_.y);
@@ -103,70 +71,7 @@ class CoarsePlan : public DevicePlan {
     });
   }
 
-  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
-    std::size_t bytes = 0;
-    for (const Size& size : sizes(most_in(out_width / step()), out_width / step(), out_height))
-      bytes += plane_bytes(roomy(size.width), size.height, sizeof(float));
-    return bytes;
-  }
-
-  void allocate_scratch(int, int out_width, int out_height) override {
-    shape_all(most_in(out_width / step()), out_width / step(), out_height);
-  }
-
-  int margin(Shift shift) const override {
-    return reach(shift, 1).margin() * step() * int(size_of(problem_.depth));
-  }
-
  private:
-  /// In the order of coarse.cu's head; `turned`: rows are columns.
-  enum Name { kRows, kRowsTurned, kFineX, kColumns, kColumnsTurned, kFineY, kBothTurned, kBoth };
-  static constexpr int kPlanes = 8;
-
-  int most_in(int out_width) const { return out_width + problem_.mask.width - 1; }
-  Reach reach(Shift shift, int out_width) const {
-    return reach_of(mask_.x, shift.x - problem_.mask.anchor_x, out_width);
-  }
-
-  /// Rows have room for whole fours, and whole kSumsAThread, which kernels write.
-  static int roomy(int width) { return ceil_div(width, kSumsAThread) * kSumsAThread; }
-
-  /// Of all channels, side by side in kRows and the rows of kRowsTurned, below each other in the
-  /// others. In pixels.
-  std::array<Size, kPlanes> sizes(int in_width, int out_width, int out_height) const {
-    const int in_x = mask_.x.in_nodes(out_width), in_y = mask_.y.in_nodes(out_height);
-    const int out_x = mask_.x.out_nodes(out_width), out_y = mask_.y.out_nodes(out_height);
-    const int n = step();
-    return {{{in_width * n, in_y},
-             {out_y, reach_of(mask_.x, 0, out_width).all * n},
-             {out_width, out_y * n},
-             {in_x, (out_height + problem_.mask.height - 1) * n},
-             {out_height, in_x * n},
-             {out_x, out_height * n},
-             {out_y, in_x * n},
-             {out_x, out_y * n}}};
-  }
-
-  void shape_all(int in_width, int out_width, int out_height) {
-    used_ = sizes(in_width, out_width, out_height);
-    for (int k = 0; k < kPlanes; ++k)
-      shape(planes_[k], roomy(used_[k].width), used_[k].height, sizeof(float));
-  }
-
-  /// A plane's used part.
-  PlaneView<float> plane(Name name) const {
-    PlaneView<float> view = planes_[name].plane.template view<float>();
-    view.width = used_[name].width;
-    return view;
-  }
-  /// The first channel of those that lie below each other, and how far the next is.
-  PlaneView<float> first_of(Name name) const {
-    return plane(name).rows(0, used_[name].height / step());
-  }
-  std::ptrdiff_t next_of(Name name) const {
-    const PlaneView<float> first = first_of(name);
-    return first.height * first.stride;
-  }
   static PlaneView<const float> read(const PlaneView<float>& plane) {
     return {plane.data, plane.width, plane.height, plane.stride};
   }
@@ -221,10 +126,7 @@ class CoarsePlan : public DevicePlan {
     const PlaneView<float> nodes = plane(kRows);
     const int cells = std::max(kFewestCells, kRowsOfABlock / mask_.y.step);
     const bool shared = cells < kCellsAlone;
-    if (shared) {
-      const DevicePlane& all = planes_[kRows].plane;
-      clear(all.data, std::size_t(all.pitch) * all.height, stream_);
-    }
+    if (shared) clear_plane(kRows);
     const Cells grid{top + mask_.y.first, mask_.y.step, problem_.border, ghost, cells, shared};
     const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
                       ceil_div(nodes.height + (shared ? kCoarseOrder - 1 : 0), cells));
@@ -302,24 +204,6 @@ class CoarsePlan : public DevicePlan {
     return job(first_of(from), next_of(from), to, axis.coarse, axis.coarse_steps, 0);
   }
 
-  void sum(const ColumnJob& first, const ColumnJob* second, const NodeJob* nodes) {
-    SumJobs jobs{{first, first}, {}, {}};
-    const auto blocks_of = [](const auto& of) {
-      return ceil_div(of.threads() * of.channels, kSumThreads);  // beyond an int: 128 GiB
-    };
-    jobs.blocks[0] = jobs.blocks[1] = blocks_of(first);
-    if (second) {
-      jobs.columns[1] = *second;
-      jobs.blocks[1] += blocks_of(*second);
-    }
-    int blocks = jobs.blocks[1];
-    if (nodes) {
-      jobs.nodes = *nodes;
-      blocks += blocks_of(*nodes);
-    }
-    launch(dim3(blocks), dim3(kSumThreads), stream_, sum_kernel, jobs);
-  }
-
   // What lies between: A, B and C of coarse.cu's head. The long sums run together.
   void sum_nodes(int before, float ghost) {
     const int n = step();
@@ -331,7 +215,7 @@ class CoarsePlan : public DevicePlan {
     rows.samples = n;
     rows.border = problem_.border;
     rows.ghost = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
-    sum(rows, nullptr, nullptr);
+    run_sums(stream_, rows, nullptr, nullptr);
 
     // Of rows that are columns, every n-th is of one channel.
     PlaneView<float> turned = plane(kRowsTurned);
@@ -342,17 +226,14 @@ class CoarsePlan : public DevicePlan {
         job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
     const NodeJob nodes{read(turned), first_of(kBothTurned), next, next_of(kBothTurned), n,
                         mask_.x.step, weights(x_.down)};
-    sum(a, &b, &nodes);
+    run_sums(stream_, a, &b, &nodes);
 
     const ColumnJob c = nodes_job(kBothTurned, kBoth, x_);
-    sum(nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
+    run_sums(stream_, nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
   }
 
-  const CoarseMask mask_;
   AxisWeights x_{}, y_{};
   DeviceBuffer weights_;
-  OwnedPlane planes_[kPlanes];
-  std::array<Size, kPlanes> used_{};
 };
 
 std::string refuses(const Problem& problem, const Tuning&) {

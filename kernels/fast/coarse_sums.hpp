@@ -1,4 +1,4 @@
-/// The kernels of coarse.cu that sum along one axis.
+/// Sums along one axis, see coarse.cu; coarse_jobs.hpp has their kernel.
 #pragma once
 
 #include "fast/coarse_down.hpp"
@@ -8,7 +8,7 @@ namespace convfilt::CONVFILT_BACKEND {
 inline constexpr int kSumsAThread = 16;
 inline constexpr int kSumThreads = 128;
 
-/// A line of weights for sum_columns_kernel: kSumsAThread - 1 zeros, the weights, zeros.
+/// A line of weights for sum_column: kSumsAThread - 1 zeros, the weights, zeros.
 struct PaddedLine {
   const Four<float>* weights;
   int steps;  ///< of four samples, that a thread's sums take
@@ -33,24 +33,6 @@ struct ColumnJob {
   float ghost;  ///< the sum of a column of nothing else
 
   CONVFILT_HD int threads() const { return columns * ceil_div(out.width, kSumsAThread); }
-};
-
-/// out.row(n)[x] = sum over t of down[t] * in(x, n * step + t).
-struct NodeJob {
-  PlaneView<const float> in;  ///< of the first channel, as is `out`
-  PlaneView<float> out;
-  std::ptrdiff_t next_in, next_out;  ///< from channel to channel
-  int channels, step;
-  const Four<float>* down;
-
-  CONVFILT_HD int threads() const { return out.width * out.height; }
-};
-
-/// What runs at once, since of each there are few threads, in blocks of these numbers.
-struct SumJobs {
-  ColumnJob columns[2];
-  NodeJob nodes;
-  int blocks[2];  ///< of columns[0]; of both
 };
 
 /// Sixteen successive sums of one column.
@@ -138,49 +120,6 @@ CONVFILT_DEVICE inline void sum_column(const ColumnJob& job, int thread) {
     const float four[4] = {sixteen.sums[n], sixteen.sums[n + 1], sixteen.sums[n + 2],
                            sixteen.sums[n + 3]};
     store4(to + n, four);
-  }
-}
-
-CONVFILT_DEVICE inline void sum_node(const NodeJob& job, int thread) {
-  const int channel = thread / job.threads();
-  if (channel >= job.channels) return;
-  thread -= channel * job.threads();
-  const int x = thread % job.out.width, node = thread / job.out.width;
-  PlaneView<const float> in = job.in.rows(node * job.step, kCoarseOrder * job.step);
-  in.data += channel * job.next_in;
-
-  float sum = 0;
-  CONVFILT_UNROLL(1)
-  for (int cell = 0; cell < in.height; cell += job.step) {
-    CONVFILT_UNROLL(1)
-    for (int begin = 0; begin < job.step; begin += kDownChain) {
-      const int count = min(kDownChain, job.step - begin);
-      float chain = 0;
-      // Samples beyond the count are other cells', at the end the last: theirs is no weight.
-      float samples[kDownChain];
-      CONVFILT_UNROLL(kDownChain)
-      for (int t = 0; t < kDownChain; ++t)
-        samples[t] = load(in, x, min(cell + begin + t, in.height - 1));
-      CONVFILT_UNROLL(kDownChain / 4)
-      for (int t = 0; t < kDownChain; t += 4) {
-        if (t >= count) break;
-        const Four<float> weights = load_weights(job.down + (cell + begin + t) / 4);
-        for (int k = 0; k < 4; ++k) chain = add_product(weights.samples[k], samples[t + k], chain);
-      }
-      sum += chain;
-    }
-  }
-  job.out.row(node)[x + channel * job.next_out] = sum;
-}
-
-static __global__ void sum_kernel(const SumJobs __grid_constant__ jobs) {
-  const int block = blockIdx.x, thread = threadIdx.x;
-  if (block < jobs.blocks[1]) {
-    const int which = block >= jobs.blocks[0];
-    const int first = which ? jobs.blocks[0] : 0;
-    sum_column(jobs.columns[which], (block - first) * kSumThreads + thread);
-  } else {
-    sum_node(jobs.nodes, (block - jobs.blocks[1]) * kSumThreads + thread);
   }
 }
 
