@@ -198,6 +198,23 @@ TEST_CASE("every border, depth, mode and size, from one sample on") {
   }
 }
 
+// Rows of such grids are read in strips.
+TEST_CASE("nodes that lie far apart") {
+  const Mask mask = gaussian_mask(701, 701, 117);
+  std::size_t k = 0;
+  for (Depth depth : kDepths) {
+    for (int channels : {1, 3}) {
+      for (Border border : kBorders) {
+        if (!full_size() && ++k % 5 != 0 && border != Border::constant) continue;
+        const Problem p{channels == 1 ? 19 : 11, 7, channels, depth, border, 200, mask};
+        const std::size_t sample = size_of(depth);
+        CHECK(std::size_t(prepare_coarse(p).x.step) * sample * std::size_t(channels) >= 64);
+        check_bound(p, Fill::noise, k);
+      }
+    }
+  }
+}
+
 TEST_CASE("lines of other shapes, offsets, weights below 0 and sums that are not 1") {
   for (Depth depth : kDepths) {
     for (int kind = 0; kind < 3; ++kind) {

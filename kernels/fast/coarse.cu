@@ -48,7 +48,9 @@ float sum_of(const std::vector<float>& weights) {
 class CoarsePlan : public CoarsePlanes {
  public:
   CoarsePlan(const Problem& problem, const PlanOptions& options, CoarseMask mask)
-      : CoarsePlanes(problem, options, std::move(mask)) {
+      : CoarsePlanes(problem, options, std::move(mask)),
+        start_(problem.mask.offset + mask_.centre * gain(problem.mask)),
+        other_(options) {
     WeightList list;
     x_ = add_axis(list, mask_.x);
     y_ = add_axis(list, mask_.y);
@@ -91,17 +93,19 @@ class CoarsePlan : public CoarsePlanes {
     const int top = shift.y - problem_.mask.anchor_y;
     const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
     const Reach beside = reach(shift, out.width / channels);
+    const Stream& other = other_.begin(stream_);
     write_coarse_sides(
         in,
         {beside.margin() * channels, beside.behind(width) * channels, problem_.border, channels},
-        ghost_sample<T>(problem_), stream_);
-    rows_of_nodes(PlaneView<const T>{in.data, in.width, in.height, in.stride}, top, ghost);
+        ghost_sample<T>(problem_), other);
     columns_of_nodes<T, channels>(
         {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
-        ghost);
-    sum_nodes(beside.before, ghost);
+        ghost, other);
+    rows_of_nodes(PlaneView<const T>{in.data, in.width, in.height, in.stride}, top, ghost);
+    smooth_rows(beside.before, ghost);
+    other_.end(stream_);
+    sum_nodes();
 
-    const Mask& mask = problem_.mask;
     PlaneView<float> fine_x = plane(kFineX);
     fine_x.width = roomy(fine_x.width);
     const Grids grids{read(fine_x),
@@ -112,7 +116,7 @@ class CoarsePlan : public CoarsePlanes {
                       weights(x_.back_in_threes),
                       weights(y_.back_in_threes),
                       float(mask_.scale / kEndRange<T>),
-                      float((mask.offset + mask_.centre * gain(mask)) / kEndRange<T>)};
+                      float(start_ / kEndRange<T>)};
     const int cells = std::max(1, kRowsOfABlock / mask_.y.step);
     const dim3 blocks(ceil_div(out.width / channels, 4 * kCoarseThreads),
                       ceil_div(out.height, cells * mask_.y.step));
@@ -141,7 +145,7 @@ class CoarsePlan : public CoarsePlanes {
 
   // Its columns, sides included.
   template <class T, int channels>
-  void columns_of_nodes(const PlaneView<const T>& in, int top, float ghost) {
+  void columns_of_nodes(const PlaneView<const T>& in, int top, float ghost, const Stream& stream) {
     constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // they share weights
     const PlaneView<float> nodes = plane(kColumns);
     int bytes = 16;
@@ -164,16 +168,16 @@ class CoarsePlan : public CoarsePlanes {
         whole.width = ceil_div(in.width, kInPiece) * kInPiece;
         launch_shared(dim3(ceil_div(nodes.width, count * kStripWarps),
                            ceil_div(nodes.height / channels, S::kRows)),
-                      dim3(kStripLanes, kStripWarps), kStripWarps * S::kWords * 4, stream_,
+                      dim3(kStripLanes, kStripWarps), kStripWarps * S::kWords * 4, stream,
                       decimate_strips_kernel<T, channels>, whole, nodes, grid, count, down);
         return;
       }
 #endif
       if constexpr (std::is_same_v<T, float>) {
-        launch(blocks, block, stream_, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
+        launch(blocks, block, stream, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
                grid, down);
       } else {
-        launch(blocks, block, stream_, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
+        launch(blocks, block, stream, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
                grid, down);
       }
     };
@@ -187,36 +191,34 @@ class CoarsePlan : public CoarsePlanes {
   /// From the plane `from` to the plane `to`, whose channels lie below each other.
   ColumnJob job(const PlaneView<float>& in, std::ptrdiff_t next_in, Name to, int line, int steps,
                 int first) const {
-    return {read(in),
-            first_of(to),
-            next_in,
-            next_of(to),
-            step(),
-            PaddedLine{weights(line), steps},
-            first,
-            in.width,
-            0,
-            1,
-            Border::replicate,
-            0};
+    ColumnJob job{read(in),    first_of(to), next_in,
+                  next_of(to), step(),       PaddedLine{weights(line), steps},
+                  first,       true,         in.width};
+    job.in.width = roomy(in.width);
+    return job;
   }
   ColumnJob nodes_job(Name from, Name to, const AxisWeights& axis) const {
     return job(first_of(from), next_of(from), to, axis.coarse, axis.coarse_steps, 0);
   }
 
-  // What lies between: A, B and C of coarse.cu's head. The long sums run together.
-  void sum_nodes(int before, float ghost) {
-    const int n = step();
+  /// Rows of nodes, as smooth as the mask in y, turned, with their sides.
+  void smooth_rows(int before, float ghost) {
     ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
+    rows.in = read(plane(kRows));
     rows.out = plane(kRowsTurned);
     rows.channels = 1;
+    rows.pairs = false;
     rows.columns = rows.out.height;
-    rows.before = before * n;
-    rows.samples = n;
+    rows.before = before * step();
+    rows.samples = step();
     rows.border = problem_.border;
     rows.ghost = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
     run_sums(stream_, rows, nullptr, nullptr);
+  }
 
+  // What lies between: A, B and C of coarse.cu's head. The long sums run together.
+  void sum_nodes() {
+    const int n = step();
     // Of rows that are columns, every n-th is of one channel.
     PlaneView<float> turned = plane(kRowsTurned);
     const std::ptrdiff_t next = turned.stride;
@@ -232,8 +234,10 @@ class CoarsePlan : public CoarsePlanes {
     run_sums(stream_, nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
   }
 
+  const double start_;  ///< of an output's sum; of a large mask it takes longer than to filter
   AxisWeights x_{}, y_{};
   DeviceBuffer weights_;
+  SideStream other_;
 };
 
 std::string refuses(const Problem& problem, const Tuning&) {

@@ -59,8 +59,12 @@ static __global__ void sum_kernel(const SumJobs __grid_constant__ jobs) {
   const int block = blockIdx.x, thread = threadIdx.x;
   if (block < jobs.blocks[1]) {
     const int which = block >= jobs.blocks[0];
-    const int first = which ? jobs.blocks[0] : 0;
-    sum_column(jobs.columns[which], (block - first) * kSumThreads + thread);
+    const int in_job = (block - (which ? jobs.blocks[0] : 0)) * kSumThreads + thread;
+    if (jobs.columns[which].pairs) {
+      sum_columns<2>(jobs.columns[which], in_job);
+    } else {
+      sum_columns<1>(jobs.columns[which], in_job);
+    }
   } else {
     sum_node(jobs.nodes, (block - jobs.blocks[1]) * kSumThreads + thread);
   }

@@ -8,7 +8,7 @@ namespace convfilt::CONVFILT_BACKEND {
 inline constexpr int kSumsAThread = 16;
 inline constexpr int kSumThreads = 128;
 
-/// A line of weights for sum_column: kSumsAThread - 1 zeros, the weights, zeros.
+/// A line of weights for sum_columns: kSumsAThread - 1 zeros, the weights, zeros.
 struct PaddedLine {
   const Four<float>* weights;
   int steps;  ///< of four samples, that a thread's sums take
@@ -25,14 +25,19 @@ struct ColumnJob {
   PaddedLine line;
   int first;
 
-  // Columns beside the plane, as a border makes them up of it.
-  int columns;  ///< of them all
-  int before;   ///< of `in`
-  int samples;  ///< of a pixel, side by side
-  Border border;
-  float ghost;  ///< the sum of a column of nothing else
+  bool pairs;  ///< a thread has two columns, of rows with room for them
+  int columns;
 
-  CONVFILT_HD int threads() const { return columns * ceil_div(out.width, kSumsAThread); }
+  // Where they are no pairs: columns beside the plane, as a border makes them up of it.
+  int before = 0;   ///< of `in`
+  int samples = 1;  ///< of a pixel, side by side
+  Border border = Border::replicate;
+  float ghost = 0;  ///< the sum of a column of nothing else
+
+  /// Of one channel.
+  CONVFILT_HD int threads() const {
+    return ceil_div(columns, pairs ? 2 : 1) * ceil_div(out.width, kSumsAThread);
+  }
 };
 
 /// Sixteen successive sums of one column.
@@ -61,65 +66,93 @@ struct ColumnSums {
   }
 };
 
-CONVFILT_DEVICE inline void sum_column(const ColumnJob& job, int thread) {
+/// So many neighbouring columns, which share weights.
+template <int columns>
+CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
   const int channel = thread / job.threads();
   if (channel >= job.channels) return;
   thread -= channel * job.threads();
   // Threads of a warp go on with the next sums where columns end: of a coarse grid there are few.
-  const int x = thread % job.columns, y = kSumsAThread * (thread / job.columns);
+  const int across = ceil_div(job.columns, columns);
+  const int x = columns * (thread % across), y = kSumsAThread * (thread / across);
   float* const to = job.out.row(x) + channel * job.next_out + y;
-  const int column = border_sample(job.border, x - job.before, job.in.width, job.samples);
-  if (column < 0) {
-    const float four[4] = {job.ghost, job.ghost, job.ghost, job.ghost};
-    for (int n = 0; n < kSumsAThread; n += 4) store4(to + n, four);
-    return;
+  int column = x;
+  if constexpr (columns == 1) {
+    column = border_sample(job.border, x - job.before, job.in.width, job.samples);
+    if (column < 0) {
+      const float four[4] = {job.ghost, job.ghost, job.ghost, job.ghost};
+      for (int n = 0; n < kSumsAThread; n += 4) store4(to + n, four);
+      return;
+    }
   }
   PlaneView<const float> in = job.in;
   in.data += channel * job.next_in;
   const int top = job.first + y, last = in.height - 1;
+  using Samples = Words<4 * columns>;
+  const auto add = [&](ColumnSums(&sums)[columns], const auto& ring, int begin,
+                       const Samples(&rows)[4]) {
+    CONVFILT_UNROLL(2)
+    for (int c = 0; c < columns; ++c) {
+      float samples[4];
+      for (int r = 0; r < 4; ++r) samples[r] = std::bit_cast<float>(rows[r].words[c]);
+      sums[c].add(ring, begin, samples);
+    }
+  };
 
   constexpr int kStepsOfChain = kLineChain / 4;
-  constexpr int kFours = kSumsAThread / 4 + 1;  // that a step's weights lie in
+  constexpr int kStepsAtOnce = kStepsOfChain / columns;  // so that their waits are one
+  constexpr int kFours = kSumsAThread / 4 + 1;           // that a step's weights lie in
   static_assert(kStepsOfChain == kFours + 1, "a chain brings the ring of weights round");
-  ColumnSums sixteen;
+  ColumnSums sums[columns];
   Four<float> ring[kFours + 1];
   for (int q = 0; q < kFours; ++q) ring[q] = load_weights(job.line.weights + q);
   int begin = 0;
   CONVFILT_UNROLL(1)
   for (; begin + kStepsOfChain <= job.line.steps; begin += kStepsOfChain) {
-    float samples[kStepsOfChain][4];  // so that their waits are one
-    const int row = top + 4 * begin;
-    if (row + kLineChain <= in.height) {
-      PlaneView<const float> one{in.row(row) + column, 1, 1, in.stride};
-      CONVFILT_UNROLL(kLineChain)
-      for (int k = 0; k < kLineChain; ++k, one.data += one.stride)
-        samples[k / 4][k % 4] = load(one, 0, 0);
-    } else {
-      CONVFILT_UNROLL(kLineChain)
-      for (int k = 0; k < kLineChain; ++k)
-        samples[k / 4][k % 4] = load(in, column, min(row + k, last));
+    CONVFILT_UNROLL(2)
+    for (int part = 0; part < kStepsOfChain; part += kStepsAtOnce) {
+      Samples samples[kStepsAtOnce][4];
+      const int row = top + 4 * (begin + part);
+      if (row + 4 * kStepsAtOnce <= in.height) {
+        PlaneView<const float> one{in.row(row), in.width, 1, in.stride};
+        CONVFILT_UNROLL(kLineChain)
+        for (int k = 0; k < 4 * kStepsAtOnce; ++k, one.data += one.stride)
+          samples[k / 4][k % 4] = load(row_of<Samples>(one, 0), column / columns, 0);
+      } else {
+        CONVFILT_UNROLL(kLineChain)
+        for (int k = 0; k < 4 * kStepsAtOnce; ++k)
+          samples[k / 4][k % 4] =
+              load(row_of<Samples>(in, min(row + k, last)), column / columns, 0);
+      }
+      CONVFILT_UNROLL(kStepsAtOnce)
+      for (int k = 0; k < kStepsAtOnce; ++k) {
+        const int step = part + k;
+        ring[(step + kFours) % (kFours + 1)] =
+            load_weights(job.line.weights + begin + step + kFours);
+        add(sums, ring, step, samples[k]);
+      }
     }
-    CONVFILT_UNROLL(kStepsOfChain)
-    for (int k = 0; k < kStepsOfChain; ++k) {
-      ring[(k + kFours) % (kFours + 1)] = load_weights(job.line.weights + begin + k + kFours);
-      sixteen.add(ring, k, samples[k]);
-    }
-    sixteen.end_chain();
+    for (int c = 0; c < columns; ++c) sums[c].end_chain();
   }
   CONVFILT_UNROLL(1)
   for (; begin < job.line.steps; ++begin) {
-    float samples[4];
+    Samples samples[4];
     CONVFILT_UNROLL(4)
-    for (int r = 0; r < 4; ++r) samples[r] = load(in, column, min(top + 4 * begin + r, last));
-    sixteen.add(ring, 0, samples);
+    for (int r = 0; r < 4; ++r)
+      samples[r] = load(row_of<Samples>(in, min(top + 4 * begin + r, last)), column / columns, 0);
+    add(sums, ring, 0, samples);
     for (int q = 0; q < kFours - 1; ++q) ring[q] = ring[q + 1];
     ring[kFours - 1] = load_weights(job.line.weights + begin + kFours);
   }
-  sixteen.end_chain();
-  for (int n = 0; n < kSumsAThread; n += 4) {
-    const float four[4] = {sixteen.sums[n], sixteen.sums[n + 1], sixteen.sums[n + 2],
-                           sixteen.sums[n + 3]};
-    store4(to + n, four);
+  CONVFILT_UNROLL(2)
+  for (int c = 0; c < columns; ++c) {
+    sums[c].end_chain();
+    if (x + c >= job.columns) break;
+    for (int n = 0; n < kSumsAThread; n += 4) {
+      const float* const from = sums[c].sums + n;
+      const float four[4] = {from[0], from[1], from[2], from[3]};
+      store4(to + c * job.out.stride + n, four);
+    }
   }
 }
 
