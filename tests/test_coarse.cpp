@@ -1,5 +1,5 @@
 /// Strategy coarse: its bound on the host against kernels written out, against the worst pictures
-/// there are, and against the oracle on all borders, modes, sizes and depths; and what it refuses.
+/// there are, and against the oracle on all borders, modes, sizes and depths.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -264,43 +264,6 @@ TEST_CASE("the largest mask, where sums are longest") {
       check_bound(p, fill, 11);
     }
   }
-}
-
-TEST_CASE("Gaussians of any sigma from 16 on are taken at every depth") {
-  for (Depth depth : kDepths) {
-    for (double kept : {3.0, 4.0}) {
-      for (double sigma : {16.0, 20.0, 33.0, 75.0, 128.0}) {
-        const int side = 2 * int(kept * sigma) + 1;
-        const Problem p{
-            8192, 8192, 1, depth, Border::replicate, 0, gaussian_mask(side, side, sigma)};
-        INFO(name_of(depth) << ", sigma " << sigma << ", side " << side);
-        CHECK(coarse_refuses(p) == "");
-        if (!full_size()) break;
-      }
-    }
-  }
-}
-
-TEST_CASE("what is not smooth, not of rank 1, or too small is refused with the reason") {
-  const auto reason = [](const Mask& mask, Depth depth = Depth::u8) {
-    return coarse_refuses({64, 64, 1, depth, Border::replicate, 0, mask});
-  };
-  const auto has = [](const std::string& text, const char* part) {
-    return text.find(part) != text.npos;
-  };
-  Random random(102);
-  CHECK(has(reason(box_mask(101, 101), Depth::u16), "not smooth enough"));
-  CHECK(has(reason(real_rank_one_mask(random, 64, 64)), "not smooth enough"));
-  CHECK(has(reason(gaussian_mask(101, 1, 16)), "not smooth enough"));
-  CHECK(has(reason(gaussian_mask(9, 9, 1.5)), "0.1 is allowed"));
-  CHECK(has(reason(gaussian_mask(31, 31, 5), Depth::u16), "of a step off, and 0.49 is allowed"));
-  CHECK(has(reason(gaussian_mask(31, 31, 5), Depth::f32), "of the largest sample off"));
-  CHECK(has(reason(sharpen_mask(101, 1, 16)), "rank is not 1"));
-  CHECK(has(reason(make_mask("zeros", 65, 65, Line(65 * 65))), "all 0"));
-  Mask huge = gaussian_mask(101, 101, 16);
-  for (double& w : huge.weights) w *= 1e6;
-  CHECK(has(reason(huge, Depth::u16), "so large"));
-  CHECK(reason(gaussian_mask(101, 101, 16)) == "");
 }
 
 TEST_CASE("coarse on the CPU: threads change no byte, and share none") {
