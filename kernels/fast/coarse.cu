@@ -36,7 +36,7 @@ namespace {
 constexpr int kRowsOfABlock = 128;  // of the picture: more share nodes less often, and wait more
 constexpr int kFewestCells = 2;     // of a block, so that no node is shared by three
 constexpr int kCellsAlone = 8;      // of a block: to read two more costs less than to share
-constexpr int kApart = 16;          // bytes between nodes of a row, from which on strips pay
+constexpr int kApart = 64;          // bytes between nodes of a row, from which on strips pay
 constexpr int kStripPixels = 1024;  // of a warp: more warps, or fewer cells that two of them read
 
 float sum_of(const std::vector<float>& weights) {

@@ -55,7 +55,9 @@ CONVFILT_DEVICE inline void sum_node(const NodeJob& job, int thread) {
   job.out.row(node)[x + channel * job.next_out] = sum;
 }
 
-static __global__ void sum_kernel(const SumJobs __grid_constant__ jobs) {
+// More blocks an SM are worth the few registers that are spilled.
+static __global__ void __launch_bounds__(kSumThreads, 4)
+    sum_kernel(const SumJobs __grid_constant__ jobs) {
   const int block = blockIdx.x, thread = threadIdx.x;
   if (block < jobs.blocks[1]) {
     const int which = block >= jobs.blocks[0];
