@@ -1,6 +1,7 @@
 /// The kernel of coarse.cu that sums on and onto grids, several jobs at once.
 #pragma once
 
+#include "fast/coarse_down.hpp"
 #include "fast/coarse_sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
