@@ -3,7 +3,6 @@
 ///   launch_shared(grid, block, bytes, stream, kernel, args...)   as launch(); blocks have so much
 ///   shared_words()           all of it, as SharedWords: words of 4 bytes, one, two or four at a
 ///   time copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are
-///   whole
 ///                            multiples of 16. They are there as with tensor_core.hpp's copies
 ///   copy16(in, from, words, at, bytes)   likewise, from in.data + from on, where 0 to 16 of the
 ///                            bytes are samples, and the others lie in the rows' padding

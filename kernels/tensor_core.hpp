@@ -11,7 +11,6 @@
 ///   copy16(in, at, tile, row, word, count)   likewise, from in.data + at on; or `count` and zeros
 ///   commit_copies()          when these, finish_copies<n>() and a barrier have passed, but for
 ///   finish_copies<n>()       those between the last n commits
-///   blocks_at_once(kernel, block)       how many blocks the current device runs at a time
 ///   require_tensor_cores(options)       throws DeviceError where the device has none
 ///
 /// Lane 4 * g + t holds (PTX ISA, "Matrix Fragments for mma.m16n8k16", integers): of a the bytes

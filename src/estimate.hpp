@@ -42,9 +42,9 @@ bool cuda_pays(const Work& work, int threads);
 inline constexpr double kCpuSampleU8 = 0.3e-9, kCpuMultiplyAddU8 = 0.012e-9;
 inline constexpr double kCpuSampleWide = 0.8e-9, kCpuMultiplyAddWide = 0.03e-9;
 
-/// What overlap-save takes on the same core, 8 to 10 ns a sample under masks of 25x25 to 101x101,
-/// in multiply-adds of floats.
-inline constexpr double kTransformMultiplyAdds = 280;
+/// What overlap-save takes on such a core by OpenCV's transforms, 49 to 56 ns a sample under masks of
+/// 31x31 to 101x101, in multiply-adds of floats.
+inline constexpr double kTransformMultiplyAdds = 1700;
 
 /// Seconds of one core for a multiply-add in the emulator, whose every read is counted and checked:
 /// 3 (basic) to 20 (texture) nanoseconds at 15x15.

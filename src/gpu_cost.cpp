@@ -34,11 +34,13 @@ constexpr double line_taps_of(int side) {
 // clang-format off
 #define SQUARES(a, b, c, d, e, f) \
   {{taps_of(3), a}, {taps_of(5), b}, {taps_of(7), c}, {taps_of(9), d}, {taps_of(15), e}, {taps_of(31), f}}
+#define LARGER_SQUARES(a, b, c, d, e, f, g, h, i) \
+  {{taps_of(3), a}, {taps_of(5), b}, {taps_of(7), c}, {taps_of(9), d}, {taps_of(15), e}, {taps_of(31), f}, {taps_of(33), g}, {taps_of(47), h}, {taps_of(63), i}}
 #define LINES(a, b, c, d, e, f) \
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(63), e}, {line_taps_of(127), f}}
 
-constexpr Point kTensor[] = SQUARES(1.45, 1.64, 1.83, 2.01, 2.72, 9.52);
-constexpr Point kTensorColour[] = SQUARES(1.29, 1.50, 1.91, 2.23, 2.96, 9.52);
+constexpr Point kTensor[] = LARGER_SQUARES(1.47, 1.65, 1.83, 2.02, 2.66, 7.50, 7.90, 16.8, 28.2);
+constexpr Point kTensorColour[] = LARGER_SQUARES(1.28, 1.49, 2.08, 2.13, 2.82, 8.41, 11.1, 21.0, 33.0);
 constexpr Point kTensorStrips[] = SQUARES(1.60, 1.97, 2.69, 3.03, 5.90, 15.7);
 constexpr Point kTensorStripsColour[] = SQUARES(1.38, 2.70, 3.78, 4.55, 8.44, 18.9);
 constexpr Point kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);
@@ -49,16 +51,16 @@ constexpr Point kDirectU16[] = SQUARES(1.33, 2.00, 2.96, 4.24, 11.6, 43.4);
 constexpr Point kDirectU16Colour[] = SQUARES(1.24, 2.34, 3.24, 5.07, 13.5, 48.2);
 constexpr Point kDirectF32[] = SQUARES(1.17, 1.32, 1.67, 2.30, 5.47, 22.2);
 constexpr Point kDirectF32Colour[] = SQUARES(1.14, 1.35, 1.79, 2.30, 5.65, 24.0);
-constexpr Point kSeparableTensor[] = LINES(2.52, 2.53, 2.54, 2.54, 3.09, 4.88);
-constexpr Point kSeparableTensorColour[] = LINES(2.45, 2.45, 2.64, 3.19, 4.76, 11.8);
+constexpr Point kSeparableTensor[] = LINES(2.38, 2.38, 2.38, 2.39, 2.95, 4.88);
+constexpr Point kSeparableTensorColour[] = LINES(2.30, 2.30, 2.60, 2.76, 4.68, 11.8);
 constexpr Point kSeparableTensorWarps[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
 constexpr Point kSeparableTensorWarpsColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
 constexpr Point kSeparableU8[] = LINES(10.5, 10.8, 11.9, 15.8, 27.8, 56.4);
 constexpr Point kSeparableU8Colour[] = LINES(8.07, 13.0, 14.3, 16.0, 28.1, 61.5);
-constexpr Point kSeparableU16[] = LINES(3.13, 3.52, 3.95, 5.36, 9.29, 19.8);
-constexpr Point kSeparableU16Colour[] = LINES(3.81, 4.14, 4.56, 6.02, 9.56, 29.9);
-constexpr Point kSeparableF32[] = LINES(1.42, 1.49, 1.59, 2.12, 3.62, 7.66);
-constexpr Point kSeparableF32Colour[] = LINES(1.38, 1.45, 1.52, 2.09, 4.25, 10.8);
+constexpr Point kSeparableU16[] = LINES(1.36, 1.55, 2.23, 5.15, 10.0, 19.8);
+constexpr Point kSeparableU16Colour[] = LINES(1.40, 1.62, 2.36, 5.95, 9.53, 29.9);
+constexpr Point kSeparableF32[] = LINES(1.17, 1.18, 1.25, 2.24, 3.74, 7.66);
+constexpr Point kSeparableF32Colour[] = LINES(1.06, 1.18, 1.46, 2.10, 4.23, 10.8);
 
 #define LARGE_SQUARES(a, b, c, d) \
   {{taps_of(31), a}, {taps_of(63), b}, {taps_of(127), c}, {taps_of(257), d}}
@@ -87,6 +89,7 @@ constexpr Point kCoarseF32Colour[] = LONG_LINES(7.34, 5.92, 8.71);
 
 #undef LONG_LINES
 #undef LARGE_SQUARES
+#undef LARGER_SQUARES
 #undef SQUARES
 #undef LINES
 

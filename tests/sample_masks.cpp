@@ -200,4 +200,10 @@ std::vector<Mask> large_masks() {
   };
 }
 
+Mask diagonal_mask(int side) {
+  std::vector<double> weights(std::size_t(side) * side);
+  for (int i = 0; i < side; ++i) weights[std::size_t(i) * side + i] = 1;
+  return make_mask("diagonal", side, side, weights, side);
+}
+
 }  // namespace convfilt::test

@@ -11,6 +11,9 @@ namespace convfilt::test {
 Mask identity_mask(int side);
 Mask box_mask(int width, int height);
 
+/// Ones over the side on the diagonal: of full rank.
+Mask diagonal_mask(int side);
+
 /// Normalised real weights of a Gaussian.
 Mask gaussian_mask(int width, int height, double sigma);
 

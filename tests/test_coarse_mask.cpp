@@ -12,13 +12,12 @@
 namespace convfilt::test {
 
 TEST_CASE("Gaussians of any sigma from 16 on are taken at every depth") {
-  for (Depth depth : kDepths) {
+  for (Depth d : kDepths) {
     for (double kept : {3.0, 4.0}) {
       for (double sigma : {16.0, 20.0, 33.0, 75.0, 128.0}) {
         const int side = 2 * int(kept * sigma) + 1;
-        const Problem p{
-            8192, 8192, 1, depth, Border::replicate, 0, gaussian_mask(side, side, sigma)};
-        INFO(name_of(depth) << ", sigma " << sigma << ", side " << side);
+        const Problem p{8192, 8192, 1, d, Border::replicate, 0, gaussian_mask(side, side, sigma)};
+        INFO(name_of(d) << ", sigma " << sigma << ", side " << side);
         CHECK(coarse_refuses(p) == "");
         if (!full_size()) break;
       }

@@ -7,10 +7,11 @@
 #include "choice.hpp"
 #include "errors.hpp"
 #include "estimate.hpp"
-#include "gpu_cost.hpp"
 #include "registry.hpp"
+#include "sample_masks.hpp"
 
 using namespace convfilt;
+using test::diagonal_mask;
 
 namespace {
 
@@ -38,13 +39,6 @@ Mask less_box(int side) {
   for (double& w : mask.weights) w = -w;
   mask.weights[mask.weights.size() / 2] += 2 * mask.divisor;
   return mask;
-}
-
-/// Full rank.
-Mask diagonal(int side) {
-  std::vector<double> weights(std::size_t(side) * side);
-  for (int i = 0; i < side; ++i) weights[std::size_t(i) * side + i] = 1;
-  return make_mask("diagonal", side, side, weights, side);
 }
 
 std::string accepts(const Problem&, const Tuning&) {
@@ -130,66 +124,67 @@ TEST_CASE("work counts taps of the family, samples and runs") {
   CHECK(work_of(problem_of(1000, less_box(41)), Family::separable).multiply_adds == 2e6 * 82);
   CHECK(work_of(problem, Family::direct, 3).bytes == 6e6);
   // A transform's floats, as many as it takes whatever the mask.
-  const Work transformed = work_of(problem_of(1000, diagonal(101)), Family::transform);
+  const Work transformed = work_of(problem_of(1000, diagonal_mask(101)), Family::transform);
   CHECK(transformed.depth == Depth::f32);
   CHECK(transformed.multiply_adds == 1e6 * kTransformMultiplyAdds);
-  CHECK(work_of(problem_of(1000, diagonal(3)), Family::transform).multiply_adds == 9e6);
+  CHECK(work_of(problem_of(1000, diagonal_mask(3)), Family::transform).multiply_adds == 9e6);
 }
 
 TEST_CASE("CPU time falls with threads, and every sample costs, however small the mask") {
   const Work heavy = work_of(problem_of(4000, wide_box()), Family::direct);
   CHECK(cpu_seconds(heavy, 8) == doctest::Approx(cpu_seconds(heavy, 1) / 8));
   CHECK(cpu_seconds(heavy, 0) == cpu_seconds(heavy, 1));
-  const Work light = work_of(problem_of(4000, diagonal(1)), Family::direct);
+  const Work light = work_of(problem_of(4000, diagonal_mask(1)), Family::direct);
   CHECK(cpu_seconds(light, 1) ==
         doctest::Approx(16e6 * (kCpuSampleU8 + kCpuMultiplyAddU8)).epsilon(1e-9));
 }
 
 TEST_CASE("a GPU pays for much work, never for a small picture or a copy") {
-  CHECK_FALSE(cuda_pays(work_of(problem_of(512, diagonal(15)), Family::direct), 8));
+  CHECK_FALSE(cuda_pays(work_of(problem_of(512, diagonal_mask(15)), Family::direct), 8));
   CHECK_FALSE(cuda_pays(work_of(problem_of(4000, wide_box()), Family::separable), 8));
-  CHECK_FALSE(cuda_pays(work_of(problem_of(1 << 18, diagonal(1)), Family::direct), 64));
-  CHECK(cuda_pays(work_of(problem_of(8192, diagonal(101)), Family::direct), 8));
+  CHECK_FALSE(cuda_pays(work_of(problem_of(1 << 18, diagonal_mask(1)), Family::direct), 64));
+  CHECK(cuda_pays(work_of(problem_of(8192, diagonal_mask(101)), Family::direct), 8));
 }
 
 TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   const Invented two(2);
-  const Choice small = two.choose(problem_of(512, diagonal(3)), "auto", "auto");
+  const Choice small = two.choose(problem_of(512, diagonal_mask(3)), "auto", "auto");
   CHECK(small.strategy == &kCpu);
   CHECK(small.device == DeviceKind::cpu);
   CHECK(two.choose(problem_of(512, wide_box()), "auto", "auto").strategy == &kSeparated);
   CHECK(two.asked == 0);
 
-  const Choice large = two.choose(problem_of(16384, diagonal(63)), "auto", "auto");
+  const Choice large = two.choose(problem_of(16384, diagonal_mask(63)), "auto", "auto");
   CHECK(large.strategy == &kTensor);
   CHECK(large.device == DeviceKind::cuda);
   CHECK(has(large.why, "family direct by the mask; "));
   CHECK(has(large.why, "estimated"));
   CHECK(has(large.why, " times a copy on the device"));
-  const Problem wide = problem_of(8192, diagonal(23), Depth::f32);
+  const Problem wide = problem_of(8192, diagonal_mask(23), Depth::f32);
   CHECK(two.choose(wide, "auto", "cuda").strategy == &kDirect);
   const Invented old(1, true, 7);  // without tensor cores for bytes
-  CHECK(old.choose(problem_of(8192, diagonal(63)), "auto", "cuda").strategy == &kDirect);
-  CHECK(two.choose(problem_of(64, diagonal(3)), "auto", "emulator").strategy == &kTiledOut);
-  CHECK(two.choose(problem_of(8192, diagonal(15)), "auto", "auto").device == DeviceKind::cpu);
-  CHECK(two.choose(problem_of(8192, diagonal(41)), "auto", "auto", 100).device == DeviceKind::cuda);
-  CHECK(two.choose(problem_of(8192, diagonal(63)), "auto", "cpu").strategy == &kCpu);
+  CHECK(old.choose(problem_of(8192, diagonal_mask(63)), "auto", "cuda").strategy == &kDirect);
+  CHECK(two.choose(problem_of(64, diagonal_mask(3)), "auto", "emulator").strategy == &kTiledOut);
+  CHECK(two.choose(problem_of(8192, diagonal_mask(15)), "auto", "auto").device == DeviceKind::cpu);
+  CHECK(two.choose(problem_of(8192, diagonal_mask(41)), "auto", "auto", 100).device ==
+        DeviceKind::cuda);
+  CHECK(two.choose(problem_of(8192, diagonal_mask(63)), "auto", "cpu").strategy == &kCpu);
   CHECK(two.choose(problem_of(64, wide_box()), "auto", "cuda:1").ordinal == 1);
 
-  const Choice without = Invented(0).choose(problem_of(8192, diagonal(101)), "auto", "auto");
+  const Choice without = Invented(0).choose(problem_of(8192, diagonal_mask(101)), "auto", "auto");
   CHECK(without.device == DeviceKind::cpu);
   CHECK(without.notice.empty());
 }
 
 TEST_CASE("auto: large masks by transforms, unless samples are none that these take") {
-  const Problem wide = problem_of(8192, diagonal(31), Depth::f32);
+  const Problem wide = problem_of(8192, diagonal_mask(31), Depth::f32);
   Invented two(2);
   const Choice chosen = two.choose(wide, "auto", "cuda");
   CHECK(chosen.strategy == &kBlocks);
   CHECK(has(chosen.why,
             "family transform by so large a mask, in which bytes may differ by a "
             "rounding from device to device; "));
-  CHECK(two.choose(problem_of(8192, diagonal(301)), "auto", "cuda").strategy == &kWhole);
+  CHECK(two.choose(problem_of(8192, diagonal_mask(301)), "auto", "cuda").strategy == &kWhole);
   CHECK(two.choose(wide, "auto", "cpu").strategy == &kBlocks);
   CHECK(two.choose(wide, "auto", "emulator").strategy == &kBlocks);
 
@@ -211,40 +206,8 @@ TEST_CASE("auto: large masks by transforms, unless samples are none that these t
   CHECK(has(without.why, ", but cuFFT is not here"));
 }
 
-TEST_CASE("the cost on a GPU grows with the mask, and only strategies that auto takes have one") {
-  for (const Strategy* strategy : strategies()) {
-    for (const Depth depth : kDepths) {
-      for (auto [channels, major] : {std::pair{1, 8}, {3, 8}, {1, 9}, {3, 9}}) {
-        double before = 0;
-        for (int side = 1; side <= 201; side += 2) {
-          const bool separable = strategy->family == Family::separable;
-          Problem problem = problem_of(8192, separable ? box(side) : diagonal(side), depth);
-          problem.channels = channels;
-          const auto copies = copies_of(*strategy, problem, major);
-          if (!copies) continue;
-          CHECK(strategy->runs_on(DeviceKind::cuda) == built_with_cuda());
-          CHECK(*copies > 1);
-          // Small ones are as dear as their memory; a larger one may have a coarser grid.
-          CHECK((*copies >= before * 0.98 || strategy->name == "coarse"));
-          before = *copies;
-        }
-      }
-    }
-  }
-  for (const Depth depth : kDepths) {
-    for (const Family family : {Family::direct, Family::separable, Family::transform}) {
-      long with_a_cost = 0;
-      for (const Strategy* strategy : strategies()) {
-        with_a_cost += strategy->family == family &&
-                       copies_of(*strategy, problem_of(64, diagonal(3), depth), 9).has_value();
-      }
-      CHECK(with_a_cost > 0);
-    }
-  }
-}
-
 TEST_CASE("threads beyond the cores do not make the CPU look faster") {
-  const Problem problem = problem_of(16384, diagonal(63));
+  const Problem problem = problem_of(16384, diagonal_mask(63));
   const Invented one(1);  // of 8 cores
   for (int threads : {8, 64, 1024}) {
     const Choice choice = convfilt::choose(problem, 1, {"auto", "auto", threads}, one.machine);
@@ -263,7 +226,7 @@ TEST_CASE("a mask beyond the arithmetic is named, whatever the device") {
 }
 
 TEST_CASE("a textbook strategy takes the GPU, else the emulator, and says so") {
-  const Problem problem = problem_of(64, diagonal(3));
+  const Problem problem = problem_of(64, diagonal_mask(3));
   CHECK(Invented(1).choose(problem, "tiled-in", "auto").device == DeviceKind::cuda);
   CHECK(Invented(1).choose(problem, "tiled-in", "auto").notice.empty());
   CHECK(Invented(1).choose(problem, "cpu", "auto").device == DeviceKind::cpu);
@@ -275,7 +238,7 @@ TEST_CASE("a textbook strategy takes the GPU, else the emulator, and says so") {
       emulated.notice ==
       "no CUDA device (there is no driver; install one); tiled-in runs in the emulator on the CPU: "
       "same bytes, not the speed");
-  const Choice slow = Invented(0).choose(problem_of(8192, diagonal(15)), "tiled-in", "auto");
+  const Choice slow = Invented(0).choose(problem_of(8192, diagonal_mask(15)), "tiled-in", "auto");
   CHECK(has(slow.notice, "not the speed; this will take some 15 s"));
 
   const Choice asked = Invented(0).choose(problem, "tiled-in", "emulator");
@@ -284,7 +247,7 @@ TEST_CASE("a textbook strategy takes the GPU, else the emulator, and says so") {
 }
 
 TEST_CASE("devices that are missing") {
-  const Problem problem = problem_of(64, diagonal(3));
+  const Problem problem = problem_of(64, diagonal_mask(3));
   CHECK(complaint<DeviceError>(Invented(0), problem, "auto", "cuda") ==
         "--device=cuda: there is no driver; install one");
   CHECK(has(complaint<DeviceError>(Invented(0, false), problem, "tiled-in", "cuda"), "no driver"));
@@ -294,7 +257,7 @@ TEST_CASE("devices that are missing") {
 }
 
 TEST_CASE("what cannot be asked for") {
-  const Problem problem = problem_of(64, diagonal(3));
+  const Problem problem = problem_of(64, diagonal_mask(3));
   const Invented one(1);
   CHECK(has(complaint<UsageError>(one, problem, "tiled-im", "auto"), "did you mean 'tiled-in'?"));
   CHECK(has(complaint<UsageError>(one, problem, "auto", "cudo"), "did you mean 'cuda'?"));

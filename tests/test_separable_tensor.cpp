@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "compare.hpp"
-#include "emulator/tensor_core.hpp"
+#include "emulator/shared_words.hpp"
 #include "environment.hpp"
 #include "fast/bytes.hpp"
 #include "fast/separable_tensor_mask.hpp"

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "compare.hpp"
-#include "emulator/tensor_core.hpp"
+#include "emulator/shared_words.hpp"
 #include "environment.hpp"
 #include "fast/tensor_layout.hpp"
 #include "registry.hpp"

@@ -85,7 +85,7 @@ TEST_CASE("products of warpgroups in the emulator: the PTX ISA's operands and su
 }
 
 TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") {
-  MaskPart<std::uint8_t> mask{};
+  PreparedMask<std::uint8_t> mask;
   mask.width = mask.height = 1;
   for (auto [weight, digits] : {std::pair{0, 1},
                                 {127, 1},
@@ -98,11 +98,10 @@ TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") 
                                 {-32897, 3},
                                 {4210752, 3},
                                 {-4210752, 3}}) {
-    mask.weights[0] = weight;
+    mask.weights = {weight};
     INFO("weight " << weight);
     CHECK(signed_digits(mask) == digits);
-    mask.dx = -3;  // a slack of one sample
-    const auto bands = group_bands_of(mask, 1, digits, 1);
+    const auto bands = group_bands_of(mask, {1, 1, 1}, 1, 1, digits);
     const int size = group_band_bytes(digits), before = group_rows(digits) - 1;
     REQUIRE(bands.size() == std::size_t(size * (2 * before + 1)));
     long found = 0;
@@ -162,7 +161,8 @@ TEST_CASE("warpgroups take wide pictures with rows that have padding, where a de
                                             {1400, 3, true, true},
                                             {1400, 31, true, true},
                                             {1400, 3, false, false},
-                                            {1400, 33, true, false},
+                                            {1400, 78, true, true},
+                                            {1400, 79, true, false},
                                             {1024, 3, true, true},
                                             {1023, 3, true, false}}) {
     INFO("width " << width << ", side " << side << ", padded " << padded);
@@ -201,6 +201,29 @@ TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, bo
   }
 }
 
+TEST_CASE("warpgroups give the CPU's bytes: masks in parts, half steps") {
+  Random random(94);
+  int turn = 0;
+  for (const int largest : {100, 30000, 3000000}) {
+    for (auto [w, h] : {std::pair{33, 33}, {47, 47}, {63, 63}, {78, 25}, {21, 17}, {5, 120}}) {
+      for (const int channels : {1, 3}) {
+        for (const Mode mode : kModes) {
+          if (++turn % (full_size() ? 2 : 11) != 0) continue;
+          const int limit = std::min(largest, 4000000 / (w * h));
+          const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+          const Border border =
+              mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
+          const Mask mask = integer_mask(random, w, h, limit, turn % 2 ? scale : scale + 1, 100);
+          const Mask moved = anchored(mask, turn % w, turn % h);
+          const int width = 1150 + turn % 300, height = 3 + turn % 9;
+          check_bytes({width, mode == Mode::valid ? height + h : height, channels, Depth::u8,
+                       border, 9, turn % 3 ? mask : moved, mode});
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("warpgroups give the CPU's bytes: sides of the picture, two wide strips, pieces") {
   Random random(95);
   const Mask mask = integer_mask(random, 5, 3, 30000, 1 << 16, 100);
@@ -216,8 +239,9 @@ TEST_CASE(
     "warpgroups give the CPU's bytes: in bands and in pieces, which begin elsewhere in words") {
   Random random(98);
   for (auto [side, channels, limit] :
-       {std::tuple{5, 1, 60000}, {5, 1, 14000}, {3, 3, 60000}, {31, 3, 400000}}) {
-    const Mask mask = integer_mask(random, side, 3, 30000, 1 << 16, 100);
+       {std::tuple{5, 1, 60000}, {5, 1, 14000}, {3, 3, 60000}, {31, 3, 400000}, {47, 1, 600000}}) {
+    const int height = side == 47 ? 47 : 3;  // of a mask in parts
+    const Mask mask = integer_mask(random, side, height, 60000 / height, 1 << 16, 100);
     check_pieces({1500, side == 31 ? 64 : 40, channels, Depth::u8, Border::reflect, 9, mask},
                  std::size_t(limit), limit == 14000);
   }

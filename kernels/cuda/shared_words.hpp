@@ -97,7 +97,8 @@ void allow_shared(void (*kernel)(Parameters...), int bytes) {
   thread_local std::map<std::pair<int, const void*>, int> known;
   int device = 0;
   CUDA_CHECK(cudaGetDevice(&device));
-  int& allowed = known[{device, reinterpret_cast<const void*>(kernel)}];
+  int& allowed =
+      known.try_emplace({device, reinterpret_cast<const void*>(kernel)}, -1).first->second;
   if (bytes <= allowed) return;
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,

@@ -1,11 +1,8 @@
 /// CUDA's side of tensor_core.hpp: PTX.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <string>
-#include <utility>
 
 #include "backend.hpp"
 #include "byte_types.hpp"
@@ -138,26 +135,6 @@ __device__ inline void finish_copies() {
 #if !CONVFILT_NO_MMA
   asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory");
 #endif
-}
-
-/// Blocks of the kernel that the current device runs at a time; asked once for each kernel.
-template <class... Parameters>
-int blocks_at_once(void (*kernel)(Parameters...), dim3 block) {
-  thread_local std::map<std::pair<int, const void*>, int> known;
-  int device = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  int& blocks = known[{device, reinterpret_cast<const void*>(kernel)}];
-  if (blocks == 0) {
-    int on_one = 0, multiprocessors = 0;
-    // By itself the driver may leave so little shared memory that a block less runs at a time.
-    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                    cudaSharedmemCarveoutMaxShared));
-    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_one, kernel,
-                                                             int(block.x * block.y * block.z), 0));
-    CUDA_CHECK(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device));
-    blocks = std::max(1, on_one * multiprocessors);
-  }
-  return blocks;
 }
 
 #undef CONVFILT_NO_MMA

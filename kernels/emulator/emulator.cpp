@@ -1,168 +1,23 @@
-// Threads of a block are fibers of Boost.Context on one CPU thread. A fiber that ends without
-// having met a barrier is used again for the next thread, so that kernels without barriers cost no
+// Threads of a block are fibers of Boost.Context on one CPU thread. One that ends without having
+// met a barrier makes its fiber go on with the next, so that kernels without barriers cost no
 // switches.
 
 #include "emulator.hpp"
 
 #include <algorithm>
 #include <atomic>
-#include <boost/context/fiber.hpp>
-#include <boost/context/fixedsize_stack.hpp>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <system_error>
 #include <thread>
-#include <utility>
 #include <vector>
 
-#ifdef __SANITIZE_ADDRESS__
-#include <sanitizer/common_interface_defs.h>
-#define CONVFILT_ASAN 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#include <sanitizer/common_interface_defs.h>
-#define CONVFILT_ASAN 1
-#endif
-#endif
+#include "fiber.hpp"
 
 namespace convfilt::emulator {
 namespace {
-
-namespace context = boost::context;
-
-#ifdef CONVFILT_ASAN
-constexpr std::size_t kStackBytes = 256 * 1024;  // red zones make frames several times larger
-#else
-constexpr std::size_t kStackBytes = 64 * 1024;
-#endif
-
-/// Unwinds a device thread whose block was given up.
-struct Abandoned {};
-
-/// A stack to run device threads on, one after another.
-class Fiber {
- public:
-  Fiber() {
-    context::fixedsize_stack allocator(kStackBytes);
-    const context::stack_context stack = allocator.allocate();
-    bottom_ = static_cast<char*>(stack.sp) - stack.size;
-    size_ = stack.size;
-    fiber_ = context::fiber(
-        std::allocator_arg, context::preallocated(stack.sp, stack.size, stack), allocator,
-        [this](context::fiber&& scheduler) { return run(std::move(scheduler)); });
-  }
-  Fiber(const Fiber&) = delete;
-  Fiber& operator=(const Fiber&) = delete;
-  ~Fiber() {
-    stop_ = true;
-    resume();
-  }
-
-  /// Runs a device thread until it ends or waits at a barrier.
-  void start(const std::function<void()>& kernel, const Index3& index, std::uint32_t linear) {
-    kernel_ = &kernel;
-    index_ = index;
-    linear_ = linear;
-    meetings_ = warp_barriers_ = 0;
-    meets_warp_ = false;
-    error_ = nullptr;
-    ended_ = false;
-    resume();
-  }
-
-  /// Goes on behind the barrier, or where it met its warp.
-  void resume() {
-    threadIdx = index_;
-    running.thread = linear_;
-    running.meetings = meetings_;
-    running.warp_barriers = warp_barriers_;
-    current = this;
-    void* fake_stack = nullptr;
-    start_switch(&fake_stack, bottom_, size_);
-    fiber_ = std::move(fiber_).resume();
-    finish_switch(fake_stack, nullptr, nullptr);
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
-  }
-
-  bool ended() const { return ended_; }
-
-  /// Whether it waits for its warp alone.
-  bool meets_warp() const { return meets_warp_; }
-
-  /// From inside: lets the block's other threads run.
-  void wait() {
-    switch_back();
-    if (stop_) throw Abandoned();
-  }
-
-  /// From inside: lets the warp's other threads come here, and orders what they wrote before.
-  void synchronise_warp() {
-    ++warp_barriers_;
-    meet_warp();
-  }
-
-  /// From inside: lets the warp's other threads come here.
-  void meet_warp() {
-    ++meetings_;
-    meets_warp_ = true;
-    wait();
-    meets_warp_ = false;
-  }
-
-  static inline constinit thread_local Fiber* current = nullptr;
-
- private:
-  context::fiber run(context::fiber&& scheduler) {
-    finish_switch(nullptr, &scheduler_bottom_, &scheduler_size_);
-    scheduler_ = std::move(scheduler);
-    while (!stop_) {
-      try {
-        (*kernel_)();
-      } catch (const Abandoned&) {
-      } catch (...) {
-        error_ = std::current_exception();
-      }
-      ended_ = true;
-      if (!stop_) switch_back();
-    }
-    start_switch(nullptr, scheduler_bottom_, scheduler_size_);  // null: this stack is given up
-    return std::move(scheduler_);
-  }
-
-  void switch_back() {
-    void* fake_stack = nullptr;
-    start_switch(&fake_stack, scheduler_bottom_, scheduler_size_);
-    scheduler_ = std::move(scheduler_).resume();
-    finish_switch(fake_stack, &scheduler_bottom_, &scheduler_size_);
-  }
-
-  // AddressSanitizer must know which stack is in use.
-  static void start_switch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
-                           [[maybe_unused]] std::size_t size) {
-#ifdef CONVFILT_ASAN
-    __sanitizer_start_switch_fiber(fake, bottom, size);
-#endif
-  }
-  static void finish_switch([[maybe_unused]] void* fake, [[maybe_unused]] const void** bottom,
-                            [[maybe_unused]] std::size_t* size) {
-#ifdef CONVFILT_ASAN
-    __sanitizer_finish_switch_fiber(fake, bottom, size);
-#endif
-  }
-
-  const std::function<void()>* kernel_ = nullptr;
-  context::fiber fiber_, scheduler_;
-  Index3 index_;
-  std::uint32_t linear_ = 0, meetings_ = 0, warp_barriers_ = 0;
-  bool ended_ = true, stop_ = false, meets_warp_ = false;
-  std::exception_ptr error_;
-  char* bottom_ = nullptr;
-  std::size_t size_ = 0;
-  const void* scheduler_bottom_ = nullptr;
-  std::size_t scheduler_size_ = 0;
-};
 
 /// Runs blocks on one CPU thread; keeps its fibers for the next block.
 class BlockRunner {
@@ -189,15 +44,15 @@ class BlockRunner {
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
     std::size_t first = 0;    // fiber of the warp
     std::size_t waiting = 0;  // the fibers before this one wait
-    for (std::size_t linear = 0; linear < threads; ++linear) {
-      if (waiting == fibers_.size()) fibers_.push_back(std::make_unique<Fiber>());
-      const Index3 index{int(linear % block.x), int(linear / block.x % block.y),
-                         int(linear / block.x / block.y)};
-      fibers_[waiting]->start(kernel, index, std::uint32_t(linear));
-      if (!fibers_[waiting]->ended()) ++waiting;
-      if (linear % kWarp == kWarp - 1 || linear + 1 == threads) {
-        first = waiting = run_to_barrier(first, waiting);
+    WarpThreads warp{block, 0, 0, {0, 0, 0}};
+    while (warp.end < threads) {
+      warp.end = std::uint32_t(std::min(warp.end + kWarp, threads));
+      while (!warp.none()) {
+        if (waiting == fibers_.size()) fibers_.push_back(std::make_unique<Fiber>());
+        fibers_[waiting]->start(kernel, warp);
+        if (!fibers_[waiting]->ended()) ++waiting;
       }
+      first = waiting = run_to_barrier(first, waiting);
     }
     std::size_t expected = threads;
     while (waiting > 0) {

@@ -114,6 +114,9 @@ inline SharedLimits most_shared(const PlanOptions&) {
   return shared_limits;
 }
 
+/// Without an end, so that a block has one tile as with the other strategies; tests make it small.
+inline int most_blocks = 1 << 30;
+
 inline int multiprocessors() {
   return most_blocks;
 }

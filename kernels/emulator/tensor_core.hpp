@@ -25,10 +25,11 @@ inline constinit thread_local Fragments fragments[2][kLanes];
 /// The emulator is any device.
 inline void require_tensor_cores(const PlanOptions&) {}
 
-/// A byte of a fragment's words as its type says, so that products wrap as they do on a device.
-template <class Byte>
-std::uint32_t byte_of(const std::uint32_t* words, int k) {
-  return std::uint32_t(std::int32_t(Byte(words[k / 4] >> (k % 4 * 8))));
+/// The sum of the products of four bytes and four, each as its type says; it wraps as on a device.
+template <class A, class B>
+std::uint32_t products(std::uint32_t a, std::uint32_t b) {
+  const auto product = [&](int shift) { return int(A(a >> shift)) * int(B(b >> shift)); };
+  return std::uint32_t(product(0) + product(8) + product(16) + product(24));
 }
 
 /// sums += a * b, 16 x 16 words bytes times 16 words x 8.
@@ -43,10 +44,11 @@ void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
   for (int q = 0; q < 4; ++q) {
     const int row = g + q / 2 * 8, column = 2 * t + q % 2;
     std::uint32_t sum = std::uint32_t(sums[q]);
-    for (int k = 0; k < 16 * words; ++k) {
-      const int from = k % 16 / 4, byte = k % 4;
-      sum += byte_of<A>(&all[row % 8 * 4 + from].a[row / 8 + k / 16 * 2], byte) *
-             byte_of<B>(&all[column * 4 + from].b[k / 16], byte);
+    for (int k = 0; k < words; ++k) {
+      for (int from = 0; from < 4; ++from) {
+        sum +=
+            products<A, B>(all[row % 8 * 4 + from].a[row / 8 + k * 2], all[column * 4 + from].b[k]);
+      }
     }
     sums[q] = std::int32_t(sum);
   }
@@ -115,13 +117,5 @@ inline void commit_copies() {}
 
 template <int>
 void finish_copies() {}
-
-/// Without an end, so that a block has one tile as with the other strategies; tests make it small.
-inline int most_blocks = 1 << 30;
-
-template <class Kernel>
-int blocks_at_once(Kernel, dim3) {
-  return most_blocks;
-}
 
 }  // namespace convfilt::emulator

@@ -48,6 +48,20 @@ void finish_products([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 template <int later, int... counts>
 void finish_products_but([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 
+/// A lane's sums lie in fours, two columns of a row and those of the row 8 below. The pairs'
+/// columns, and where the sums of both rows are:
+inline int column_of(int pair, int lane) {
+  return pair / 2 * 8 + lane % 4 * 2 + pair % 2;
+}
+inline int sum_of_half(int pair, int half) {
+  return pair / 2 * 4 + pair % 2 + 2 * half;
+}
+
+/// Wraps as on a device.
+inline void add(std::int32_t& sum, std::uint32_t more) {
+  sum = std::int32_t(std::uint32_t(sum) + more);
+}
+
 /// What weighs nothing is not read: it may never have been written.
 template <int count>
 void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, bool keep = true) {
@@ -55,18 +69,16 @@ void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, b
   const int warp = int(running.thread / kLanes) % 4, lane = int(running.thread % kLanes);
   for (int quarter = 0; quarter < 8; ++quarter) {
     std::uint32_t samples[2] = {};
-    bool read[2] = {};
-    for (int k = 0; k < count; ++k) {
-      const int half = k / 2 % 2, column = k / 4 * 8 + lane % 4 * 2 + k % 2;
-      const std::uint32_t weights = b.word(column, quarter);
+    bool read = false;
+    for (int pair = 0; pair < count / 2; ++pair) {
+      const std::uint32_t weights = b.word(column_of(pair, lane), quarter);
       if (weights == 0) continue;
-      if (!read[half]) samples[half] = a.word(16 * warp + lane / 4 + 8 * half, quarter);
-      read[half] = true;
-      std::uint32_t sum = std::uint32_t(sums[k]);
-      for (int byte = 0; byte < 4; ++byte) {
-        sum += byte_of<std::uint8_t>(&samples[half], byte) * byte_of<std::int8_t>(&weights, byte);
+      for (int half = 0; half < 2; ++half) {
+        if (!read) samples[half] = a.word(16 * warp + lane / 4 + 8 * half, quarter);
+        add(sums[sum_of_half(pair, half)],
+            products<std::uint8_t, std::int8_t>(samples[half], weights));
       }
-      sums[k] = std::int32_t(sum);
+      read = true;
     }
   }
 }
@@ -77,16 +89,13 @@ void multiply_words(std::int32_t (&sums)[count], const Words& words_of_a, const 
                     bool keep) {
   if (!keep) std::fill_n(sums, count, 0);
   const int lane = int(running.thread % kLanes);
-  for (int k = 0; k < count; ++k) {
-    std::uint32_t sum = std::uint32_t(sums[k]);
-    for (int quarter = 0; quarter < 8; ++quarter) {
-      const std::uint32_t samples = words_of_a(k / 2 % 2, quarter);
-      const std::uint32_t weights = b.word(k / 4 * 8 + lane % 4 * 2 + k % 2, quarter);
-      for (int byte = 0; byte < 4; ++byte) {
-        sum += byte_of<A>(&samples, byte) * byte_of<B>(&weights, byte);
-      }
+  for (int quarter = 0; quarter < 8; ++quarter) {
+    const std::uint32_t samples[2] = {words_of_a(0, quarter), words_of_a(1, quarter)};
+    for (int pair = 0; pair < count / 2; ++pair) {
+      const std::uint32_t weights = b.word(column_of(pair, lane), quarter);
+      for (int half = 0; half < 2; ++half)
+        add(sums[sum_of_half(pair, half)], products<A, B>(samples[half], weights));
     }
-    sums[k] = std::int32_t(sum);
   }
 }
 

@@ -10,6 +10,7 @@
 namespace convfilt {
 
 constexpr int kGroupColumns = 64 * kGroupSegment;  // 64 segments
+constexpr int kMostGroupRows = 128;                // of a strip
 constexpr int kSector = 32;                        // bytes that a GPU writes at once
 
 /// Columns in samples.
@@ -60,7 +61,7 @@ inline GroupGrid group_columns(int dx, int taps, int in_width, int out_width) {
 /// The rows: so many that all blocks end early, `at_once` running at a time, if each takes as long
 /// to begin as for some rows.
 inline void group_rows_of(GroupGrid& grid, int rows_together, int mask_height, int out_height,
-                          int at_once, int most_rows = 128) {
+                          int at_once, int most_rows = kMostGroupRows) {
   constexpr int kLeastRows = 8, kBegin = 8;
   std::int64_t least = INT64_MAX;
   for (int rows = kLeastRows; rows <= most_rows; rows += rows_together) {

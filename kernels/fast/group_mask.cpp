@@ -15,10 +15,9 @@ std::int8_t take_digit(std::int32_t& weight) {
   return digit;
 }
 
-int signed_digits(const MaskPart<std::uint8_t>& mask) {
+int signed_digits(std::span<const std::int32_t> weights) {
   int most = 1;
-  for (int k = 0; k < mask.width * mask.height; ++k) {
-    std::int32_t rest = mask.weights[k];
+  for (std::int32_t rest : weights) {
     int digits = 0;
     for (; rest != 0 && digits < kMostDigits; ++digits) take_digit(rest);
     most = std::max(most, digits);
@@ -26,24 +25,25 @@ int signed_digits(const MaskPart<std::uint8_t>& mask) {
   return most;
 }
 
-std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int channels,
-                                         int digits, int steps) {
+std::vector<std::uint8_t> group_bands_of(const PreparedMask<std::uint8_t>& mask,
+                                         const GroupCut& cut, int slack, int channels, int digits) {
   constexpr int kHalf = 16 * 8;  // bytes of 16 samples of 8 columns
-  const int bands = group_bands(digits, mask.height), size = group_band_bytes(digits);
-  const int slack = slack_of(mask.dx * channels), before = group_rows(digits) - 1;
-  std::vector<std::uint8_t> bytes(std::size_t(steps) * bands * size);
+  const int bands = group_bands(digits, cut.height), size = group_band_bytes(digits);
+  const int before = group_rows(digits) - 1;
+  const int part_bytes = group_part_bytes(cut, digits);
+  std::vector<std::uint8_t> bytes(std::size_t(cut.parts) * part_bytes);
   for (int j = 0; j < mask.height; ++j) {
-    const int band = before + mask.height - 1 - j;
+    const int part = j / cut.height, band = before + j % cut.height;
     for (int i = 0; i < mask.width; ++i) {
       for (int output = 0; output < kGroupSegment; ++output) {
         const int sample = slack + output + i * channels, k = sample % kGroupStep;
         const int half = output / 2 % 2, column = output / 4 * 2 + output % 2;
-        std::int32_t rest = mask.weight(i, j);
+        std::int32_t rest = mask.weights[std::size_t(j) * mask.width + i];
         for (int digit = 0; digit < digits; ++digit) {
-          const int at =
-              (sample / kGroupStep * bands + band) * size + (2 * digit + half) * 2 * kHalf;
-          bytes[std::size_t(at + k / 16 * kHalf + column * 16 + k % 16)] =
-              std::uint8_t(take_digit(rest));
+          const int step = sample / kGroupStep, chunks = cut.half && step == cut.steps - 1 ? 1 : 2;
+          const int at = step * bands * size + band * (size / 2 * chunks) +
+                         ((2 * digit + half) * chunks + k / 16) * kHalf + column * 16 + k % 16;
+          bytes[std::size_t(part) * part_bytes + at] = std::uint8_t(take_digit(rest));
         }
       }
     }
@@ -51,14 +51,13 @@ std::vector<std::uint8_t> group_bands_of(const MaskPart<std::uint8_t>& mask, int
   return bytes;
 }
 
-GroupEnd group_end(const MaskPart<std::uint8_t>& mask, int digits) {
+GroupEnd group_end(const IntegerFinish& finish, std::span<const std::int32_t> weights, int digits) {
   GroupEnd end;
-  end.any = mask.finish;
+  end.any = finish;
   if (digits < kMostDigits) {
-    end.floats =
-        float_end(mask.finish, mask.weights, mask.width * mask.height, digits, Digits::all_signed);
+    end.floats = float_end(finish, weights.data(), int(weights.size()), digits, Digits::all_signed);
   }
-  end.halves = half_to_even(mask.finish);
+  end.halves = half_to_even(finish);
   return end;
 }
 

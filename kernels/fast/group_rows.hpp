@@ -1,9 +1,9 @@
-/// How rows come to tensor_groups.cu's shared memory.
+/// How rows come to tensor_groups.cu's shared memory, with what the border makes up beside them.
 #pragma once
 
+#include "border.hpp"
 #include "edge_row.hpp"
 #include "group_sums.hpp"
-#include "padding_sides.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -63,5 +63,29 @@ class RowCopies {
   bool more_;
   PlaneView<const uint8_t> line_;  ///< row y_, where that lies in the picture
 };
+
+/// Writes what the border makes up beside the picture into the padding of the rows that a strip
+/// reads, so that its walk knows no sides. Strips that read the same rows write the same bytes, in
+/// no order: a kernel of its own for it (side_samples.hpp) takes some 4 us.
+CONVFILT_DEVICE inline void write_strip_sides(const GroupPlace& place, const GroupGrid& grid, int x,
+                                              int y, int rows) {
+  const PlaneView<uint8_t>& picture = place.picture;
+  const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
+  const int left = max(0, grid.left - x);
+  const int right = min(grid.right, max(0, x + kGroupColumns + grid.last_tap - picture.width));
+  if (left + right == 0) return;  // for the whole block
+  CONVFILT_UNROLL(1)
+  for (int k = threadIdx.x; k < rows * (left + right); k += kGroupThreads) {
+    const int row = border_index(place.border, y + k / (left + right), picture.height);
+    if (row < 0) continue;
+    const int side = k % (left + right);
+    const int at = side < left ? side - left : picture.width + side - left;
+    const int column = border_sample(place.border, at, picture.width, place.channels);
+    if (column < 0) count_ghost_cell();
+    picture.row(row)[at] = column < 0 ? place.ghost : load(from, column, row);
+  }
+  __threadfence();
+  __syncthreads();
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

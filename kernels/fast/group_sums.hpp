@@ -28,8 +28,10 @@ CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
 
 /// What the kernel gets, by value.
 struct GroupMask {
-  int height, dy;
+  int height, dy;  ///< of the first part
   GroupEnd end;
+  int parts = 1;
+  bool half = false;  ///< see GroupCut
 };
 
 /// What a block reads and writes, and its shared memory.
@@ -41,6 +43,7 @@ struct GroupPlace {
   Border border;
   int channels;
   SharedWords bands, rows;
+  PlaneView<int32_t> carried = {};  ///< all blocks' sums between two parts, a strip's row each
 };
 
 template <int kDigits>
@@ -78,29 +81,67 @@ CONVFILT_DEVICE inline void with_end(const GroupEnd& end, F&& f) {
 template <int kDigits, class End>
 CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
                                         const GroupSums<kDigits>& sums) {
+  const int from_last = group_rows(kDigits) - 1 - row;
   const auto ended = [&](int k) {
     const auto sum = [&](int digit) {
-      return sums[((row * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
+      return sums[((from_last * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
     };
     return DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.ended(end);
   };
   return saturated_four(ended(0), ended(1), ended(2), ended(3));
 }
 
-/// Adds a row of segments times kDigits digits of the mask's rows, all steps.
-template <int kSteps, int kDigits>
-CONVFILT_DEVICE inline void add_row(GroupSums<kDigits>& sums, const Operand& row, int step_bytes,
-                                    const Operand& band, int height, bool keep) {
-  const int bytes = group_bands(kDigits, height) * group_band_bytes(kDigits);
-  CONVFILT_UNROLL(kSteps)
-  for (int step = 0; step < kSteps; ++step) {
-    multiply(sums, row.from(step * step_bytes), band.from(step * bytes), keep || step > 0);
-  }
-}
+/// A thread's sums of the parts before, four neighbours each, in any order: no other reads them.
+template <int kDigits>
+class CarriedSums {
+ public:
+  /// From row `first` of the plane on, where there is one.
+  CONVFILT_DEVICE CarriedSums(const PlaneView<int32_t>& all, int first)
+      : all_(reinterpret_cast<Four<int32_t>*>(all.data)),
+        at_(std::ptrdiff_t(first) * (kGroupColumns / 4) + threadIdx.x) {}
 
-/// The bands as products take them.
-CONVFILT_DEVICE inline Operand band_operand(SharedWords bands) {
-  return operand(bands, 8 * 16, 2 * 8 * 16);
-}
+  /// Of the rows next on: so long before they are wanted that nobody waits for memory.
+  CONVFILT_DEVICE void fetch(int rows_on) {
+    CONVFILT_UNROLL(kFours)
+    for (int four = 0; four < kFours; ++four) {
+      fetched_[four] = all_[at_ + (2 * rows_on + four) * kGroupThreads];
+    }
+  }
+  /// The lowest digit's go on from what was fetched.
+  CONVFILT_DEVICE void start(GroupSums<kDigits>& sums) const {
+    CONVFILT_UNROLL(kFours)
+    for (int four = 0; four < kFours; ++four) {
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        sums[place(four, 0, k)] = fetched_[four].samples[k];
+        CONVFILT_UNROLL(kDigits)
+        for (int digit = 1; digit < kDigits; ++digit) sums[place(four, digit, k)] = 0;
+      }
+    }
+  }
+  CONVFILT_DEVICE void keep(const GroupSums<kDigits>& sums) const {
+    CONVFILT_UNROLL(kFours)
+    for (int four = 0; four < kFours; ++four) {
+      Four<int32_t> totals;
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        const auto sum = [&](int digit) { return sums[place(four, digit, k)]; };
+        totals.samples[k] = DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.total();
+      }
+      all_[at_ + four * kGroupThreads] = totals;
+    }
+  }
+  CONVFILT_DEVICE void go_down() { at_ += kFours * kGroupThreads; }
+
+ private:
+  static constexpr int kFours = 2 * group_rows(kDigits);  // of rows together
+
+  static CONVFILT_DEVICE constexpr int place(int four, int digit, int k) {
+    return ((four / 2 * kDigits + digit) * 2 + k / 2) * 4 + four % 2 * 2 + k % 2;
+  }
+  Four<int32_t>* all_;
+  std::ptrdiff_t at_;
+  Four<int32_t> fetched_[kFours];
+};
 
 }  // namespace convfilt::CONVFILT_BACKEND

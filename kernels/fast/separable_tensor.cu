@@ -21,6 +21,7 @@
 #include "separable_tensor_ghosts.hpp"
 #include "separable_tensor_passes.hpp"
 #include "separable_tensor_sink.hpp"
+#include "shared_words.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -241,7 +242,7 @@ class SeparableTensorPlan : public DevicePlan {
     const auto kernel = kernel_of<kChannels, kTerms>(groups, digits_);
     const dim3 block(kLaneCount, kWarps);
     const auto [strips, rows] =
-        blocks_of<kChannels>(out.width, out.height, blocks_at_once(kernel, block));
+        blocks_of<kChannels>(out.width, out.height, blocks_at_once(kernel, block, 0));
     launch(dim3(strips * ceil_div(out.height, rows)), block, stream_, kernel,
            in.view<const uint8_t>(), out.view<uint8_t>(), ghost_, problem_.border, strips, rows,
            pixel_chunks_of<kChannels, kTerms>(groups, lines.dx), lines);
@@ -256,7 +257,8 @@ class SeparableTensorPlan : public DevicePlan {
 Geometry geometry(const Problem& p, const Tuning&) {
   const int dx = -p.lead_x(), groups = groups_of(p.mask.width, p.mask.height, dx);
   return with_terms(int(prepare_separable<uint8_t>(p.mask).terms.size()), [&](auto terms) {
-    const int at_once = blocks_at_once(kernel_of<1, terms()>(groups, 2), dim3(kLaneCount, kWarps));
+    const int at_once =
+        blocks_at_once(kernel_of<1, terms()>(groups, 2), dim3(kLaneCount, kWarps), 0);
     return with_groups<terms()>(groups, [&](auto compiled) {
       return block_geometry<compiled(), terms()>(
           pixel_chunks_of<1, terms()>(groups, dx),

@@ -16,6 +16,7 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
 //   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
 
+#include "shared_words.hpp"
 #include "tensor_groups.hpp"
 #include "tensor_strips.hpp"
 #include "tensor_sums.hpp"
@@ -200,7 +201,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
   const dim3 block(kLaneCount, kWarps);
   const int across = ceil_div(pass.out.width, kWarpColumns);
   const int tiles = across * ceil_div(pass.out.height, kTileRows);
-  const int blocks = std::min(tiles, blocks_at_once(kernel, block));
+  const int blocks = std::min(tiles, blocks_at_once(kernel, block, 0));
   launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),
          pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, end, pass.channels, across,
          tiles, blocks, mask);

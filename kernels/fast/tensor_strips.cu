@@ -17,6 +17,7 @@
 
 #include "tensor_strips.hpp"
 
+#include "shared_words.hpp"
 #include "strip_walk.hpp"
 #include "tensor_groups.hpp"
 
@@ -136,7 +137,7 @@ Strips strips_for(const MaskPart<uint8_t>& mask, int digits, int channels, int o
   }
   // As many rows as let all multiprocessors end together.
   const int across = ceil_div(out_width, kWarpColumns);
-  const std::int64_t at_once = blocks_at_once(kernel_of(s), dim3(kLaneCount));
+  const std::int64_t at_once = blocks_at_once(kernel_of(s), dim3(kLaneCount), 0);
   const auto blocks = std::int64_t(across) * ceil_div(out_height, kMostRows);
   const auto down = std::max<std::int64_t>(1, ceil_div(blocks, at_once) * at_once / across);
   const auto rows = ceil_div(out_height, int(down));
