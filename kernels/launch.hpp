@@ -3,9 +3,9 @@
 /// file is compiled once for each, in the namespace CONVFILT_BACKEND.
 ///
 /// All give: dim3, launch(grid, block, stream, kernel, args...), load(in, x, y), load4(in, x, y),
-/// load16(in, x, y), atomic_add(cell, value), and the owners DeviceBuffer, Stream, Event, Texture;
-/// all but the host SharedTile<T, rows, columns>, shared4(tile, row, column), prefetch(in, x, y)
-/// and tex2D.
+/// load16(in, x, y), atomic_add(cell, value), and the owners DeviceBuffer, Stream, SideStream,
+/// Event, Texture; all but the host SharedTile<T, rows, columns>, shared4(tile, row, column),
+/// prefetch(in, x, y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE

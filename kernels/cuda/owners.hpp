@@ -72,6 +72,7 @@ class Event {
   ~Event() { CUDA_IGNORE(cudaEventDestroy(event_)); }
 
   void record(const Stream& stream) { CUDA_CHECK(cudaEventRecord(event_, stream.get())); }
+  cudaEvent_t get() const { return event_; }
 
   /// Milliseconds since an earlier event; waits until this one has come.
   double ms_since(const Event& earlier) const {
@@ -83,6 +84,27 @@ class Event {
 
  private:
   cudaEvent_t event_ = nullptr;
+};
+
+/// Work beside a stream's: it begins when all has come that the stream has by then.
+class SideStream {
+ public:
+  explicit SideStream(const PlanOptions& options) : stream_(options) {}
+
+  const Stream& begin(const Stream& main) {
+    began_.record(main);
+    CUDA_CHECK(cudaStreamWaitEvent(stream_.get(), began_.get(), 0));
+    return stream_;
+  }
+  /// What follows in the stream waits for it.
+  void end(const Stream& main) {
+    ended_.record(stream_);
+    CUDA_CHECK(cudaStreamWaitEvent(main.get(), ended_.get(), 0));
+  }
+
+ private:
+  Stream stream_;
+  Event began_, ended_;
 };
 
 /// Rows between host and device, in stream order.

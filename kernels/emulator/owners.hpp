@@ -54,6 +54,14 @@ class Event {
   std::chrono::steady_clock::time_point time_;
 };
 
+/// One thing after the other.
+class SideStream {
+ public:
+  explicit SideStream(const PlanOptions&) {}
+  const Stream& begin(const Stream& main) { return main; }
+  void end(const Stream&) {}
+};
+
 inline void upload_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
                         std::size_t from_pitch, std::size_t row_bytes, int rows, const Stream&) {
   for (int y = 0; y < rows; ++y) std::memcpy(to + y * to_pitch, from + y * from_pitch, row_bytes);

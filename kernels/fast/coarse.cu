@@ -16,21 +16,28 @@
 //   Siblings: separable and separable-tensor, w + h multiply-adds an output, exact.
 
 #include <algorithm>
-#include <array>
+#include <utility>
 
-#include "device_plan_base.hpp"
 #include "dispatch.hpp"
 #include "fast/coarse_back.hpp"
 #include "fast/coarse_columns.hpp"
 #include "fast/coarse_down8.hpp"
+#include "fast/coarse_jobs.hpp"
+#include "fast/coarse_planes.hpp"
+#include "fast/coarse_sides.hpp"
+#ifndef CONVFILT_HOST  // which has no shared memory
+#include "fast/coarse_strips.hpp"
+#endif
 #include "fast/coarse_weights.hpp"
-#include "sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kRowsOfABlock = 128;  // of the picture: more share nodes less often, and wait more
 constexpr int kFewestCells = 2;     // of a block, so that no node is shared by three
+constexpr int kCellsAlone = 8;      // of a block: to read two more costs less than to share
+constexpr int kApart = 64;          // bytes between nodes of a row, from which on strips pay
+constexpr int kStripPixels = 1024;  // of a warp: more warps, or fewer cells that two of them read
 
 float sum_of(const std::vector<float>& weights) {
   double sum = 0;
@@ -38,21 +45,12 @@ float sum_of(const std::vector<float>& weights) {
   return float(sum);
 }
 
-constexpr int kMostSide = 1 << 18;  // so that a grid's y stays within 65,535
-
-/// Three channels are taken as they lie; others as planes.
-InputLimits limits_of(const Problem& problem) {
-  return {.width = kMostSide, .height = kMostSide, .interleaved = problem.channels == 3};
-}
-
-struct Size {
-  int width, height;
-};
-
-class CoarsePlan : public DevicePlan {
+class CoarsePlan : public CoarsePlanes {
  public:
-  CoarsePlan(const Problem& problem, const PlanOptions& options)
-      : DevicePlan(problem, options, limits_of(problem)), mask_(prepare_coarse(problem)) {
+  CoarsePlan(const Problem& problem, const PlanOptions& options, CoarseMask mask)
+      : CoarsePlanes(problem, options, std::move(mask)),
+        start_(problem.mask.offset + mask_.centre * gain(problem.mask)),
+        other_(options) {
     WeightList list;
     x_ = add_axis(list, mask_.x);
     y_ = add_axis(list, mask_.y);
@@ -68,69 +66,14 @@ class CoarsePlan : public DevicePlan {
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       if (step() == 3) {
-        filter_as<T, 3>(in.view<const T>(), out.view<T>(), shift);
+        filter_as<T, 3>(in.view<T>(), out.view<T>(), shift);
       } else {
-        filter_as<T, 1>(in.view<const T>(), out.view<T>(), shift);
+        filter_as<T, 1>(in.view<T>(), out.view<T>(), shift);
       }
     });
   }
 
-  std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
-    std::size_t bytes = 0;
-    for (const Size& size :
-         sizes(most_in(out_width / step()), in_height, out_width / step(), out_height)) {
-      bytes += plane_bytes(roomy(size.width), size.height, sizeof(float));
-    }
-    return bytes;
-  }
-
-  void allocate_scratch(int in_height, int out_width, int out_height) override {
-    shape_all(most_in(out_width / step()), in_height, out_width / step(), out_height);
-  }
-
  private:
-  /// In the order of coarse.cu's head; `turned`: rows are columns.
-  enum Name { kRows, kRowsTurned, kFineX, kColumns, kColumnsTurned, kFineY, kBothTurned, kBoth };
-  static constexpr int kPlanes = 8;
-
-  int most_in(int out_width) const { return out_width + problem_.mask.width - 1; }
-
-  /// Rows have room for whole fours, and whole kSumsAThread, which kernels write.
-  static int roomy(int width) { return ceil_div(width, kSumsAThread) * kSumsAThread; }
-
-  /// Of all channels, side by side in the first, below each other in the others. In pixels.
-  std::array<Size, kPlanes> sizes(int in_width, int in_height, int out_width,
-                                  int out_height) const {
-    const int in_x = mask_.x.in_nodes(out_width), in_y = mask_.y.in_nodes(out_height);
-    const int out_x = mask_.x.out_nodes(out_width), out_y = mask_.y.out_nodes(out_height);
-    const int n = step();
-    return {{{in_width * n, in_y},
-             {out_y, in_width * n},
-             {out_width, out_y * n},
-             {in_x, in_height * n},
-             {out_height, in_x * n},
-             {out_x, out_height * n},
-             {out_y, in_x * n},
-             {out_x, out_y * n}}};
-  }
-
-  void shape_all(int in_width, int in_height, int out_width, int out_height) {
-    used_ = sizes(in_width, in_height, out_width, out_height);
-    for (int k = 0; k < kPlanes; ++k)
-      shape(planes_[k], roomy(used_[k].width), used_[k].height, sizeof(float));
-  }
-
-  /// A plane's used part.
-  PlaneView<float> plane(Name name) const {
-    PlaneView<float> view = planes_[name].plane.template view<float>();
-    view.width = used_[name].width;
-    return view;
-  }
-  /// One channel of those that lie below each other.
-  PlaneView<float> channel_of(Name name, int channel) const {
-    const int height = used_[name].height / step();
-    return plane(name).rows(channel * height, height);
-  }
   static PlaneView<const float> read(const PlaneView<float>& plane) {
     return {plane.data, plane.width, plane.height, plane.stride};
   }
@@ -143,43 +86,26 @@ class CoarsePlan : public DevicePlan {
             float(mask_.centre * sum_of(axis.down))};
   }
 
-  template <class S>
-  void decimate_rows(const PlaneView<const S>& in, const PlaneView<float>& nodes, const Cells& grid,
-                     int cells, float centre, const AxisWeights& axis) {
-    zero(nodes, stream_);
-    const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
-                      ceil_div(nodes.height + kCoarseOrder - 1, cells));
-    if constexpr (std::is_same_v<S, std::uint8_t>) {
-      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows8_kernel, in, nodes, grid, cells,
-             ghost_sample<S>(problem_), byte_line(mask_.y, axis));
-    } else {
-      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<S>, in, nodes, grid, cells,
-             centre, weights(axis.down_in_threes));
-    }
-  }
-
-  void sum_columns(const PlaneView<float>& in, const PlaneView<float>& out, int line, int steps,
-                   int first, Border border, float ghost) {
-    // Beyond an int the plane would take 128 GiB.
-    const int threads = in.width * ceil_div(out.width, kSumsAThread);
-    launch(dim3(ceil_div(threads, kSumThreads)), dim3(kSumThreads), stream_, sum_columns_kernel,
-           read(in), out, PaddedLine{weights(line), steps}, first, border, ghost);
-  }
-
-  /// As sum_columns, of nodes; beyond their ends are only weights of 0.
-  void sum_nodes(const PlaneView<float>& in, const PlaneView<float>& out, const AxisWeights& axis) {
-    sum_columns(in, out, axis.coarse, axis.coarse_steps, 0, Border::replicate, 0);
-  }
-
   template <class T, int channels>
-  void filter_as(const PlaneView<const T>& in, const PlaneView<T>& out, Shift shift) {
-    const int left = shift.x - problem_.mask.anchor_x, top = shift.y - problem_.mask.anchor_y;
+  void filter_as(const PlaneView<T>& in, const PlaneView<T>& out, Shift shift) {
+    const int width = in.width / channels;
+    shape_all(width, out.width / channels, out.height);
+    const int top = shift.y - problem_.mask.anchor_y;
     const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
-    shape_all(in.width / channels, in.height, out.width / channels, out.height);
-    rows_of_nodes(in, left, top, ghost, channels);
-    columns_of_nodes<T, channels>(in, left, top, ghost);
+    const Reach beside = reach(shift, out.width / channels);
+    const Stream& other = other_.begin(stream_);
+    write_coarse_sides(
+        in,
+        {beside.margin() * channels, beside.behind(width) * channels, problem_.border, channels},
+        ghost_sample<T>(problem_), other);
+    columns_of_nodes<T, channels>(
+        {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
+        ghost, other);
+    rows_of_nodes(PlaneView<const T>{in.data, in.width, in.height, in.stride}, top, ghost);
+    smooth_rows(beside.before, ghost);
+    other_.end(stream_);
+    sum_nodes();
 
-    const Mask& mask = problem_.mask;
     PlaneView<float> fine_x = plane(kFineX);
     fine_x.width = roomy(fine_x.width);
     const Grids grids{read(fine_x),
@@ -190,7 +116,7 @@ class CoarsePlan : public DevicePlan {
                       weights(x_.back_in_threes),
                       weights(y_.back_in_threes),
                       float(mask_.scale / kEndRange<T>),
-                      float((mask.offset + mask_.centre * gain(mask)) / kEndRange<T>)};
+                      float(start_ / kEndRange<T>)};
     const int cells = std::max(1, kRowsOfABlock / mask_.y.step);
     const dim3 blocks(ceil_div(out.width / channels, 4 * kCoarseThreads),
                       ceil_div(out.height, cells * mask_.y.step));
@@ -198,55 +124,120 @@ class CoarsePlan : public DevicePlan {
            cells);
   }
 
-  // A and C.
+  // The picture's rows onto the grid.
   template <class T>
-  void rows_of_nodes(const PlaneView<const T>& in, int left, int top, float ghost, int channels) {
+  void rows_of_nodes(const PlaneView<const T>& in, int top, float ghost) {
+    const PlaneView<float> nodes = plane(kRows);
     const int cells = std::max(kFewestCells, kRowsOfABlock / mask_.y.step);
-    decimate_rows(in, plane(kRows), {top + mask_.y.first, mask_.y.step, problem_.border, ghost},
-                  cells, float(mask_.centre), y_);
-    sum_nodes(plane(kRows), plane(kRowsTurned), y_);
-    const float ghost_node = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
-    const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost_node};
-    for (int c = 0; c < channels; ++c) {
-      // Of rows that are columns, every third is of one channel.
-      PlaneView<float> turned = plane(kRowsTurned);
-      turned = {turned.row(c), turned.width, turned.height / channels, turned.stride * channels};
-      sum_columns(turned, channel_of(kFineX, c), x_.line, x_.line_steps, left, problem_.border,
-                  ghost_node);
-      // There are few columns, so that only short blocks are many.
-      decimate_rows(read(turned), channel_of(kBothTurned, c), grid, kFewestCells, 0.0f, x_);
-      sum_nodes(channel_of(kBothTurned, c), channel_of(kBoth, c), x_);
+    const bool shared = cells < kCellsAlone;
+    if (shared) clear_plane(kRows);
+    const Cells grid{top + mask_.y.first, mask_.y.step, problem_.border, ghost, cells, shared};
+    const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
+                      ceil_div(nodes.height + (shared ? kCoarseOrder - 1 : 0), cells));
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows8_kernel, in, nodes, grid,
+             ghost_sample<T>(problem_), byte_line(mask_.y, y_));
+    } else {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<T>, in, nodes, grid,
+             float(mask_.centre), weights(y_.down_in_threes));
     }
   }
 
-  // B.
+  // Its columns, sides included.
   template <class T, int channels>
-  void columns_of_nodes(const PlaneView<const T>& in, int left, int top, float ghost) {
+  void columns_of_nodes(const PlaneView<const T>& in, int top, float ghost, const Stream& stream) {
     constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // they share weights
     const PlaneView<float> nodes = plane(kColumns);
-    const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
-                      ceil_div(in.height, kNodeRows * kRowsAThread));
-    const Cells grid{left + mask_.x.first, mask_.x.step, problem_.border, ghost};
+    int bytes = 16;
+    while (bytes >= int(4 * sizeof(T)) &&
+           (mask_.x.step * sizeof(T) % bytes != 0 || !lies_at_multiples_of(bytes, in)))
+      bytes /= 2;
+    if (bytes < int(4 * sizeof(T))) bytes = 0;
+    const RowGrid grid{mask_.x.step, top, problem_.border, ghost * sum_of(mask_.x.down), bytes};
     const dim3 block(kNodeColumns, kNodeRows);
+    const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
+                      ceil_div(nodes.height / channels, kNodeRows * kRowsAThread));
+    const auto launch_columns = [&](auto down) {
+#ifndef CONVFILT_HOST
+      const bool apart = mask_.x.step * channels * int(sizeof(T)) >= kApart;
+      if (apart && mask_.x.step % kPixelsAtOnce<T> == 0 && lies_at_multiples_of(16, in)) {
+        using S = Strip<channels>;
+        const int count = std::max(4, kStripPixels / mask_.x.step / 4 * 4);
+        PlaneView<const T> whole = in;
+        constexpr int kInPiece = 16 / int(sizeof(T));
+        whole.width = ceil_div(in.width, kInPiece) * kInPiece;
+        launch_shared(dim3(ceil_div(nodes.width, count * kStripWarps),
+                           ceil_div(nodes.height / channels, S::kRows)),
+                      dim3(kStripLanes, kStripWarps), kStripWarps * S::kWords * 4, stream,
+                      decimate_strips_kernel<T, channels>, whole, nodes, grid, count, down);
+        return;
+      }
+#endif
+      if constexpr (std::is_same_v<T, float>) {
+        launch(blocks, block, stream, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
+               grid, down);
+      } else {
+        launch(blocks, block, stream, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
+               grid, down);
+      }
+    };
     if constexpr (std::is_same_v<T, float>) {
-      launch(blocks, block, stream_, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
-             grid, weights(x_.down));
+      launch_columns(weights(x_.down));
     } else {
-      launch(blocks, block, stream_, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
-             grid, ghost_sample<T>(problem_), byte_line(mask_.x, x_));
-    }
-    for (int c = 0; c < channels; ++c) {
-      sum_columns(channel_of(kColumns, c), channel_of(kColumnsTurned, c), y_.line, y_.line_steps,
-                  top, problem_.border, ghost * sum_of(mask_.x.down));
-      sum_nodes(channel_of(kColumnsTurned, c), channel_of(kFineY, c), x_);
+      launch_columns(byte_line(mask_.x, x_));
     }
   }
 
-  const CoarseMask mask_;
+  /// From the plane `from` to the plane `to`, whose channels lie below each other.
+  ColumnJob job(const PlaneView<float>& in, std::ptrdiff_t next_in, Name to, int line, int steps,
+                int first) const {
+    ColumnJob job{read(in),    first_of(to), next_in,
+                  next_of(to), step(),       PaddedLine{weights(line), steps},
+                  first,       true,         in.width};
+    job.in.width = roomy(in.width);
+    return job;
+  }
+  ColumnJob nodes_job(Name from, Name to, const AxisWeights& axis) const {
+    return job(first_of(from), next_of(from), to, axis.coarse, axis.coarse_steps, 0);
+  }
+
+  /// Rows of nodes, as smooth as the mask in y, turned, with their sides.
+  void smooth_rows(int before, float ghost) {
+    ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
+    rows.in = read(plane(kRows));
+    rows.out = plane(kRowsTurned);
+    rows.channels = 1;
+    rows.pairs = false;
+    rows.columns = rows.out.height;
+    rows.before = before * step();
+    rows.samples = step();
+    rows.border = problem_.border;
+    rows.ghost = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
+    run_sums(stream_, rows, nullptr, nullptr);
+  }
+
+  // What lies between: A, B and C of coarse.cu's head. The long sums run together.
+  void sum_nodes() {
+    const int n = step();
+    // Of rows that are columns, every n-th is of one channel.
+    PlaneView<float> turned = plane(kRowsTurned);
+    const std::ptrdiff_t next = turned.stride;
+    turned = {turned.data, turned.width, turned.height / n, turned.stride * n};
+    const ColumnJob a = job(turned, next, kFineX, x_.line, x_.line_steps, -mask_.x.first);
+    const ColumnJob b =
+        job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
+    const NodeJob nodes{read(turned), first_of(kBothTurned), next, next_of(kBothTurned), n,
+                        mask_.x.step, weights(x_.down)};
+    run_sums(stream_, a, &b, &nodes);
+
+    const ColumnJob c = nodes_job(kBothTurned, kBoth, x_);
+    run_sums(stream_, nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
+  }
+
+  const double start_;  ///< of an output's sum; of a large mask it takes longer than to filter
   AxisWeights x_{}, y_{};
   DeviceBuffer weights_;
-  OwnedPlane planes_[kPlanes];
-  std::array<Size, kPlanes> used_{};
+  SideStream other_;
 };
 
 std::string refuses(const Problem& problem, const Tuning&) {
@@ -254,7 +245,7 @@ std::string refuses(const Problem& problem, const Tuning&) {
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  return std::make_unique<CoarsePlan>(problem, options);
+  return std::make_unique<CoarsePlan>(problem, options, prepare_coarse(problem));
 }
 
 }  // namespace

@@ -22,6 +22,7 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
   if (at >= out.width || first * grids.step_y >= out.height) return;
   const bool wide = at + 4 * channels <= out.width && lies_at_multiples_of(4 * sizeof(T), out);
   const int nodes = grids.both.height / channels;
+  constexpr int kRowsAtOnce = channels == 1 ? 4 : 2;  // so that their waits are one
 
   // All four pixels lie in one cell.
   const int cell_x = x / grids.step_x;
@@ -60,24 +61,41 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
     PlaneView<const float> fine_y[channels];  // the row y of each
     for (int c = 0; c < channels; ++c) fine_y[c] = grids.fine_y.rows(c * out.height + top, 1);
     PlaneView<T> to = out.rows(top, 1);
-    CONVFILT_UNROLL(2)
-    for (int y = top; y < bottom; ++y, to.data += to.stride) {
-      const SplineWeights weights = load_weights(grids.back_y + (y - top));
-      float sums[channels][4];
-      for (int c = 0; c < channels; ++c) {
-        for (int k = 0; k < 4; ++k) sums[c][k] = grids.start;
-        for (int n = 0; n < kCoarseOrder; ++n)
-          for (int k = 0; k < 4; ++k)
-            sums[c][k] = add_product(weights.samples[n], rows[n][c][k], sums[c][k]);
-        for (int n = 0; n < kCoarseOrder; ++n) {
-          const float fine = load(fine_y[c], cell_x + n, 0);
-          for (int k = 0; k < 4; ++k)
-            sums[c][k] = add_product(back[k].samples[n], fine, sums[c][k]);
+    const auto end_rows = [&](auto count, int y) {
+      constexpr int kRows = count;
+      SplineWeights weights[kRows];
+      float fine[kRows][channels][kCoarseOrder];
+      CONVFILT_UNROLL(kRows)
+      for (int r = 0; r < kRows; ++r) {
+        weights[r] = load_weights(grids.back_y + (y - top) + r);
+        CONVFILT_UNROLL(3)
+        for (int c = 0; c < channels; ++c) {
+          for (int n = 0; n < kCoarseOrder; ++n) fine[r][c][n] = load(fine_y[c], cell_x + n, 0);
+          fine_y[c].data += fine_y[c].stride;
         }
-        fine_y[c].data += fine_y[c].stride;
       }
-      store_ended(sums, to, at, wide);
-    }
+      CONVFILT_UNROLL(kRows)
+      for (int r = 0; r < kRows; ++r, to.data += to.stride) {
+        float sums[channels][4];
+        CONVFILT_UNROLL(3)
+        for (int c = 0; c < channels; ++c) {
+          for (int k = 0; k < 4; ++k) sums[c][k] = grids.start;
+          for (int n = 0; n < kCoarseOrder; ++n)
+            for (int k = 0; k < 4; ++k)
+              sums[c][k] = add_product(weights[r].samples[n], rows[n][c][k], sums[c][k]);
+          for (int n = 0; n < kCoarseOrder; ++n)
+            for (int k = 0; k < 4; ++k)
+              sums[c][k] = add_product(back[k].samples[n], fine[r][c][n], sums[c][k]);
+        }
+        store_ended(sums, to, at, wide);
+      }
+    };
+    int y = top;
+    CONVFILT_UNROLL(1)
+    for (; y + kRowsAtOnce <= bottom; y += kRowsAtOnce)
+      end_rows(std::integral_constant<int, kRowsAtOnce>{}, y);
+    CONVFILT_UNROLL(1)
+    for (; y < bottom; ++y) end_rows(std::integral_constant<int, 1>{}, y);
   }
 }
 

@@ -1,4 +1,4 @@
-/// What brings samples onto a grid: down columns, and for coarse_columns.hpp along rows.
+/// What brings samples onto a grid down columns; along rows: coarse_columns.hpp.
 #pragma once
 
 #include "device_plan.hpp"
@@ -17,6 +17,15 @@ struct Cells {
   int step;
   Border border;
   float ghost;
+  int of_block;  ///< cells whose nodes a block has
+  bool shared;   ///< nodes that reach into another block's cells have the sum of both
+
+  /// Cell `cell` of a block that begins with cell `begin`.
+  CONVFILT_HD bool adds(int cell, int begin) const { return !shared || cell < begin + of_block; }
+  CONVFILT_HD bool stores(int node, int begin) const { return shared || node >= begin; }
+  CONVFILT_HD bool adds_up(int node, int begin) const {
+    return shared && (node < begin || node > begin + of_block - kCoarseOrder);
+  }
 
   CONVFILT_HD bool ends_chain(int in_cell) const {
     return in_cell % kDownChain == 0 || in_cell == step;
@@ -52,91 +61,80 @@ struct NodeSums {
   }
 };
 
-/// What a thread of coarse_columns.hpp reads, where nodes.row(c H + y)[n] = sum over t of down[t] *
-/// in(channel c of sample t of cells n, n + 1 and n + 2, y), H being the rows of `in`.
-template <class T, int channels, int rows>
-struct NodeColumns {
-  PlaneView<const T> in[rows];  ///< one row each
-  int width, left, pixels;
-  bool wide;  ///< all inside, and in fours at multiples of their size
+/// Successive rows of four columns from x on, or what stands for them: ghosts are 0, as are columns
+/// beyond the picture.
+template <class S, int count>
+struct FourRows {
+  FourWords<S> rows[count];
+  bool ghosts[count] = {};
 
-  CONVFILT_DEVICE NodeColumns(const PlaneView<const T>& picture, const Cells& grid, int node, int y)
-      : width(picture.width / channels),
-        left(grid.first + node * grid.step),
-        pixels(kCoarseOrder * grid.step),
-        wide(left >= 0 && left + pixels <= width && left % 4 == 0 &&
-             lies_at_multiples_of(4 * sizeof(T), picture)) {
-    for (int r = 0; r < rows; ++r) in[r] = row_of<T>(picture, min(y + r, picture.height - 1));
-  }
-
-  /// Four pixels from the t-th on, as they lie.
-  CONVFILT_DEVICE void load_fours(int t, int r, FourWords<T> (&fours)[channels]) const {
-    const auto row = row_of<FourWords<T>>(in[r], 0);
-    for (int q = 0; q < channels; ++q) fours[q] = load(row, (left + t) / 4 * channels + q, 0);
-  }
-
-  /// Column of the sample that stands for the t-th pixel; below 0: the ghost.
-  CONVFILT_DEVICE int source(int t, Border border) const {
-    return border_index(border, left + t, width);
+  CONVFILT_DEVICE FourRows(const PlaneView<const S>& in, int x, int y, bool wide, Border border) {
+    if (wide && y >= 0 && y + count <= in.height) {
+      PlaneView<const S> row = in.rows(y, 1);
+      CONVFILT_UNROLL(count)
+      for (int r = 0; r < count; ++r, row.data += row.stride)
+        rows[r] = load(row_of<FourWords<S>>(row, 0), x / 4, 0);
+      return;
+    }
+    CONVFILT_UNROLL(count)
+    for (int r = 0; r < count; ++r) {
+      const int source = border_index(border, y + r, in.height);
+      ghosts[r] = source < 0;
+      rows[r] = {};
+      if (wide) {
+        rows[r] = load(row_of<FourWords<S>>(in, max(source, 0)), x / 4, 0);
+      } else {
+        for (int k = 0; k < 4 && x + k < in.width; ++k)
+          set_sample(rows[r], k, load(in, x + k, max(source, 0)));
+      }
+    }
   }
 };
 
+/// f(rows, t): rows t.. of a cell, eight at once where they are as many, so that their waits are
+/// one.
+template <class F>
+CONVFILT_DEVICE inline void for_rows_of_cell(int step, F f) {
+  int t = 0;
+  for (; t + 8 <= step; t += 8) f(std::integral_constant<int, 8>{}, t);
+  if (t < step) f(std::integral_constant<int, 4>{}, t);
+}
+
 /// nodes.row(n)[x] = sum over t of down[t] * in(x, sample t of cells n, n + 1 and n + 2). A thread
-/// reads the rows of `cells` cells once and adds each to three nodes. Two blocks may add to a node,
+/// reads the rows of some cells once and adds each to three nodes. Two blocks may add to a node,
 /// to a zero there, so that their order does not matter. Rows of nodes have room for whole fours.
 template <class S>
 __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nodes, Cells grid,
-                                     int cells, float centre, const SplineWeights* down) {
+                                     float centre, const SplineWeights* down) {
   const int x = 4 * (blockIdx.x * kCoarseThreads + threadIdx.x);
-  const int begin = blockIdx.y * cells, end = begin + cells;
+  const int begin = blockIdx.y * grid.of_block;
   if (x >= in.width) return;
   const bool wide = x + 4 <= in.width && lies_at_multiples_of(4 * sizeof(S), in);
 
   NodeSums three;
-  for (int node = begin - (kCoarseOrder - 1); node < end; ++node) {
+  for (int node = begin - (kCoarseOrder - 1); node < begin + grid.of_block; ++node) {
     // Add the third cell of `node`, which is the first of a new one.
-    const int top = grid.first + (node + kCoarseOrder - 1) * grid.step;
-    if (node > end - kCoarseOrder) {
-      // It belongs to the next block.
-    } else if (wide && top >= 0 && top + grid.step <= in.height) {
-      PlaneView<const S> four = in.rows(top, 4);
-      for (int t = 0; t < grid.step; t += 4, four.data += 4 * four.stride) {
-        FourWords<S> rows[4];  // so that their waits are one
-        for (int r = 0; r < 4; ++r) rows[r] = load(row_of<FourWords<S>>(four, r), x / 4, 0);
-        for (int r = 0; r < 4; ++r) {
-          float samples[4];
-          spread<S>(rows[r], centre, samples);
-          three.add(load_weights(down + t + r), samples);
+    const int cell = node + kCoarseOrder - 1;
+    if (grid.adds(cell, begin)) {
+      for_rows_of_cell(grid.step, [&](auto count, int t) {
+        constexpr int kRows = count;
+        const FourRows<S, kRows> four(in, x, grid.first + cell * grid.step + t, wide, grid.border);
+        float samples[kRows][4];
+        for (int r = 0; r < kRows; ++r) {
+          spread<S>(four.rows[r], centre, samples[r]);
+          for (int k = 0; k < 4; ++k) samples[r][k] = four.ghosts[r] ? grid.ghost : samples[r][k];
         }
-        if (grid.ends_chain(t + 4)) three.end_chain();
-      }
-    } else {
-      CONVFILT_UNROLL(1)
-      for (int t = 0; t < grid.step; t += 4) {
-        int sources[4];
-        FourWords<S> rows[4];
-        for (int r = 0; r < 4; ++r) {
-          sources[r] = border_index(grid.border, top + t + r, in.height);
-          if (wide && sources[r] >= 0)
-            rows[r] = load(row_of<FourWords<S>>(in, sources[r]), x / 4, 0);
+        for (int r = 0; r < kRows; ++r) {
+          three.add(load_weights(down + t + r), samples[r]);
+          if (r % 4 == 3 && grid.ends_chain(t + r + 1)) three.end_chain();
         }
-        for (int r = 0; r < 4; ++r) {
-          float samples[4];
-          if (wide && sources[r] >= 0) {
-            spread<S>(rows[r], centre, samples);
-          } else {
-            load_centred(in, x, sources[r], centre, grid.ghost, samples);
-          }
-          three.add(load_weights(down + t + r), samples);
-        }
-        if (grid.ends_chain(t + 4)) three.end_chain();
-      }
+      });
     }
 
     // Store the first of the three: it has all that this block adds to it.
-    if (node >= 0 && node < nodes.height) {
+    if (node >= 0 && node < nodes.height && grid.stores(node, begin)) {
       float* const to = nodes.row(node) + x;
-      if (node < begin || node > end - kCoarseOrder) {
+      if (grid.adds_up(node, begin)) {
         for (int k = 0; k < 4 && x + k < in.width; ++k) atomic_add(to[k], three.sums[0][k]);
       } else {
         store4(to, three.sums[0]);

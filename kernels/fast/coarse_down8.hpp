@@ -20,25 +20,6 @@ CONVFILT_DEVICE inline void transpose(const FourBytes (&rows)[4], FourBytes (&co
   }
 }
 
-/// Four rows of four columns from (x, y) on, ghost cells included; columns beyond the picture are
-/// 0.
-CONVFILT_DEVICE inline void load_bytes(const PlaneView<const std::uint8_t>& in, int x, int y,
-                                       bool wide, Border border, std::uint8_t ghost,
-                                       FourBytes (&rows)[4]) {
-  for (int r = 0; r < 4; ++r) {
-    const int source = border_index(border, y + r, in.height);
-    if (source < 0) {
-      rows[r].words[0] = ghost * 0x01010101u;
-    } else if (wide) {
-      rows[r] = load(row_of<FourBytes>(in, source), x / 4, 0);
-    } else {
-      rows[r].words[0] = 0;
-      for (int k = 0; k < 4 && x + k < in.width; ++k)
-        rows[r].words[0] |= std::uint32_t(load(in, x + k, source)) << (8 * k);
-    }
-  }
-}
-
 /// Sums of three successive nodes, for four columns.
 struct ByteNodeSums {
   ByteSums of[kCoarseOrder][4];
@@ -61,50 +42,41 @@ struct ByteNodeSums {
 };
 
 static __global__ void decimate_rows8_kernel(PlaneView<const std::uint8_t> in,
-                                             PlaneView<float> nodes, Cells grid, int cells,
-                                             std::uint8_t ghost, ByteLine down) {
+                                             PlaneView<float> nodes, Cells grid, std::uint8_t ghost,
+                                             ByteLine down) {
   const int x = 4 * (blockIdx.x * kCoarseThreads + threadIdx.x);
-  const int begin = blockIdx.y * cells, end = begin + cells;
+  const int begin = blockIdx.y * grid.of_block;
   if (x >= in.width) return;
   const bool wide = x + 4 <= in.width && lies_at_multiples_of(4, in);
 
   ByteNodeSums three;
-  for (int node = begin - (kCoarseOrder - 1); node < end; ++node) {
+  for (int node = begin - (kCoarseOrder - 1); node < begin + grid.of_block; ++node) {
     // Add the third cell of `node`, which is the first of a new one.
-    const int top = grid.first + (node + kCoarseOrder - 1) * grid.step;
-    const ByteWeights* weights = down.weights;
-    const auto add = [&](const FourBytes(&rows)[4]) {
-      FourBytes columns[4];
-      transpose(rows, columns);
-      three.add(weights, grid.step / 4, columns);
-      ++weights;
-    };
-    if (node > end - kCoarseOrder) {
-      // It belongs to the next block.
-    } else if (wide && top >= 0 && top + grid.step <= in.height) {
-      PlaneView<const std::uint8_t> four = in.rows(top, 4);
-      for (int t = 0; t < grid.step; t += 4, four.data += 4 * four.stride) {
-        FourBytes rows[4];
-        for (int r = 0; r < 4; ++r) rows[r] = load(row_of<FourBytes>(four, r), x / 4, 0);
-        add(rows);
-      }
-    } else {
-      CONVFILT_UNROLL(1)
-      for (int t = 0; t < grid.step; t += 4) {
-        FourBytes rows[4];
-        load_bytes(in, x, top + t, wide, grid.border, ghost, rows);
-        add(rows);
-      }
+    const int cell = node + kCoarseOrder - 1;
+    if (grid.adds(cell, begin)) {
+      for_rows_of_cell(grid.step, [&](auto count, int t) {
+        constexpr int kRows = count;
+        FourRows<std::uint8_t, kRows> of(in, x, grid.first + cell * grid.step + t, wide,
+                                         grid.border);
+        for (int r = 0; r < kRows; ++r)
+          if (of.ghosts[r]) of.rows[r].words[0] = ghost * 0x01010101u;
+        for (int r = 0; r < kRows; r += 4) {
+          const FourBytes four[4] = {of.rows[r], of.rows[r + 1], of.rows[r + 2], of.rows[r + 3]};
+          FourBytes columns[4];
+          transpose(four, columns);
+          three.add(down.weights + (t + r) / 4, grid.step / 4, columns);
+        }
+      });
     }
 
     // Store the first of the three: it has all that this block adds to it.
-    if (node >= 0 && node < nodes.height) {
+    if (node >= 0 && node < nodes.height && grid.stores(node, begin)) {
       float* const to = nodes.row(node) + x;
       float sums[4];
       // Of blocks that share a node, one subtracts the centre.
       const float centre = node >= begin ? down.of_centre : 0.0f;
       for (int k = 0; k < 4; ++k) sums[k] = add_product(three.of[0][k].value(), down.unit, -centre);
-      if (node < begin || node > end - kCoarseOrder) {
+      if (grid.adds_up(node, begin)) {
         for (int k = 0; k < 4 && x + k < in.width; ++k) atomic_add(to[k], sums[k]);
       } else {
         store4(to, sums);

@@ -39,15 +39,6 @@ CONVFILT_DEVICE inline float centred_of(std::uint32_t word, int k, float centre)
   return std::bit_cast<float>(bits) - (kMagic + centre);
 }
 
-template <class T>
-CONVFILT_DEVICE inline float centred(T sample, float centre) {
-  if constexpr (std::is_same_v<T, float>) {
-    return sample;
-  } else {
-    return centred_of<T>(sample, 0, centre);
-  }
-}
-
 /// Four samples as they lie in memory. As bytes, a compiler takes them apart and joins them again.
 template <class T>
 using FourWords = Words<4 * sizeof(T)>;
@@ -82,13 +73,14 @@ CONVFILT_DEVICE inline Four<float> load_weights(const Four<float>* weights) {
 #endif
 }
 
-/// Four samples of row y from column x on, of which those beyond the row are 0; the ghost's where
-/// y < 0.
-template <class T>
-CONVFILT_DEVICE inline void load_centred(const PlaneView<const T>& in, int x, int y, float centre,
-                                         float ghost, float (&to)[4]) {
-  for (int k = 0; k < 4; ++k) {
-    to[k] = x + k >= in.width ? 0.0f : y < 0 ? ghost : centred(load(in, x + k, y), centre);
+/// Sets sample k of words that are 0.
+template <class Words, class T>
+CONVFILT_DEVICE inline void set_sample(Words& words, int k, T sample) {
+  std::uint32_t& word = words.words[k * sizeof(T) / 4];
+  if constexpr (std::is_same_v<T, float>) {
+    word = std::bit_cast<std::uint32_t>(sample);
+  } else {
+    word |= std::uint32_t(sample) << (8 * (k * sizeof(T) % 4));
   }
 }
 

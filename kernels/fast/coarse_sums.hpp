@@ -1,33 +1,28 @@
-/// The kernel of coarse.cu that sums along one axis.
+/// Sums along one axis, see coarse.cu; coarse_jobs.hpp has their kernel.
 #pragma once
 
-#include "fast/coarse_down.hpp"
+#include "fast/coarse_column_job.hpp"
+#include "fast/coarse_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
-
-inline constexpr int kSumsAThread = 16;
-inline constexpr int kSumThreads = 128;
-
-/// A line of weights for sum_columns: kSumsAThread - 1 zeros, the weights, zeros.
-struct PaddedLine {
-  const Four<float>* weights;
-  int steps;  ///< of four samples, that a thread's sums take
-};
 
 /// Sixteen successive sums of one column.
 struct ColumnSums {
   float sums[kSumsAThread] = {}, chains[kSumsAThread] = {};
 
-  /// Adds four samples, which meet these weights and those behind them.
-  CONVFILT_DEVICE void add(const Four<float>* weights, const float (&samples)[4]) {
-    float window[kSumsAThread + 4];
-    for (int q = 0; q < kSumsAThread / 4 + 1; ++q) {
-      const Four<float> four = load_weights(weights + q);
-      for (int k = 0; k < 4; ++k) window[4 * q + k] = four.samples[k];
+  /// Adds four samples, which meet the weights of five successive fours, of which the first is
+  /// number `begin` in a ring.
+  template <int fours>
+  CONVFILT_DEVICE void add(const Four<float> (&ring)[fours], int begin, const float (&samples)[4]) {
+    CONVFILT_UNROLL(4)
+    for (int r = 0; r < 4; ++r) {
+      CONVFILT_UNROLL(kSumsAThread)
+      for (int n = 0; n < kSumsAThread; ++n) {
+        const int at = kSumsAThread - 1 + r - n;
+        const float weight = ring[(begin + at / 4) % fours].samples[at % 4];
+        chains[n] = add_product(weight, samples[r], chains[n]);
+      }
     }
-    for (int r = 0; r < 4; ++r)
-      for (int n = 0; n < kSumsAThread; ++n)
-        chains[n] = add_product(window[kSumsAThread - 1 + r - n], samples[r], chains[n]);
   }
   CONVFILT_DEVICE void end_chain() {
     for (int n = 0; n < kSumsAThread; ++n) {
@@ -37,45 +32,93 @@ struct ColumnSums {
   }
 };
 
-/// out.row(x)[y] = sum over i of line[i] * in(x, first + y + i): transposed, so that the next sum
-/// is one down columns again. Rows of `out` have room for whole multiples of kSumsAThread sums.
-static __global__ void sum_columns_kernel(PlaneView<const float> in, PlaneView<float> out,
-                                          PaddedLine line, int first, Border border, float ghost) {
+/// So many neighbouring columns, which share weights.
+template <int columns>
+CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
+  const int channel = thread / job.threads();
+  if (channel >= job.channels) return;
+  thread -= channel * job.threads();
   // Threads of a warp go on with the next sums where columns end: of a coarse grid there are few.
-  const int thread = blockIdx.x * kSumThreads + threadIdx.x;
-  const int x = thread % in.width, y = kSumsAThread * (thread / in.width);
-  if (y >= out.width) return;
-  const int top = first + y;
+  const int across = ceil_div(job.columns, columns);
+  const int x = columns * (thread % across), y = kSumsAThread * (thread / across);
+  float* const to = job.out.row(x) + channel * job.next_out + y;
+  int column = x;
+  if constexpr (columns == 1) {
+    column = border_sample(job.border, x - job.before, job.in.width, job.samples);
+    if (column < 0) {
+      const float four[4] = {job.ghost, job.ghost, job.ghost, job.ghost};
+      for (int n = 0; n < kSumsAThread; n += 4) store4(to + n, four);
+      return;
+    }
+  }
+  PlaneView<const float> in = job.in;
+  in.data += channel * job.next_in;
+  const int top = job.first + y, last = in.height - 1;
+  using Samples = Words<4 * columns>;
+  const auto add = [&](ColumnSums(&sums)[columns], const auto& ring, int begin,
+                       const Samples(&rows)[4]) {
+    CONVFILT_UNROLL(2)
+    for (int c = 0; c < columns; ++c) {
+      float samples[4];
+      for (int r = 0; r < 4; ++r) samples[r] = std::bit_cast<float>(rows[r].words[c]);
+      sums[c].add(ring, begin, samples);
+    }
+  };
 
   constexpr int kStepsOfChain = kLineChain / 4;
-  ColumnSums sixteen;
-  for (int begin = 0; begin < line.steps; begin += kStepsOfChain) {
-    const int end = min(begin + kStepsOfChain, line.steps);
-    if (top + 4 * begin >= 0 && top + 4 * end <= in.height) {
-      PlaneView<const float> four = in.rows(top + 4 * begin, 4);
-      CONVFILT_UNROLL(2)
-      for (int step = begin; step < end; ++step, four.data += 4 * four.stride) {
-        float samples[4];
-        for (int r = 0; r < 4; ++r) samples[r] = load(four, x, r);
-        sixteen.add(line.weights + step, samples);
+  constexpr int kStepsAtOnce = kStepsOfChain / columns;  // so that their waits are one
+  constexpr int kFours = kSumsAThread / 4 + 1;           // that a step's weights lie in
+  static_assert(kStepsOfChain == kFours + 1, "a chain brings the ring of weights round");
+  ColumnSums sums[columns];
+  Four<float> ring[kFours + 1];
+  for (int q = 0; q < kFours; ++q) ring[q] = load_weights(job.line.weights + q);
+  int begin = 0;
+  CONVFILT_UNROLL(1)
+  for (; begin + kStepsOfChain <= job.line.steps; begin += kStepsOfChain) {
+    CONVFILT_UNROLL(2)
+    for (int part = 0; part < kStepsOfChain; part += kStepsAtOnce) {
+      Samples samples[kStepsAtOnce][4];
+      const int row = top + 4 * (begin + part);
+      if (row + 4 * kStepsAtOnce <= in.height) {
+        PlaneView<const float> one{in.row(row), in.width, 1, in.stride};
+        CONVFILT_UNROLL(kLineChain)
+        for (int k = 0; k < 4 * kStepsAtOnce; ++k, one.data += one.stride)
+          samples[k / 4][k % 4] = load(row_of<Samples>(one, 0), column / columns, 0);
+      } else {
+        CONVFILT_UNROLL(kLineChain)
+        for (int k = 0; k < 4 * kStepsAtOnce; ++k)
+          samples[k / 4][k % 4] =
+              load(row_of<Samples>(in, min(row + k, last)), column / columns, 0);
       }
-    } else {
-      CONVFILT_UNROLL(1)
-      for (int step = begin; step < end; ++step) {
-        float samples[4];
-        for (int r = 0; r < 4; ++r) {
-          const int source = border_index(border, top + 4 * step + r, in.height);
-          samples[r] = source < 0 ? ghost : load(in, x, source);
-        }
-        sixteen.add(line.weights + step, samples);
+      CONVFILT_UNROLL(kStepsAtOnce)
+      for (int k = 0; k < kStepsAtOnce; ++k) {
+        const int step = part + k;
+        ring[(step + kFours) % (kFours + 1)] =
+            load_weights(job.line.weights + begin + step + kFours);
+        add(sums, ring, step, samples[k]);
       }
     }
-    sixteen.end_chain();
+    for (int c = 0; c < columns; ++c) sums[c].end_chain();
   }
-  for (int n = 0; n < kSumsAThread; n += 4) {
-    const float four[4] = {sixteen.sums[n], sixteen.sums[n + 1], sixteen.sums[n + 2],
-                           sixteen.sums[n + 3]};
-    store4(out.row(x) + y + n, four);
+  CONVFILT_UNROLL(1)
+  for (; begin < job.line.steps; ++begin) {
+    Samples samples[4];
+    CONVFILT_UNROLL(4)
+    for (int r = 0; r < 4; ++r)
+      samples[r] = load(row_of<Samples>(in, min(top + 4 * begin + r, last)), column / columns, 0);
+    add(sums, ring, 0, samples);
+    for (int q = 0; q < kFours - 1; ++q) ring[q] = ring[q + 1];
+    ring[kFours - 1] = load_weights(job.line.weights + begin + kFours);
+  }
+  CONVFILT_UNROLL(2)
+  for (int c = 0; c < columns; ++c) {
+    sums[c].end_chain();
+    if (x + c >= job.columns) break;
+    for (int n = 0; n < kSumsAThread; n += 4) {
+      const float* const from = sums[c].sums + n;
+      const float four[4] = {from[0], from[1], from[2], from[3]};
+      store4(to + c * job.out.stride + n, four);
+    }
   }
 }
 

@@ -37,7 +37,8 @@ inline int steps_of(const std::vector<float>& line) {
 }
 
 inline int add_line(WeightList& list, const std::vector<float>& line) {
-  std::vector<float> padded(4 * std::size_t(steps_of(line)) + kSumsAThread);
+  // Fours are loaded a step before they are used.
+  std::vector<float> padded(4 * std::size_t(steps_of(line) + 1) + kSumsAThread);
   std::copy(line.begin(), line.end(), padded.begin() + kSumsAThread - 1);
   return list.add(padded);
 }

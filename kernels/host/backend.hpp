@@ -28,6 +28,7 @@ using emulator::download_rows;
 using emulator::Event;
 using emulator::free_memory;
 using emulator::reset_counts;
+using emulator::SideStream;
 using emulator::Stream;
 using emulator::Textures;
 using emulator::threadIdx;
