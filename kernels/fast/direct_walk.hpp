@@ -7,16 +7,6 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-constexpr int kWalkWarps = 4;  // of a block, side by side
-
-/// How a picture is shared out among blocks: its strips, one below the other, make up one long
-/// strip, of which each block walks as many rows, so that all end together.
-struct WalkGrid {
-  int strips;
-  int length;  ///< rows of a strip, at least those of the outputs
-  int rows;    ///< of a block
-};
-
 /// A lane's strip. The samples of output x begin at column x of `in`, and go on beyond its rows:
 /// side_samples.hpp wrote there what the border makes up. Rows of `out` have room for whole words.
 template <class T, int kSide, int kChannels>
