@@ -79,8 +79,9 @@ constexpr int kMostSumTaps = 260;
 
 // From so many weights on two transforms take less time than a multiplication for each: on an H200
 // from 23x23 on, on CPUs from more than 37x37; this lies between. In 8 bits, where tap by tap is
-// exact and tensor cores do it, beyond 77x77: there both, and CPUs too, take as long.
-constexpr int kTransformWeights = 27 * 27, kTransformWeightsU8 = 77 * 77 + 1;
+// exact and an H200's tensor cores take less time to 77x77, beyond 63x63: other devices' and a CPU
+// take more from there on.
+constexpr int kTransformWeights = 27 * 27, kTransformWeightsU8 = 63 * 63 + 1;
 
 // Of a row and a column together: so many weights of a smooth mask take longer in two passes than
 // on coarser grids: on an H200 from 2 x 60 on, on CPUs from 2 x 100; in 8 bits beyond what tensor

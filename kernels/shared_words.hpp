@@ -1,8 +1,8 @@
 /// Shared memory of a size that the launch says, by backend, with one interface:
 ///
 ///   launch_shared(grid, block, bytes, stream, kernel, args...)   as launch(); blocks have so much
-///   shared_words()           all of it, as SharedWords: words of 4 bytes, one, two or four at a
-///   time copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are
+///   shared_words()           all of it, as SharedWords: words of 4 bytes, 1, 2 or 4 at once
+///   copy16(in, x, y, words, at)   16 bytes of samples into four words; both addresses are
 ///                            multiples of 16. They are there as with tensor_core.hpp's copies
 ///   copy16(in, from, words, at, bytes)   likewise, from in.data + from on, where 0 to 16 of the
 ///                            bytes are samples, and the others lie in the rows' padding

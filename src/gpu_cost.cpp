@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "devices.hpp"
+#include "fast/group_grid.hpp"
 #include "separable.hpp"
 
 namespace convfilt {
@@ -154,11 +155,14 @@ double at(std::span<const Point> points, double taps) {
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
   const double width = problem.mask.width, height = problem.mask.height;
   const bool in_lines = strategy.name == "coarse";
+  // tensor leaves pictures that strips of warpgroups do not fit to its other kernels.
+  const bool warpgroups =
+      major == kWarpgroupMajor && (strategy.name != "tensor" || strips_fit(problem.out_width()));
   const double taps = strategy.family == Family::separable ? separable_taps(problem)
                       : in_lines                           ? width + height
                                                            : width * height;
   for (const Curve& curve : kCurves) {
-    if (curve.warpgroups && *curve.warpgroups != (major == kWarpgroupMajor)) continue;
+    if (curve.warpgroups && *curve.warpgroups != warpgroups) continue;
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&
         curve.colour == (problem.channels > 1)) {
       return at(curve.points, taps);

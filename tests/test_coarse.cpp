@@ -215,6 +215,15 @@ TEST_CASE("nodes that lie far apart") {
   }
 }
 
+TEST_CASE("strips whose last warps have no nodes") {
+  const Mask mask = gaussian_mask(701, 701, 117);
+  for (int width = 900; width <= (full_size() ? 1400 : 950); width += full_size() ? 12 : 24) {
+    const Problem p{width, 3, 3, Depth::u8, Border::reflect, 0, mask};
+    INFO(prepare_coarse(p).x.in_nodes(width));
+    check_bound(p, Fill::noise, 5);
+  }
+}
+
 TEST_CASE("lines of other shapes, offsets, weights below 0 and sums that are not 1") {
   for (Depth depth : kDepths) {
     for (int kind = 0; kind < 3; ++kind) {

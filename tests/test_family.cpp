@@ -70,14 +70,13 @@ TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds 
         finite);
   };
   for (const Depth depth : kDepths) {
-    const int most = depth == Depth::u8 ? 77 : 65;
-    CHECK(of_large(depth, most, true) == Family::separable);
-    CHECK(of_large(depth, most + 2, true) == Family::transform);
-    CHECK(of_large(depth, most + 2, false) == Family::separable);
+    CHECK(of_large(depth, 65, true) == Family::separable);
+    CHECK(of_large(depth, 67, true) == Family::transform);
+    CHECK(of_large(depth, 67, false) == Family::separable);
   }
 }
 
-TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 77x77") {
+TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
   const auto family = [](Depth depth, int w, int h, int side = 256, Mode mode = Mode::same) {
     Problem p{side, side, 3, depth, Border::reflect, 0, {}, mode};
     Random random(5);
@@ -93,8 +92,8 @@ TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 77x77") {
     CHECK(family(depth, 365, 2) == Family::transform);
     CHECK(family(depth, 1, 1025) == Family::direct);  // a line
   }
-  CHECK(family(Depth::u8, 77, 77) == Family::direct);
-  CHECK(family(Depth::u8, 78, 77) == Family::transform);
+  CHECK(family(Depth::u8, 63, 63) == Family::direct);
+  CHECK(family(Depth::u8, 64, 63) == Family::transform);
   // Pictures by the outputs that they have.
   CHECK(family(Depth::f32, 31, 31, 255) == Family::direct);
   CHECK(family(Depth::f32, 31, 31, 256, Mode::valid) == Family::direct);

@@ -39,6 +39,7 @@ __global__ void decimate_strips_kernel(
   const int lane = threadIdx.x;
   const int first = (blockIdx.x * kStripWarps + threadIdx.y) * count;
   const int last = min(first + count, nodes.width) - 1;
+  if (first > last) return;  // there are only barriers of a warp
   const int y = blockIdx.y * S::kRows, bottom = nodes.height / channels - 1;
   const SharedWords words = shared_words().from(threadIdx.y * S::kWords);
   const SharedWords sources = words.from(S::kRows * S::kPitch);

@@ -12,7 +12,7 @@
 //   Weights and what lies between are two digits of base 256 each: 2 products of bytes in the row
 //   pass, 4 in the column pass. Multiplications per output and term: 6 * 16 * ceil((15 + taps) /
 //   16), e.g. 288 at 31 taps; mma.sync does 2,700 a clock and multiprocessor (measured, H200).
-//   Sibling: separable, without tensor cores. Source: PTX ISA, "Warp Level Matrix Instructions".
+//   Sibling: separable. Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
 
 #include "device_plan_base.hpp"
 #include "separable_groups.hpp"

@@ -14,12 +14,12 @@ constexpr int kSideRows = 4;
 template <class T>
 static __global__ void sides_kernel(PlaneView<T> picture, T ghost, Border border, int channels,
                                     int left, int right) {
-  const int side = blockIdx.x * blockDim.x + threadIdx.x;
+  const int side = blockIdx.y * blockDim.x + threadIdx.x;
   if (side >= left + right) return;
   const int x = side < left ? side - left : picture.width + side - left;
   const int column = border_sample(border, x, picture.width, channels);
   const PlaneView<const T> from{picture.data, picture.width, picture.height, picture.stride};
-  const int first = (blockIdx.y * blockDim.y + threadIdx.y) * kSideRows;
+  const int first = (blockIdx.x * blockDim.y + threadIdx.y) * kSideRows;
   T samples[kSideRows];
   CONVFILT_UNROLL(kSideRows)
   for (int k = 0; k < kSideRows; ++k) {
@@ -40,8 +40,8 @@ void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channe
                  int right, const Stream& stream) {
   if (left + right == 0) return;
   const dim3 block(32, 8);
-  launch(dim3(ceil_div(left + right, int(block.x)),
-              ceil_div(picture.height, int(block.y) * kSideRows)),
+  launch(dim3(ceil_div(picture.height, int(block.y) * kSideRows),
+              ceil_div(left + right, int(block.x))),
          block, stream, sides_kernel<T>, picture, ghost, border, channels, left, right);
 }
 

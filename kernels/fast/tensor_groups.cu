@@ -97,14 +97,15 @@ int group_bytes(const GroupCut& cut, int digits) {
 /// Of a mask whose segments' taps cover so many samples.
 GroupCut group_cut(int samples, int height, int digits) {
   GroupCut cut{ceil_div(samples, kGroupStep), 1, height};
-  // Loops that are written out take whole steps.
-  const bool half = cut.steps * kGroupStep - samples >= kChunk && height > kMostWrittenOut;
   do {
     cut.height = ceil_div(height, cut.parts);
     if (cut.parts > 1) cut.steps = std::max(cut.steps, 2);
-    cut.half = half && takes_parts(cut.steps, 0);
+    // Loops that are written out take whole steps.
+    cut.half = cut.steps * kGroupStep - samples >= kChunk && height > kMostWrittenOut &&
+               takes_parts(cut.steps, 0);
     if (cut.half) cut.height |= 1;
   } while (group_bytes(cut, digits) > kHalfShared && ++cut.parts > 0);
+  cut.parts = ceil_div(height, cut.height);  // an odd height may need fewer
   return cut;
 }
 

@@ -13,8 +13,6 @@ same again table
 convfilt compare --from all.json --table full | grep -c '^noise: '
 convfilt compare --from all.json --csv | grep -c ',basic,'
 grep -m 1 '"table"' all.json
-try compare --from all.json --plot all.svg >again
-same again table
 
 # One picture is not a sweep, but may be shown as one.
 convfilt compare --size 64x64 --mask 3x3 --strategies basic --device emulator --table brief | grep -c 'u8, gaussian masks, border'

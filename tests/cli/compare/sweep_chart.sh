@@ -1,0 +1,5 @@
+# A sweep is no chart: that is said behind its table.
+need_tool gnuplot
+convfilt compare --size 33x20,20x33 --masks 3 --strategies basic --device emulator --json=all.json >table
+try compare --from all.json --plot all.svg >again
+same again table
