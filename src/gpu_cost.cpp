@@ -48,10 +48,10 @@ constexpr Point kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);
 constexpr Point kDirectU8Colour[] = SQUARES(14.3, 14.4, 14.7, 17.4, 34.6, 128);
 constexpr Point kUnrolledU8[] = SQUARES(5.40, 8.29, 14.4, 18.9, 105, 406);
 constexpr Point kUnrolledU8Colour[] = SQUARES(7.96, 11.1, 17.5, 22.3, 113, 434);
-constexpr Point kDirectU16[] = SQUARES(1.33, 2.00, 2.96, 4.24, 11.6, 43.4);
+constexpr Point kDirectU16[] = SQUARES(1.33, 1.71, 2.57, 4.24, 10.6, 43.4);
 constexpr Point kDirectU16Colour[] = SQUARES(1.24, 2.34, 3.24, 5.07, 13.5, 48.2);
-constexpr Point kDirectF32[] = SQUARES(1.17, 1.32, 1.67, 2.30, 5.47, 22.2);
-constexpr Point kDirectF32Colour[] = SQUARES(1.14, 1.35, 1.79, 2.30, 5.65, 24.0);
+constexpr Point kDirectF32[] = SQUARES(1.17, 1.31, 1.38, 1.93, 4.75, 22.2);
+constexpr Point kDirectF32Colour[] = SQUARES(1.14, 1.30, 1.48, 2.16, 4.81, 24.0);
 constexpr Point kSeparableTensor[] = LINES(2.38, 2.38, 2.38, 2.39, 2.95, 4.88);
 constexpr Point kSeparableTensorColour[] = LINES(2.30, 2.30, 2.60, 2.76, 4.68, 11.8);
 constexpr Point kSeparableTensorWarps[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
@@ -81,12 +81,12 @@ constexpr Point kWholeF32Colour[] = {{taps_of(63), 22.3}};
 
 #define LONG_LINES(a, b, c) {{line_taps_of(101), a}, {line_taps_of(257), b}, {line_taps_of(1025), c}}
 
-constexpr Point kCoarseU8[] = LONG_LINES(9.73, 10.6, 21.0);
-constexpr Point kCoarseU8Colour[] = LONG_LINES(10.0, 11.1, 22.2);
-constexpr Point kCoarseU16[] = LONG_LINES(10.3, 7.55, 11.7);
-constexpr Point kCoarseU16Colour[] = LONG_LINES(9.59, 8.07, 11.2);
-constexpr Point kCoarseF32[] = LONG_LINES(7.41, 5.10, 8.87);
-constexpr Point kCoarseF32Colour[] = LONG_LINES(7.34, 5.92, 8.71);
+constexpr Point kCoarseU8[] = LONG_LINES(8.89, 7.68, 8.79);
+constexpr Point kCoarseU8Colour[] = LONG_LINES(10.0, 6.95, 7.26);
+constexpr Point kCoarseU16[] = LONG_LINES(10.4, 6.77, 6.55);
+constexpr Point kCoarseU16Colour[] = LONG_LINES(9.59, 6.66, 6.09);
+constexpr Point kCoarseF32[] = LONG_LINES(8.06, 4.72, 5.76);
+constexpr Point kCoarseF32Colour[] = LONG_LINES(7.91, 5.26, 5.83);
 
 #undef LONG_LINES
 #undef LARGE_SQUARES

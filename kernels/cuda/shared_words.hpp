@@ -91,7 +91,8 @@ __device__ inline void copy16(const PlaneView<const T>& in, int x, int y, Shared
 #endif
 }
 
-/// Lets blocks of the kernel have that much shared memory; asked for once a size.
+/// Lets blocks of the kernel have that much shared memory; asked for once a size. One that has none
+/// keeps it all for its cache.
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), int bytes) {
   thread_local std::map<std::pair<int, const void*>, int> known;
@@ -100,9 +101,14 @@ void allow_shared(void (*kernel)(Parameters...), int bytes) {
   int& allowed =
       known.try_emplace({device, reinterpret_cast<const void*>(kernel)}, -1).first->second;
   if (bytes <= allowed) return;
+  cudaFuncAttributes attributes{};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                  cudaSharedmemCarveoutMaxShared));
+  // By itself the driver may leave so little that a block less runs at a time.
+  if (bytes + attributes.sharedSizeBytes > 0) {
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
+  }
   allowed = bytes;
 }
 

@@ -92,8 +92,12 @@ class CoarsePlanes : public DevicePlan {
 
   void shape_all(int in_width, int out_width, int out_height) {
     used_ = sizes(in_width, out_width, out_height);
-    for (int k = 0; k < kPlanes; ++k)
+    for (int k = 0; k < kPlanes; ++k) {
+      const std::size_t before = planes_[k].buffer.size();
       shape(planes_[k], roomy(used_[k].width), used_[k].height, sizeof(float));
+      // Columns beyond those used are read with their neighbours, and then weigh nothing.
+      if (planes_[k].buffer.size() > before) clear_plane(Name(k));
+    }
   }
 
   /// A plane's used part.
