@@ -39,9 +39,9 @@ fresh=()
 [ ! -f "$build/CMakeCache.txt" ] || grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$build/CMakeCache.txt" || fresh=(--fresh)
 log=$build/setup.log
 [ -x "$build/bin/convfilt" ] || echo "building (some minutes; log: $log)" >&2
-# CONVFILT_CUDA_ARCHITECTURES: fewer than all take less time, as do fewer of CONVFILT_FAST_TESTS.
+# CONVFILT_CUDA_ARCHITECTURES: fewer than all take less time, as does CONVFILT_LONG_TESTS=small.
 settings=(${CONVFILT_CUDA_ARCHITECTURES:+"-DCONVFILT_CUDA_ARCHITECTURES=$CONVFILT_CUDA_ARCHITECTURES"}
-  ${CONVFILT_FAST_TESTS:+"-DCONVFILT_FAST_TESTS=$CONVFILT_FAST_TESTS"})
+  "-DCONVFILT_LONG_TESTS=${CONVFILT_LONG_TESTS:-full}")
 if ! { cmake --preset "$preset" "${settings[@]}" "${fresh[@]}" && cmake --build --preset "$preset" -j "$(nproc)" ${@:+--target "$@"}; } >"$log" 2>&1; then
   tail -n 30 "$log" >&2
   die "the build failed; the whole log is $log"

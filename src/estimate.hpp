@@ -42,8 +42,8 @@ bool cuda_pays(const Work& work, int threads);
 inline constexpr double kCpuSampleU8 = 0.3e-9, kCpuMultiplyAddU8 = 0.012e-9;
 inline constexpr double kCpuSampleWide = 0.8e-9, kCpuMultiplyAddWide = 0.03e-9;
 
-/// What overlap-save takes on such a core by OpenCV's transforms, 49 to 56 ns a sample under masks of
-/// 31x31 to 101x101, in multiply-adds of floats.
+/// What overlap-save takes on such a core by OpenCV's transforms, 49 to 56 ns a sample under masks
+/// of 31x31 to 101x101, in multiply-adds of floats.
 inline constexpr double kTransformMultiplyAdds = 1700;
 
 /// Seconds of one core for a multiply-add in the emulator, whose every read is counted and checked:

@@ -40,8 +40,8 @@ constexpr double line_taps_of(int side) {
 #define LINES(a, b, c, d, e, f) \
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(63), e}, {line_taps_of(127), f}}
 
-constexpr Point kTensor[] = LARGER_SQUARES(1.47, 1.65, 1.83, 2.02, 2.66, 7.50, 7.90, 16.8, 28.2);
-constexpr Point kTensorColour[] = LARGER_SQUARES(1.28, 1.49, 2.08, 2.13, 2.82, 8.41, 11.1, 21.0, 33.0);
+constexpr Point kTensor[] = LARGER_SQUARES(1.47, 1.65, 1.83, 2.02, 2.66, 7.33, 7.34, 15.8, 27.5);
+constexpr Point kTensorColour[] = LARGER_SQUARES(1.28, 1.49, 2.08, 2.13, 2.82, 8.38, 10.4, 19.7, 31.4);
 constexpr Point kTensorStrips[] = SQUARES(1.60, 1.97, 2.69, 3.03, 5.90, 15.7);
 constexpr Point kTensorStripsColour[] = SQUARES(1.38, 2.70, 3.78, 4.55, 8.44, 18.9);
 constexpr Point kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);
@@ -68,9 +68,9 @@ constexpr Point kSeparableF32Colour[] = LINES(1.06, 1.18, 1.46, 2.10, 4.23, 10.8
 
 constexpr Point kBlocksU8[] = LARGE_SQUARES(43.6, 48.2, 58.5, 67.3);
 constexpr Point kBlocksU8Colour[] = {{taps_of(63), 53.5}, {taps_of(127), 64.8}, {taps_of(257), 75.2}};
-constexpr Point kBlocksU16[] = LARGE_SQUARES(23.0, 25.6, 30.9, 36.0);
+constexpr Point kBlocksU16[] = LARGE_SQUARES(25.6, 28.5, 30.9, 36.0);
 constexpr Point kBlocksU16Colour[] = LARGE_SQUARES(26.1, 28.7, 34.5, 39.3);
-constexpr Point kBlocksF32[] = LARGE_SQUARES(12.4, 13.6, 16.8, 20.8);
+constexpr Point kBlocksF32[] = LARGE_SQUARES(13.6, 15.2, 16.8, 20.8);
 constexpr Point kBlocksF32Colour[] = LARGE_SQUARES(16.1, 18.0, 21.2, 25.8);
 constexpr Point kWholeU8[] = {{taps_of(63), 69.8}};
 constexpr Point kWholeU8Colour[] = {{taps_of(63), 77.3}};
