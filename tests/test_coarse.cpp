@@ -229,7 +229,6 @@ TEST_CASE("strips whose last warp has all nodes but one") {
     if (nodes == 0) continue;
     int width = 1;
     while (x.in_nodes(width) % nodes != nodes - 1) ++width;
-    INFO(side << " taps, " << x.in_nodes(width) << " nodes, step " << x.step);
     check_bound(problem(width), Fill::noise, std::uint64_t(++pictures));
   }
   CHECK(pictures > 0);
