@@ -14,7 +14,7 @@ TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
   Random random(77);
   int separable = 0;
   for (int n = 0; n < 300; ++n) {
-    const int w = random.integer(4, 15), h = random.integer(4, 15);
+    const int w = random.integer(7, 15), h = random.integer(7, 15);
     std::vector<double> row, column, weights;
     const bool integers = n % 2 == 0;
     for (int i = 0; i < w; ++i)
@@ -36,11 +36,26 @@ TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
   CHECK(separable > 100);
 
   // Exact between the passes, so that two of them give the direct bytes.
-  p.mask = make_mask(
-      "binomial", 5, 5,
-      {1, 4, 6, 4, 1, 4, 16, 24, 16, 4, 6, 24, 36, 24, 6, 4, 16, 24, 16, 4, 1, 4, 6, 4, 1}, 256);
+  std::vector<double> binomials;
+  for (int a : {1, 7, 21, 35, 35, 21, 7, 1})
+    for (int b : {1, 7, 21, 35, 35, 21, 7, 1}) binomials.push_back(a * b);
+  p.mask = make_mask("binomial", 8, 8, binomials, 128 * 128);
   CHECK(family_for(p) == Family::separable);
   CHECK(prepare_separable<std::uint8_t>(p.mask).error == 0);
+}
+
+TEST_CASE("auto's family takes two passes where they are fewer multiply-adds by far") {
+  Random random(79);
+  const auto family = [&](Depth depth, int side) {
+    return family_for(
+        {100, 100, 1, depth, Border::replicate, 0, real_low_rank_mask(random, side, side, 1)});
+  };
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    CHECK(family(depth, 3) == Family::direct);
+    CHECK(family(depth, 4) == Family::separable);
+  }
+  CHECK(family(Depth::u8, 7) == Family::direct);
+  CHECK(family(Depth::u8, 17) == Family::separable);
 }
 
 TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds by far") {
