@@ -112,6 +112,8 @@ TEST_CASE("separable's walk: anchors, pitches, windows, NaN and infinity") {
           check_bytes(p, Fill::large);
           check_bytes(p, Fill::noise, {.padded_pitch = false});
           check_bytes(p, Fill::noise, {.memory_limit = 60000});
+          p.height = 81;
+          check_bytes(p, Fill::noise, {.memory_limit = 1 << 18});
         }
       }
     }

@@ -137,10 +137,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  // Little memory is for the picture rather than for its sides.
-  constexpr std::size_t kEnough = 1 << 18;
-  const bool has_room = options.memory_limit == 0 || options.memory_limit >= kEnough;
-  if (walks(problem) && options.padded_pitch && has_room) {
+  if (walks(problem) && has_room_for_sides(options)) {
     if (problem.depth == Depth::f32) return std::make_unique<WalkPlan<float>>(problem, options);
     return std::make_unique<WalkPlan<uint16_t>>(problem, options);
   }

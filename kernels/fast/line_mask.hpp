@@ -13,7 +13,7 @@ constexpr int kLongestLine = 33;  ///< taps; sums of many more rows would not fi
 /// Where fused_kernel is faster with more: on an H200 the walk takes 1.25 copies of floats at 15
 /// taps, 2.47 at 31; fused_kernel 1.67 and 2.24.
 template <class T>
-constexpr int kLongestWalk = std::is_same_v<T, float> ? 19 : kLongestLine;
+constexpr int kLongestWalk = std::is_same_v<T, float> ? 33 : kLongestLine;
 
 /// By value.
 struct LineMask {

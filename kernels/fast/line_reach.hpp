@@ -14,17 +14,17 @@ struct LineTuning {
   int warps;     ///< that an SM runs at a time
 };
 
-/// What measured best on an H200, as a prototype. Small masks wait for memory, which likes wide
-/// rows, and few of them at a time; large ones wait at barriers, and for registers.
+/// What measured best on an H200. Small masks wait for memory, which likes wide rows, and few of
+/// them at a time; large ones for registers: few warps, with all their sums.
 constexpr LineTuning line_tuning(int side, bool is_float) {
   if (is_float) {
     if (side <= 15) return {4, 4, 2, 3, 16};
-    return {4, 1, 1, 6, side <= 21 ? 16 : 12};
+    if (side <= 21) return {4, 2, 2, 3, 16};
+    return {4, 1, 2, 4, 8};
   }
   if (side <= 9) return {8, 4, 2, 4, 16};
-  if (side <= 15) return {8, 1, 2, 4, 12};
-  if (side <= 21) return {8, 1, 1, 5, 8};
-  return {4, 1, 1, 6, 12};
+  if (side <= 21) return {8, 1, 2, 4, 8};
+  return {4, 1, 2, 4, 8};
 }
 
 /// Of a row, in samples: a lane's outputs, and from where to where their taps reach.
@@ -35,19 +35,12 @@ struct LineReach {
   static constexpr int kSide = kSide_, kPixel = kChannels, kOutputs = kTuning.outputs;
   static constexpr int kThreads = 32 * kTuning.beside, kColumns = kThreads * kOutputs;
 
-  /// A row begins so many samples before the strip's first tap, at an address of 16 bytes: under
-  /// the default anchor the outputs then lie at such addresses, too.
-  static constexpr int kLead = kSide / 2 * kPixel, kChunk = kIn16<T>;
-  static constexpr int kBack = (kChunk - kLead % kChunk) % kChunk;
-  /// A lane reads so many times its outputs, the first taps kSlack behind the first sample.
-  static constexpr int kSlack = kBack % kOutputs, kFirst = kBack - kSlack;
-  static constexpr int kLoads =
-      (kSlack + kOutputs + (kSide - 1) * kPixel + kOutputs - 1) / kOutputs;
-  static constexpr int kChunks =
-      (kFirst + kColumns + (kLoads - 1) * kOutputs + kChunk - 1) / kChunk;
-  static constexpr int kBeside = kChunks - kColumns / kChunk;  ///< of the lanes' own
-  static constexpr int kRow = kChunks * kChunk;                ///< samples
-  static constexpr int kPitch = kChunks * 4;                   ///< words
+  /// A lane reads so many times its outputs, from its own first tap on, and a row has so many
+  /// times 16 bytes.
+  static constexpr int kLoads = (kOutputs + (kSide - 1) * kPixel + kOutputs - 1) / kOutputs;
+  static constexpr int kChunk = kIn16<T>;
+  static constexpr int kChunks = (kColumns + (kLoads - 1) * kOutputs + kChunk - 1) / kChunk;
+  static constexpr int kPitch = kChunks * 4;  ///< words
   static constexpr int kSlot = kPitch * kTogether;
   static constexpr int kBytes = kSlot * kSlots * 4;
   static_assert(kBytes <= 48 * 1024,
@@ -61,7 +54,6 @@ struct LineReach {
 struct LineGrid {
   int across;  ///< strips
   int rows;    ///< of outputs, of a block
-  int shift;   ///< samples that the first strip's outputs begin to the left of the picture's
 };
 
 }  // namespace convfilt

@@ -2,46 +2,58 @@
 /// their way while others are computed.
 #pragma once
 
-#include "line_ghosts.hpp"
+#include "ceil_div.hpp"
+#include "device_plan.hpp"
+#include "edge_row.hpp"
+#include "line_reach.hpp"
+#include "shared_words.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
+/// Rows of `in` have whole 16 bytes, and begin at such addresses.
 template <class T, class R>
 class LineRows {
  public:
-  /// From row y on.
-  CONVFILT_DEVICE LineRows(const LineSource<T, R>& source, int y)
-      : source_(source),
+  /// From sample (x, y) on.
+  CONVFILT_DEVICE LineRows(const PlaneView<const T>& in, T ghost, Border border, int x, int y)
+      : in_(in),
+        ghost_(ghost),
+        border_(border),
         thread_(threadIdx.y * 32 + threadIdx.x),
         y_(y),
-        at_(y * source.in.stride + source.x + thread_ * R::kChunk) {
+        from_(in.data + y * in.stride + x + thread_ * R::kChunk) {
     CONVFILT_UNROLL(kCopies)
     for (int k = 0; k < kCopies; ++k) {
-      const int first = (thread_ + k * R::kThreads) * R::kChunk;
-      const int samples = first < source.begin ? 0 : max(0, min(R::kChunk, source.end - first));
-      bytes_[k] = samples * int(sizeof(T));
+      const int chunk = thread_ + k * R::kThreads;
+      const int samples = chunk < R::kChunks ? in.width - x - chunk * R::kChunk : 0;
+      bytes_[k] = min(samples * int(sizeof(T)), 16);
     }
   }
 
-  /// Starts to copy the next rows to a slot, but for what LineGhosts fills in.
+  /// From which copy on all rows lie in the picture, and up to which, before the first copy.
+  CONVFILT_DEVICE int first_inside() const { return y_ < 0 ? ceil_div(-y_, R::kTogether) : 0; }
+  CONVFILT_DEVICE int last_inside() const { return (in_.height - y_) / R::kTogether; }
+
+  /// Starts to copy the next rows to a slot. Unless kAtEnds they lie in the picture.
+  template <bool kAtEnds>
   CONVFILT_DEVICE void copy(SharedWords slot) {
-    const auto& in = source_.in;
     const SharedWords own = slot.from(thread_ * 4);
     CONVFILT_UNROLL(R::kTogether)
-    for (int r = 0; r < R::kTogether; ++r, ++y_, at_ += in.stride) {
-      std::ptrdiff_t at = at_;
-      if (unsigned(y_) >= unsigned(in.height)) {
-        const int row = edge_row(source_.border, y_, in.height);
+    for (int r = 0; r < R::kTogether; ++r, ++y_, from_ += in_.stride) {
+      const T* from = from_;
+      if (kAtEnds && unsigned(y_) >= unsigned(in_.height)) {
+        const int row = edge_row(border_, y_, in_.height);
         if (row < 0) {
           fill(slot.from(r * R::kPitch));
           continue;
         }
-        at += (row - y_) * in.stride;
+        from += (row - y_) * in_.stride;
       }
       CONVFILT_UNROLL(kCopies)
       for (int k = 0; k < kCopies; ++k) {
         const int further = k * R::kThreads;
-        copy16(in, at + further * R::kChunk, own, r * R::kPitch + further * 4, bytes_[k]);
+        copy16(in_, from - in_.data + further * R::kChunk, own, r * R::kPitch + further * 4,
+               bytes_[k]);
       }
     }
   }
@@ -53,9 +65,9 @@ class LineRows {
   CONVFILT_DEVICE void fill(SharedWords row) const {
     std::uint32_t word;
     if constexpr (sizeof(T) == 4) {
-      word = std::bit_cast<std::uint32_t>(source_.ghost);
+      word = std::bit_cast<std::uint32_t>(ghost_);
     } else {
-      word = source_.ghost * 0x10001u;
+      word = ghost_ * 0x10001u;
     }
     CONVFILT_UNROLL(1)
     for (int n = thread_; n < R::kPitch; n += R::kThreads) {
@@ -64,10 +76,12 @@ class LineRows {
     }
   }
 
-  const LineSource<T, R>& source_;
+  const PlaneView<const T> in_;
+  const T ghost_;
+  const Border border_;
   const int thread_;
   int y_;               ///< of the next row to copy
-  std::ptrdiff_t at_;   ///< where the thread's first chunk of it lies, or would lie, in the picture
+  const T* from_;       ///< where the thread's first chunk of it lies, or would lie
   int bytes_[kCopies];  ///< of its chunks, that are copied
 };
 

@@ -10,7 +10,7 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// A row's samples, from those on that stand at a lane's first word.
+/// A lane's samples of a row, from its first tap on.
 template <class T, class R>
 CONVFILT_DEVICE inline void read_line(SharedWords words, typename R::Samples& samples) {
   constexpr int kWords = R::kOutputs * int(sizeof(T)) / 4;
@@ -48,7 +48,7 @@ CONVFILT_DEVICE inline void add_line(const LineMask& mask, const typename R::Sam
   for (int i = 0; i < kSide; ++i) {
     CONVFILT_UNROLL(R::kOutputs)
     for (int n = 0; n < R::kOutputs; ++n) {
-      mids[n] = multiply_add(mask.row[i], samples[R::kSlack + i * R::kPixel + n], mids[n]);
+      mids[n] = multiply_add(mask.row[i], samples[i * R::kPixel + n], mids[n]);
     }
   }
   CONVFILT_UNROLL(kSide)
@@ -76,14 +76,6 @@ struct alignas(R::kOutputs * sizeof(T)) LineEnds {
       for (int k = 0; k < R::kOutputs / 2; ++k) {
         words[k] = pick_bytes(tiny_end(f, sums[2 * k]), tiny_end(f, sums[2 * k + 1]), 0x5410);
       }
-    }
-  }
-
-  CONVFILT_DEVICE T sample(int n) const {
-    if constexpr (sizeof(T) == 4) {
-      return std::bit_cast<float>(words[n]);
-    } else {
-      return T(words[n / 2] >> (16 * (n % 2)));
     }
   }
 };

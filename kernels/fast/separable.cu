@@ -244,7 +244,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
     const SharedLimits shared = most_shared({});
     if (!fused_takes(mask)) return two_pass_geometry();
     if constexpr (std::is_same_v<SumOf<T>, float>) {
-      if (const auto line = line_mask(mask)) return line_walk_geometry<T>(p, *line);
+      if (line_mask(mask)) return line_walk_geometry<T>(p);
     }
     const FusedMask<T> fused = fused_mask(mask);
     if (!fused_fits(fused, 1, shared)) return two_pass_geometry();
@@ -279,7 +279,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
     if (fused_takes(mask)) {
       if constexpr (std::is_same_v<SumOf<T>, float>) {
         const auto line = line_mask(mask);
-        if (line && walks_lines(problem.channels)) {
+        if (line && walks_lines(problem.channels, options)) {
           return line_walk_plan<T>(problem, options, *line);
         }
       }

@@ -164,10 +164,8 @@ class SeparableGroupPlan : public DevicePlan {
 
 std::unique_ptr<Plan> separable_group_plan(const Problem& problem, const PlanOptions& options,
                                            const SeparableMask<uint8_t>& mask) {
-  if (mask.terms.size() > 1 || !options.padded_pitch || !has_warpgroups(options)) return nullptr;
-  // Little memory is for the picture rather than for its sides and the bands.
-  constexpr std::size_t kEnough = 1 << 18;
-  if (options.memory_limit > 0 && options.memory_limit < kEnough) return nullptr;
+  if (mask.terms.size() > 1 || !has_room_for_sides(options) || !has_warpgroups(options))
+    return nullptr;
   return std::make_unique<SeparableGroupPlan>(problem, options, mask);
 }
 

@@ -13,99 +13,19 @@
 //   ceil((w + 3) / 4) / 4 of 16 bytes, for 32-bit samples.
 //   Sibling: fused_kernel in separable.cu keeps mids in shared memory, of which a long mask
 //   needs too many for registers.
-//   line_rows.hpp and line_ghosts.hpp load, line_sums.hpp computes.
+//   What lies beside the picture is written beside its rows first: strips that did it took half as
+//   long again. line_walk.hpp has the kernel, line_rows.hpp loads, line_sums.hpp computes.
 
 #include "separable_walk.hpp"
 
 #include "device_plan_base.hpp"
 #include "even_rows.hpp"
-#include "line_rows.hpp"
-#include "line_sums.hpp"
+#include "line_walk.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 using std::uint16_t;
-
-/// A barrier of the block.
-template <class R>
-CONVFILT_DEVICE inline void synchronise() {
-  if constexpr (R::kThreads == 32) {
-    __syncwarp();
-  } else {
-    __syncthreads();
-  }
-}
-
-template <class T, int kSide, int kChannels>
-__global__ void __launch_bounds__(LineReach<T, kSide, kChannels>::kThreads,
-                                  LineReach<T, kSide, kChannels>::kTuning.warps * 32 /
-                                      LineReach<T, kSide, kChannels>::kThreads)
-    line_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, LineGrid grid,
-                const LineMask __grid_constant__ mask) {
-  using R = LineReach<T, kSide, kChannels>;
-  constexpr int kOutputs = R::kOutputs, kTogether = R::kTogether, kSlots = R::kSlots;
-  const SharedWords words = shared_words();
-  // The last strip begins further left, so that it does not leave the picture by much.
-  const int own = int(blockIdx.x) * R::kColumns;
-  const int fits = ceil_div(max(0, out.width + grid.shift - R::kColumns), R::kChunk) * R::kChunk;
-  const int strip_x = min(own, fits) - grid.shift;
-  const int lane = threadIdx.y * 32 + threadIdx.x, x = strip_x + lane * kOutputs;
-  const int first_x = max(0, own - grid.shift);
-  const int y = blockIdx.y * grid.rows, rows = min(grid.rows, out.height - y);
-  const int steps = (rows + kSide - 1 + kTogether - 1) / kTogether;
-  const bool whole =
-      x >= first_x && x + kOutputs <= out.width && grid.shift == 0 && lies_at_multiples_of(16, out);
-
-  // Load the first rows.
-  const LineSource<T, R> source(in, ghost, border, strip_x + mask.dx * kChannels - R::kBack);
-  LineRows<T, R> lines(source, y + mask.dy);
-  const LineGhosts<T, R> ghosts(source);
-  CONVFILT_UNROLL(kSlots)
-  for (int slot = 0; slot < kSlots - 1; ++slot) {
-    if (slot < steps) lines.copy(words.from(slot * R::kSlot));
-    commit_copies();
-  }
-
-  typename R::Sums sums = {};
-  std::ptrdiff_t to = y * out.stride + x;
-  int slot = 0, free_slot = (kSlots - 1) * R::kSlot;
-  CONVFILT_UNROLL(1)
-  for (int step = 0; step < steps; ++step) {
-    // Load rows ahead, where all have read those of the step before.
-    finish_copies<kSlots - 2>();
-    synchronise<R>();
-    if (step + kSlots - 1 < steps) lines.copy(words.from(free_slot));
-    commit_copies();
-    if (ghosts.any()) {
-      ghosts.fill(words.from(slot), y + mask.dy + step * kTogether);
-      synchronise<R>();
-    }
-
-    // Compute, and store the rows of outputs that are complete.
-    const SharedWords first = words.from(slot + (R::kFirst + lane * kOutputs) * int(sizeof(T)) / 4);
-    CONVFILT_UNROLL(kTogether)
-    for (int r = 0; r < kTogether; ++r) {
-      typename R::Samples samples;
-      read_line<T, R>(first.from(r * R::kPitch), samples);
-      add_line<R>(mask, samples, sums);
-      const int row = step * kTogether + r - (kSide - 1);
-      if (row < 0 || row >= rows) continue;
-      const LineEnds<T, R> ends(mask.finish, sums[kSide - 1]);
-      if (whole) {
-        *reinterpret_cast<LineEnds<T, R>*>(out.data + to) = ends;
-      } else {
-        CONVFILT_UNROLL(kOutputs)
-        for (int n = 0; n < kOutputs; ++n) {
-          if (x + n >= first_x && x + n < out.width) out.data[to + n] = ends.sample(n);
-        }
-      }
-      to += out.stride;
-    }
-    free_slot = slot;
-    slot = slot == (kSlots - 1) * R::kSlot ? 0 : slot + R::kSlot;
-  }
-}
 
 /// Calls f with the side as a constant.
 template <class T, int kSide = 3, class F>
@@ -131,10 +51,9 @@ dim3 block_of(R) {
 }
 
 template <class R, class Kernel>
-LineGrid grid_for(R reach, Kernel kernel, const LineMask& mask, int width, int height) {
+LineGrid grid_for(R reach, Kernel kernel, int width, int height) {
   LineGrid grid;
-  grid.shift = floor_modulo(mask.dx * R::kPixel - R::kBack, R::kChunk);
-  grid.across = ceil_div(width + grid.shift, R::kColumns);
+  grid.across = ceil_div(width, R::kColumns);
   const auto blocks =
       std::min<std::int64_t>(blocks_at_once(kernel, block_of(reach), R::kBytes),
                              std::int64_t(multiprocessors()) * R::kTuning.warps * 32 / R::kThreads);
@@ -146,26 +65,46 @@ template <class T>
 class LineWalkPlan : public DevicePlan {
  public:
   LineWalkPlan(const Problem& problem, const PlanOptions& options, const LineMask& mask)
-      : DevicePlan(problem, options, {.interleaved = true}),
+      : DevicePlan(problem, options,
+                   {.width = kMostPixels, .interleaved = true, .sides = most_sides(problem)}),
         ghost_(ghost_sample<T>(problem)),
         mask_(mask) {}
 
  protected:
-  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+  void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
+    const auto in = in_plane.view<T>(), out = out_plane.view<T>();
     LineMask mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
+    const int left = -mask.dx * step();
+    const int right = std::max(0, out.width + (problem_.mask.width - 1) * step() - left - in.width);
+    write_sides(in, ghost_, problem_.border, step(), left, right, stream_);
     with_kernel<T>(problem_.mask.width, step(), [&](auto reach, auto kernel) {
-      const LineGrid grid = grid_for(reach, kernel, mask, out.width, out.height);
-      launch_shared(dim3(grid.across, ceil_div(out.height, grid.rows)), block_of(reach),
-                    reach.kBytes, stream_, kernel, in.view<const T>(), out.view<T>(), ghost_,
-                    problem_.border, grid, mask);
+      using R = decltype(reach);
+      const int columns = (ceil_div(out.width, R::kOutputs) + R::kLoads - 1) * R::kOutputs;
+      const PlaneView<const T> samples{in.data - left, ceil_div(columns, R::kChunk) * R::kChunk,
+                                       in.height, in.stride};
+      const LineGrid grid = grid_for(reach, kernel, out.width, out.height);
+      launch_shared(dim3(grid.across, ceil_div(out.height, grid.rows)), block_of(reach), R::kBytes,
+                    stream_, kernel, samples, out, ghost_, problem_.border, grid, mask);
     });
   }
+  /// So that the samples of the first output begin at a whole address.
+  int margin(Shift shift) const override { return -(mask_.dx + shift.x) * step() * int(sizeof(T)); }
   std::size_t scratch_bytes(int, int, int) const override { return 0; }
   void allocate_scratch(int, int, int) override {}
 
  private:
+  /// So that columns and what lanes round them up to stay within int.
+  static constexpr int kMostPixels = (1 << 30) / 3;
+
+  /// Bytes of a row beside its samples: a mask's reach, and what the last lane rounds up.
+  static int most_sides(const Problem& problem) {
+    const int more_outputs = std::max(0, problem.out_width() - problem.width);
+    const int samples = (more_outputs + problem.mask.width - 1) * problem.channels;
+    return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
+  }
+
   const T ghost_;
   const LineMask mask_;
 };
@@ -179,10 +118,10 @@ std::unique_ptr<Plan> line_walk_plan(const Problem& problem, const PlanOptions& 
 }
 
 template <class T>
-Geometry line_walk_geometry(const Problem& p, const LineMask& mask) {
+Geometry line_walk_geometry(const Problem& p) {
   return with_kernel<T>(p.mask.width, 1, [&](auto reach, auto kernel) {
     using R = decltype(reach);
-    const LineGrid grid = grid_for(reach, kernel, mask, p.out_width(), p.out_height());
+    const LineGrid grid = grid_for(reach, kernel, p.out_width(), p.out_height());
     Geometry g;
     g.block_columns = 32;
     g.block_rows = R::kTuning.beside;
@@ -206,7 +145,7 @@ template std::unique_ptr<Plan> line_walk_plan<float>(const Problem&, const PlanO
                                                      const LineMask&);
 template std::unique_ptr<Plan> line_walk_plan<uint16_t>(const Problem&, const PlanOptions&,
                                                         const LineMask&);
-template Geometry line_walk_geometry<float>(const Problem&, const LineMask&);
-template Geometry line_walk_geometry<uint16_t>(const Problem&, const LineMask&);
+template Geometry line_walk_geometry<float>(const Problem&);
+template Geometry line_walk_geometry<uint16_t>(const Problem&);
 
 }  // namespace convfilt::CONVFILT_BACKEND

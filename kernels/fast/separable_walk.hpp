@@ -3,12 +3,13 @@
 
 #include "device_plan.hpp"
 #include "line_mask.hpp"
+#include "side_samples.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Whether so many channels are filtered together, side by side.
-inline bool walks_lines(int channels) {
-  return channels == 1 || channels == 3;
+/// Whether channels are filtered together, side by side, with room for what lies beside rows.
+inline bool walks_lines(int channels, const PlanOptions& options) {
+  return (channels == 1 || channels == 3) && has_room_for_sides(options);
 }
 
 /// `mask`: of line_mask(), whose row pass ends without a finish.
@@ -17,6 +18,6 @@ std::unique_ptr<Plan> line_walk_plan(const Problem&, const PlanOptions&, const L
 
 /// Of one channel.
 template <class T>
-Geometry line_walk_geometry(const Problem&, const LineMask& mask);
+Geometry line_walk_geometry(const Problem&);
 
 }  // namespace convfilt::CONVFILT_BACKEND

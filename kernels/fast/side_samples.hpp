@@ -8,6 +8,12 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
+/// Whether rows have room for them: little memory is for the picture rather than for its sides.
+inline bool has_room_for_sides(const PlanOptions& options) {
+  constexpr std::size_t kEnough = 1 << 18;
+  return options.padded_pitch && (options.memory_limit == 0 || options.memory_limit >= kEnough);
+}
+
 /// Writes what the border makes up beside the rows into their padding: a thread has some rows of
 /// one column of it.
 constexpr int kSideRows = 4;

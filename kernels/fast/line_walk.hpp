@@ -1,0 +1,108 @@
+/// How a block of separable_walk.cu walks down its strip.
+#pragma once
+
+#include "ceil_div.hpp"
+#include "line_rows.hpp"
+#include "line_sums.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// The samples of output x begin at column x of `in`, and go on beyond its rows: side_samples.hpp
+/// wrote there what the border makes up. Rows of `out` have room for whole words.
+template <class T, class R>
+class LineWalk {
+  static constexpr int kSide = R::kSide, kTogether = R::kTogether, kSlots = R::kSlots;
+
+ public:
+  CONVFILT_DEVICE LineWalk(const PlaneView<const T>& in, const PlaneView<T>& out, T ghost,
+                           Border border, const LineGrid& grid, const LineMask& mask)
+      : mask_(mask),
+        words_(shared_words()),
+        strip_x_(int(blockIdx.x) * R::kColumns),
+        // Lanes beside the picture do as the last one in it.
+        lane_x_(min(int(threadIdx.y * 32 + threadIdx.x), (out.width - 1 - strip_x_) / R::kOutputs) *
+                R::kOutputs),
+        out_stride_(out.stride),
+        rows_(min(grid.rows, out.height - int(blockIdx.y) * grid.rows)),
+        lines_(in, ghost, border, strip_x_, int(blockIdx.y) * grid.rows + mask.dy),
+        to_(out.row(blockIdx.y * grid.rows) + strip_x_ + lane_x_) {}
+
+  CONVFILT_DEVICE void walk() {
+    const int steps = ceil_div(rows_ + kSide - 1, kTogether);
+    // Between its first and its last rows a block meets neither rows outside the picture nor
+    // outputs that are not its own.
+    const int first = max((kSide - 1) / kTogether, lines_.first_inside() - (kSlots - 1));
+    const int last = min(min((rows_ + kSide - 1) / kTogether, steps - (kSlots - 1)),
+                         lines_.last_inside() - (kSlots - 1));
+    CONVFILT_UNROLL(kSlots)
+    for (int slot = 0; slot < kSlots - 1; ++slot) {
+      if (slot < steps) lines_.template copy<true>(words_.from(slot * R::kSlot));
+      commit_copies();
+    }
+    CONVFILT_UNROLL(1)
+    for (int k = 0; k < steps;) {
+      CONVFILT_UNROLL(1)
+      for (; k < steps && (k < first || k >= last); ++k) {
+        step<true>(k * kTogether - (kSide - 1), k + kSlots - 1 < steps);
+      }
+      CONVFILT_UNROLL(1)
+      for (; k < last; ++k) step<false>(0, true);
+    }
+  }
+
+ private:
+  /// row: of the first outputs that are complete then.
+  template <bool kAtEnds>
+  CONVFILT_DEVICE void step(int row, bool goes_on) {
+    // Load rows ahead, where all have read those of the step before.
+    finish_copies<kSlots - 2>();
+    synchronise();
+    if (!kAtEnds || goes_on) lines_.template copy<kAtEnds>(words_.from(free_slot_));
+    commit_copies();
+
+    // Compute, and store the rows of outputs that are complete.
+    const SharedWords first = words_.from(slot_ + lane_x_ * int(sizeof(T)) / 4);
+    CONVFILT_UNROLL(kTogether)
+    for (int r = 0; r < kTogether; ++r) {
+      typename R::Samples samples;
+      read_line<T, R>(first.from(r * R::kPitch), samples);
+      add_line<R>(mask_, samples, sums_);
+      if (kAtEnds && (row + r < 0 || row + r >= rows_)) continue;
+      *reinterpret_cast<LineEnds<T, R>*>(to_) = LineEnds<T, R>(mask_.finish, sums_[kSide - 1]);
+      to_ += out_stride_;
+    }
+    free_slot_ = slot_;
+    slot_ = slot_ == (kSlots - 1) * R::kSlot ? 0 : slot_ + R::kSlot;
+  }
+
+  /// A barrier of the block.
+  static CONVFILT_DEVICE void synchronise() {
+    if constexpr (R::kThreads == 32) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+
+  const LineMask& mask_;
+  const SharedWords words_;
+  const int strip_x_, lane_x_;
+  const std::ptrdiff_t out_stride_;
+  const int rows_;  ///< of outputs
+  LineRows<T, R> lines_;
+  T* to_;  ///< where the next outputs go
+  int slot_ = 0, free_slot_ = (kSlots - 1) * R::kSlot;
+  typename R::Sums sums_ = {};
+};
+
+template <class T, int kSide, int kChannels>
+__global__ void __launch_bounds__(LineReach<T, kSide, kChannels>::kThreads,
+                                  LineReach<T, kSide, kChannels>::kTuning.warps * 32 /
+                                      LineReach<T, kSide, kChannels>::kThreads)
+    line_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, LineGrid grid,
+                const LineMask __grid_constant__ mask) {
+  LineWalk<T, LineReach<T, kSide, kChannels>> block(in, out, ghost, border, grid, mask);
+  block.walk();
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND
