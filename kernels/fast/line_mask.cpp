@@ -10,7 +10,7 @@ template <class T>
 std::optional<LineMask> as_it_is(const SeparableMask<T>& mask) {
   const int side = mask.width();
   if (mask.terms.size() > 1 || side != mask.height() || side % 2 == 0 || side < 3 ||
-      side > kLongestWalk<T>) {
+      side > kLongestLine) {
     return {};
   }
   const auto& [row, column] = mask.terms.front();

@@ -2,18 +2,12 @@
 #pragma once
 
 #include <optional>
-#include <type_traits>
 
 #include "separable.hpp"
 
 namespace convfilt {
 
-constexpr int kLongestLine = 33;  ///< taps; sums of many more rows would not fit in registers
-
-/// Where fused_kernel is faster with more: on an H200 the walk takes 1.25 copies of floats at 15
-/// taps, 2.47 at 31; fused_kernel 1.67 and 2.24.
-template <class T>
-constexpr int kLongestWalk = std::is_same_v<T, float> ? 33 : kLongestLine;
+constexpr int kLongestLine = 47;  ///< taps; sums of more rows would not fit in registers
 
 /// By value.
 struct LineMask {

@@ -20,11 +20,12 @@ constexpr LineTuning line_tuning(int side, bool is_float) {
   if (is_float) {
     if (side <= 15) return {4, 4, 2, 3, 16};
     if (side <= 21) return {4, 2, 2, 3, 16};
-    return {4, 1, 2, 4, 8};
+  } else {
+    if (side <= 9) return {8, 4, 2, 4, 16};
+    if (side <= 21) return {8, 1, 2, 6, 8};
   }
-  if (side <= 9) return {8, 4, 2, 4, 16};
-  if (side <= 21) return {8, 1, 2, 4, 8};
-  return {4, 1, 2, 4, 8};
+  if (side <= 33) return {4, 1, 2, 4, 8};
+  return {4, 1, 1, 6, 8};
 }
 
 /// Of a row, in samples: a lane's outputs, and from where to where their taps reach.

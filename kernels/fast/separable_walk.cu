@@ -30,7 +30,7 @@ using std::uint16_t;
 /// Calls f with the side as a constant.
 template <class T, int kSide = 3, class F>
 decltype(auto) with_line(int side, F f) {
-  if constexpr (kSide + 2 <= kLongestWalk<T>) {
+  if constexpr (kSide + 2 <= kLongestLine) {
     if (side > kSide) return with_line<T, kSide + 2>(side, f);
   }
   return f(std::integral_constant<int, kSide>{});
