@@ -29,7 +29,7 @@ run_cases "${JOBS:-$(nproc)}" "$filter" "$@"
 [ -z "${ALONE:-}" ] || run_cases 1 "$ALONE" "$@"
 
 # The failed ones last, where they are seen.
-{ grep -rlE ': exit status 0, [0-9]+ s$' "$work" | sort -V; grep -rLE ': exit status 0, [0-9]+ s$' "$work" | sort -V; } |
+{ grep -rlE --exclude=all ': exit status 0, [0-9]+ s$' "$work" | sort -V; grep -rLE --exclude=all ': exit status 0, [0-9]+ s$' "$work" | sort -V; } |
   xargs -r cat >"$work/all"
 cat "$work/all"
 awk -v expected="$expected" -v sanitized=$# '
