@@ -3,9 +3,8 @@
 
 #include <type_traits>
 
-#include "bytes.hpp"
 #include "colour_shape.hpp"
-#include "group_sums.hpp"
+#include "group_ends.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

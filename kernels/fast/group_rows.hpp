@@ -7,61 +7,68 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Copies the rows of a strip to shared memory, one after the other and round, two at a time:
-/// each half of the block one.
+/// Copies the rows of a strip to shared memory, one after the other and round, two at a time: each
+/// half of the block one. What counts them is the same for all threads. `rows`: an even number.
 class RowCopies {
  public:
   CONVFILT_DEVICE RowCopies(const GroupPlace& place, int x, int y, int rows, int chunks, int pitch,
                             int kept)
-      : chunk_(int(threadIdx.x) % kHalf),
-        x_(x + chunk_ * kChunk),
-        y_(y + int(threadIdx.x) / kHalf),
-        left_(rows - int(threadIdx.x) / kHalf),
-        at_(int(threadIdx.x) / kHalf * pitch),
+      : x_(x + chunk() * kChunk),
+        end_y_(y + rows),
+        twos_(rows / 2),
         two_(2 * pitch),
         end_(kept * pitch),
-        more_(chunk_ < chunks - 1),
-        line_(place.samples.rows(y_, 1)) {}
+        inside_(y >= 0 && end_y_ <= place.samples.height),
+        more_(chunk() < chunks - 1),
+        own_(place.rows.from(half() * pitch + chunk() * 4)),
+        line_(from_own(place.samples.rows(y + half(), 1))) {}
 
   CONVFILT_DEVICE void copy_two(const GroupPlace& place) {
-    if (left_ > 0) {
-      if (unsigned(y_) < unsigned(place.samples.height)) {
-        copy(line_, place);
+    if (twos_ > 0) {
+      if (inside_) {
+        copy(line_);
       } else {
-        const int y = edge_row(place.border, y_, place.samples.height);
+        const int y = edge_row(place.border, end_y_ - 2 * twos_ + half(), place.samples.height);
         if (y >= 0) {
-          copy(place.samples.rows(y, 1), place);
+          copy(from_own(place.samples.rows(y, 1)));
         } else {
           fill(place);
         }
       }
     }
     line_.data += 2 * place.samples.stride;
-    y_ += 2;
-    left_ -= 2;
+    --twos_;
     at_ += two_;
-    if (at_ >= end_) at_ -= end_;
+    if (at_ == end_) at_ = 0;
   }
 
  private:
   static constexpr int kHalf = kGroupThreads / 2;
   static_assert(kHalf * kChunk == kGroupColumns, "half a block copies a row's segments at once");
 
-  CONVFILT_DEVICE void copy(const PlaneView<const uint8_t>& line, const GroupPlace& place) const {
-    copy16(line, x_, 0, place.rows, at_ + chunk_ * 4);
-    if (more_) copy16(line, x_ + kHalf * kChunk, 0, place.rows, at_ + (kHalf + chunk_) * 4);
+  static CONVFILT_DEVICE int half() { return int(threadIdx.x) / kHalf; }
+  static CONVFILT_DEVICE int chunk() { return int(threadIdx.x) % kHalf; }
+
+  /// The row from this thread's samples on.
+  CONVFILT_DEVICE PlaneView<const uint8_t> from_own(const PlaneView<const uint8_t>& line) const {
+    return {line.data + x_, line.width - x_, line.height, line.stride};
+  }
+  CONVFILT_DEVICE void copy(const PlaneView<const uint8_t>& line) const {
+    copy16(line, 0, 0, own_, at_);
+    if (more_) copy16(line, kHalf * kChunk, 0, own_, at_ + kHalf * 4);
   }
   CONVFILT_DEVICE void fill(const GroupPlace& place) const {
     const uint32_t word = place.ghost * 0x01010101u;
     const Four<uint32_t> four{{word, word, word, word}};
-    place.rows.set4(at_ + chunk_ * 4, four);
-    if (more_) place.rows.set4(at_ + (kHalf + chunk_) * 4, four);
+    own_.set4(at_, four);
+    if (more_) own_.set4(at_ + kHalf * 4, four);
     for (int sample = 0; sample < kChunk * (more_ ? 2 : 1); ++sample) count_ghost_cell();
   }
 
-  int chunk_, x_, y_, left_, at_, two_, end_;
-  bool more_;
-  PlaneView<const uint8_t> line_;  ///< row y_, where that lies in the picture
+  int x_, end_y_, twos_, two_, end_, at_ = 0;  ///< end_y_: below the last row
+  bool inside_, more_;
+  SharedWords own_;
+  PlaneView<const uint8_t> line_;  ///< the next row, where that lies in the picture
 };
 
 /// Writes what the border makes up beside the picture into the padding of the rows that a strip

@@ -1,7 +1,6 @@
-/// What a block of tensor_groups.cu has: its place, and the sums of its rows and their ends.
+/// What a block of tensor_groups.cu has: its place, and the sums of its rows.
 #pragma once
 
-#include "bytes.hpp"
 #include "digit_sums.hpp"
 #include "group_grid.hpp"
 #include "warpgroup.hpp"
@@ -56,39 +55,6 @@ CONVFILT_DEVICE inline void start(const FloatEnd& end, GroupSums<kDigits>& sums)
   for (int k = 0; k < 8 * kDigits * group_rows(kDigits); ++k) {
     sums[k] = kDigits == 1 || k / 8 % kDigits > 0 ? end.start : end.low_start;
   }
-}
-
-/// A shift's end of sums that began at 0.
-struct LateStart {
-  HalfToEven halves;
-
-  CONVFILT_DEVICE int32_t operator()(int32_t sum) const { return halves(sum + halves.start); }
-};
-
-/// Calls f with the end that the mask has.
-template <int kDigits, class F>
-CONVFILT_DEVICE inline void with_end(const GroupEnd& end, F&& f) {
-  if (kDigits < 3 && end.floats.usable) {
-    f(end.floats);
-  } else if (end.halves.usable) {
-    f(LateStart{end.halves});
-  } else {
-    f(end.any);
-  }
-}
-
-/// Four neighbouring outputs of row `row` of those together, of a lane's first segment or second.
-template <int kDigits, class End>
-CONVFILT_DEVICE inline uint32_t four_of(const End& end, int row, int half,
-                                        const GroupSums<kDigits>& sums) {
-  const int from_last = group_rows(kDigits) - 1 - row;
-  const auto ended = [&](int k) {
-    const auto sum = [&](int digit) {
-      return sums[((from_last * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
-    };
-    return DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.ended(end);
-  };
-  return saturated_four(ended(0), ended(1), ended(2), ended(3));
 }
 
 /// A thread's sums of the parts before, four neighbours each, in any order: no other reads them.
