@@ -10,12 +10,9 @@ using std::int32_t, std::int8_t, std::uint32_t, std::uint8_t;
 
 constexpr int kPassSums = kPassColumns * kPassRows / kPassThreads;  // of a lane, a digit's
 
-/// An operand's matrices lie as pass_bands() has them; those of rows chunk by chunk.
+/// An operand's matrices lie as pass_bands() has them.
 CONVFILT_DEVICE inline Operand pass_band(SharedWords words) {
   return operand(words, 8 * 16, 2 * 8 * 16);
-}
-CONVFILT_DEVICE inline Operand pass_rows(SharedWords words) {
-  return operand(words, kChunkWords * 4, 8 * 16);
 }
 
 /// The row bands: a lane's words of all, where there are kSteps of them; else (0) they stay in
@@ -37,7 +34,7 @@ class RowBands {
                                      const Operand& rows) const {
     CONVFILT_UNROLL(kSteps)
     for (int step = 0; step < kSteps; ++step) {
-      const Operand b = rows.from(step * 2 * kChunkWords * 4);
+      const Operand b = rows.from(box_step(step));
       multiply<int8_t, uint8_t>(top, words_[step * kDigits], b, step > 0);
       if constexpr (kDigits == 2) {
         multiply<uint8_t, uint8_t>(low, words_[step * kDigits + 1], b, step > 0);
@@ -63,7 +60,7 @@ class RowBands<kDigits, 0> {
       CONVFILT_UNROLL(kPassStepsTogether)
       for (int k = 0; k < kPassStepsTogether; ++k) {
         const Operand a = bands_.from((step + k) * kDigits * kRowBandBytes);
-        const Operand b = rows.from((step + k) * 2 * kChunkWords * 4);
+        const Operand b = rows.from(box_step(step + k));
         multiply<int8_t, uint8_t>(top, a, b, step + k > 0);
         if constexpr (kDigits == 2) {
           multiply<uint8_t, uint8_t>(low, a.from(kRowBandBytes), b, step + k > 0);

@@ -33,15 +33,19 @@ constexpr int blocks_an_sm(int steps, int blocks) {
 
 template <int kDigits, int kSteps, int kBlocks>
 __global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps, kBlocks))
-    separable_group_kernel(PlaneView<const uint8_t> samples, PlaneView<uint8_t> out,
-                           PlaneView<const uint8_t> bands, uint8_t ghost, Border border, int dy,
-                           PassGrid grid, const LineEnds __grid_constant__ ends) {
+    separable_group_kernel(const BoxSource __grid_constant__ samples, int height,
+                           PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
+                           Border border, int dy, PassGrid grid,
+                           const LineEnds __grid_constant__ ends) {
   if constexpr (kWarpgroupCode) {
-    const SharedWords words = shared_words(), stages = words.from(bands.width / 4);
-    const PassPlace place{
-        samples, out, ghost, border, words, stages, stages.from(kStages * kPassRows * kStageWords)};
+    const SharedWords rows = box_words(shared_words());
+    const SharedWords band_words = rows.from((kPassAhead + 1) * boxes_of(grid) * kBoxWords);
+    const SharedWords stages = band_words.from(bands.width / 4);
+    const SharedWords arrivals = stages.from(kStages * kPassRows * kStageWords);
+    const PassPlace place{samples, height,     out,    ghost,   border,
+                          rows,    band_words, stages, arrivals};
     for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kPassThreads) {
-      copy16(bands, at, 0, words, at / 4);
+      copy16(bands, at, 0, band_words, at / 4);
     }
     walk_passes<kDigits, kSteps, kBlocks>(place, grid, dy, ends, grid.strip(blockIdx.x));
   }
@@ -105,15 +109,15 @@ class SeparableGroupPlan : public DevicePlan {
     PassGrid grid = pass_columns(dx, taps, steps, in.width, out.width);
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
-    const int words =
-        kStages * kPassRows * kStageWords + (kPassAhead + 1) * grid.chunks() * kChunkWords;
+    const int words = kBoxSlack + (kPassAhead + 1) * (boxes_of(grid) * kBoxWords + 2) +
+                      kStages * kPassRows * kStageWords;
     const int bytes = int(bands_.size()) + words * 4;
     const auto kernel = kernel_for(digits_, steps, blocks_);
     const dim3 block(kPassThreads);
     pass_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
     write_sides(in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
-    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, samples, out, bands,
-                  ghost_, problem_.border, shift.y - problem_.mask.anchor_y, grid, ends_);
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel,
+                  box_source(samples), in.height, out, bands, ghost_, problem_.border, shift.y - problem_.mask.anchor_y, grid, ends_);
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return pass_lead(dx_of(shift)); }
