@@ -35,9 +35,10 @@ CONVFILT_DEVICE inline void walk_passes(const PassPlace& place, const PassGrid& 
     // Wait for the newest rows, and multiply them.
     await(place.arrivals, 2 * slot, round);
     __syncthreads();
-    int32_t top[kPassSums], low[kPassSums];
+    int32_t sums[kPassSums];
+    const Operand rows = first.from(slot * boxes * kBoxWords * 4);
     begin_products();
-    row_bands.multiply_rows(top, low, first.from(slot * boxes * kBoxWords * 4));
+    row_bands.template multiply_rows<0>(sums, rows);
     commit_products();
     round += slot == kPassAhead;
     slot = slot == kPassAhead ? 0 : slot + 1;
@@ -46,19 +47,14 @@ CONVFILT_DEVICE inline void walk_passes(const PassPlace& place, const PassGrid& 
     // store the outputs that were complete there.
     copies.copy_group(place);
     if (group >= kBlocks) sink.store_group(place);
-    if constexpr (kDigits == 2) {
-      finish_products(top, low);
-    } else {
-      finish_products(top);
-    }
-    mids.template push<kDigits>(ends.rows[0], top, low);
+    finish_rows(sums, row_bands, rows);
+    mids.push(ends.rows[0], sums);
     if (group < kBlocks - 1) continue;
 
     // Multiply what lies between with the columns' bands, and end the sums.
-    PassSums sums;
-    sums.multiply_columns<kDigits>(mids, column_bands);
+    multiply_columns<kDigits>(sums, mids, column_bands, ends.column_start);
     with_column_end(ends, [&](const auto& end) {
-      const auto ended = [&](int k) { return end(sums.total<kDigits>(k, ends.column_start)); };
+      const auto ended = [&](int k) { return end(sums[k]); };
       uint32_t words[4];
       CONVFILT_UNROLL(4)
       for (int k = 0; k < 4; ++k) {

@@ -27,12 +27,12 @@ namespace {
 
 /// Steps whose bands a lane keeps in registers, and so many blocks shall fit an SM's registers.
 constexpr int kMostKeptSteps = 5;
-constexpr int blocks_an_sm(int steps, int blocks) {
-  return steps == 3 && blocks == 2 ? 4 : 3;
+constexpr int blocks_an_sm(int steps) {
+  return steps == 3 ? 5 : 4;
 }
 
 template <int kDigits, int kSteps, int kBlocks>
-__global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps, kBlocks))
+__global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps))
     separable_group_kernel(const BoxSource __grid_constant__ samples, int height,
                            PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
                            Border border, int dy, PassGrid grid,
@@ -42,8 +42,7 @@ __global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps, kBlocks))
     const SharedWords band_words = rows.from((kPassAhead + 1) * boxes_of(grid) * kBoxWords);
     const SharedWords stages = band_words.from(bands.width / 4);
     const SharedWords arrivals = stages.from(kStages * kPassRows * kStageWords);
-    const PassPlace place{samples, height,     out,    ghost,   border,
-                          rows,    band_words, stages, arrivals};
+    const PassPlace place{samples, height, out, ghost, border, rows, band_words, stages, arrivals};
     for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kPassThreads) {
       copy16(bands, at, 0, band_words, at / 4);
     }
@@ -116,8 +115,9 @@ class SeparableGroupPlan : public DevicePlan {
     const dim3 block(kPassThreads);
     pass_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
     write_sides(in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
-    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel,
-                  box_source(samples), in.height, out, bands, ghost_, problem_.border, shift.y - problem_.mask.anchor_y, grid, ends_);
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, box_source(samples),
+                  in.height, out, bands, ghost_, problem_.border, shift.y - problem_.mask.anchor_y,
+                  grid, ends_);
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return pass_lead(dx_of(shift)); }
