@@ -13,21 +13,8 @@
 ///                            from(box_step(k)) on for its k-th 32 bytes
 #pragma once
 
+#include "box_layout.hpp"
 #include "warpgroup.hpp"
-
-namespace convfilt {
-
-inline constexpr int kBoxBytes = 128;  ///< of a row
-inline constexpr int kBoxRows = 32;
-inline constexpr int kBoxWords = kBoxRows * kBoxBytes / 4;
-inline constexpr int kBoxSlack = 256;  ///< words
-
-CONVFILT_HD constexpr int box_step(int step) {
-  constexpr int kStep = 32, kSteps = kBoxBytes / kStep;
-  return step / kSteps * (kBoxWords * 4) + step % kSteps * kStep;
-}
-
-}  // namespace convfilt
 
 #ifdef CONVFILT_EMULATE
 #include "emulator/boxes.hpp"

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "box_layout.hpp"
 #include "warpgroup.hpp"
 
 namespace convfilt::cuda {
