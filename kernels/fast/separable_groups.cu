@@ -1,10 +1,11 @@
 // separable-tensor, where warpgroups multiply (sm_90): a block walks down a strip of 64 columns.
 //
-//   32 rows at a time come to shared memory as they lie. The row pass multiplies the row's band
-//   with them: 64 outputs x 32 rows. A lane has of its sums such rows of one column as it needs of
-//   the other operand of the column pass, so that what lies between the passes stays in registers:
-//   two bytes a sample, of this group of rows and those above it. The column's band is out of
-//   shared memory again. A last turn of 8 x 8 outputs makes neighbours of the same row's.
+//   32 rows at a time come to shared memory, which the device copies on its own. The row pass
+//   multiplies the row's band with them: 64 outputs x 32 rows. A lane has of its sums such rows of
+//   one column as it needs of the other operand of the column pass, so that what lies between the
+//   passes stays in registers: two bytes a sample, of this group of rows and those above it. The
+//   column's band is out of shared memory again. A last turn of 8 x 8 outputs makes neighbours of
+//   the same row's.
 //
 //      32 rows  +--------+      64 x 32 sums,       64 x 32 outputs, turned:
 //      of       | ====== | -->  two bytes each, --> the last groups' times
