@@ -19,6 +19,7 @@ CONVFILT_DEVICE inline void walk_passes(const PassPlace& place, const PassGrid& 
   for (int ahead = 0; ahead < kPassAhead; ++ahead) {
     copies.copy_group(place);
   }
+  commit_copies();  // of the bands
   finish_copies<0>();
   hand_over();
   __syncthreads();
