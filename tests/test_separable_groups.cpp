@@ -1,6 +1,6 @@
 /// separable-tensor's kernels for warpgroups: the emulator's products of typed bytes and its turned
-/// matrices against plain ones, the bands, and the strips that cover a plane. Their bytes are
-/// checked with the strategy's.
+/// matrices against plain ones, boxes of rows, the bands, and the strips that cover a plane. Their
+/// bytes are checked with the strategy's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/boxes.hpp"
 #include "environment.hpp"
 #include "fast/pass_grid.hpp"
 #include "registry.hpp"
@@ -97,6 +98,54 @@ TEST_CASE("products of warpgroups in the emulator: bytes with a sign and without
   check_product<std::int8_t, std::uint8_t>(random);
   check_product<std::uint8_t, std::int8_t>(random);
   check_product<std::uint8_t, std::uint8_t>(random);
+}
+
+TEST_CASE("boxes of rows in the emulator: a product has each of their samples once") {
+  constexpr int kWidth = 200, kHeight = 40, kX = 16, kY = 5, kBoxes = 2, kSet = 9;
+  Random random(103);
+  constexpr int kStride = ceil_div(kWidth, 16) * 16;
+  std::vector<Four<std::uint32_t>> memory(kStride / 16 * kHeight);
+  auto* const picture = reinterpret_cast<std::uint8_t*>(memory.data());
+  for (int k = 0; k < kStride * kHeight; ++k) picture[k] = std::uint8_t(random.integer(1, 255));
+  const auto source = emulator::box_source({picture, kWidth, kHeight, kStride});
+  const auto sample = [&](int row, int byte) {
+    if (row == kSet) return 7;
+    return kX + byte < kWidth ? int(picture[(kY + row) * kStride + kX + byte]) : 0;
+  };
+  long wrong = 0;
+  // One weight of 1 a row of the left operand: each sum is a sample.
+  run_block(std::vector<std::uint8_t>(kBoxes * kBoxWords * 4),
+            [&](emulator::SharedWords words, int thread) {
+              if (thread == 0) {
+                for (int box = 0; box < kBoxes; ++box) {
+                  emulator::copy_box(source, kX + box * kBoxBytes, kY, words, box, words);
+                  emulator::set_box_row(words, box, kSet, 0x07070707);
+                }
+              }
+              emulator::synchronise_block();
+              // Chunks of 16 bytes change places by their row's last three bits.
+              for (int chunk = 0; chunk < kBoxBytes / 16; ++chunk) {
+                const int row = thread % kBoxRows;
+                const int at = row * (kBoxBytes / 4) + (chunk ^ row % 8) * 4;
+                wrong += int(words.get<std::uint32_t>(at) & 255) != sample(row, 16 * chunk);
+              }
+              const int row = thread / 32 * 16 + thread % 32 / 4, t = thread % 4;
+              for (int step = 0; step < kBoxes * 4; ++step) {
+                std::uint32_t own[4];
+                for (int k = 0; k < 4; ++k) {
+                  const int place = (row + k % 2 * 8) % 32 - (4 * t + k / 2 * 16);
+                  own[k] = place >= 0 && place < 4 ? 1u << (8 * place) : 0;
+                }
+                std::int32_t sums[16];
+                emulator::multiply<std::int8_t, std::uint8_t>(
+                    sums, own, emulator::box_operand(words).from(box_step(step)), false);
+                for (int k = 0; k < 16; ++k) {
+                  const int byte = step * 32 + (row + k / 2 % 2 * 8) % 32;
+                  wrong += sums[k] != sample(k / 4 * 8 + t * 2 + k % 2, byte);
+                }
+              }
+            });
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("matrices of half words are turned over their diagonals, one below the other") {

@@ -19,22 +19,29 @@ inline constexpr bool kWarpgroupCode = true;
 
 class Operand {
  public:
-  Operand(SharedWords words, int lead, int stride) : words_(words), lead_(lead), stride_(stride) {}
+  /// swizzled: so many bytes from row to row, whose chunks of 16 change places, each with the one
+  /// whose number differs by the row's bits.
+  Operand(SharedWords words, int lead, int stride, int swizzled = 0)
+      : words_(words), lead_(lead), stride_(stride), swizzled_(swizzled) {}
 
   Operand from(int bytes) const {
     if (bytes % 16 != 0) fail("a product's operand does not lie at a multiple of 16");
-    return Operand(words_.from(bytes / 4), lead_, stride_);
+    Operand further = *this;
+    further.start_ += bytes;
+    return further;
   }
   Operand chunks_on(int chunks) const { return from(16 * chunks); }
   /// Bytes 4 * quarter to 4 * quarter + 3 of a row.
   std::uint32_t word(int row, int quarter) const {
-    const int at = row / 8 * stride_ + quarter / 4 * lead_ + row % 8 * 16 + quarter % 4 * 4;
+    int at = start_ + row / 8 * stride_ + quarter / 4 * lead_ + quarter % 4 * 4;
+    at += row % 8 * (swizzled_ > 0 ? swizzled_ : 16);
+    if (swizzled_ > 0) at ^= at / swizzled_ % 8 * 16;
     return words_.get<std::uint32_t>(at / 4);
   }
 
  private:
   SharedWords words_;
-  int lead_, stride_;
+  int lead_, stride_, swizzled_, start_ = 0;
 };
 
 inline Operand operand(SharedWords words, int lead, int stride) {

@@ -23,7 +23,6 @@ struct PassGrid {
   int rows = 0;    ///< of outputs of a strip
   int down = 0;    ///< strips one below the other
 
-  CONVFILT_HD int chunks() const { return steps * kPassStep / kChunk; }
   /// Columns that strips read, from `lead` before the first one on.
   int read_columns() const { return (across - 1) * kPassColumns + steps * kPassStep; }
   CONVFILT_HD PassStrip strip(int block) const {

@@ -8,14 +8,15 @@ namespace convfilt::CONVFILT_BACKEND {
 
 using std::int32_t, std::int8_t, std::uint32_t, std::uint8_t;
 
-constexpr int kPassSums = kPassColumns * kPassRows / kPassThreads;  // of a lane, a digit's
+constexpr int kPassSums = kPassColumns * kPassRows / kPassThreads;  // of a lane
 
-/// An operand's matrices lie as pass_bands() has them; those of rows chunk by chunk.
+/// A weight's digits, the top one first, which has the sign.
+template <int kDigit>
+using DigitOf = std::conditional_t<kDigit == 0, int8_t, uint8_t>;
+
+/// An operand's matrices lie as pass_bands() has them.
 CONVFILT_DEVICE inline Operand pass_band(SharedWords words) {
   return operand(words, 8 * 16, 2 * 8 * 16);
-}
-CONVFILT_DEVICE inline Operand pass_rows(SharedWords words) {
-  return operand(words, kChunkWords * 4, 8 * 16);
 }
 
 /// The row bands: a lane's words of all, where there are kSteps of them; else (0) they stay in
@@ -32,16 +33,14 @@ class RowBands {
           bands.get<uint32_t>(k / 4 * (kRowBandBytes / 4) + row * 64 + half * 32 + g * 4 + t);
     }
   }
-  /// Sums of each digit of all steps.
-  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kPassSums], int32_t (&low)[kPassSums],
-                                     const Operand& rows) const {
+  /// Adds a digit's products of all steps; the first digit's begin the sums.
+  template <int kDigit>
+  CONVFILT_DEVICE void multiply_rows(int32_t (&sums)[kPassSums], const Operand& rows) const {
     CONVFILT_UNROLL(kSteps)
     for (int step = 0; step < kSteps; ++step) {
-      const Operand b = rows.from(step * 2 * kChunkWords * 4);
-      multiply<int8_t, uint8_t>(top, words_[step * kDigits], b, step > 0);
-      if constexpr (kDigits == 2) {
-        multiply<uint8_t, uint8_t>(low, words_[step * kDigits + 1], b, step > 0);
-      }
+      const auto& band = words_[step * kDigits + kDigit];
+      multiply<DigitOf<kDigit>, uint8_t>(sums, band, rows.from(box_step(step)),
+                                         kDigit > 0 || step > 0);
     }
   }
 
@@ -55,19 +54,16 @@ class RowBands<kDigits, 0> {
   CONVFILT_DEVICE RowBands(SharedWords bands, int steps)
       : bands_(pass_band(bands)), steps_(steps) {}
 
-  CONVFILT_DEVICE void multiply_rows(int32_t (&top)[kPassSums], int32_t (&low)[kPassSums],
-                                     const Operand& rows) const {
+  template <int kDigit>
+  CONVFILT_DEVICE void multiply_rows(int32_t (&sums)[kPassSums], const Operand& rows) const {
     // A loop waits at its end for its products.
     CONVFILT_UNROLL(1)
     for (int step = 0; step < steps_; step += kPassStepsTogether) {
       CONVFILT_UNROLL(kPassStepsTogether)
       for (int k = 0; k < kPassStepsTogether; ++k) {
-        const Operand a = bands_.from((step + k) * kDigits * kRowBandBytes);
-        const Operand b = rows.from((step + k) * 2 * kChunkWords * 4);
-        multiply<int8_t, uint8_t>(top, a, b, step + k > 0);
-        if constexpr (kDigits == 2) {
-          multiply<uint8_t, uint8_t>(low, a.from(kRowBandBytes), b, step + k > 0);
-        }
+        const Operand band = bands_.from(((step + k) * kDigits + kDigit) * kRowBandBytes);
+        multiply<DigitOf<kDigit>, uint8_t>(sums, band, rows.from(box_step(step + k)),
+                                           kDigit > 0 || step + k > 0);
       }
     }
   }

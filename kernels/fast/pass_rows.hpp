@@ -1,85 +1,85 @@
 /// How rows come to separable_groups.cu's shared memory, and outputs back from there.
 #pragma once
 
+#include "boxes.hpp"
 #include "edge_row.hpp"
 #include "pass_grid.hpp"
-#include "warpgroup.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
 constexpr int kPassThreads = 128;
 constexpr int kPassAhead = 2;  // groups of rows that are being copied
 
-/// Words from a chunk of 32 rows to the next one: four more than they fill, so that neighbouring
-/// chunks of a row lie in different banks.
-constexpr int kChunkWords = kPassRows * kChunk / 4 + 4;
+/// Boxes side by side that a strip's rows come in.
+CONVFILT_HD inline int boxes_of(const PassGrid& grid) {
+  return ceil_div(grid.steps * kPassStep, kBoxBytes);
+}
 
-/// Words of a row of outputs, likewise.
+/// Words of a row of outputs: four more than they fill, so that neighbouring rows lie in different
+/// banks.
 constexpr int kStageWords = kPassColumns / 4 + 4;
 constexpr int kStages = 2;
 
 /// What a block reads and writes, and its shared memory.
 struct PassPlace {
-  PlaneView<const std::uint8_t> samples;  ///< of the picture's rows, from the padding on
+  const BoxSource& samples;  ///< of the picture's rows, from the padding on
+  int height;                ///< of the picture
   PlaneView<std::uint8_t> out;
   std::uint8_t ghost;
   Border border;
-  SharedWords bands, stages, rows;
+  SharedWords rows, bands, stages, arrivals;
 };
 
-/// Copies a strip's rows, kPassRows at a time: each thread has a chunk of some of them.
+/// Copies a strip's rows by the first warp, kPassRows at a time, which are kBoxRows.
 class PassCopies {
  public:
-  CONVFILT_DEVICE PassCopies(const PassPlace& place, int x, int y, int groups, int chunks)
-      : first_(int(threadIdx.x) / chunks),
-        together_(kPassThreads / chunks),
-        x_(x + int(threadIdx.x) % chunks * kChunk),
-        at_(int(threadIdx.x) % chunks * kChunkWords + first_ * (kChunk / 4)),
-        y_(y),
-        left_(first_ < together_ ? groups : 0),
-        group_words_(chunks * kChunkWords),
-        line_(place.samples.rows(y + first_, 1)),
-        step_(together_ * place.samples.stride) {}
+  CONVFILT_DEVICE PassCopies(int x, int y, int groups, int boxes)
+      : x_(x), y_(y), left_(groups), boxes_(boxes) {}
 
   CONVFILT_DEVICE void copy_group(const PassPlace& place) {
-    if (left_ > 0 && y_ >= 0 && y_ + kPassRows <= place.samples.height) {
-      PlaneView<const std::uint8_t> line = line_;
-      CONVFILT_UNROLL(2)
-      for (int row = first_, at = at_; row < kPassRows; row += together_) {
-        copy16(line, x_, 0, place.rows, at);
-        line.data += step_;
-        at += together_ * (kChunk / 4);
+    if (threadIdx.x < kBoxRows && left_ > 0) {
+      if (y_ < 0 || y_ + kPassRows > place.height) {
+        copy_edge(place);
+      } else if (threadIdx.x == 0) {
+        expect(place.arrivals, 2 * slot_, boxes_ * kBoxWords * 4);
+        CONVFILT_UNROLL(1)
+        for (int box = 0; box < boxes_; ++box) {
+          copy_box(place.samples, x_ + box * kBoxBytes, y_, place.rows, slot_ * boxes_ + box,
+                   place.arrivals.from(2 * slot_));
+        }
       }
-    } else if (left_ > 0) {
-      copy_edge(place);
     }
-    line_.data += kPassRows * place.samples.stride;
     y_ += kPassRows;
     --left_;
-    at_ += slot_ == kPassAhead ? -kPassAhead * group_words_ : group_words_;
     slot_ = slot_ == kPassAhead ? 0 : slot_ + 1;
   }
 
  private:
+  /// A row a thread.
   CONVFILT_DEVICE void copy_edge(const PassPlace& place) const {
-    CONVFILT_UNROLL(1)
-    for (int row = first_, at = at_; row < kPassRows; row += together_) {
-      const int y = edge_row(place.border, y_ + row, place.samples.height);
-      if (y >= 0) {
-        copy16(place.samples, x_, y, place.rows, at);
-      } else {
-        const std::uint32_t word = place.ghost * 0x01010101u;
-        place.rows.set4(at, Four<std::uint32_t>{{word, word, word, word}});
-        for (int sample = 0; sample < kChunk; ++sample) count_ghost_cell();
-      }
-      at += together_ * (kChunk / 4);
+    const int row = threadIdx.x, y = edge_row(place.border, y_ + row, place.height);
+    if (row == 0) {
+      const bool all = place.border != Border::constant;
+      const int rows = all ? kPassRows : min(y_ + kPassRows, place.height) - max(y_, 0);
+      expect(place.arrivals, 2 * slot_, max(0, rows) * boxes_ * kBoxBytes);
     }
+    CONVFILT_UNROLL(1)
+    for (int box = 0; box < boxes_; ++box) {
+      const int at = slot_ * boxes_ + box;
+      if (y >= 0) {
+        copy_box_row(place.samples, x_ + box * kBoxBytes, y, place.rows, at, row,
+                     place.arrivals.from(2 * slot_));
+      } else {
+        set_box_row(place.rows, at, row, place.ghost * 0x01010101u);
+        for (int sample = 0; sample < kBoxBytes; ++sample) count_ghost_cell();
+      }
+    }
+    hand_over();
   }
 
-  int first_, together_, x_, at_, y_, left_, group_words_, slot_ = 0;
-  PlaneView<const std::uint8_t> line_;  ///< row y_ + first_, where that lies in the picture
-  std::ptrdiff_t step_;
+  int x_, y_, left_, boxes_, slot_ = 0;
 };
+static_assert(kPassRows == kBoxRows);
 
 /// Stores groups of outputs from the stages, one after the other: each thread 16 of a row.
 class PassSink {

@@ -1,10 +1,11 @@
 // separable-tensor, where warpgroups multiply (sm_90): a block walks down a strip of 64 columns.
 //
-//   32 rows at a time come to shared memory as they lie. The row pass multiplies the row's band
-//   with them: 64 outputs x 32 rows. A lane has of its sums such rows of one column as it needs of
-//   the other operand of the column pass, so that what lies between the passes stays in registers:
-//   two bytes a sample, of this group of rows and those above it. The column's band is out of
-//   shared memory again. A last turn of 8 x 8 outputs makes neighbours of the same row's.
+//   32 rows at a time come to shared memory, which the device copies on its own. The row pass
+//   multiplies the row's band with them: 64 outputs x 32 rows. A lane has of its sums such rows of
+//   one column as it needs of the other operand of the column pass, so that what lies between the
+//   passes stays in registers: two bytes a sample, of this group of rows and those above it. The
+//   column's band is out of shared memory again. A last turn of 8 x 8 outputs makes neighbours of
+//   the same row's.
 //
 //      32 rows  +--------+      64 x 32 sums,       64 x 32 outputs, turned:
 //      of       | ====== | -->  two bytes each, --> the last groups' times
@@ -27,21 +28,24 @@ namespace {
 
 /// Steps whose bands a lane keeps in registers, and so many blocks shall fit an SM's registers.
 constexpr int kMostKeptSteps = 5;
-constexpr int blocks_an_sm(int steps, int blocks) {
-  return steps == 3 && blocks == 2 ? 4 : 3;
+constexpr int blocks_an_sm(int steps) {
+  return steps == 3 ? 5 : 4;
 }
 
 template <int kDigits, int kSteps, int kBlocks>
-__global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps, kBlocks))
-    separable_group_kernel(PlaneView<const uint8_t> samples, PlaneView<uint8_t> out,
-                           PlaneView<const uint8_t> bands, uint8_t ghost, Border border, int dy,
-                           PassGrid grid, const LineEnds __grid_constant__ ends) {
+__global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps))
+    separable_group_kernel(const BoxSource __grid_constant__ samples, int height,
+                           PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
+                           Border border, int dy, PassGrid grid,
+                           const LineEnds __grid_constant__ ends) {
   if constexpr (kWarpgroupCode) {
-    const SharedWords words = shared_words(), stages = words.from(bands.width / 4);
-    const PassPlace place{
-        samples, out, ghost, border, words, stages, stages.from(kStages * kPassRows * kStageWords)};
+    const SharedWords rows = box_words(shared_words());
+    const SharedWords band_words = rows.from((kPassAhead + 1) * boxes_of(grid) * kBoxWords);
+    const SharedWords stages = band_words.from(bands.width / 4);
+    const SharedWords arrivals = stages.from(kStages * kPassRows * kStageWords);
+    const PassPlace place{samples, height, out, ghost, border, rows, band_words, stages, arrivals};
     for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kPassThreads) {
-      copy16(bands, at, 0, words, at / 4);
+      copy16(bands, at, 0, band_words, at / 4);
     }
     walk_passes<kDigits, kSteps, kBlocks>(place, grid, dy, ends, grid.strip(blockIdx.x));
   }
@@ -105,15 +109,16 @@ class SeparableGroupPlan : public DevicePlan {
     PassGrid grid = pass_columns(dx, taps, steps, in.width, out.width);
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
-    const int words =
-        kStages * kPassRows * kStageWords + (kPassAhead + 1) * grid.chunks() * kChunkWords;
+    const int words = kBoxSlack + (kPassAhead + 1) * (boxes_of(grid) * kBoxWords + 2) +
+                      kStages * kPassRows * kStageWords;
     const int bytes = int(bands_.size()) + words * 4;
     const auto kernel = kernel_for(digits_, steps, blocks_);
     const dim3 block(kPassThreads);
     pass_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
     write_sides(in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
-    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, samples, out, bands,
-                  ghost_, problem_.border, shift.y - problem_.mask.anchor_y, grid, ends_);
+    launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, box_source(samples),
+                  in.height, out, bands, ghost_, problem_.border, shift.y - problem_.mask.anchor_y,
+                  grid, ends_);
   }
   /// So that the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return pass_lead(dx_of(shift)); }

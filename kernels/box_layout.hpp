@@ -1,0 +1,19 @@
+/// How boxes of rows lie in shared memory (boxes.hpp).
+#pragma once
+
+#include "plane_view.hpp"
+
+namespace convfilt {
+
+inline constexpr int kBoxBytes = 128;  ///< of a row
+inline constexpr int kBoxRows = 32;
+inline constexpr int kBoxWords = kBoxRows * kBoxBytes / 4;
+inline constexpr int kBoxSlack = 256;  ///< words
+
+/// From a place in a row to the one so many steps of 32 bytes on: boxes lie one behind the other.
+CONVFILT_HD constexpr int box_step(int step) {
+  constexpr int kStep = 32, kSteps = kBoxBytes / kStep;
+  return step / kSteps * (kBoxWords * 4) + step % kSteps * kStep;
+}
+
+}  // namespace convfilt
