@@ -20,6 +20,7 @@ void copy16(const PlaneView<const T>& in, std::ptrdiff_t from, SharedWords words
     fail("a kernel copied 16 bytes from an address that is no multiple of 16");
   }
   running.counts.global_reads += std::uint64_t(samples);
+  running.uncommitted = true;
   Four<std::uint32_t> four{};
   std::memcpy(&four, in.data + from, std::size_t(bytes));
   words.set4(at, four);

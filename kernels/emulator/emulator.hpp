@@ -22,6 +22,7 @@ struct Running {
   std::uint32_t thread = 0;         ///< linear index in the block
   std::uint32_t meetings = 0;       ///< how often it has met its warp
   std::uint32_t warp_barriers = 0;  ///< how many of these were barriers
+  bool uncommitted = false;         ///< whether it has begun copies since commit_copies()
 };
 
 inline constinit thread_local Running running;

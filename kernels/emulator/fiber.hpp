@@ -62,7 +62,9 @@ class Fiber {
 
   /// From inside: lets the block's other threads run.
   void wait() {
+    const bool uncommitted = running.uncommitted;
     switch_back();
+    running.uncommitted = uncommitted;
     if (stop_) throw Abandoned();
   }
 
@@ -104,6 +106,7 @@ class Fiber {
     threadIdx = index_;
     running.thread = linear_;
     running.meetings = running.warp_barriers = 0;
+    running.uncommitted = false;
     try {
       (*kernel_)();
     } catch (const Abandoned&) {

@@ -76,6 +76,7 @@ void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words, int a
     fail("a kernel copied 16 bytes from an address that is no multiple of 16");
   }
   running.counts.global_reads += kSamples;
+  running.uncommitted = true;
   Four<std::uint32_t> four;
   std::memcpy(&four, from, sizeof four);
   words.set4(at, four);
@@ -98,9 +99,11 @@ void copy_row(const PlaneView<const T>& in, int x, int y, int samples, SharedWor
               int) {
   constexpr int kSamples = int(16 / sizeof(T));
   if (samples % kSamples != 0) fail("a kernel copied a row of no multiple of 16 bytes");
+  const bool uncommitted = running.uncommitted;  // await() waits for this copy
   for (int k = 0; k < samples; k += kSamples) {
     copy16(in, x + k, y, words, at + k / kSamples * 4);
   }
+  running.uncommitted = uncommitted;
 }
 
 struct SharedLimits {

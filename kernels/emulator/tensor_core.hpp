@@ -95,6 +95,7 @@ void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
     fail("a kernel copied sixteen samples from or to an address that is no multiple of 16");
   }
   running.counts.global_reads += std::uint64_t(count);
+  running.uncommitted = true;
   Sixteen samples{};
   std::memcpy(&samples, from, std::size_t(count));
   write16(tile, row, word, samples);
@@ -113,9 +114,13 @@ std::uint32_t byte_at(SharedTile<std::uint32_t, rows, columns>& tile, int row, i
   return tile[row][byte / 4] >> (byte % 4 * 8) & 255;
 }
 
-inline void commit_copies() {}
+inline void commit_copies() {
+  running.uncommitted = false;
+}
 
 template <int>
-void finish_copies() {}
+void finish_copies() {
+  if (running.uncommitted) fail("a kernel waits for copies of which it has not committed the last");
+}
 
 }  // namespace convfilt::emulator
