@@ -16,4 +16,13 @@ CONVFILT_HD constexpr int box_step(int step) {
   return step / kSteps * (kBoxWords * 4) + step % kSteps * kStep;
 }
 
+/// Of SharedWords.
+template <class Words>
+CONVFILT_HD void set_box_row(const Words& words, int at, int row, std::uint32_t word) {
+  for (int k = 0; k < kBoxBytes / 4; k += 4) {
+    words.set4(at * kBoxWords + row * (kBoxBytes / 4) + k,
+               Four<std::uint32_t>{{word, word, word, word}});
+  }
+}
+
 }  // namespace convfilt

@@ -3,11 +3,13 @@
 ///
 ///   box_source(rows)         on the host, of rows whose addresses are multiples of 16: a kernel's
 ///                            `__grid_constant__` argument
-///   box_words(words)         the first of these words where boxes may lie: up to kBoxSlack further
-///   copy_box(source, x, y, words, at, arrivals)   by one thread: a box from (x, y) on. What lies
+///   box_words(words)         the first of these words where boxes may lie: fewer than kBoxSlack
+///   words on copy_box(source, x, y, words, at, arrivals)   by one thread: a box from (x, y) on.
+///   What lies
 ///                            behind the rows' last samples is 0. `at` is so many boxes on. It is
-///                            there where await() says so, which expects kBoxWords * 4 bytes
-///   copy_box_row(source, x, y, words, at, row, arrivals)   likewise row y as a box's row `row`
+///                            there when await() has passed; expect() counts kBoxWords * 4 bytes
+///   copy_box_row(source, x, y, words, at, row, arrivals)   likewise row y as a box's row `row`, of
+///                            kBoxBytes
 ///   set_box_row(words, at, row, word)   by one thread: sets a box's row; hand_over() follows
 ///   box_operand(words)       the rows of boxes, one behind the other, as columns of a product:
 ///                            from(box_step(k)) on for its k-th 32 bytes

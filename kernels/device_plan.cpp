@@ -91,8 +91,9 @@ void DevicePlan::shape_input(int width, int height, Shift shift) {
   const std::size_t bytes = input_bytes(width, height);
   const bool is_new = plane_in_.buffer.size() < bytes;
   hold(plane_in_.buffer, bytes);
-  // Samples beside the picture are read that nothing wrote, and then weigh nothing.
-  if (is_new && limits_.sides > 0) clear(plane_in_.buffer.data(), bytes, stream_);
+  // Samples beside the picture are read that nothing else wrote.
+  if (is_new && (limits_.sides > 0 || limits_.padding))
+    clear(plane_in_.buffer.data(), bytes, stream_);
   plane_in_.plane = {plane_in_.buffer.data() + margin(shift), width, height, pitch_for(row)};
 }
 

@@ -78,6 +78,7 @@ struct InputLimits {
   int width = INT_MAX, height = INT_MAX;
   bool texture = false;      ///< read through a texture, which wants aligned rows, or else a copy
   bool interleaved = false;  ///< channels side by side, as they lie in a picture; else planes
+  bool padding = false;      ///< what lies beside the samples is read, and then weighs nothing
   int sides = 0;  ///< bytes of a row of the input beside its samples, of which margin() lie before
 };
 

@@ -67,10 +67,10 @@ namespace {
 constexpr int kExactSide = 15;
 constexpr double kPromisedError = 0.02;
 
-// Weights for each tap of one row times one column from which on two passes take less time. In 8
-// bits at 7x7 an H200's take 1.1 to 1.3 times as long as one through all weights, a CPU's the same
-// or 0.8 times; at 9x9 a CPU's half.
-constexpr double kTermPaysU8 = 4, kTermPays = 2;
+// Weights for each tap of one row times one column from which on two passes take less time; in 8
+// bits where a side is longer than that. At 5x5 an H200's take 1.4 times as long as one through all
+// weights, a CPU's the same; at 7x7 a CPU's and other GPUs' take less.
+constexpr int kTermPays = 2, kDirectSideU8 = 5;
 
 // Weights for each tap of a sum of terms from which on a GPU takes less time for it; a CPU does
 // sooner. Measured on an H200: two terms at 20x20 in 8 bits, where `tensor` takes 1.3 times as
@@ -170,7 +170,8 @@ bool separable_pays(const Problem& problem) {
   const Mask& mask = problem.mask;
   const bool bytes = problem.depth == Depth::u8;
   const int weights = mask.width * mask.height, taps_of_term = mask.width + mask.height;
-  if (weights < (bytes ? kTermPaysU8 : kTermPays) * taps_of_term) return false;
+  if (weights < kTermPays * taps_of_term) return false;
+  if (bytes && std::max(mask.width, mask.height) <= kDirectSideU8) return false;
   const int taps = separable_taps(problem);
   bool pays = taps == taps_of_term || weights >= kSumPays * taps;
   if (bytes && taps > taps_of_term) {

@@ -14,7 +14,7 @@ TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
   Random random(77);
   int separable = 0;
   for (int n = 0; n < 300; ++n) {
-    const int w = random.integer(7, 15), h = random.integer(7, 15);
+    const int w = random.integer(4, 15), h = random.integer(4, 15);
     std::vector<double> row, column, weights;
     const bool integers = n % 2 == 0;
     for (int i = 0; i < w; ++i)
@@ -54,8 +54,12 @@ TEST_CASE("auto's family takes two passes where they are fewer multiply-adds by 
     CHECK(family(depth, 3) == Family::direct);
     CHECK(family(depth, 4) == Family::separable);
   }
-  CHECK(family(Depth::u8, 7) == Family::direct);
+  CHECK(family(Depth::u8, 5) == Family::direct);
   CHECK(family(Depth::u8, 17) == Family::separable);
+  for (auto [width, height] : {std::pair{4, 127}, {63, 3}}) {
+    const Mask mask = real_low_rank_mask(random, width, height, 1);
+    CHECK(family_for({100, 100, 1, Depth::u8, Border::replicate, 0, mask}) == Family::separable);
+  }
 }
 
 TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds by far") {

@@ -119,7 +119,7 @@ TEST_CASE("boxes of rows in the emulator: a product has each of their samples on
               if (thread == 0) {
                 for (int box = 0; box < kBoxes; ++box) {
                   emulator::copy_box(source, kX + box * kBoxBytes, kY, words, box, words);
-                  emulator::set_box_row(words, box, kSet, 0x07070707);
+                  set_box_row(words, box, kSet, 0x07070707);
                 }
               }
               emulator::synchronise_block();

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "arithmetic.hpp"
+#include "emulator/edge_copies.hpp"
 #include "fast/colour_shape.hpp"
 #include "sample_masks.hpp"
 #include "tensor_bytes.hpp"
@@ -59,6 +60,25 @@ TEST_CASE("a warp's barrier orders what its threads wrote, and nothing of other 
   CHECK(wrong == 0);
   CHECK_THROWS_AS(run_block(128, read_from(1, false)), emulator::EmulatorError);
   CHECK_THROWS_AS(run_block(128, read_from(32, true)), emulator::EmulatorError);
+}
+
+TEST_CASE("a wait for copies that are not committed is found out") {
+  alignas(16) static constexpr std::uint8_t kSamples[16] = {};
+  const PlaneView<const std::uint8_t> in{kSamples, 16, 1, 16};
+  const auto wait = [&](auto copy, bool commits) {
+    return [&in, copy, commits] {
+      if (thread() == 0) copy(in);
+      emulator::synchronise_warp();  // the others have begun no copies
+      if (commits) emulator::commit_copies();
+      emulator::finish_copies<0>();
+    };
+  };
+  const auto check = [&](auto copy) {
+    CHECK_NOTHROW(run_block(4, wait(copy, true)));
+    CHECK_THROWS_AS(run_block(4, wait(copy, false)), emulator::EmulatorError);
+  };
+  check([](const auto& from) { emulator::copy16(from, 0, 0, emulator::shared_words(), 0); });
+  check([](const auto& from) { emulator::copy16(from, 0, emulator::shared_words(), 0, 16); });
 }
 
 TEST_CASE("products of signed bytes, in memory and in registers, with unsigned ones") {

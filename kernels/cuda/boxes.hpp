@@ -76,13 +76,6 @@ __device__ inline void copy_box_row(const BoxSource& source, int x, int y, Share
   copy_boxed(source.rows, x, y, words.from(at * kBoxWords + row * (kBoxBytes / 4)), arrivals);
 }
 
-__device__ inline void set_box_row(SharedWords words, int at, int row, std::uint32_t word) {
-  for (int k = 0; k < kBoxBytes / 4; k += 4) {
-    words.set4(at * kBoxWords + row * (kBoxBytes / 4) + k,
-               Four<std::uint32_t>{{word, word, word, word}});
-  }
-}
-
 /// Its steps: the place moves within the swizzled rows, but by whole boxes.
 __device__ inline Operand box_operand(SharedWords words) {
   constexpr unsigned kSwizzled = 1u << 30;  // by 128 bytes

@@ -28,7 +28,7 @@ inline bool has_warpgroups([[maybe_unused]] const PlanOptions& options) {
 
 inline constexpr bool kWarpgroupCode = !CONVFILT_NO_WARPGROUPS;
 
-/// A matrix descriptor without swizzling.
+/// A matrix descriptor, without swizzling but where boxes.hpp makes it.
 struct Operand {
   std::uint32_t place;  ///< no sum of places reaches its lead
   std::uint32_t stride;

@@ -19,8 +19,9 @@ inline BoxSource box_source(const PlaneView<const std::uint8_t>& rows) {
   return rows;
 }
 
+/// As far on as they may lie.
 inline SharedWords box_words(SharedWords words) {
-  return words;
+  return words.from(kBoxSlack - 4);
 }
 
 inline void copy_box_row(const BoxSource& source, int x, int y, SharedWords words, int at, int row,
@@ -41,13 +42,6 @@ inline void copy_box(const BoxSource& source, int x, int y, SharedWords words, i
                      SharedWords arrivals) {
   for (int row = 0; row < kBoxRows; ++row) {
     copy_box_row(source, x, y + row, words, at, row, arrivals);
-  }
-}
-
-inline void set_box_row(SharedWords words, int at, int row, std::uint32_t word) {
-  for (int k = 0; k < kBoxBytes / 4; k += 4) {
-    words.set4(at * kBoxWords + row * (kBoxBytes / 4) + k,
-               Four<std::uint32_t>{{word, word, word, word}});
   }
 }
 

@@ -47,6 +47,8 @@ struct LineReach {
   static_assert(kBytes <= 48 * 1024,
                 "a block's rows do not fit in the shared memory of every device");
 
+  static_assert(kSlots >= 2, "a row in use, and at least one on its way");
+
   using Samples = float[kLoads * kOutputs];
   using Sums = float[kSide][kOutputs];
 };

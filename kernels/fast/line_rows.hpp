@@ -26,7 +26,7 @@ class LineRows {
     for (int k = 0; k < kCopies; ++k) {
       const int chunk = thread_ + k * R::kThreads;
       const int samples = chunk < R::kChunks ? in.width - x - chunk * R::kChunk : 0;
-      bytes_[k] = min(samples * int(sizeof(T)), 16);
+      bytes_[k] = min(samples, R::kChunk) * int(sizeof(T));
     }
   }
 

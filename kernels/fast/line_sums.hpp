@@ -63,10 +63,10 @@ CONVFILT_DEVICE inline void add_line(const LineMask& mask, const typename R::Sam
 
 /// A lane's outputs of a row.
 template <class T, class R>
-struct alignas(R::kOutputs * sizeof(T)) LineEnds {
+struct alignas(R::kOutputs * sizeof(T)) LineOutputs {
   std::uint32_t words[R::kOutputs * sizeof(T) / 4];
 
-  CONVFILT_DEVICE LineEnds(const FloatFinish& f, const float (&sums)[R::kOutputs]) {
+  CONVFILT_DEVICE LineOutputs(const FloatFinish& f, const float (&sums)[R::kOutputs]) {
     if constexpr (sizeof(T) == 4) {
       const Bytes16 ends = finished<T>(f, sums);
       CONVFILT_UNROLL(4)

@@ -68,7 +68,8 @@ class LineWalk {
       read_line<T, R>(first.from(r * R::kPitch), samples);
       add_line<R>(mask_, samples, sums_);
       if (kAtEnds && (row + r < 0 || row + r >= rows_)) continue;
-      *reinterpret_cast<LineEnds<T, R>*>(to_) = LineEnds<T, R>(mask_.finish, sums_[kSide - 1]);
+      *reinterpret_cast<LineOutputs<T, R>*>(to_) =
+          LineOutputs<T, R>(mask_.finish, sums_[kSide - 1]);
       to_ += out_stride_;
     }
     free_slot_ = slot_;

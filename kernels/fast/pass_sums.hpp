@@ -6,8 +6,8 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Sums of products of a digit, for those of the next one to be added to. Digit by digit takes
-/// fewer registers, and so more blocks of which some multiply, than sums of each digit.
+/// Sums of products of a digit, for those of the next one to be added to. So they need fewer
+/// registers than sums of each digit would, and an SM has room for more blocks.
 CONVFILT_DEVICE inline void raise(int32_t (&sums)[kPassSums], uint32_t start = 0) {
   CONVFILT_UNROLL(kPassSums)
   for (int k = 0; k < kPassSums; ++k) sums[k] = int32_t(uint32_t(sums[k]) * 256 + start);

@@ -1,7 +1,7 @@
 // separable-tensor, where warpgroups multiply (sm_90): a block walks down a strip of 64 columns.
 //
-//   32 rows at a time come to shared memory, which the device copies on its own. The row pass
-//   multiplies the row's band with them: 64 outputs x 32 rows. A lane has of its sums such rows of
+//   The device copies 32 rows at a time to shared memory on its own. The row pass multiplies the
+//   row's band with them: 64 outputs x 32 rows. A lane has of its sums such rows of
 //   one column as it needs of the other operand of the column pass, so that what lies between the
 //   passes stays in registers: two bytes a sample, of this group of rows and those above it. The
 //   column's band is out of shared memory again. A last turn of 8 x 8 outputs makes neighbours of
@@ -13,7 +13,8 @@
 //
 //   Products of 64 x 32 x 32 per 2048 outputs: digits * (steps + 2 * blocks), e.g. 14 at 31 taps
 //   with weights of two digits; steps are of 32 samples, of which a strip's outputs and the taps
-//   count, blocks groups of 32 rows. What lies beside the picture is written there first, by a
+//   count, blocks groups of 32 rows. Global reads per output: 2 * (1 + (h - 1) / rows) to 33 taps.
+//   What lies beside the picture is written there first, by a
 //   kernel of its own: strips that did it took three times as long as the others. Sibling:
 //   separable_tensor.cu, for other devices.
 

@@ -211,7 +211,8 @@ class SeparableTensorPlan : public DevicePlan {
  public:
   SeparableTensorPlan(const Problem& problem, const PlanOptions& options,
                       const SeparableMask<uint8_t>& mask)
-      : DevicePlan(problem, options, {.interleaved = takes_interleaved(problem, mask)}),
+      : DevicePlan(problem, options,
+                   {.interleaved = takes_interleaved(problem, mask), .padding = true}),
         lines_(tensor_lines(mask)),
         digits_(digits_of(mask)),
         ghost_(ghost_sample<uint8_t>(problem)) {}

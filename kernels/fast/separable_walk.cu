@@ -9,6 +9,7 @@
 //                   o o o o               h rows of sums, which move down a place as
 //                   o o o o               they are added to
 //
+//   Global reads per output: (1 + (h - 1) / rows) * (1 + (w + 2) / columns) of 32-bit samples.
 //   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows); loads from shared memory:
 //   ceil((w + 3) / 4) / 4 of 16 bytes, for 32-bit samples.
 //   Sibling: fused_kernel in separable.cu keeps mids in shared memory, of which a long mask
