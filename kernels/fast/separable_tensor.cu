@@ -211,8 +211,7 @@ class SeparableTensorPlan : public DevicePlan {
  public:
   SeparableTensorPlan(const Problem& problem, const PlanOptions& options,
                       const SeparableMask<uint8_t>& mask)
-      : DevicePlan(problem, options,
-                   {.interleaved = takes_interleaved(problem, mask), .padding = true}),
+      : DevicePlan(problem, options, {.interleaved = interleaves(problem, mask), .padding = true}),
         lines_(tensor_lines(mask)),
         digits_(digits_of(mask)),
         ghost_(ghost_sample<uint8_t>(problem)) {}
@@ -228,7 +227,7 @@ class SeparableTensorPlan : public DevicePlan {
   void allocate_scratch(int, int, int) override {}
 
  private:
-  static bool takes_interleaved(const Problem& p, const SeparableMask<uint8_t>& mask) {
+  static bool interleaves(const Problem& p, const SeparableMask<uint8_t>& mask) {
     const int groups = groups_of(p.mask.width, p.mask.height, -p.lead_x());
     return p.channels == 3 && groups <= most_groups(3, int(mask.terms.size()));
   }
