@@ -3,15 +3,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <optional>
 #include <thread>
 
 #include "arithmetic.hpp"
+#include "cheapest.hpp"
 #include "errors.hpp"
 #include "estimate.hpp"
 #include "fft_missing.hpp"
-#include "gpu_cost.hpp"
 #include "nearest.hpp"
 #include "registry.hpp"
 #include "source_text.hpp"
@@ -71,29 +70,6 @@ void require_setting(const Strategy* strategy, Setting setting) {
 void check_settings(const Strategy* strategy, const Tuning& tuning) {
   for (Setting setting : kSettings)
     if (tuning[setting] != 0) require_setting(strategy, setting);
-}
-
-struct Preferred {
-  const Strategy* strategy = nullptr;
-  std::string cost;  ///< why this one, for a GPU; else empty
-};
-
-/// Of the family on CUDA, for a device of that compute capability: what costs least.
-Preferred cheapest(Family family, int major, const Problem& problem, const Machine& machine) {
-  Preferred best;
-  double least = 0;
-  for (const Strategy* strategy : machine.strategies) {
-    if (strategy->family != family || !strategy->runs_on(DeviceKind::cuda)) continue;
-    const auto copies = copies_of(*strategy, problem, major);
-    if (!copies || (best.strategy && *copies >= least)) continue;
-    if (!runs_on_capability(*strategy, major) || !strategy->refusal(problem).empty()) continue;
-    least = *copies;
-    best.strategy = strategy;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", least);
-  if (best.strategy) best.cost = ", at some " + std::string(text) + " times a copy on the device";
-  return best;
 }
 
 Preferred preferred(Family family, DeviceKind kind, int major, const Problem& problem,

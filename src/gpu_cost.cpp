@@ -1,36 +1,29 @@
 #include "gpu_cost.hpp"
 
-#include <iterator>
+#include <algorithm>
 #include <span>
 #include <string_view>
 
+#include "cost_curve.hpp"
 #include "devices.hpp"
 #include "fast/group_grid.hpp"
 #include "separable.hpp"
+#include "small_gpu_cost.hpp"
 
 namespace convfilt {
 namespace {
 
-/// Of a mask with so many multiply-adds a sample.
-struct Point {
-  double taps, copies;
-};
+// Where the curves were measured, and what a copy there moves, read and written, on an H200.
+constexpr double kLargePixels = 8192.0 * 8192, kCopiedBytesPerMicrosecond = 4.1e6;
 
 /// One strategy at one depth, for grey pictures or for those in colour.
 struct Curve {
   std::string_view strategy;
   Depth depth;
   bool colour;
-  std::span<const Point> points;        ///< by rising taps; one: the same whatever the mask
+  std::span<const CostPoint> points;    ///< by rising taps; one: the same whatever the mask
   std::optional<bool> warpgroups = {};  ///< for devices that have them, or for all others alone
 };
-
-constexpr double taps_of(int side) {
-  return double(side) * side;
-}
-constexpr double line_taps_of(int side) {
-  return 2.0 * side;
-}
 
 // clang-format off
 #define SQUARES(a, b, c, d, e, f) \
@@ -44,53 +37,53 @@ constexpr double line_taps_of(int side) {
 #define WALKED_LINES(a, b, c, d, walked, e, f, g) \
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(47), walked}, {line_taps_of(49), e}, {line_taps_of(63), f}, {line_taps_of(127), g}}
 
-constexpr Point kTensor[] = LARGER_SQUARES(1.33, 1.53, 1.68, 1.87, 2.58, 7.29, 7.34, 15.8, 27.7);
-constexpr Point kTensorColour[] = LARGER_SQUARES(1.19, 1.38, 2.05, 2.12, 2.87, 8.53, 10.4, 19.7, 31.4);
-constexpr Point kTensorStrips[] = SQUARES(1.60, 1.97, 2.69, 3.03, 5.90, 15.7);
-constexpr Point kTensorStripsColour[] = SQUARES(1.38, 2.70, 3.78, 4.55, 8.44, 18.9);
-constexpr Point kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);
-constexpr Point kDirectU8Colour[] = SQUARES(14.3, 14.4, 14.7, 17.4, 34.6, 128);
-constexpr Point kUnrolledU8[] = SQUARES(5.40, 8.29, 14.4, 18.9, 105, 406);
-constexpr Point kUnrolledU8Colour[] = SQUARES(7.96, 11.1, 17.5, 22.3, 113, 434);
-constexpr Point kDirectU16[] = SQUARES(1.24, 1.86, 2.54, 4.35, 10.5, 43.4);
-constexpr Point kDirectU16Colour[] = SQUARES(1.19, 1.84, 2.82, 5.34, 11.0, 48.2);
-constexpr Point kDirectF32[] = SQUARES(1.22, 1.22, 1.39, 1.93, 4.75, 22.2);
-constexpr Point kDirectF32Colour[] = SQUARES(1.19, 1.21, 1.50, 2.16, 4.81, 24.0);
-constexpr Point kSeparableTensor[] = LINES(2.08, 2.08, 2.09, 2.10, 2.55, 4.24);
-constexpr Point kSeparableTensorColour[] = LINES(2.06, 2.07, 2.30, 2.49, 4.06, 11.3);
-constexpr Point kSeparableTensorWarps[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
-constexpr Point kSeparableTensorWarpsColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
-constexpr Point kSeparableU8[] = LINES(10.5, 10.8, 11.9, 15.8, 27.8, 56.4);
-constexpr Point kSeparableU8Colour[] = LINES(8.07, 13.0, 14.3, 16.0, 28.1, 61.5);
-constexpr Point kSeparableU16[] = WALKED_LINES(1.22, 1.27, 1.51, 3.13, 4.69, 8.54, 9.94, 21.7);
-constexpr Point kSeparableU16Colour[] = WALKED_LINES(1.17, 1.18, 1.59, 3.73, 5.71, 8.04, 9.59, 29.7);
-constexpr Point kSeparableF32[] = WALKED_LINES(1.14, 1.14, 1.17, 1.50, 2.29, 3.08, 3.77, 8.07);
-constexpr Point kSeparableF32Colour[] = WALKED_LINES(1.09, 1.09, 1.11, 1.83, 2.77, 3.47, 4.26, 10.9);
+constexpr CostPoint kTensor[] = LARGER_SQUARES(1.33, 1.53, 1.68, 1.87, 2.58, 7.29, 7.34, 15.8, 27.7);
+constexpr CostPoint kTensorColour[] = LARGER_SQUARES(1.19, 1.38, 2.05, 2.12, 2.87, 8.53, 10.4, 19.7, 31.4);
+constexpr CostPoint kTensorStrips[] = SQUARES(1.60, 1.97, 2.69, 3.03, 5.90, 15.7);
+constexpr CostPoint kTensorStripsColour[] = SQUARES(1.38, 2.70, 3.78, 4.55, 8.44, 18.9);
+constexpr CostPoint kDirectU8[] = SQUARES(7.63, 9.30, 11.6, 16.1, 32.9, 121);
+constexpr CostPoint kDirectU8Colour[] = SQUARES(14.3, 14.4, 14.7, 17.4, 34.6, 128);
+constexpr CostPoint kUnrolledU8[] = SQUARES(5.40, 8.29, 14.4, 18.9, 105, 406);
+constexpr CostPoint kUnrolledU8Colour[] = SQUARES(7.96, 11.1, 17.5, 22.3, 113, 434);
+constexpr CostPoint kDirectU16[] = SQUARES(1.24, 1.86, 2.54, 4.35, 10.5, 43.4);
+constexpr CostPoint kDirectU16Colour[] = SQUARES(1.19, 1.84, 2.82, 5.34, 11.0, 48.2);
+constexpr CostPoint kDirectF32[] = SQUARES(1.22, 1.22, 1.39, 1.93, 4.75, 22.2);
+constexpr CostPoint kDirectF32Colour[] = SQUARES(1.19, 1.21, 1.50, 2.16, 4.81, 24.0);
+constexpr CostPoint kSeparableTensor[] = LINES(2.08, 2.08, 2.09, 2.10, 2.55, 4.24);
+constexpr CostPoint kSeparableTensorColour[] = LINES(2.06, 2.07, 2.30, 2.49, 4.06, 11.3);
+constexpr CostPoint kSeparableTensorWarps[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93, 6.70);
+constexpr CostPoint kSeparableTensorWarpsColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
+constexpr CostPoint kSeparableU8[] = LINES(10.5, 10.8, 11.9, 15.8, 27.8, 56.4);
+constexpr CostPoint kSeparableU8Colour[] = LINES(8.07, 13.0, 14.3, 16.0, 28.1, 61.5);
+constexpr CostPoint kSeparableU16[] = WALKED_LINES(1.22, 1.27, 1.51, 3.13, 4.69, 8.54, 9.94, 21.7);
+constexpr CostPoint kSeparableU16Colour[] = WALKED_LINES(1.17, 1.18, 1.59, 3.73, 5.71, 8.04, 9.59, 29.7);
+constexpr CostPoint kSeparableF32[] = WALKED_LINES(1.14, 1.14, 1.17, 1.50, 2.29, 3.08, 3.77, 8.07);
+constexpr CostPoint kSeparableF32Colour[] = WALKED_LINES(1.09, 1.09, 1.11, 1.83, 2.77, 3.47, 4.26, 10.9);
 
 #define LARGE_SQUARES(a, b, c, d) \
   {{taps_of(31), a}, {taps_of(63), b}, {taps_of(127), c}, {taps_of(257), d}}
 
-constexpr Point kBlocksU8[] = LARGE_SQUARES(43.6, 48.2, 58.5, 67.3);
-constexpr Point kBlocksU8Colour[] = {{taps_of(63), 53.5}, {taps_of(127), 64.8}, {taps_of(257), 75.2}};
-constexpr Point kBlocksU16[] = LARGE_SQUARES(25.6, 28.5, 30.9, 36.0);
-constexpr Point kBlocksU16Colour[] = LARGE_SQUARES(26.1, 28.7, 34.5, 39.3);
-constexpr Point kBlocksF32[] = LARGE_SQUARES(13.6, 15.2, 16.8, 20.8);
-constexpr Point kBlocksF32Colour[] = LARGE_SQUARES(16.1, 18.0, 21.2, 25.8);
-constexpr Point kWholeU8[] = {{taps_of(63), 69.8}};
-constexpr Point kWholeU8Colour[] = {{taps_of(63), 77.3}};
-constexpr Point kWholeU16[] = {{taps_of(63), 36.8}};
-constexpr Point kWholeU16Colour[] = {{taps_of(63), 39.7}};
-constexpr Point kWholeF32[] = {{taps_of(63), 19.3}};
-constexpr Point kWholeF32Colour[] = {{taps_of(63), 22.3}};
+constexpr CostPoint kBlocksU8[] = LARGE_SQUARES(43.6, 48.2, 58.5, 67.3);
+constexpr CostPoint kBlocksU8Colour[] = {{taps_of(63), 53.5}, {taps_of(127), 64.8}, {taps_of(257), 75.2}};
+constexpr CostPoint kBlocksU16[] = LARGE_SQUARES(25.6, 28.5, 30.9, 36.0);
+constexpr CostPoint kBlocksU16Colour[] = LARGE_SQUARES(26.1, 28.7, 34.5, 39.3);
+constexpr CostPoint kBlocksF32[] = LARGE_SQUARES(13.6, 15.2, 16.8, 20.8);
+constexpr CostPoint kBlocksF32Colour[] = LARGE_SQUARES(16.1, 18.0, 21.2, 25.8);
+constexpr CostPoint kWholeU8[] = {{taps_of(63), 69.8}};
+constexpr CostPoint kWholeU8Colour[] = {{taps_of(63), 77.3}};
+constexpr CostPoint kWholeU16[] = {{taps_of(63), 36.8}};
+constexpr CostPoint kWholeU16Colour[] = {{taps_of(63), 39.7}};
+constexpr CostPoint kWholeF32[] = {{taps_of(63), 19.3}};
+constexpr CostPoint kWholeF32Colour[] = {{taps_of(63), 22.3}};
 
 #define LONG_LINES(a, b, c) {{line_taps_of(101), a}, {line_taps_of(257), b}, {line_taps_of(1025), c}}
 
-constexpr Point kCoarseU8[] = LONG_LINES(8.89, 7.68, 8.79);
-constexpr Point kCoarseU8Colour[] = LONG_LINES(10.0, 6.95, 7.26);
-constexpr Point kCoarseU16[] = LONG_LINES(10.4, 6.77, 6.55);
-constexpr Point kCoarseU16Colour[] = LONG_LINES(9.59, 6.66, 6.09);
-constexpr Point kCoarseF32[] = LONG_LINES(8.06, 4.72, 5.76);
-constexpr Point kCoarseF32Colour[] = LONG_LINES(7.91, 5.26, 5.83);
+constexpr CostPoint kCoarseU8[] = LONG_LINES(8.89, 7.68, 8.79);
+constexpr CostPoint kCoarseU8Colour[] = LONG_LINES(10.0, 6.95, 7.26);
+constexpr CostPoint kCoarseU16[] = LONG_LINES(10.4, 6.77, 6.55);
+constexpr CostPoint kCoarseU16Colour[] = LONG_LINES(9.59, 6.66, 6.09);
+constexpr CostPoint kCoarseF32[] = LONG_LINES(8.06, 4.72, 5.76);
+constexpr CostPoint kCoarseF32Colour[] = LONG_LINES(7.91, 5.26, 5.83);
 
 #undef LONG_LINES
 #undef LARGE_SQUARES
@@ -142,37 +135,40 @@ constexpr Curve kCurves[] = {
 };
 // clang-format on
 
-double at(std::span<const Point> points, double taps) {
-  if (taps <= points.front().taps) return points.front().copies;
-  for (std::size_t k = 1; k < points.size(); ++k) {
-    const Point &low = points[k - 1], &high = points[k];
-    if (taps > high.taps) continue;
-    const double share = (taps - low.taps) / (high.taps - low.taps);
-    return low.copies + share * (high.copies - low.copies);
-  }
-  return points.size() == 1 ? points.front().copies
-                            : points.back().copies * taps / points.back().taps;
+/// Multiply-adds of a sample by that strategy, by which curves go.
+double taps_of(const Strategy& strategy, const Problem& problem) {
+  const double width = problem.mask.width, height = problem.mask.height;
+  if (strategy.family == Family::separable) return separable_taps(problem);
+  return strategy.name == "coarse" ? width + height : width * height;
 }
 
 }  // namespace
 
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
-  const double width = problem.mask.width, height = problem.mask.height;
-  const bool in_lines = strategy.name == "coarse";
   // tensor leaves pictures that strips of warpgroups do not fit to its other kernels.
   const bool warpgroups =
       major == kWarpgroupMajor && (strategy.name != "tensor" || strips_fit(problem.out_width()));
-  const double taps = strategy.family == Family::separable ? separable_taps(problem)
-                      : in_lines                           ? width + height
-                                                           : width * height;
+  const double taps = taps_of(strategy, problem);
   for (const Curve& curve : kCurves) {
     if (curve.warpgroups && *curve.warpgroups != warpgroups) continue;
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&
         curve.colour == (problem.channels > 1)) {
-      return at(curve.points, taps);
+      return cost_at(curve.points, taps);
     }
   }
   return {};
+}
+
+std::optional<double> microseconds_of(const Strategy& strategy, const Problem& problem, int major) {
+  const auto small =
+      small_picture_us(strategy, problem.depth, problem.channels > 1, taps_of(strategy, problem));
+  if (!small) return {};
+  const auto copies = copies_of(strategy, problem, major);
+  const double pixels = std::max(double(problem.out_width()) * problem.out_height(), kSmallPixels);
+  if (!copies) return *small * pixels / kSmallPixels;
+  const double bytes = 2.0 * size_of(problem.depth) * problem.channels;
+  const double large = *copies * bytes * kLargePixels / kCopiedBytesPerMicrosecond;
+  return *small + (large - *small) * (pixels - kSmallPixels) / (kLargePixels - kSmallPixels);
 }
 
 bool runs_on_capability(const Strategy& strategy, int major) {

@@ -51,4 +51,52 @@ TEST_CASE("the cost on a GPU grows with the mask, and only strategies that auto 
   }
 }
 
+TEST_CASE("the time on a GPU grows with the picture, from what a small one takes") {
+  for (const Strategy* strategy : strategies()) {
+    for (const Depth depth : kDepths) {
+      for (const int channels : {1, 3}) {
+        for (const int side : {3, 9, 31, 101}) {
+          const Mask mask = strategy->family == Family::separable ? convfilt::box_mask(side)
+                                                                  : diagonal_mask(side);
+          double before = 0;
+          for (const int width : {64, 640, 1920, 4096, 8192, 16384}) {
+            const Problem problem{width, width * 3 / 4, channels, depth, Border::replicate,
+                                  0,     mask};
+            const auto time = microseconds_of(*strategy, problem, 9);
+            if (!time) {
+              CHECK_FALSE(copies_of(*strategy, problem, 9));
+              continue;
+            }
+            CHECK(*time >= before);
+            before = *time;
+          }
+        }
+      }
+    }
+  }
+}
+
+// Few multiprocessors work then, and those that walk down a strip do so for long.
+TEST_CASE("small grey pictures are left to tiles, large ones to tensor cores") {
+  const auto fastest = [](int width, int channels) {
+    const Strategy* best = nullptr;
+    double least = 0;
+    for (const Strategy* strategy : strategies()) {
+      const auto time = microseconds_of(
+          *strategy,
+          {width, width * 3 / 4, channels, Depth::u8, Border::replicate, 0, diagonal_mask(9)}, 9);
+      if (strategy->family != Family::direct || !time || (best && *time >= least)) continue;
+      best = strategy;
+      least = *time;
+    }
+    REQUIRE(best);
+    return best->name;
+  };
+  CHECK(fastest(64, 1) == "tiled-out");
+  CHECK(fastest(640, 1) == "tiled-out");
+  CHECK(fastest(640, 3) == "tensor");
+  CHECK(fastest(1920, 1) == "tensor");
+  CHECK(fastest(8192, 1) == "tensor");
+}
+
 }  // namespace convfilt::test
