@@ -142,12 +142,15 @@ double taps_of(const Strategy& strategy, const Problem& problem) {
   return strategy.name == "coarse" ? width + height : width * height;
 }
 
+/// tensor leaves pictures that strips of warpgroups do not fit to its other kernels.
+bool has_warpgroups(const Strategy& strategy, const Problem& problem, int major) {
+  return major == kWarpgroupMajor && (strategy.name != "tensor" || strips_fit(problem.out_width()));
+}
+
 }  // namespace
 
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
-  // tensor leaves pictures that strips of warpgroups do not fit to its other kernels.
-  const bool warpgroups =
-      major == kWarpgroupMajor && (strategy.name != "tensor" || strips_fit(problem.out_width()));
+  const bool warpgroups = has_warpgroups(strategy, problem, major);
   const double taps = taps_of(strategy, problem);
   for (const Curve& curve : kCurves) {
     if (curve.warpgroups && *curve.warpgroups != warpgroups) continue;
@@ -161,7 +164,8 @@ std::optional<double> copies_of(const Strategy& strategy, const Problem& problem
 
 std::optional<double> microseconds_of(const Strategy& strategy, const Problem& problem, int major) {
   const auto small =
-      small_picture_us(strategy, problem.depth, problem.channels > 1, taps_of(strategy, problem));
+      small_picture_us(strategy, problem.depth, problem.channels > 1,
+                       has_warpgroups(strategy, problem, major), taps_of(strategy, problem));
   if (!small) return {};
   const auto copies = copies_of(strategy, problem, major);
   const double pixels = std::max(double(problem.out_width()) * problem.out_height(), kSmallPixels);

@@ -13,6 +13,7 @@ struct Curve {
   Depth depth;
   bool colour;
   std::span<const CostPoint> points;
+  std::optional<bool> warpgroups = {};  ///< for tensor's kernels of these, or for the others alone
 };
 
 // clang-format off
@@ -26,6 +27,9 @@ struct Curve {
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(47), e}, {line_taps_of(63), f}, {line_taps_of(101), g}}
 #define LONG_LINES(a, b) {{line_taps_of(101), a}, {line_taps_of(257), b}}
 
+// Grey at 2048x2048, where strips of warpgroups fit: smaller pictures take no longer.
+constexpr CostPoint kTensorGroupsU8[] = {{taps_of(3), 10.1}, {taps_of(9), 11.7}, {taps_of(31), 26.5}};
+constexpr CostPoint kTensorGroupsU8Colour[] = SMALL_SQUARES(9.18, 9.34, 10.3, 11.4, 13.6);
 constexpr CostPoint kTensorU8[] = SQUARES(14, 15.9, 17.2, 19.3, 29, 33.8, 36.1, 45.8, 140, 304);
 constexpr CostPoint kDirectU8[] = SQUARES(20.2, 21.5, 23.7, 26.2, 35.4, 53.9, 58.8, 76.4, 208, 408);
 constexpr CostPoint kTiledInU8[] = SMALL_SQUARES(8.29, 10.9, 14.3, 18, 38.6);
@@ -78,7 +82,8 @@ constexpr CostPoint kCoarseF32Colour[] = LONG_LINES(104, 188);
 #undef SMALL_SQUARES
 
 constexpr Curve kCurves[] = {
-    {"tensor", Depth::u8, false, kTensorU8},
+    {"tensor", Depth::u8, false, kTensorGroupsU8, true},
+    {"tensor", Depth::u8, false, kTensorU8, false},
     {"direct", Depth::u8, false, kDirectU8},
     {"tiled-in", Depth::u8, false, kTiledInU8},
     {"tiled-out", Depth::u8, false, kTiledOutU8},
@@ -88,7 +93,8 @@ constexpr Curve kCurves[] = {
     {"overlap-save", Depth::u8, false, kOverlapSaveU8},
     {"fft", Depth::u8, false, kFftU8},
     {"coarse", Depth::u8, false, kCoarseU8},
-    {"tensor", Depth::u8, true, kTensorU8Colour},
+    {"tensor", Depth::u8, true, kTensorGroupsU8Colour, true},
+    {"tensor", Depth::u8, true, kTensorU8Colour, false},
     {"direct", Depth::u8, true, kDirectU8Colour},
     {"unrolled", Depth::u8, true, kUnrolledU8Colour},
     {"separable-tensor", Depth::u8, true, kSeparableTensorU8Colour},
@@ -128,8 +134,9 @@ constexpr Curve kCurves[] = {
 }  // namespace
 
 std::optional<double> small_picture_us(const Strategy& strategy, Depth depth, bool colour,
-                                       double taps) {
+                                       bool warpgroups, double taps) {
   for (const Curve& curve : kCurves) {
+    if (curve.warpgroups && *curve.warpgroups != warpgroups) continue;
     if (curve.strategy == strategy.name && curve.depth == depth && curve.colour == colour)
       return cost_at(curve.points, taps);
   }
