@@ -59,7 +59,7 @@ TEST_CASE("the time on a GPU grows with the picture, from what a small one takes
           const Mask mask = strategy->family == Family::separable ? convfilt::box_mask(side)
                                                                   : diagonal_mask(side);
           double before = 0;
-          for (const int width : {512, 1024, 2048, 4096, 8192, 16384}) {
+          for (const int width : {1024, 1536, 2048, 4096, 8192, 16384}) {
             const Problem problem{width, width * 3 / 4, channels, depth, Border::replicate,
                                   0,     mask};
             const auto time = microseconds_of(*strategy, problem, 9);
