@@ -1,7 +1,11 @@
 /// Costs that were measured with some masks, and those between.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string_view>
+
+#include "problem.hpp"
 
 namespace convfilt {
 
@@ -28,6 +32,27 @@ constexpr double cost_at(std::span<const CostPoint> points, double taps) {
     return low.cost + share * (high.cost - low.cost);
   }
   return points.size() == 1 ? points.front().cost : points.back().cost * taps / points.back().taps;
+}
+
+/// One strategy at one depth, for grey pictures or for those in colour.
+struct CostCurve {
+  std::string_view strategy;
+  Depth depth;
+  bool colour;
+  std::span<const CostPoint> points;    ///< by rising taps
+  std::optional<bool> warpgroups = {};  ///< for kernels of these, or for all others alone
+};
+
+/// Of the first curve that is of these; nothing where there is none.
+constexpr std::optional<double> cost_at(std::span<const CostCurve> curves,
+                                        std::string_view strategy, Depth depth, bool colour,
+                                        bool warpgroups, double taps) {
+  for (const CostCurve& curve : curves) {
+    if (curve.strategy == strategy && curve.depth == depth && curve.colour == colour &&
+        curve.warpgroups.value_or(warpgroups) == warpgroups)
+      return cost_at(curve.points, taps);
+  }
+  return {};
 }
 
 }  // namespace convfilt

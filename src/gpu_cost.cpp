@@ -16,15 +16,6 @@ namespace {
 // Where the curves were measured, and what a copy there moves, read and written, on an H200.
 constexpr double kLargePixels = 8192.0 * 8192, kCopiedBytesPerMicrosecond = 4.1e6;
 
-/// One strategy at one depth, for grey pictures or for those in colour.
-struct Curve {
-  std::string_view strategy;
-  Depth depth;
-  bool colour;
-  std::span<const CostPoint> points;    ///< by rising taps; one: the same whatever the mask
-  std::optional<bool> warpgroups = {};  ///< for devices that have them, or for all others alone
-};
-
 // clang-format off
 #define SQUARES(a, b, c, d, e, f) \
   {{taps_of(3), a}, {taps_of(5), b}, {taps_of(7), c}, {taps_of(9), d}, {taps_of(15), e}, {taps_of(31), f}}
@@ -91,7 +82,7 @@ constexpr CostPoint kCoarseF32Colour[] = LONG_LINES(7.91, 5.26, 5.83);
 #undef SQUARES
 #undef LINES
 
-constexpr Curve kCurves[] = {
+constexpr CostCurve kCurves[] = {
     {"tensor", Depth::u8, false, kTensor, true},
     {"tensor", Depth::u8, true, kTensorColour, true},
     {"tensor", Depth::u8, false, kTensorStrips, false},
@@ -151,15 +142,8 @@ bool has_warpgroups(const Strategy& strategy, const Problem& problem, int major)
 
 std::optional<double> copies_of(const Strategy& strategy, const Problem& problem, int major) {
   const bool warpgroups = has_warpgroups(strategy, problem, major);
-  const double taps = taps_of(strategy, problem);
-  for (const Curve& curve : kCurves) {
-    if (curve.warpgroups && *curve.warpgroups != warpgroups) continue;
-    if (curve.strategy == strategy.name && curve.depth == problem.depth &&
-        curve.colour == (problem.channels > 1)) {
-      return cost_at(curve.points, taps);
-    }
-  }
-  return {};
+  return cost_at(kCurves, strategy.name, problem.depth, problem.channels > 1, warpgroups,
+                 taps_of(strategy, problem));
 }
 
 std::optional<double> microseconds_of(const Strategy& strategy, const Problem& problem, int major) {

@@ -7,15 +7,6 @@
 namespace convfilt {
 namespace {
 
-/// One strategy at one depth, for grey pictures or for those in colour: microseconds.
-struct Curve {
-  std::string_view strategy;
-  Depth depth;
-  bool colour;
-  std::span<const CostPoint> points;
-  std::optional<bool> warpgroups = {};  ///< for tensor's kernels of these, or for the others alone
-};
-
 // clang-format off
 #define SMALL_SQUARES(a, b, c, d, e) \
   {{taps_of(3), a}, {taps_of(5), b}, {taps_of(7), c}, {taps_of(9), d}, {taps_of(15), e}}
@@ -81,7 +72,7 @@ constexpr CostPoint kCoarseF32Colour[] = LONG_LINES(104, 188);
 #undef SQUARES
 #undef SMALL_SQUARES
 
-constexpr Curve kCurves[] = {
+constexpr CostCurve kCurves[] = {
     {"tensor", Depth::u8, false, kTensorGroupsU8, true},
     {"tensor", Depth::u8, false, kTensorU8, false},
     {"direct", Depth::u8, false, kDirectU8},
@@ -135,12 +126,7 @@ constexpr Curve kCurves[] = {
 
 std::optional<double> small_picture_us(const Strategy& strategy, Depth depth, bool colour,
                                        bool warpgroups, double taps) {
-  for (const Curve& curve : kCurves) {
-    if (curve.warpgroups && *curve.warpgroups != warpgroups) continue;
-    if (curve.strategy == strategy.name && curve.depth == depth && curve.colour == colour)
-      return cost_at(curve.points, taps);
-  }
-  return {};
+  return cost_at(kCurves, strategy.name, depth, colour, warpgroups, taps);
 }
 
 }  // namespace convfilt
