@@ -71,8 +71,9 @@ template <class T>
 class WalkPlan : public DevicePlan {
  public:
   WalkPlan(const Problem& problem, const PlanOptions& options)
-      : DevicePlan(problem, options,
-                   {.width = kMostPixels, .interleaved = true, .sides = most_sides(problem)}),
+      : DevicePlan(
+            problem, options,
+            {.width = kMostWalkedPixels, .interleaved = true, .sides = walk_sides<T>(problem)}),
         mask_(prepare_mask<T>(problem.mask).parts().front()),
         ghost_(ghost_sample<T>(problem)) {
     // The first row's sums are not added to zero here, and may be -0. An offset of 0 makes that 0
@@ -86,9 +87,7 @@ class WalkPlan : public DevicePlan {
     MaskPart<T> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    const int left = -mask.dx * step();
-    const int right = std::max(0, out.width + (mask.width - 1) * step() - left - in.width);
-    write_sides(in, ghost_, problem_.border, step(), left, right, stream_);
+    const int left = write_sides(in, out.width, ghost_, problem_, mask.dx, step(), stream_);
     with_walk<T>(mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
       const int columns = (ceil_div(out.width, R::kOutputs) + R::kLoads - 1) * R::kOutputs;
@@ -104,16 +103,6 @@ class WalkPlan : public DevicePlan {
   void allocate_scratch(int, int, int) override {}
 
  private:
-  /// So that columns and what lanes round them up to stay within int.
-  static constexpr int kMostPixels = (1 << 30) / 3;
-
-  /// Bytes of a row beside its samples: a mask's reach, and what the last lane rounds up.
-  static int most_sides(const Problem& problem) {
-    const int more_outputs = std::max(0, problem.out_width() - problem.width);
-    const int samples = (more_outputs + problem.mask.width - 1) * problem.channels;
-    return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
-  }
-
   MaskPart<T> mask_;
   const T ghost_;
 };

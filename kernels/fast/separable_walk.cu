@@ -66,8 +66,9 @@ template <class T>
 class LineWalkPlan : public DevicePlan {
  public:
   LineWalkPlan(const Problem& problem, const PlanOptions& options, const LineMask& mask)
-      : DevicePlan(problem, options,
-                   {.width = kMostPixels, .interleaved = true, .sides = most_sides(problem)}),
+      : DevicePlan(
+            problem, options,
+            {.width = kMostWalkedPixels, .interleaved = true, .sides = walk_sides<T>(problem)}),
         ghost_(ghost_sample<T>(problem)),
         mask_(mask) {}
 
@@ -77,9 +78,7 @@ class LineWalkPlan : public DevicePlan {
     LineMask mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    const int left = -mask.dx * step();
-    const int right = std::max(0, out.width + (problem_.mask.width - 1) * step() - left - in.width);
-    write_sides(in, ghost_, problem_.border, step(), left, right, stream_);
+    const int left = write_sides(in, out.width, ghost_, problem_, mask.dx, step(), stream_);
     with_kernel<T>(problem_.mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
       const int columns = (ceil_div(out.width, R::kOutputs) + R::kLoads - 1) * R::kOutputs;
@@ -96,16 +95,6 @@ class LineWalkPlan : public DevicePlan {
   void allocate_scratch(int, int, int) override {}
 
  private:
-  /// So that columns and what lanes round them up to stay within int.
-  static constexpr int kMostPixels = (1 << 30) / 3;
-
-  /// Bytes of a row beside its samples: a mask's reach, and what the last lane rounds up.
-  static int most_sides(const Problem& problem) {
-    const int more_outputs = std::max(0, problem.out_width() - problem.width);
-    const int samples = (more_outputs + problem.mask.width - 1) * problem.channels;
-    return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
-  }
-
   const T ghost_;
   const LineMask mask_;
 };

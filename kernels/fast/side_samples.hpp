@@ -2,6 +2,9 @@
 /// where strips end together, those at the sides would end last.
 #pragma once
 
+#include <algorithm>
+
+#include "arithmetic.hpp"
 #include "border.hpp"
 #include "ceil_div.hpp"
 #include "launch.hpp"
@@ -49,6 +52,29 @@ void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channe
   launch(dim3(ceil_div(picture.height, int(block.y) * kSideRows),
               ceil_div(left + right, int(block.x))),
          block, stream, sides_kernel<T>, picture, ghost, border, channels, left, right);
+}
+
+/// Of walks down a picture: so that columns and what lanes round them up to stay within int.
+inline constexpr int kMostWalkedPixels = (1 << 30) / 3;
+
+/// Bytes of a row beside its samples: a mask's reach, and what the last lane of a walk rounds up.
+template <class T>
+int walk_sides(const Problem& problem) {
+  const int more_outputs = std::max(0, problem.out_width() - problem.width);
+  const int samples = (more_outputs + problem.mask.width - 1) * problem.channels;
+  return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
+}
+
+/// Writes what a mask reaches whose first tap lies `dx` pixels from the output; returns the samples
+/// of it before a row.
+template <class T>
+int write_sides(const PlaneView<T>& picture, int out_width, T ghost, const Problem& problem, int dx,
+                int channels, const Stream& stream) {
+  const int left = -dx * channels;
+  const int right =
+      std::max(0, out_width + (problem.mask.width - 1) * channels - left - picture.width);
+  write_sides(picture, ghost, problem.border, channels, left, right, stream);
+  return left;
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND
