@@ -19,6 +19,8 @@ namespace {
 
 constexpr int kMostRepeats = 100'000;
 
+constexpr double kLeastPatience = 0.001, kMostPatience = 3600;  // seconds
+
 /// The words of a list with commas between, at least one; each once.
 Words listed_in(const std::string& option, const std::string& list) {
   Words words;
@@ -158,7 +160,12 @@ void declare(Grammar& grammar, CompareCommand& command) {
   grammar.option(what, "--channels", "LIST", command.words.channels,
                  "Of the noise, 1, 3 or both, a comma between\n(default 1)");
   grammar.option(what, "--repeats", "N", command.words.repeats,
-                 "Runs a row, at most (default 21); fewer, but 3,\nwhere they take over a second");
+                 "Runs a row, at most (default 21); fewer, but 3,\nwhere they take longer than "
+                 "patience lasts, and one on\na GPU where that alone does");
+  grammar.option(
+      what, "--patience", "S", command.words.patience,
+      "Seconds for a row's runs (default 1); off the GPU, if\none takes longer, a piece "
+      "of the picture is run.\nFour times as long for the bytes to hold results against");
   grammar.border_options();
   grammar.device_options(command.convolver.request);
 
@@ -186,8 +193,8 @@ void check(CompareCommand& command, const Raw& raw) {
   if (!command.from.empty()) {
     const auto& words = command.words;
     require(command.in.empty() && !words.size && !words.depth && !words.channels && !words.masks &&
-                !words.weights && !words.strategies && !words.repeats && !raw.threads &&
-                !raw.border && !raw.border_value && raw.mode == Raw{}.mode &&
+                !words.weights && !words.strategies && !words.repeats && !words.patience &&
+                !raw.threads && !raw.border && !raw.border_value && raw.mode == Raw{}.mode &&
                 raw.pitch == Raw{}.pitch && command.convolver.request.device == Request{}.device &&
                 command.masks.empty(),
             "--from: nothing is measured; leave out IN and what says what to measure");
@@ -213,6 +220,11 @@ void check(CompareCommand& command, const Raw& raw) {
   compare.repeats = command.words.repeats.value_or(compare.repeats);
   require(compare.repeats >= 3 && compare.repeats <= kMostRepeats,
           "--repeats: a whole number, 3 to " + std::to_string(kMostRepeats));
+  const double patience = command.words.patience.value_or(compare.row_patience);
+  require(patience >= kLeastPatience && patience <= kMostPatience,
+          "--patience: seconds, 0.001 to 3600");
+  compare.reference_patience *= patience / compare.row_patience;
+  compare.row_patience = patience;
 }
 
 }  // namespace convfilt

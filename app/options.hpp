@@ -82,6 +82,7 @@ struct CompareCommand {
   struct {
     std::optional<std::string> size, depth, channels, masks, weights, strategies, table;
     std::optional<int> repeats;
+    std::optional<double> patience;
   } words;
 };
 

@@ -94,7 +94,8 @@ struct CompareOptions {
   std::vector<Contender> contenders;
   std::string device = "auto";
   int threads = 0;
-  int repeats = 21;  ///< at most; fewer, but 3, where a row would take longer than its patience
+  int repeats = 21;  ///< at most; fewer, but 3, where a row would take longer than its patience,
+                     ///< and one on a GPU where that alone does
   bool padded_pitch = true;
   double row_patience = 1;  ///< seconds for a row's runs; where one of the whole picture would
                             ///< take longer off the GPU, a piece from the middle is run

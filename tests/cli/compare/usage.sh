@@ -12,6 +12,7 @@ try compare --size 100000x100000
 try compare --depth u9
 try compare --channels 2
 try compare --repeats 1
+try compare --patience 0
 try compare --size 64x64,
 try compare --depth u8,f23
 try compare --channels 1,4
