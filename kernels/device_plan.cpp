@@ -159,15 +159,15 @@ void DevicePlan::upload(PictureView<const std::byte> in) {
 void DevicePlan::filter_channels(Shift shift) {
   if (!split()) return filter(plane_in_.plane, plane_out_.plane, shift);
   const int channels = problem_.channels;
-  const auto plane_of = [&](const DevicePlane& planes, int channel) {
-    const int height = planes.height / channels;
-    return planes.rows(channel * height, height);
-  };
   split_channels(problem_.depth, picture_in_.plane, channels, plane_in_.plane, stream_);
-  for (int channel = 0; channel < channels; ++channel) {
-    filter(plane_of(plane_in_.plane, channel), plane_of(plane_out_.plane, channel), shift);
-  }
+  filter_planes(plane_in_.plane, plane_out_.plane, channels, shift);
   merge_channels(problem_.depth, plane_out_.plane, picture_out_.plane, channels, stream_);
+}
+
+void DevicePlan::filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                               Shift shift) {
+  for (int plane = 0; plane < planes; ++plane)
+    filter(in.part(plane, planes), out.part(plane, planes), shift);
 }
 
 void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::byte> out,

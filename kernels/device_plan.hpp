@@ -25,6 +25,10 @@ struct DevicePlane {
   DevicePlane rows(int first, int count) const {
     return {data + first * pitch, width, count, pitch};
   }
+  /// One of so many of equal height that lie below each other.
+  DevicePlane part(int which, int parts) const {
+    return rows(which * (height / parts), height / parts);
+  }
 };
 
 /// One launch: one part of the mask over rows of one plane.

@@ -35,6 +35,11 @@ class DevicePlan : public Plan {
   /// with the halo added and `shift` set.
   virtual void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) = 0;
 
+  /// The same for planes of equal height, one below the other: one by one, but where a strategy can
+  /// do with fewer launches.
+  virtual void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                             Shift shift);
+
   /// Bytes of what lies between, for planes of so many samples; and the same, taken.
   virtual std::size_t scratch_bytes(int in_height, int out_width, int out_height) const = 0;
   virtual void allocate_scratch(int in_height, int out_width, int out_height) = 0;
@@ -49,6 +54,9 @@ class DevicePlan : public Plan {
 
   /// Channels that are filtered together, side by side: a plane has so many samples a pixel.
   int step() const { return limits_.interleaved ? problem_.channels : 1; }
+
+  /// Those that filter_planes() takes.
+  int planes() const { return split() ? problem_.channels : 1; }
 
   std::size_t plane_bytes(int width, int height, std::size_t sample_bytes) const;
 
@@ -71,7 +79,6 @@ class DevicePlan : public Plan {
   Window whole_window() const;
   Shift whole_shift() const;
   bool split() const { return step() < problem_.channels; }
-  int planes() const { return split() ? problem_.channels : 1; }
   std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
   std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
   bool fits(const Window& window, int in_width, int in_height) const;

@@ -34,9 +34,9 @@ done
 
 # Writes a line a point; before those of a line of the grid, as a comment, which it is.
 measure() {  # NUMBER
-  # A few runs a row, and one of the slow strategies, which take most of the time and are not near the best.
+  # Little patience: slow strategies take most of the time, and are not near the best.
   # shellcheck disable=SC2086  # a line is several words
-  "$bin/convfilt" compare ${lines[$1 - 1]} --device "$device" --repeats 11 --patience 0.1 \
+  "$bin/convfilt" compare ${lines[$1 - 1]} --device "$device" --repeats 51 --patience 0.1 \
     --json="$out/auto-$1.json" >"$out/auto-$1.txt"
   echo "#$1 of ${#lines[@]}"
   "$bin/convfilt" compare --from "$out/auto-$1.json" --csv | awk -v device="$device" -f tests/points.awk

@@ -7,7 +7,7 @@
 #                                                           compute-sanitizer and its options
 #
 # ALONE: another filter, whose test cases run by themselves afterwards. JOBS: processes at a time, by default the
-# machine's cores.
+# machine's cores. GPUS: the numbers of GPUs that take turns, as in "0 1"; by default every process sees all.
 set -uo pipefail
 program=$1 filter=$2; shift 2
 work=$(mktemp -d) || exit 1
@@ -21,7 +21,9 @@ run_cases() {  # JOBS FILTER [SANITIZER...]: each leaves what it writes in a fil
   expected=$((expected + count))
   # From the end, where the longest are.
   # shellcheck disable=SC2016  # the arguments are the inner shell's
-  seq "$count" -1 1 | xargs -P "$most" -I{} bash -c '"${@:2}" >"$1" 2>&1
+  seq "$count" -1 1 | xargs -P "$most" -I{} bash -c 'gpus=(${GPUS:-})
+    [ ${#gpus[@]} = 0 ] || export CUDA_VISIBLE_DEVICES=${gpus[${1##*-} % ${#gpus[@]}]}
+    "${@:2}" >"$1" 2>&1
     echo "test case ${1##*/}: exit status $?, $SECONDS s" | tee -a "$1"' one "$work/$most-{}" "$@" \
     "$program" "$filter" --first={} --last={} --duration=true
 }

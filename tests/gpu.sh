@@ -7,7 +7,8 @@
 #
 # CONVFILT_GPU_PART: only these of the `steps` below, with commas between, for machines that are lent for minutes;
 # `sanitizers` stands for compute-sanitizer's four. auto, peers and targets can be cut further: see their scripts.
-# JOBS: processes at a time where nothing is timed, by default the machine's cores.
+# JOBS: processes at a time where nothing is timed, by default the machine's cores; GPUS="0 1": of several GPUs those
+# that take turns there. Steps on GPUs of their own can run side by side: CUDA_VISIBLE_DEVICES says on which.
 #
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for README
 # (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.

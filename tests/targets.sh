@@ -46,7 +46,7 @@ measure() {  # NUMBER
   mapfile -t options < <(masks_of "$masks" "$sides")
   echo "target $number: $problem" >&2
   convfilt compare --size "${side}x$side" --depth "$depths" --channels "$channels" "${options[@]}" --device cuda \
-    --strategies "$strategies" --table brief --json="$out/targets-$number.json" >"$out/targets-$number.txt" ||
+    --strategies "$strategies" --patience 0.25 --table brief --json="$out/targets-$number.json" >"$out/targets-$number.txt" ||
     echo "target $number: compare fails; see $out/targets-$number.txt" >&2
   rate=$(sed -n 's/^ *"copy_bytes_per_s": \([0-9.]*\).*/\1/p' "$out/targets-$number.json" | sort -n | tail -n 1)
   echo "#$gpu;$side;${rate:-0}"

@@ -33,14 +33,18 @@ struct Loaded {
   int columns, rows, x, y;
 };
 
+/// `in` has planes of that height, one below the other, as `samples` has blocks.
 template <class T, Border B>
-__global__ void load_kernel(PlaneView<const T> in, PlaneView<float> samples, Loaded loaded,
-                            T ghost) {
+__global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
+                            Loaded loaded, T ghost) {
   const int col = blockIdx.x * kBlockColumns + threadIdx.x;
   const int row = blockIdx.y * kBlockRows + threadIdx.y;
   if (col >= samples.width || row >= samples.height) return;
   const bool inside = col < loaded.columns && row < loaded.rows;
-  samples.row(row)[col] = inside ? float(load<B>(in, loaded.x + col, loaded.y + row, ghost)) : 0.0f;
+  const int plane = int(blockIdx.z);
+  const auto one = in.rows(plane * height, height);
+  samples.row(plane * samples.height + row)[col] =
+      inside ? float(load<B>(one, loaded.x + col, loaded.y + row, ghost)) : 0.0f;
 }
 
 class FftPlan : public TransformPlan {
@@ -49,21 +53,33 @@ class FftPlan : public TransformPlan {
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    filter_planes(in, out, 1, shift);
+  }
+
+  // As many planes at a time as blocks were taken for: all or one.
+  void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                     Shift shift) override {
+    const int batch = blocks().batch;
+    if (batch < planes) return TransformPlan::filter_planes(in, out, planes, shift);
     const Mask& mask = problem_.mask;
-    const Loaded loaded{out.width + mask.width - 1, out.height + mask.height - 1,
+    const int in_height = in.height / planes, out_height = out.height / planes;
+    const Loaded loaded{out.width + mask.width - 1, out_height + mask.height - 1,
                         shift.x - mask.anchor_x, shift.y - mask.anchor_y};
     const dim3 block(kBlockColumns, kBlockRows);
-    const dim3 grid(ceil_div(blocks().columns, kBlockColumns), ceil_div(blocks().rows, kBlockRows));
+    const dim3 grid(ceil_div(blocks().columns, kBlockColumns), ceil_div(blocks().rows, kBlockRows),
+                    batch);
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       with_border(problem_.border, [&](auto border) {
-        launch(grid, block, stream_, load_kernel<T, border()>, in.view<const T>(), samples(),
-               loaded, ghost_sample<T>(problem_));
+        launch(grid, block, stream_, load_kernel<T, border()>, in.view<const T>(), in_height,
+               samples(), loaded, ghost_sample<T>(problem_));
       });
       correlate();
-      const PlaneView<float> sums = samples();
-      finish_sums(PlaneView<const float>{sums.data, sums.width, sums.height, sums.stride},
-                  out.view<T>(), end(), stream_);
+      for (int plane = 0; plane < planes; ++plane) {
+        const PlaneView<float> sums = samples().rows(plane * blocks().rows, blocks().rows);
+        finish_sums(PlaneView<const float>{sums.data, sums.width, sums.height, sums.stride},
+                    out.part(plane, planes).template view<T>(), end(), stream_);
+      }
     });
   }
 
@@ -77,8 +93,10 @@ class FftPlan : public TransformPlan {
 
  private:
   Blocks size_for(int out_width, int out_height) const {
-    return {good_fft_size(out_width + problem_.mask.width - 1),
-            good_fft_rows(out_height + problem_.mask.height - 1), 1};
+    const Blocks one{good_fft_size(out_width + problem_.mask.width - 1),
+                     good_fft_rows(out_height + problem_.mask.height - 1), 1};
+    const bool together = one.bytes() * planes() <= kBatchBytes;
+    return {one.columns, one.rows, together ? planes() : 1};
   }
 };
 

@@ -28,39 +28,41 @@ std::unique_ptr<Plan> overlap_save_spatially(const Problem&, const PlanOptions&)
 
 namespace {
 
-constexpr std::size_t kBatchBytes = 64 << 20;  // of samples and spectra transformed at a time
-constexpr int kMostBatch = 65535;              // of a grid's z
+constexpr int kMostBatch = 65535;  // of a grid's z
 
 /// Where the first block's first sample lies in the input.
 struct Origin {
   int x, y;
 };
 
+/// `in` has all planes of that height, one below the other; so has `out` below.
 template <class T, Border B>
-__global__ void load_kernel(PlaneView<const T> in, PlaneView<float> samples, Tiling tiling,
-                            int first, Origin origin, T ghost) {
+__global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
+                            Tiling tiling, int first, Origin origin, T ghost) {
   const int col = blockIdx.x * kTilingColumns + threadIdx.x;
   const int row = blockIdx.y * kTilingRows + threadIdx.y;
   if (col >= samples.width || row >= samples.height) return;
-  const int tile = first + int(blockIdx.z);
-  const bool inside = col < tiling.columns && row < tiling.rows && tile < tiling.tiles();
+  int tile = first + int(blockIdx.z);
+  const int top = tiling.plane_of(tile) * height;
+  const bool inside = col < tiling.columns && row < tiling.rows && top < in.height;
   const int x = origin.x + tiling.x(tile) + col;
   const int y = origin.y + tiling.y(tile) + row;
   samples.row(int(blockIdx.z) * samples.height + row)[col] =
-      inside ? float(load<B>(in, x, y, ghost)) : 0.0f;
+      inside ? float(load<B>(in.rows(top, height), x, y, ghost)) : 0.0f;
 }
 
 template <class T>
-__global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, Tiling tiling, int first,
-                            FloatFinish end) {
+__global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, int height, Tiling tiling,
+                            int first, FloatFinish end) {
   const int col = blockIdx.x * kTilingColumns + threadIdx.x;
   const int row = blockIdx.y * kTilingRows + threadIdx.y;
-  const int tile = first + int(blockIdx.z);
-  if (col >= tiling.kept_columns || row >= tiling.kept_rows || tile >= tiling.tiles()) return;
+  int tile = first + int(blockIdx.z);
+  const int top = tiling.plane_of(tile) * height;
+  if (col >= tiling.kept_columns || row >= tiling.kept_rows || top >= out.height) return;
   const int x = tiling.x(tile) + col;
   const int y = tiling.y(tile) + row;
-  if (x >= out.width || y >= out.height) return;
-  finish(end, sums.row(int(blockIdx.z) * sums.height + row)[col], out.row(y)[x]);
+  if (x >= out.width || y >= height) return;
+  finish(end, sums.row(int(blockIdx.z) * sums.height + row)[col], out.row(top + y)[x]);
 }
 
 class OverlapSavePlan : public TransformPlan {
@@ -69,7 +71,13 @@ class OverlapSavePlan : public TransformPlan {
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    const Tiling tiling = tiling_for(out.width, out.height);
+    filter_planes(in, out, 1, shift);
+  }
+
+  void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                     Shift shift) override {
+    const int in_height = in.height / planes, out_height = out.height / planes;
+    const Tiling tiling = tiling_for(out.width, out_height);
     const Origin origin{shift.x - problem_.mask.anchor_x, shift.y - problem_.mask.anchor_y};
     const dim3 block(kTilingColumns, kTilingRows);
     const auto grid = [&](int columns, int rows) {
@@ -77,14 +85,15 @@ class OverlapSavePlan : public TransformPlan {
     };
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
-      for (int first = 0; first < tiling.tiles(); first += blocks().batch) {
+      for (int first = 0; first < tiling.tiles() * planes; first += blocks().batch) {
         with_border(problem_.border, [&](auto border) {
           launch(grid(blocks().columns, blocks().rows), block, stream_, load_kernel<T, border()>,
-                 in.view<const T>(), samples(), tiling, first, origin, ghost_sample<T>(problem_));
+                 in.view<const T>(), in_height, samples(), tiling, first, origin,
+                 ghost_sample<T>(problem_));
         });
         correlate();
         launch(grid(tiling.kept_columns, tiling.kept_rows), block, stream_, keep_kernel<T>,
-               samples(), out.view<T>(), tiling, first, end());
+               samples(), out.view<T>(), out_height, tiling, first, end());
       }
     });
   }
@@ -102,13 +111,13 @@ class OverlapSavePlan : public TransformPlan {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
 
-  // As many blocks at a time as kBatchBytes hold, in equal shares.
+  // As many blocks of all planes at a time as kBatchBytes hold, in equal shares.
   Blocks blocks_for(int out_width, int out_height) const {
     const Tiling tiling = tiling_for(out_width, out_height);
     const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
-    const std::size_t bytes = one.samples() * sizeof(float) + one.frequencies() * sizeof(Complex);
-    const int most = int(std::clamp<std::size_t>(kBatchBytes / bytes, 1, kMostBatch));
-    return {one.columns, one.rows, ceil_div(tiling.tiles(), ceil_div(tiling.tiles(), most))};
+    const int most = int(std::clamp<std::size_t>(kBatchBytes / one.bytes(), 1, kMostBatch));
+    const int tiles = tiling.tiles() * planes();
+    return {one.columns, one.rows, ceil_div(tiles, ceil_div(tiles, most))};
   }
 };
 

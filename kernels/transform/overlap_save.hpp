@@ -20,6 +20,14 @@ struct Tiling {
   /// The first output that a block keeps.
   CONVFILT_HD int x(int tile) const { return tile % across * kept_columns; }
   CONVFILT_HD int y(int tile) const { return tile / across * kept_rows; }
+
+  /// Of planes tiled alike one after the other, the one that has the tile with that number, which
+  /// becomes the number in it. Planes are few: no division.
+  CONVFILT_HD int plane_of(int& tile) const {
+    int plane = 0;
+    for (; tile >= tiles(); ++plane) tile -= tiles();
+    return plane;
+  }
 };
 
 /// Blocks for that many outputs: of --block's side, or else by the rules of overlap_save.cu.

@@ -47,7 +47,7 @@ TransformPlan::TransformPlan(const Problem& problem, const PlanOptions& options)
     : DevicePlan(problem, options, kLimits) {}
 
 std::size_t TransformPlan::blocks_bytes(const Blocks& b) {
-  return b.samples() * sizeof(float) + (b.frequencies() + b.one().frequencies()) * sizeof(Complex) +
+  return b.bytes() + b.one().frequencies() * sizeof(Complex) +
          Fft::estimated_workspace(b.columns, b.rows, b.batch);
 }
 

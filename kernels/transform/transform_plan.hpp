@@ -19,6 +19,7 @@ struct Blocks {
   int half() const { return columns / 2 + 1; }  ///< columns of a half spectrum
   std::size_t frequencies() const { return std::size_t(half()) * rows * batch; }
   Blocks one() const { return {columns, rows, 1}; }
+  std::size_t bytes() const { return samples() * sizeof(float) + frequencies() * sizeof(Complex); }
   auto operator<=>(const Blocks&) const = default;
 };
 
@@ -30,6 +31,9 @@ void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks&, co
 
 /// weights / divisor, row-major.
 std::vector<float> float_weights(const Mask& mask);
+
+/// Samples and spectra that are transformed at a time, where it may be less than all.
+inline constexpr std::size_t kBatchBytes = 64 << 20;
 
 class TransformPlan : public DevicePlan {
  public:

@@ -87,7 +87,7 @@ measure() {
 sweep() {  # NAME OPTION...: leaves NAME.points
   local name=$1; shift
   run_convfilt compare --size "${side}x$side" --masks "$(IFS=,; echo "${masks[*]}")" --depth u8,u16,f32 --channels 1,3 \
-    --device cuda --json="$out/$name.json" "$@" >"$out/$name.txt" || failed+=("convfilt $name")
+    --device cuda --patience 0.25 --json="$out/$name.json" "$@" >"$out/$name.txt" || failed+=("convfilt $name")
   run_convfilt compare --from "$out/$name.json" --csv | awk -f tests/points.awk >"$out/$name.points"
 }
 
