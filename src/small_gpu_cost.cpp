@@ -12,8 +12,8 @@ namespace {
   {{taps_of(3), a}, {taps_of(5), b}, {taps_of(7), c}, {taps_of(9), d}, {taps_of(15), e}}
 #define SQUARES(a, b, c, d, e, f, g, h, i, j) \
   {{taps_of(3), a}, {taps_of(5), b}, {taps_of(7), c}, {taps_of(9), d}, {taps_of(15), e}, {taps_of(23), f}, {taps_of(25), g}, {taps_of(31), h}, {taps_of(47), i}, {taps_of(63), j}}
-#define LARGE_SQUARES(a, b, c, d) \
-  {{taps_of(31), a}, {taps_of(63), b}, {taps_of(101), c}, {taps_of(257), d}}
+#define LARGE_SQUARES(a, b, c, d, e) \
+  {{taps_of(31), a}, {taps_of(47), b}, {taps_of(63), c}, {taps_of(101), d}, {taps_of(257), e}}
 #define LINES(a, b, c, d, e, f, g) \
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(47), e}, {line_taps_of(63), f}, {line_taps_of(101), g}}
 #define LONG_LINES(a, b) {{line_taps_of(101), a}, {line_taps_of(257), b}}
@@ -28,42 +28,42 @@ constexpr CostPoint kTiledOutU8[] = SQUARES(9.02, 10.3, 11.8, 13.5, 22.4, 38.4, 
 constexpr CostPoint kUnrolledU8[] = SQUARES(11.7, 20.7, 34.1, 54.1, 140, 311, 361, 551, 1210, 2320);
 constexpr CostPoint kSeparableTensorU8[] = LINES(10.8, 10.7, 10.8, 10.7, 12.4, 12.6, 18.2);
 constexpr CostPoint kSeparableU8[] = LINES(20.7, 29.4, 30.1, 24.9, 58.6, 36.4, 127);
-constexpr CostPoint kOverlapSaveU8[] = LARGE_SQUARES(32.4, 37.4, 39.7, 40.4);
-constexpr CostPoint kFftU8[] = LARGE_SQUARES(30.5, 34.6, 34.6, 42.9);
+constexpr CostPoint kOverlapSaveU8[] = LARGE_SQUARES(31.6, 34, 36.9, 39.5, 40.7);
+constexpr CostPoint kFftU8[] = LARGE_SQUARES(29.6, 36.2, 34.8, 34.6, 43);
 constexpr CostPoint kCoarseU8[] = LONG_LINES(68.5, 69.9);
 constexpr CostPoint kTensorU8Colour[] = SQUARES(9.18, 9.34, 10.3, 11.4, 13.6, 101, 107, 137, 421, 918);
 constexpr CostPoint kDirectU8Colour[] = SQUARES(23.3, 24.7, 27.4, 30.6, 42.9, 69.9, 78.6, 106, 288, 572);
 constexpr CostPoint kUnrolledU8Colour[] = SQUARES(34.2, 60, 100, 161, 420, 931, 1080, 1650, 3620, 7000);
 constexpr CostPoint kSeparableTensorU8Colour[] = LINES(11.3, 11.2, 11.6, 12.7, 15.1, 15.2, 22.8);
 constexpr CostPoint kSeparableU8Colour[] = LINES(22.3, 31.8, 32.7, 49.5, 70.1, 57.5, 189);
-constexpr CostPoint kOverlapSaveU8Colour[] = LARGE_SQUARES(94.1, 109, 118, 118);
-constexpr CostPoint kFftU8Colour[] = LARGE_SQUARES(96.1, 106, 103, 126);
+constexpr CostPoint kOverlapSaveU8Colour[] = LARGE_SQUARES(51.5, 65.8, 68, 81.3, 76.5);
+constexpr CostPoint kFftU8Colour[] = LARGE_SQUARES(50.9, 56.3, 65.6, 63.8, 88.7);
 constexpr CostPoint kCoarseU8Colour[] = LONG_LINES(87.7, 109);
 constexpr CostPoint kDirectU16[] = SQUARES(9.6, 12.2, 12.6, 14.9, 26.2, 46.1, 50.4, 64.8, 183, 373);
 constexpr CostPoint kTiledInU16[] = SMALL_SQUARES(8.35, 11.3, 15, 19.7, 45.4);
 constexpr CostPoint kTiledOutU16[] = SQUARES(9.28, 10.9, 12.5, 14.6, 25, 46.7, 52.5, 75, 182, 349);
 constexpr CostPoint kSeparableU16[] = LINES(9.7, 11.5, 15.2, 25.2, 43, 26.1, 101);
 constexpr CostPoint kTwoPassU16[] = LINES(16.4, 17.7, 19.3, 24.2, 28.8, 33.8, 48.3);
-constexpr CostPoint kOverlapSaveU16[] = LARGE_SQUARES(31.5, 36.6, 38.8, 40.6);
-constexpr CostPoint kFftU16[] = LARGE_SQUARES(29.4, 34.6, 34.7, 43.1);
+constexpr CostPoint kOverlapSaveU16[] = LARGE_SQUARES(32, 34, 37, 38, 39.6);
+constexpr CostPoint kFftU16[] = LARGE_SQUARES(30.3, 37, 34.8, 33.6, 42.3);
 constexpr CostPoint kCoarseU16[] = LONG_LINES(73.3, 79.8);
 constexpr CostPoint kDirectU16Colour[] = SQUARES(11.1, 14.3, 15, 22.7, 37.8, 60.6, 66.5, 84.6, 243, 495);
 constexpr CostPoint kSeparableU16Colour[] = LINES(10.4, 14.3, 17.4, 30.5, 53.4, 54.6, 160);
-constexpr CostPoint kOverlapSaveU16Colour[] = LARGE_SQUARES(94.5, 109, 119, 119);
-constexpr CostPoint kFftU16Colour[] = LARGE_SQUARES(88.4, 104, 103, 128);
+constexpr CostPoint kOverlapSaveU16Colour[] = LARGE_SQUARES(52.9, 65.4, 69.2, 81.1, 79.9);
+constexpr CostPoint kFftU16Colour[] = LARGE_SQUARES(52.6, 56.4, 66.2, 62.8, 89.5);
 constexpr CostPoint kCoarseU16Colour[] = LONG_LINES(94, 138);
 constexpr CostPoint kDirectF32[] = SQUARES(9.34, 10.7, 13.6, 13.3, 20.4, 46, 50.3, 64.4, 183, 373);
 constexpr CostPoint kTiledInF32[] = SMALL_SQUARES(8.22, 11.3, 14.3, 19.2, 45);
 constexpr CostPoint kTiledOutF32[] = SQUARES(8.83, 10.3, 11.6, 13.7, 22.2, 38.8, 43.6, 62.1, 149, 284);
 constexpr CostPoint kSeparableF32[] = LINES(9.44, 11.6, 15.8, 23.9, 41.7, 42.4, 53.9);
 constexpr CostPoint kTwoPassF32[] = LINES(16.7, 18, 19.5, 23.7, 28.4, 32.7, 46.8);
-constexpr CostPoint kOverlapSaveF32[] = LARGE_SQUARES(35.5, 36.5, 38.4, 40.4);
-constexpr CostPoint kFftF32[] = LARGE_SQUARES(33.7, 34.9, 34.4, 42.8);
+constexpr CostPoint kOverlapSaveF32[] = LARGE_SQUARES(31.7, 34.8, 37.1, 38.1, 39.7);
+constexpr CostPoint kFftF32[] = LARGE_SQUARES(29.8, 38, 35, 33.7, 41.9);
 constexpr CostPoint kCoarseF32[] = LONG_LINES(79.4, 77);
 constexpr CostPoint kDirectF32Colour[] = SQUARES(10.2, 11.9, 16.7, 16.8, 28.8, 62.3, 68.5, 86.9, 242, 489);
 constexpr CostPoint kSeparableF32Colour[] = LINES(10.5, 13.1, 18.9, 28.7, 49.8, 55.4, 147);
-constexpr CostPoint kOverlapSaveF32Colour[] = LARGE_SQUARES(96.3, 112, 121, 122);
-constexpr CostPoint kFftF32Colour[] = LARGE_SQUARES(89.9, 106, 105, 130);
+constexpr CostPoint kOverlapSaveF32Colour[] = LARGE_SQUARES(53.7, 69.2, 71.7, 86.4, 80.7);
+constexpr CostPoint kFftF32Colour[] = LARGE_SQUARES(53, 59.8, 66, 64.8, 91.7);
 constexpr CostPoint kCoarseF32Colour[] = LONG_LINES(104, 188);
 
 #undef LONG_LINES
