@@ -111,13 +111,18 @@ class OverlapSavePlan : public TransformPlan {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
 
-  // As many blocks of all planes at a time as kBatchBytes hold, in equal shares.
+  // Of all planes' blocks as many at a time as kBatchBytes hold, or few less, so that few of the
+  // last batch are in vain.
   Blocks blocks_for(int out_width, int out_height) const {
     const Tiling tiling = tiling_for(out_width, out_height);
     const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
     const int most = int(std::clamp<std::size_t>(kBatchBytes / one.bytes(), 1, kMostBatch));
     const int tiles = tiling.tiles() * planes();
-    return {one.columns, one.rows, ceil_div(tiles, ceil_div(tiles, most))};
+    const auto transformed = [&](int batch) { return ceil_div(tiles, batch) * batch; };
+    int best = std::min(tiles, most);
+    for (int batch = best - 1; batch > most / 2; --batch)
+      if (transformed(batch) < transformed(best)) best = batch;
+    return {one.columns, one.rows, best};
   }
 };
 
