@@ -19,7 +19,7 @@ packages=(g++ make cmake libopencv-dev libcli11-dev libspdlog-dev doctest-dev li
   libeigen3-dev libtiff-dev nlohmann-json3-dev gnuplot-nox)
 missing=()
 for package in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep 'ok installed' >/dev/null || missing+=("$package")
 done
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=()

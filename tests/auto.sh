@@ -5,6 +5,7 @@
 #
 #   tests/auto.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
 #   tests/auto.sh --from POINTS...
+#   tests/auto.sh --lines      says how many the grid has
 #
 # What is beyond is measured once more before it counts. CONVFILT_AUTO_LINES=1-4: of the grid those lines alone, for
 # machines that are lent for minutes; --from judges all parts' points. CONVFILT_AUTO_GRID: compare's options instead of
@@ -32,6 +33,7 @@ for size in 640x480 1920x1080 4096x4096; do
   done
 done
 [ -z "${CONVFILT_AUTO_GRID:-}" ] || lines=("$CONVFILT_AUTO_GRID")
+[ "${1:-}" != --lines ] || { echo "${#lines[@]}"; exit; }
 
 # A line a point, as tests/points.awk writes it.
 points() {  # JSON LINE

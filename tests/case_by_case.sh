@@ -7,28 +7,26 @@
 #                                                           compute-sanitizer and its options
 #
 # ALONE: another filter, whose test cases run by themselves afterwards. JOBS: processes at a time, by default the
-# machine's cores. GPUS: the numbers of GPUs that take turns, as in "0 1"; by default every process sees all.
+# machine's cores.
 set -uo pipefail
 program=$1 filter=$2; shift 2
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 expected=0
 
-run_cases() {  # JOBS FILTER [SANITIZER...]: each leaves what it writes in a file of its own
-  local most=$1 filter=$2 count; shift 2
+run_cases() {  # NAME JOBS FILTER [SANITIZER...]: each leaves what it writes in a file of its own
+  local name=$1 most=$2 filter=$3 count; shift 3
   count=$("$program" "$filter" --count | sed -n 's/.*filters: *//p')
   [ "${count:-0}" -gt 0 ] || { echo "tests/case_by_case.sh: $filter leaves no test case" >&2; exit 1; }
   expected=$((expected + count))
   # From the end, where the longest are.
   # shellcheck disable=SC2016  # the arguments are the inner shell's
-  seq "$count" -1 1 | xargs -P "$most" -I{} bash -c 'gpus=(${GPUS:-})
-    [ ${#gpus[@]} = 0 ] || export CUDA_VISIBLE_DEVICES=${gpus[${1##*-} % ${#gpus[@]}]}
-    "${@:2}" >"$1" 2>&1
-    echo "test case ${1##*/}: exit status $?, $SECONDS s" | tee -a "$1"' one "$work/$most-{}" "$@" \
+  seq "$count" -1 1 | xargs -P "$most" -I{} bash -c '"${@:2}" >"$1" 2>&1
+    echo "test case ${1##*/}: exit status $?, $SECONDS s" | tee -a "$1"' one "$work/$name-{}" "$@" \
     "$program" "$filter" --first={} --last={} --duration=true
 }
-run_cases "${JOBS:-$(nproc)}" "$filter" "$@"
-[ -z "${ALONE:-}" ] || run_cases 1 "$ALONE" "$@"
+run_cases each "${JOBS:-$(nproc)}" "$filter" "$@"
+[ -z "${ALONE:-}" ] || run_cases alone 1 "$ALONE" "$@"
 
 # The failed ones last, where they are seen.
 { grep -rlE --exclude=all ': exit status 0, [0-9]+ s$' "$work" | sort -V; grep -rLE --exclude=all ': exit status 0, [0-9]+ s$' "$work" | sort -V; } |

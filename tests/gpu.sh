@@ -7,8 +7,8 @@
 #
 # CONVFILT_GPU_PART: only these of the `steps` below, with commas between, for machines that are lent for minutes;
 # `sanitizers` stands for compute-sanitizer's four. auto, peers and targets can be cut further: see their scripts.
-# JOBS: processes at a time where nothing is timed, by default the machine's cores; GPUS="0 1": of several GPUs those
-# that take turns there. Steps on GPUs of their own can run side by side: CUDA_VISIBLE_DEVICES says on which.
+# JOBS: processes at a time where nothing is timed, by default the machine's cores. Where there are several GPUs,
+# tests/gpus.sh runs the steps side by side. --steps: says their names.
 #
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for README
 # (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.
@@ -17,6 +17,7 @@ cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
 sanitizers="memcheck racecheck initcheck synccheck"
 steps="tests cli same-bytes $sanitizers peers targets auto bench_gpu counters compare end-to-end"
+[ "${1:-}" != --steps ] || { echo "$steps"; exit; }
 part=" ${CONVFILT_GPU_PART:-$steps} "
 part=${part//,/ }
 part=${part/ sanitizers / $sanitizers }
@@ -26,7 +27,7 @@ done
 out=${CONVFILT_OUT:-build/gpu}
 mkdir -p "$out"
 
-command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || die "no GPU here (nvidia-smi -L shows none)"
+command -v nvidia-smi >/dev/null && nvidia-smi -L | grep GPU >/dev/null || die "no GPU here (nvidia-smi -L shows none)"
 command -v compute-sanitizer >/dev/null || die "compute-sanitizer is missing; it comes with the CUDA toolkit"
 if [ $# -ge 1 ]; then
   bin=$(cd "$1" && pwd) || die "$1 is no folder"

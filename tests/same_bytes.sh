@@ -15,7 +15,7 @@ for s in $direct; do
   cmp "$out/basic.png" "$out/$s.png"
 done
 devices=(cpu emulator)
-"$convfilt" list devices | grep -qw 'cuda:0' && devices+=(cuda)
+"$convfilt" list devices | grep -w 'cuda:0' >/dev/null && devices+=(cuda)
 bytes_of() { tail -c 720000 "$1" | od -An -v -w1 -tu1; }
 for d in "${devices[@]}"; do
   "$convfilt" blur --sigma 12 "$here/samples/coffee.png" "$out/blur12-$d.png" --device=$d -v 2>&1 | grep 'family separable'

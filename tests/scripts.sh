@@ -131,7 +131,7 @@ says '^FAILED  0.2 s: large 2: exit status 3$'
 says '^12 of 14 test cases passed, 2 failed: '
 says '^GPU: FAILED: tests$'
 ! gpu tests EMPTY=12 || fail "a process without a test case passes"
-says '^FAILED  test case 4-12: ran 0 test cases$'
+says '^FAILED  test case each-12: ran 0 test cases$'
 ! gpu tests LARGE_CASES=0 || fail "a filter that leaves nothing passes"
 says 'leaves no test case$'
 ! gpu sanitizers FAILS=1 || fail "a failed case passes under the sanitizers"
@@ -231,6 +231,27 @@ says '^FAILED .* 3.0 copies, 1.500 times the best, kin, 2.0 copies'
 sed 's/ 1 fake \([0-9]*\)$/ 1.2 kin \1/' "$work/auto/auto-6-27.points" >"$work/auto/slow.points"
 ! auto "--from $work/auto/auto-1-5.points $work/auto/slow.points" || fail "a slow choice of a part passes"
 
+printf '#!/bin/sh\necho 2\n' >"$fakes/nproc"
+printf '#!/bin/sh\nshift 2; exec "$@"\n' >"$fakes/taskset"
+chmod +x "$fakes"/*
+gpus() {  # PART [VARIABLE=VALUE...]
+  env PATH="$fakes:$PATH" FAKES="$fakes" FAKE_GPU=$'GPU 0: fake\nGPU 1: fake' CONVFILT_OUT="$work/gpus" \
+    CONVFILT_GPU_PART="$1" "${@:2}" bash gpus.sh "$fakes" >"$work/said" 2>&1
+}
+gpus auto,targets,tests || fail "steps side by side fail: $(cat "$work/said" "$work"/gpus/tests/*)"
+says '^ok      auto-27 on GPU [01] '
+says '^tests: 14 of 14 test cases passed'
+says '^worst of 27 points: '
+says '^\| 8-bit, any mask 3×3, 5×5 \| ≤ 1.15 \| 3.00 \|'
+says '^GPUs: passed: auto targets tests $'
+! gpus memcheck,synccheck FAILS=2 || fail "failed cases pass side by side"
+says '^FAILED  memcheck on GPU [01] '
+says '^GPUs: FAILED: memcheck synccheck$'
+! gpus tests,auto CONVFILT_AUTO_LINES=3 CONVFILT_SECONDS=0 || fail "what was stopped passes"
+says '^GPUs: FAILED: tests auto-3$'
+! gpus tests FAKE_GPU= || fail "steps side by side pass without a GPU"
+says 'no GPU here'
+
 # shellcheck disable=SC2086  # arguments
 peers() { env PATH="$fakes:$PATH" CONVFILT_OUT="$work/$1" SIDE=64 "${@:3}" bash peers/gpu.sh $2 >"$work/said" 2>&1; }
 peers any "$fakes" PARTS=any MASKS=3 || fail "any masks fail: $(cat "$work/said")"
@@ -242,4 +263,4 @@ says '^\| convfilt auto \(rank 1\) \|  \| 9.00 \|$'
 says '^\| convfilt best \| 3.00 fake \|  \|$'
 ! peers any "$fakes" PARTS=some || fail "an unknown part passes"
 ! peers any "$fakes" PARTS=any FAKE_GPU= || fail "peers pass without a GPU"
-echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk; gpu.sh, targets.sh, auto.sh, peers/gpu.sh"
+echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk; gpu.sh, gpus.sh, targets.sh, auto.sh, peers/gpu.sh"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "a_depth.hpp"
 #include "compare.hpp"
 #include "emulator/shared_words.hpp"
 #include "environment.hpp"
@@ -60,7 +61,7 @@ auto cycled(const Values& values, int k) {
 
 }  // namespace
 
-TEST_CASE("separable: every length of a mask") {
+TEST_CASE_TEMPLATE("separable: every length of a mask", D, OfU8, OfU16, OfF32) {
   Random random(92);
   int k = 0;
   for (int taps = 1; taps <= 137; ++taps) {
@@ -76,9 +77,10 @@ TEST_CASE("separable: every length of a mask") {
                                   : real_low_rank_mask(random, taps, other, terms);
         const Mask turned =
             anchored(mask, random.integer(0, mask.width - 1), random.integer(0, mask.height - 1));
-        check_bytes({150, upright ? 90 : 40, 1 + k % 2 * (k % 5), depth, cycled(kBorders, k), 0.5,
-                     k % 4 ? mask : turned});
-        ++k;
+        const int turn = k++;
+        if (depth != D::value) continue;
+        check_bytes({150, upright ? 90 : 40, 1 + turn % 2 * (turn % 5), depth,
+                     cycled(kBorders, turn), 0.5, turn % 4 ? mask : turned});
       }
     }
   }
@@ -118,7 +120,9 @@ TEST_CASE("separable: pictures smaller than the mask") {
   }
 }
 
-TEST_CASE("separable: modes, windows, packed rows, NaN and infinity") {
+/// Of each depth and mode, with one channel and three.
+template <class Check>
+void check_modes(Depth wanted, Check check) {
   Random random(95);
   int k = 0;
   for (const Mode mode : kModes) {
@@ -126,16 +130,26 @@ TEST_CASE("separable: modes, windows, packed rows, NaN and infinity") {
       for (const int channels : {1, 3}) {
         const Mask mask = real_low_rank_mask(random, 13 + k % 5, 11 + k % 4, 1 + k % 2);
         const Problem p{163, 61, channels, depth, cycled(kBorders, ++k), 9, mask, mode};
-        if (!full_size() && k % 4 != 0) continue;
+        if (depth != wanted || (!full_size() && k % 4 != 0)) continue;
         const FewBlocks few(2);
         const RowCopies copies(k % 2 == 0);
-        check_bytes(p, Fill::not_finite);
-        check_bytes(p, Fill::large);
-        check_bytes(p, Fill::noise, {.padded_pitch = false});
-        check_bytes(p, Fill::noise, {.memory_limit = 40000});
+        check(p);
       }
     }
   }
+}
+
+TEST_CASE_TEMPLATE("separable: modes, packed rows, NaN and infinity", D, OfU8, OfU16, OfF32) {
+  check_modes(D::value, [](const Problem& p) {
+    check_bytes(p, Fill::not_finite);
+    check_bytes(p, Fill::large);
+    check_bytes(p, Fill::noise, {.padded_pitch = false});
+  });
+}
+
+TEST_CASE_TEMPLATE("separable: windows, in every mode", D, OfU8, OfU16, OfF32) {
+  check_modes(D::value,
+              [](const Problem& p) { check_bytes(p, Fill::noise, {.memory_limit = 40000}); });
 }
 
 TEST_CASE("separable: less shared memory, down to what holds no rows at all") {

@@ -5,18 +5,17 @@
 #include <set>
 #include <string>
 
+#include "a_depth.hpp"
 #include "compare.hpp"
 
 namespace convfilt::test {
 namespace {
 
+/// Those of a depth.
+template <class D>
 void check_all(const std::vector<Case>& cases) {
-  for (const Case& c : cases) check_case(c);
-}
-
-std::vector<Case> with_depth(std::vector<Case> cases, Depth depth) {
-  std::erase_if(cases, [depth](const Case& c) { return c.problem.depth != depth; });
-  return cases;
+  for (const Case& c : cases)
+    if (c.problem.depth == D::value) check_case(c);
 }
 
 }  // namespace
@@ -46,45 +45,36 @@ TEST_CASE("a strategy is not prepared for a device that it does not run on") {
   }
 }
 
-// In three, which tests/gpu.sh runs side by side.
-TEST_CASE("all pictures 1x1 to 5x5, u8") {
-  check_all(with_depth(tiny_cases(), Depth::u8));
+TEST_CASE_TEMPLATE("all pictures 1x1 to 5x5", D, OfU8, OfU16, OfF32) {
+  check_all<D>(tiny_cases());
 }
 
-TEST_CASE("all pictures 1x1 to 5x5, u16") {
-  check_all(with_depth(tiny_cases(), Depth::u16));
+TEST_CASE_TEMPLATE("sizes around tile edges", D, OfU8, OfU16, OfF32) {
+  check_all<D>(tile_edge_cases());
 }
 
-TEST_CASE("all pictures 1x1 to 5x5, f32") {
-  check_all(with_depth(tiny_cases(), Depth::f32));
+TEST_CASE_TEMPLATE("every kind of mask", D, OfU8, OfU16, OfF32) {
+  check_all<D>(mask_cases());
 }
 
-TEST_CASE("sizes around tile edges") {
-  check_all(tile_edge_cases());
+TEST_CASE_TEMPLATE("masks cut into parts", D, OfU8, OfU16, OfF32) {
+  check_all<D>(large_mask_cases());
 }
 
-TEST_CASE("every kind of mask") {
-  check_all(mask_cases());
+TEST_CASE_TEMPLATE("large weights that cancel", D, OfU8, OfU16, OfF32) {
+  check_all<D>(cancelling_cases());
 }
 
-TEST_CASE("masks cut into parts") {
-  check_all(large_mask_cases());
+TEST_CASE_TEMPLATE("gaps between rows, rows not aligned, channels", D, OfU8, OfU16, OfF32) {
+  check_all<D>(layout_cases());
 }
 
-TEST_CASE("large weights that cancel") {
-  check_all(cancelling_cases());
+TEST_CASE_TEMPLATE("every mode", D, OfU8, OfU16, OfF32) {
+  check_all<D>(mode_cases());
 }
 
-TEST_CASE("gaps between rows, rows not aligned, channels") {
-  check_all(layout_cases());
-}
-
-TEST_CASE("every mode") {
-  check_all(mode_cases());
-}
-
-TEST_CASE("every kind of picture") {
-  check_all(fill_cases());
+TEST_CASE_TEMPLATE("every kind of picture", D, OfU8, OfU16, OfF32) {
+  check_all<D>(fill_cases());
 }
 
 }  // namespace convfilt::test

@@ -23,7 +23,7 @@ fail() {
   exit 1
 }
 
-has_cuda() { convfilt list devices | grep -q '^ *cuda:0 '; }
+has_cuda() { convfilt list devices | grep '^ *cuda:0 ' >/dev/null; }
 need_cuda() { has_cuda || skip "$(convfilt list devices | sed -n 's/^ *cuda *none: //p')"; }
 need_no_cuda() { ! has_cuda || skip "this machine has a CUDA device"; }
 need_tool() { command -v "$1" >/dev/null || skip "$1 is not installed"; }

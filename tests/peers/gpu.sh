@@ -93,7 +93,7 @@ sweep() {  # NAME OPTION...: leaves NAME.points
 
 failed=()
 if [ ${#from[@]} = 0 ]; then
-  command -v nvidia-smi >/dev/null && nvidia-smi -L | grep -q GPU || die "no GPU here (nvidia-smi -L shows none)"
+  command -v nvidia-smi >/dev/null && nvidia-smi -L | grep GPU >/dev/null || die "no GPU here (nvidia-smi -L shows none)"
   [ -x "$bin/convfilt" ] || die "$bin/convfilt is missing; name the folder that has it"
   measure >"$out/peers.csv"
 else

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# tests/gpu.sh where there are several GPUs: its steps side by side, those that can be cut in pieces, each on a GPU and
+# on cores of its own. Says what ended, when, and at the end what all said.
+#
+#   tests/gpus.sh BUILD     a folder as tests/gpu.sh takes it
+#
+# CONVFILT_GPU_PART, CONVFILT_OUT: as there, with a folder a piece. CONVFILT_SECONDS: what has not ended so many seconds
+# from now is stopped, and counts as failed. CONVFILT_AUTO_LINES: of auto's grid those alone, as tests/auto.sh takes them.
+set -uo pipefail
+die() { echo "tests/gpus.sh: $*" >&2; exit 1; }
+bin=$(cd "${1:?names a folder with convfilt and convfilt_tests}" && pwd) || exit 1
+cd "$(dirname "$0")/.." || exit 1
+# shellcheck source-path=SCRIPTDIR
+. tests/parts.sh
+out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"; out=$(cd "$out" && pwd)
+limit=${CONVFILT_SECONDS:-1000000}
+command -v nvidia-smi >/dev/null || die "no GPU here (there is no nvidia-smi)"
+gpus=$(nvidia-smi -L | grep -c GPU) || die "no GPU here (nvidia-smi -L shows none)"
+share=$(($(nproc) / gpus)); [ $share -gt 0 ] || die "fewer cores than GPUs"
+
+wanted=" ${CONVFILT_GPU_PART:-$(bash tests/gpu.sh --steps)} "
+wanted=${wanted//,/ }
+wants() { [[ $wanted == *" $1 "* ]]; }
+pieces=()  # STEP, or STEP-LINES: those that take longest first
+for step in racecheck tests initcheck peers counters $wanted; do
+  if wants "$step" && [[ " ${pieces[*]} auto targets " != *" $step "* ]]; then pieces+=("$step"); fi
+done
+grid=()
+if wants auto; then
+  mapfile -t grid < <(numbers_of CONVFILT_AUTO_LINES "${CONVFILT_AUTO_LINES:-}" "$(bash tests/auto.sh --lines)" | sort -rn)
+  pieces+=("${grid[@]/#/auto-}")
+fi
+if wants targets; then
+  mapfile -t lines < <(seq "$(grep -vc '^#' tests/targets.txt)")
+  pieces+=("${lines[@]/#/targets-}")
+fi
+
+run() {  # PIECE GPU
+  local step=${1%-[0-9]*} line=${1##*-} start=$SECONDS left=$((limit - SECONDS)) status
+  mkdir -p "$out/$1"; echo 1 >"$out/$1/status"
+  if [ $left -le 0 ]; then echo "FAILED  $1: no time left"; return; fi
+  env CUDA_VISIBLE_DEVICES="$2" JOBS=$share CONVFILT_OUT="$out/$1" CONVFILT_GPU_PART="$step" CONVFILT_AUTO_LINES="$line" \
+    CONVFILT_TARGETS_LINES="$line" timeout $left taskset -c $(($2 * share))-$(($2 * share + share - 1)) \
+    bash tests/gpu.sh "$bin" >"$out/$1/said" 2>&1
+  status=$?
+  echo "$status" >"$out/$1/status"
+  [ $status = 0 ] && echo "ok      $1 on GPU $2 ($((SECONDS - start)) s, at $SECONDS)" && return
+  echo "FAILED  $1 on GPU $2 ($((SECONDS - start)) s, at $SECONDS): $out/$1/said"
+}
+printf '%s\n' "${pieces[@]}" >"$out/queue"
+# shellcheck disable=SC2016  # the argument is the inner shell's
+next() { flock "$out/queue.lock" sh -c 'head -n 1 "$1"; sed -i 1d "$1"' sh "$out/queue"; }
+for gpu in $(seq 0 $((gpus - 1))); do
+  while piece=$(next); [ -n "$piece" ]; do run "$piece" "$gpu"; done &
+done
+wait
+
+# What was cut is judged as one.
+failed=()
+for piece in "${pieces[@]}"; do
+  [ "$(cat "$out/$piece/status")" = 0 ] || failed+=("$piece")
+  [[ $piece == *-[0-9]* ]] || grep -E '^(        |skipped |failed |\|)' "$out/$piece/said" 2>/dev/null | sed "s/^ */$piece: /"
+done
+joined() {  # STEP LINE...
+  local step=$1 line points=(); shift
+  for line; do points+=("$out/$step-$line/$step-$line.points"); done
+  CONVFILT_OUT=$out/$step bash "tests/$step.sh" --from "${points[@]}"
+}
+if wants targets; then
+  mkdir -p "$out/targets"; [ ! -s "$out/peers/peers.csv" ] || cp "$out/peers/peers.csv" "$out/targets"
+  joined targets "${lines[@]}" || failed+=(targets)
+fi
+if [ ${#grid[@]} = "$(bash tests/auto.sh --lines)" ]; then joined auto "${grid[@]}" || failed+=(auto); fi
+if [ ${#failed[@]} -gt 0 ]; then echo "GPUs: FAILED: ${failed[*]}"; exit 1; fi
+echo "GPUs: passed: ${wanted# }${CONVFILT_AUTO_LINES:+(of auto lines $CONVFILT_AUTO_LINES)}"
