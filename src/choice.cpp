@@ -75,10 +75,15 @@ void check_settings(const Strategy* strategy, const Tuning& tuning) {
 Preferred preferred(Family family, DeviceKind kind, int major, const Problem& problem,
                     const Machine& machine) {
   if (kind == DeviceKind::cuda) return cheapest(family, major, problem, machine);
+  const bool on_cpu = kind == DeviceKind::cpu;
   std::span<const std::string_view> names = kSeparable;
-  if (family == Family::transform) names = kTransform;
-  if (family == Family::direct) names = kDirectInEmulator;
-  if (family == Family::direct && kind == DeviceKind::cpu) names = kDirectOnCpu;
+  if (family == Family::direct)
+    names = on_cpu ? std::span<const std::string_view>(kDirectOnCpu) : kDirectInEmulator;
+  if (family == Family::transform) {
+    const double outputs = double(problem.out_width()) * problem.out_height();
+    names = kTransform;
+    if (on_cpu && outputs <= kMostWholeOutputs) names = kTransformOnCpu;
+  }
   for (std::string_view name : names) {
     const Strategy* strategy = find(machine, name);
     if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty())

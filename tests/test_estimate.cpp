@@ -187,6 +187,11 @@ TEST_CASE("auto: large masks by transforms, unless samples are none that these t
   CHECK(two.choose(problem_of(8192, diagonal_mask(301)), "auto", "cuda").strategy == &kWhole);
   CHECK(two.choose(wide, "auto", "cpu").strategy == &kBlocks);
   CHECK(two.choose(wide, "auto", "emulator").strategy == &kBlocks);
+  // The CPU transforms smaller ones as a whole.
+  for (const auto& [side, strategy] : {std::pair{4096, &kWhole}, {4097, &kBlocks}}) {
+    const Problem problem = problem_of(side, diagonal_mask(31), Depth::f32);
+    CHECK(two.choose(problem, "auto", "cpu").strategy == strategy);
+  }
 
   Request request{"auto", "cuda", 0, {}};
   request.finite = false;
