@@ -107,10 +107,12 @@ std::vector<double> cpu_times(Trial& trial, const Bench& bench) {
 }
 
 std::vector<double> cuda_times(Trial& trial, const Bench& bench) {
-  // Beside so long a run what the first one costs is nothing.
-  if (trial.timing.bands == 1 && trial.timing.kernel_ms > budget_ms(bench))
-    return {trial.timing.kernel_ms};
   const auto in = trial.arena->in();
+  // Where that long a run is no kernel's loading alone, one more does.
+  if (trial.timing.bands == 1 && trial.timing.kernel_ms > budget_ms(bench)) {
+    const double again = trial.plan->run(in, trial.result.view()).kernel_ms;
+    if (again > budget_ms(bench)) return {again};
+  }
   const int most_runs = bench.options.repeats;
   const std::vector<double> few = trial.plan->time_resident(in, std::min(kLeastRuns, most_runs));
   if (few.empty())

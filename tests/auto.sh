@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What auto takes must not be slower than the fastest strategy of its family on its device by more than 10 %, at any
-# point of a grid: the problem alone decides the family. Prints the worst point and those beyond, and where another family
-# is faster; fails where there is one beyond. For a machine with a GPU; part of tests/gpu.sh.
+# point of a grid: the problem alone decides the family. Prints the worst point and those beyond, and where another
+# family is faster; fails where there is one beyond. For a machine with a GPU; part of tests/gpu.sh.
 #
 #   tests/auto.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
 #   tests/auto.sh --from POINTS...
@@ -10,7 +10,7 @@
 # What is beyond is measured once more before it counts. CONVFILT_AUTO_LINES=1-4: of the grid those lines alone, for
 # machines that are lent for minutes; --from judges all parts' points. CONVFILT_AUTO_GRID: compare's options instead of
 # the grid. CONVFILT_OUT: where auto-LINES.points and auto-N.json are left (default build/gpu). CONVFILT_AUTO_DEVICE=cpu
-# holds the CPU's strategies to the same.
+# holds the CPU's strategies to the same, on pieces of those pictures that take over a second.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/parts.sh"
@@ -37,9 +37,10 @@ done
 
 # A line a point, as tests/points.awk writes it.
 points() {  # JSON LINE
-  # Little patience: slow strategies take most of the time, and are not near the best.
+  # Little patience: slow strategies take most of the time, and are not near the best. A CPU needs more for whole pictures.
+  local patience=0.1; [ "$device" = cuda ] || patience=1
   # shellcheck disable=SC2086  # a line is several words
-  "$bin/convfilt" compare $2 --device "$device" --repeats 51 --patience 0.1 --json="$1" >"${1%.json}.txt"
+  "$bin/convfilt" compare $2 --device "$device" --repeats 51 --patience $patience --json="$1" >"${1%.json}.txt"
   "$bin/convfilt" compare --from "$1" --csv | awk -v device="$device" -f tests/points.awk
 }
 # Before the points of a line of the grid, as a comment, which it is. What is beyond in one run has to be so in another:

@@ -8,7 +8,7 @@
 # CONVFILT_GPU_PART: only these of the `steps` below, with commas between, for machines that are lent for minutes;
 # `sanitizers` stands for compute-sanitizer's four. auto, peers and targets can be cut further: see their scripts.
 # JOBS: processes at a time where nothing is timed, by default the machine's cores. Where there are several GPUs,
-# tests/gpus.sh runs the steps side by side. --steps: says their names.
+# tests/gpus.sh runs the steps side by side. --steps: says which would run.
 #
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for README
 # (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.
@@ -17,13 +17,13 @@ cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
 sanitizers="memcheck racecheck initcheck synccheck"
 steps="tests cli same-bytes $sanitizers peers targets auto bench_gpu counters compare end-to-end"
-[ "${1:-}" != --steps ] || { echo "$steps"; exit; }
 part=" ${CONVFILT_GPU_PART:-$steps} "
 part=${part//,/ }
 part=${part/ sanitizers / $sanitizers }
 for name in $part; do
   [[ " $steps " == *" $name "* ]] || die "CONVFILT_GPU_PART names $name; the steps are $steps; or say sanitizers"
 done
+[ "${1:-}" != --steps ] || { xargs <<<"$part"; exit; }
 out=${CONVFILT_OUT:-build/gpu}
 mkdir -p "$out"
 

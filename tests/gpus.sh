@@ -4,8 +4,9 @@
 #
 #   tests/gpus.sh BUILD     a folder as tests/gpu.sh takes it
 #
-# CONVFILT_GPU_PART, CONVFILT_OUT: as there, with a folder a piece. CONVFILT_SECONDS: what has not ended so many seconds
-# from now is stopped, and counts as failed. CONVFILT_AUTO_LINES: of auto's grid those alone, as tests/auto.sh takes them.
+# CONVFILT_GPU_PART, CONVFILT_OUT: as there, with a folder a piece. CUDA_VISIBLE_DEVICES: these GPUs alone.
+# CONVFILT_SECONDS: what has not ended so many seconds from now is stopped, and counts as failed. CONVFILT_AUTO_LINES: of
+# auto's grid those alone, as tests/auto.sh takes them.
 set -uo pipefail
 die() { echo "tests/gpus.sh: $*" >&2; exit 1; }
 bin=$(cd "${1:?names a folder with convfilt and convfilt_tests}" && pwd) || exit 1
@@ -15,43 +16,53 @@ cd "$(dirname "$0")/.." || exit 1
 out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"; out=$(cd "$out" && pwd)
 limit=${CONVFILT_SECONDS:-1000000}
 command -v nvidia-smi >/dev/null || die "no GPU here (there is no nvidia-smi)"
-gpus=$(nvidia-smi -L | grep -c GPU) || die "no GPU here (nvidia-smi -L shows none)"
-share=$(($(nproc) / gpus)); [ $share -gt 0 ] || die "fewer cores than GPUs"
+mapfile -t gpus < <(nvidia-smi -L | grep '^GPU ' | sed 's/^GPU \([0-9]*\).*/\1/')
+[ -z "${CUDA_VISIBLE_DEVICES:-}" ] || IFS=, read -ra gpus <<<"$CUDA_VISIBLE_DEVICES"
+[ ${#gpus[@]} -gt 0 ] || die "no GPU here (nvidia-smi -L shows none)"
+# The cores that this process may use, which need not be the machine's first.
+mapfile -t cores < <(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status | tr , '\n' | sed 's/-/ /' |
+  while read -r first last; do seq "$first" "${last:-$first}"; done)
+share=$((${#cores[@]} / ${#gpus[@]})); [ $share -gt 0 ] || die "fewer cores than GPUs"
 
-wanted=" ${CONVFILT_GPU_PART:-$(bash tests/gpu.sh --steps)} "
-wanted=${wanted//,/ }
+wanted=" $(bash tests/gpu.sh --steps) " || exit 1
 wants() { [[ $wanted == *" $1 "* ]]; }
-pieces=()  # STEP, or STEP-LINES: those that take longest first
+pieces=()  # STEP, or STEP-LINE: those that take longest first
 for step in racecheck tests initcheck peers counters $wanted; do
   if wants "$step" && [[ " ${pieces[*]} auto targets " != *" $step "* ]]; then pieces+=("$step"); fi
 done
-grid=()
+grid=() all_of_grid=$(bash tests/auto.sh --lines) || exit 1
 if wants auto; then
-  mapfile -t grid < <(numbers_of CONVFILT_AUTO_LINES "${CONVFILT_AUTO_LINES:-}" "$(bash tests/auto.sh --lines)" | sort -rn)
+  numbers=$(numbers_of CONVFILT_AUTO_LINES "${CONVFILT_AUTO_LINES:-}" "$all_of_grid") || exit 1
+  mapfile -t grid < <(sort -rn <<<"$numbers")
   pieces+=("${grid[@]/#/auto-}")
 fi
 if wants targets; then
   mapfile -t lines < <(seq "$(grep -vc '^#' tests/targets.txt)")
   pieces+=("${lines[@]/#/targets-}")
 fi
+[ ${#pieces[@]} -gt 0 ] || die "there is nothing to run"
+for piece in "${pieces[@]}"; do
+  rm -rf "${out:?}/$piece"; mkdir -p "$out/$piece"; echo 1 >"$out/$piece/status"
+done
 
-run() {  # PIECE GPU
-  local step=${1%-[0-9]*} line=${1##*-} start=$SECONDS left=$((limit - SECONDS)) status
-  mkdir -p "$out/$1"; echo 1 >"$out/$1/status"
+run() {  # PIECE INDEX: on the GPU of that index
+  local step=${1%-[0-9]*} line=${1##*-} start=$SECONDS left=$((limit - SECONDS)) status own
   if [ $left -le 0 ]; then echo "FAILED  $1: no time left"; return; fi
-  env CUDA_VISIBLE_DEVICES="$2" JOBS=$share CONVFILT_OUT="$out/$1" CONVFILT_GPU_PART="$step" CONVFILT_AUTO_LINES="$line" \
-    CONVFILT_TARGETS_LINES="$line" timeout $left taskset -c $(($2 * share))-$(($2 * share + share - 1)) \
+  own=$(IFS=,; echo "${cores[*]:$2 * share:share}")
+  env CUDA_VISIBLE_DEVICES="${gpus[$2]}" JOBS=$share CONVFILT_OUT="$out/$1" CONVFILT_GPU_PART="$step" \
+    CONVFILT_AUTO_LINES="$line" CONVFILT_TARGETS_LINES="$line" timeout -k 10 $left taskset -c "$own" \
     bash tests/gpu.sh "$bin" >"$out/$1/said" 2>&1
   status=$?
   echo "$status" >"$out/$1/status"
-  [ $status = 0 ] && echo "ok      $1 on GPU $2 ($((SECONDS - start)) s, at $SECONDS)" && return
-  echo "FAILED  $1 on GPU $2 ($((SECONDS - start)) s, at $SECONDS): $out/$1/said"
+  [ $status = 0 ] && echo "ok      $1 on GPU ${gpus[$2]} ($((SECONDS - start)) s, at $SECONDS)" && return
+  echo "FAILED  $1 on GPU ${gpus[$2]} ($((SECONDS - start)) s, at $SECONDS): $out/$1/said"
 }
 printf '%s\n' "${pieces[@]}" >"$out/queue"
 # shellcheck disable=SC2016  # the argument is the inner shell's
 next() { flock "$out/queue.lock" sh -c 'head -n 1 "$1"; sed -i 1d "$1"' sh "$out/queue"; }
-for gpu in $(seq 0 $((gpus - 1))); do
-  while piece=$(next); [ -n "$piece" ]; do run "$piece" "$gpu"; done &
+trap ': >"$out/queue"; echo "tests/gpus.sh: stopped; what runs now runs to its end" >&2; exit 130' INT TERM
+for index in "${!gpus[@]}"; do
+  while piece=$(next); [ -n "$piece" ]; do run "$piece" "$index"; done &
 done
 wait
 
@@ -67,9 +78,10 @@ joined() {  # STEP LINE...
   CONVFILT_OUT=$out/$step bash "tests/$step.sh" --from "${points[@]}"
 }
 if wants targets; then
-  mkdir -p "$out/targets"; [ ! -s "$out/peers/peers.csv" ] || cp "$out/peers/peers.csv" "$out/targets"
+  rm -rf "${out:?}/targets"; mkdir -p "$out/targets"
+  [ ! -s "$out/peers/peers.csv" ] || cp "$out/peers/peers.csv" "$out/targets"
   joined targets "${lines[@]}" || failed+=(targets)
 fi
-if [ ${#grid[@]} = "$(bash tests/auto.sh --lines)" ]; then joined auto "${grid[@]}" || failed+=(auto); fi
+if wants auto && [ ${#grid[@]} = "$all_of_grid" ]; then joined auto "${grid[@]}" || failed+=(auto); fi
 if [ ${#failed[@]} -gt 0 ]; then echo "GPUs: FAILED: ${failed[*]}"; exit 1; fi
-echo "GPUs: passed: ${wanted# }${CONVFILT_AUTO_LINES:+(of auto lines $CONVFILT_AUTO_LINES)}"
+echo "GPUs: passed:$wanted${CONVFILT_AUTO_LINES:+(of auto lines $CONVFILT_AUTO_LINES)}"

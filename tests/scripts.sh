@@ -231,11 +231,11 @@ says '^FAILED .* 3.0 copies, 1.500 times the best, kin, 2.0 copies'
 sed 's/ 1 fake \([0-9]*\)$/ 1.2 kin \1/' "$work/auto/auto-6-27.points" >"$work/auto/slow.points"
 ! auto "--from $work/auto/auto-1-5.points $work/auto/slow.points" || fail "a slow choice of a part passes"
 
-printf '#!/bin/sh\necho 2\n' >"$fakes/nproc"
 printf '#!/bin/sh\nshift 2; exec "$@"\n' >"$fakes/taskset"
 chmod +x "$fakes"/*
+two="GPU 0: fake"; [ "$(nproc)" -lt 2 ] || two+=$'\nGPU 1: fake'
 gpus() {  # PART [VARIABLE=VALUE...]
-  env PATH="$fakes:$PATH" FAKES="$fakes" FAKE_GPU=$'GPU 0: fake\nGPU 1: fake' CONVFILT_OUT="$work/gpus" \
+  env PATH="$fakes:$PATH" FAKES="$fakes" FAKE_GPU="$two" CONVFILT_OUT="$work/gpus" \
     CONVFILT_GPU_PART="$1" "${@:2}" bash gpus.sh "$fakes" >"$work/said" 2>&1
 }
 gpus auto,targets,tests || fail "steps side by side fail: $(cat "$work/said" "$work"/gpus/tests/*)"
@@ -249,6 +249,11 @@ says '^FAILED  memcheck on GPU [01] '
 says '^GPUs: FAILED: memcheck synccheck$'
 ! gpus tests,auto CONVFILT_AUTO_LINES=3 CONVFILT_SECONDS=0 || fail "what was stopped passes"
 says '^GPUs: FAILED: tests auto-3$'
+for lines in 1,4 5-99; do ! gpus auto CONVFILT_AUTO_LINES=$lines || fail "there are no lines $lines"; done
+! gpus tests,nothing || fail "an unknown step passes side by side"
+says 'names nothing'
+! gpus , || fail "no step at all passes"
+says 'nothing to run'
 ! gpus tests FAKE_GPU= || fail "steps side by side pass without a GPU"
 says 'no GPU here'
 

@@ -167,9 +167,10 @@ TEST_CASE("overlap-save on the CPU: threads change no byte, NaN stays in its blo
 TEST_CASE("more than is transformed at a time: as the direct family, within a step") {
   if (!full_size()) return;
   const Mask mask = gaussian_mask(9, 5, 2);
-  // In colour a plane is less than that, and all together are more.
-  for (const Problem& p : {Problem{3300, 2900, 1, Depth::u8, Border::reflect, 0, mask},
-                           Problem{2000, 1500, 3, Depth::u8, Border::reflect, 0, mask}}) {
+  // In colour a plane is less than that, and all together are more. Of overlap-save's last batch
+  // one block is in vain.
+  for (const Problem& p : {Problem{3300, 2984, 1, Depth::u8, Border::reflect, 0, mask},
+                           Problem{2060, 1480, 3, Depth::u8, Border::reflect, 0, mask}}) {
     const Picture in = noise(p);
     const Picture direct = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
     for (const Runner& runner : transform_runners(mask)) {

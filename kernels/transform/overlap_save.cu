@@ -111,17 +111,17 @@ class OverlapSavePlan : public TransformPlan {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
 
-  // Of all planes' blocks as many at a time as kBatchBytes hold, or few less, so that few of the
-  // last batch are in vain.
+  // Of all planes' blocks as many at a time as kBatchBytes hold, in equal shares; or fewer, down to
+  // half, where of the last batch's so many less are in vain.
   Blocks blocks_for(int out_width, int out_height) const {
     const Tiling tiling = tiling_for(out_width, out_height);
     const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
     const int most = int(std::clamp<std::size_t>(kBatchBytes / one.bytes(), 1, kMostBatch));
     const int tiles = tiling.tiles() * planes();
     const auto transformed = [&](int batch) { return ceil_div(tiles, batch) * batch; };
-    int best = std::min(tiles, most);
-    for (int batch = best - 1; batch > most / 2; --batch)
-      if (transformed(batch) < transformed(best)) best = batch;
+    int best = ceil_div(tiles, ceil_div(tiles, most));
+    for (int batch = best - 1, half = best / 2; batch > half; --batch)
+      if (transformed(batch) < 0.98 * transformed(best)) best = batch;
     return {one.columns, one.rows, best};
   }
 };

@@ -1,6 +1,6 @@
 # The tiles as a drawing: the numbers stand in it, for every strategy that has blocks.
 need_tool gnuplot
-convfilt explain tiled-in --mask 5x5 --tile 16 --picture tiles.svg | grep -q '400 / 256'
+convfilt explain tiled-in --mask 5x5 --tile 16 --picture tiles.svg | grep '400 / 256' >/dev/null
 grep -q 'tiled-in, mask 5x5: 256 outputs from 400 loads, reuse 256 · 25 / 400 = 16' tiles.svg || fail "no title"
 grep -q 'A, corner: 324 samples, 76 ghost cells' tiles.svg || fail "no corner block"
 grep -q 'picture 200 x 120, 13 x 8 blocks' tiles.svg || fail "no picture"
