@@ -7,7 +7,7 @@
 #   tests/auto.sh --from POINTS...
 #   tests/auto.sh --lines      says how many the grid has
 #
-# What is beyond is measured once more before it counts. CONVFILT_AUTO_LINES=1-4: of the grid those lines alone, for
+# CONVFILT_AUTO_LINES=1-4: of the grid those lines alone, for
 # machines that are lent for minutes; --from judges all parts' points. CONVFILT_AUTO_GRID: compare's options instead of
 # the grid. CONVFILT_OUT: where auto-LINES.points and auto-N.json are left (default build/gpu). CONVFILT_AUTO_DEVICE=cpu
 # holds the CPU's strategies to the same, on pieces of those pictures that take over a second.
@@ -35,26 +35,15 @@ done
 [ -z "${CONVFILT_AUTO_GRID:-}" ] || lines=("$CONVFILT_AUTO_GRID")
 [ "${1:-}" != --lines ] || { echo "${#lines[@]}"; exit; }
 
-# A line a point, as tests/points.awk writes it.
-points() {  # JSON LINE
+# Writes a line a point; before those of a line of the grid, as a comment, which it is.
+measure() {  # NUMBER
   # Little patience: slow strategies take most of the time, and are not near the best. A CPU needs more for whole pictures.
   local patience=0.1; [ "$device" = cuda ] || patience=1
   # shellcheck disable=SC2086  # a line is several words
-  "$bin/convfilt" compare $2 --device "$device" --repeats 51 --patience $patience --json="$1" >"${1%.json}.txt"
-  "$bin/convfilt" compare --from "$1" --csv | awk -v device="$device" -f tests/points.awk
-}
-# Before the points of a line of the grid, as a comment, which it is. What is beyond in one run has to be so in another:
-# kernels of microseconds wait where the host is late with a launch.
-measure() {  # NUMBER
-  local line=${lines[$1 - 1]} first=$out/auto-$1.first again=$out/auto-$1.again
-  points "$out/auto-$1.json" "$line" >"$first"
-  : >"$again"
-  if grep -q . <(awk -v most=$most '$15 > most' "$first"); then points "$out/auto-$1-again.json" "$line" >"$again"; fi
+  "$bin/convfilt" compare ${lines[$1 - 1]} --device "$device" --repeats 51 --patience $patience --json="$out/auto-$1.json" \
+    >"$out/auto-$1.txt"
   echo "#$1 of ${#lines[@]}"
-  awk -v most=$most -v again="$again" '{ point = $1 " " $2 " " $3 " " $4 " " $5 " " $6 " " $7 }
-    FILENAME == again { second[point] = $0; next }
-    $15 > most && point in second { $0 = second[point] }
-    { print }' "$again" "$first"
+  "$bin/convfilt" compare --from "$out/auto-$1.json" --csv | awk -v device="$device" -f tests/points.awk
 }
 if [ ${#from[@]} = 0 ]; then
   [ -x "$bin/convfilt" ] || { echo "tests/auto.sh: $bin/convfilt is missing" >&2; exit 1; }

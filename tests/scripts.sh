@@ -171,18 +171,12 @@ while [ $# -gt 0 ]; do
   shift
 done
 mask=${mask%%[,x]*}
-# With SLOW, a folder: slower than another in the first run of each name, or in all where it says so.
-other=$mask
-if [ -n "${SLOW:-}" ]; then
-  other=$((mask * 10)) name=${json##*/}; name=${name%-again.json}; name=${name%.json}
-  if [ -f "$SLOW/always" ] || mkdir "$SLOW/$name" 2>/dev/null; then other=$((mask - 1)); fi
-fi
 cat >"$json" <<POINTS
   "copy_bytes_per_s": ${mask}000000000000,
 width_px,height_px,depth,channels,mask,mask_width,mask_height,strategy,family,device,by_auto,time_in_copies,time_over_best,roofline_share,refused,refusal
 64,64,$depth,$channels,16bit,$mask,$mask,fake,direct,cuda:0,true,$mask,1,0.5,false,
 64,64,$depth,$channels,16bit,$mask,$mask,fft,transform,cuda:0,false,$((2 * mask)),2,0.5,false,
-64,64,$depth,$channels,16bit,$mask,$mask,kin,direct,cuda:0,false,$other,1.5,0.5,false,
+64,64,$depth,$channels,16bit,$mask,$mask,kin,direct,cuda:0,false,$((mask * 10 - ${SLOW:-0} * (9 * mask + 1))),1.5,0.5,false,
 POINTS
 END
 # shellcheck disable=SC2086  # arguments
@@ -221,11 +215,7 @@ auto "$fakes" CONVFILT_AUTO_LINES=6-27 || fail "the other lines fail: $(cat "$wo
 auto "--from $work/auto/auto-1-5.points $work/auto/auto-6-27.points" || fail "the lines cannot be joined: $(cat "$work/said")"
 says '^worst of 27 points: '
 ! auto "--from $work/auto/auto-1-5.points" || fail "five lines pass for all"
-mkdir "$work/slow"
-auto "$fakes" CONVFILT_AUTO_LINES=2-3 SLOW="$work/slow" || fail "slow in one run of two fails: $(cat "$work/said")"
-[ -s "$work/auto/auto-2.again" ] || fail "what was slow was not measured again"
-touch "$work/slow/always"
-! auto "$fakes" CONVFILT_AUTO_LINES=2-3 SLOW="$work/slow" || fail "slow in both runs passes"
+! auto "$fakes" CONVFILT_AUTO_LINES=2-3 SLOW=1 || fail "what auto takes is slower and passes"
 says '^FAILED .* 3.0 copies, 1.500 times the best, kin, 2.0 copies'
 ! auto "--from $work/auto/none.points" || fail "a part that is not there passes"
 sed 's/ 1 fake \([0-9]*\)$/ 1.2 kin \1/' "$work/auto/auto-6-27.points" >"$work/auto/slow.points"
