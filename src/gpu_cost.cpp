@@ -24,9 +24,9 @@ constexpr double kLargePixels = 8192.0 * 8192, kCopiedBytesPerMicrosecond = 4.1e
 #define LINES(a, b, c, d, e, f) \
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(63), e}, {line_taps_of(127), f}}
 
-// To 47 taps lines are added up in registers; those of 49 were not measured apart from 47 by the other kernel.
-#define WALKED_LINES(a, b, c, d, walked, e, f, g) \
-  {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(47), walked}, {line_taps_of(49), e}, {line_taps_of(63), f}, {line_taps_of(127), g}}
+// To 63 taps lines are added up in registers, by kernels for up to 31, 47 and 63; that of 65 is the other kernel's of 63.
+#define WALKED_LINES(a, b, c, d, e, f, g, h, i, j) \
+  {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(33), e}, {line_taps_of(47), f}, {line_taps_of(49), g}, {line_taps_of(63), h}, {line_taps_of(65), i}, {line_taps_of(127), j}}
 
 constexpr CostPoint kTensor[] = LARGER_SQUARES(1.33, 1.53, 1.68, 1.87, 2.58, 7.29, 7.34, 15.8, 27.7);
 constexpr CostPoint kTensorColour[] = LARGER_SQUARES(1.19, 1.38, 2.05, 2.12, 2.87, 8.53, 10.4, 19.7, 31.4);
@@ -46,10 +46,10 @@ constexpr CostPoint kSeparableTensorWarps[] = LINES(2.63, 2.64, 2.64, 2.98, 4.93
 constexpr CostPoint kSeparableTensorWarpsColour[] = LINES(2.82, 2.82, 2.82, 3.33, 4.83, 19.0);
 constexpr CostPoint kSeparableU8[] = LINES(10.5, 10.8, 11.9, 15.8, 27.8, 56.4);
 constexpr CostPoint kSeparableU8Colour[] = LINES(8.07, 13.0, 14.3, 16.0, 28.1, 61.5);
-constexpr CostPoint kSeparableU16[] = WALKED_LINES(1.22, 1.27, 1.51, 3.13, 4.69, 8.54, 9.94, 21.7);
-constexpr CostPoint kSeparableU16Colour[] = WALKED_LINES(1.17, 1.18, 1.59, 3.73, 5.71, 8.04, 9.59, 29.7);
-constexpr CostPoint kSeparableF32[] = WALKED_LINES(1.14, 1.14, 1.17, 1.50, 2.29, 3.08, 3.77, 8.07);
-constexpr CostPoint kSeparableF32Colour[] = WALKED_LINES(1.09, 1.09, 1.11, 1.83, 2.77, 3.47, 4.26, 10.9);
+constexpr CostPoint kSeparableU16[] = WALKED_LINES(1.22, 1.27, 1.51, 3.11, 3.29, 4.39, 4.84, 5.62, 9.94, 21.7);
+constexpr CostPoint kSeparableU16Colour[] = WALKED_LINES(1.17, 1.18, 1.59, 3.19, 3.73, 4.52, 5.10, 6.04, 9.59, 29.7);
+constexpr CostPoint kSeparableF32[] = WALKED_LINES(1.14, 1.14, 1.17, 1.48, 1.60, 2.30, 2.59, 3.01, 3.77, 8.07);
+constexpr CostPoint kSeparableF32Colour[] = WALKED_LINES(1.09, 1.09, 1.11, 1.61, 1.82, 2.23, 2.52, 2.94, 4.26, 10.9);
 
 #define LARGE_SQUARES(a, b, c, d) \
   {{taps_of(31), a}, {taps_of(63), b}, {taps_of(127), c}, {taps_of(257), d}}
@@ -80,6 +80,7 @@ constexpr CostPoint kCoarseF32Colour[] = LONG_LINES(7.91, 5.26, 5.83);
 #undef LARGE_SQUARES
 #undef LARGER_SQUARES
 #undef SQUARES
+#undef WALKED_LINES
 #undef LINES
 
 constexpr CostCurve kCurves[] = {

@@ -15,6 +15,7 @@ std::optional<LineMask> as_it_is(const SeparableMask<T>& mask) {
   }
   const auto& [row, column] = mask.terms.front();
   LineMask m;
+  m.side = side;
   m.dx = -row.anchor_x;
   m.dy = -column.anchor_y;
   m.finish = column.finish;

@@ -7,13 +7,14 @@
 
 namespace convfilt {
 
-constexpr int kLongestLine = 47;  ///< taps; sums of more rows would not fit in registers
+constexpr int kLongestLine = 63;  ///< taps; sums of more rows would not fit in registers
 
 /// By value.
 struct LineMask {
+  int side = 0;
   int dx = 0, dy = 0;  ///< the first tap, in pixels from the output
   FloatFinish finish;
-  float row[kLongestLine], column[kLongestLine];
+  float row[kLongestLine] = {}, column[kLongestLine] = {};
 };
 
 /// The mask, if it is a square of odd side. For 16 bits in tiny_samples.hpp's terms, unless its

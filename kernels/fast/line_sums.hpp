@@ -68,9 +68,12 @@ struct alignas(R::kOutputs * sizeof(T)) LineOutputs {
 
   CONVFILT_DEVICE LineOutputs(const FloatFinish& f, const float (&sums)[R::kOutputs]) {
     if constexpr (sizeof(T) == 4) {
-      const Bytes16 ends = finished<T>(f, sums);
-      CONVFILT_UNROLL(4)
-      for (int k = 0; k < 4; ++k) words[k] = ends.words[k];
+      float four[4] = {};
+      CONVFILT_UNROLL(R::kOutputs)
+      for (int k = 0; k < R::kOutputs; ++k) four[k] = sums[k];
+      const Bytes16 ends = finished<T>(f, four);
+      CONVFILT_UNROLL(R::kOutputs)
+      for (int k = 0; k < R::kOutputs; ++k) words[k] = ends.words[k];
     } else {
       CONVFILT_UNROLL(R::kOutputs / 2)
       for (int k = 0; k < R::kOutputs / 2; ++k) {

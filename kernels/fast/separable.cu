@@ -13,10 +13,10 @@
 //
 //   Multiply-adds per output and term: w + h and the mids above a block's first output row,
 //   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block. A term has a ring of its own.
-//   Siblings: separable_walk.cu does small squares of 16-bit and float samples and keeps no mids;
-//   two-pass writes them to memory, as done here for more than kFusedTaps or little shared memory.
-//   fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp and
-//   fused_columns.hpp compute.
+//   Siblings: separable_walk.cu does squares of up to 63 taps of 16-bit and float samples and keeps
+//   sums; two-pass writes them to memory, as done here for more than kFusedTaps or little shared
+//   memory. fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp
+//   and fused_columns.hpp compute.
 
 #include "separable.hpp"
 

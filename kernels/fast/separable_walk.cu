@@ -1,4 +1,5 @@
-// separable's way for small square masks of samples that are no bytes: both passes in registers.
+// separable's way for square masks of up to 63 taps, of samples that are no bytes: sums of all the
+// rows of outputs that a row of samples belongs to stay in registers.
 //
 //   A block walks down a strip. A lane reads a row's samples around its 16 bytes of outputs
 //   from shared memory, computes their mids, and adds these to the sums of all rows of
@@ -9,13 +10,22 @@
 //                   o o o o               h rows of sums, which move down a place as
 //                   o o o o               they are added to
 //
+//   Long masks leave little room beside the sums: a lane has two columns of them, for which it
+//   would read w + 1 samples. So a warp takes eight rows at once, and its lanes share their mids:
+//
+//       lane 0 | m m ... m |  lane 8 | m m ... m |  ...   row 0: 16 mids a lane, from w + 15
+//       samples lane 1 | m m ... m |  lane 9 | m m ... m |  ...   row 1
+//         v      through shared memory
+//       lane 0 | o o |  lane 1 | o o |  ...               the sums of two columns, eight rows of
+//       mids
+//
 //   Global reads per output: (1 + (h - 1) / rows) * (1 + (w + 2) / columns) of 32-bit samples.
-//   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows); loads from shared memory:
-//   ceil((w + 3) / 4) / 4 of 16 bytes, for 32-bit samples.
-//   Sibling: fused_kernel in separable.cu keeps mids in shared memory, of which a long mask
-//   needs too many for registers.
+//   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows); loads from shared memory of 16 bytes,
+//   for 32-bit samples: ceil((w + 3) / 4) / 4, where mids are shared (w + 15) / 64 and a mid's own.
+//   Sibling: fused_kernel in separable.cu keeps h rows of mids in shared memory, and no sums.
 //   What lies beside the picture is written beside its rows first: strips that did it took half as
-//   long again. line_walk.hpp has the kernel, line_rows.hpp loads, line_sums.hpp computes.
+//   long again. line_walk.hpp has the kernel, line_rows.hpp loads, line_sums.hpp and
+//   line_runs.hpp compute.
 
 #include "separable_walk.hpp"
 
@@ -28,22 +38,19 @@ namespace {
 
 using std::uint16_t;
 
-/// Calls f with the side as a constant.
-template <class T, int kSide = 3, class F>
+/// Calls f with what lanes reach for a mask of this side, and the kernel.
+template <class T, int kChannels, int kSide = 3, class F>
 decltype(auto) with_line(int side, F f) {
-  if constexpr (kSide + 2 <= kLongestLine) {
-    if (side > kSide) return with_line<T, kSide + 2>(side, f);
+  if constexpr (kSide < kLongestLine) {
+    constexpr int kNext = line_taps(kSide + 2, sizeof(T) == 4, kChannels);
+    if (side > kSide) return with_line<T, kChannels, kNext>(side, f);
   }
-  return f(std::integral_constant<int, kSide>{});
+  return f(LineReach<T, kSide, kChannels>{}, line_kernel<T, kSide, kChannels>);
 }
 
-/// Calls f with what lanes reach, and the kernel.
 template <class T, class F>
 decltype(auto) with_kernel(int side, int channels, F f) {
-  return with_line<T>(side, [&](auto known) {
-    if (channels == 1) return f(LineReach<T, known(), 1>{}, line_kernel<T, known(), 1>);
-    return f(LineReach<T, known(), 3>{}, line_kernel<T, known(), 3>);
-  });
+  return channels == 1 ? with_line<T, 1>(side, f) : with_line<T, 3>(side, f);
 }
 
 template <class R>
@@ -62,15 +69,33 @@ LineGrid grid_for(R reach, Kernel kernel, int width, int height) {
   return grid;
 }
 
+/// Bytes of a row that lanes read beyond those of walk_sides(), where they share mids: of a whole
+/// run, and of taps that the mask does not have.
+template <class T>
+int run_sides(const Problem& problem) {
+  return with_kernel<T>(problem.mask.width, problem.channels, [&](auto reach, auto) {
+    using R = decltype(reach);
+    if (R::kRun == 0) return 0;
+    return (R::kRun + (R::kSide - problem.mask.width) * R::kPixel + R::kChunk) * int(sizeof(T));
+  });
+}
+
 template <class T>
 class LineWalkPlan : public DevicePlan {
  public:
   LineWalkPlan(const Problem& problem, const PlanOptions& options, const LineMask& mask)
-      : DevicePlan(
-            problem, options,
-            {.width = kMostWalkedPixels, .interleaved = true, .sides = walk_sides<T>(problem)}),
+      : DevicePlan(problem, options,
+                   {.width = kMostWalkedPixels,
+                    .interleaved = true,
+                    .sides = walk_sides<T>(problem) + run_sides<T>(problem)}),
         ghost_(ghost_sample<T>(problem)),
-        mask_(mask) {}
+        mask_(mask) {
+    // A kernel of more taps has the column's ones last.
+    with_kernel<T>(mask.side, problem.channels, [&](auto reach, auto) {
+      std::rotate(mask_.column, std::end(mask_.column) - (decltype(reach)::kSide - mask.side),
+                  std::end(mask_.column));
+    });
+  }
 
  protected:
   void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
@@ -78,12 +103,13 @@ class LineWalkPlan : public DevicePlan {
     LineMask mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    const int left = write_sides(in, out.width, ghost_, problem_, mask.dx, step(), stream_);
     with_kernel<T>(problem_.mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
-      const int columns = (ceil_div(out.width, R::kOutputs) + R::kLoads - 1) * R::kOutputs;
-      const PlaneView<const T> samples{in.data - left, ceil_div(columns, R::kChunk) * R::kChunk,
-                                       in.height, in.stride};
+      const int left = -mask.dx * step(), reached = R::samples_for(out.width);
+      const int used = R::kRun > 0 ? reached : out.width + (R::kSide - 1) * R::kPixel;
+      write_sides(in, ghost_, problem_.border, step(), left, std::max(0, used - left - in.width),
+                  stream_);
+      const PlaneView<const T> samples{in.data - left, reached, in.height, in.stride};
       const LineGrid grid = grid_for(reach, kernel, out.width, out.height);
       launch_shared(dim3(grid.across, ceil_div(out.height, grid.rows)), block_of(reach), R::kBytes,
                     stream_, kernel, samples, out, ghost_, problem_.border, grid, mask);
@@ -96,7 +122,7 @@ class LineWalkPlan : public DevicePlan {
 
  private:
   const T ghost_;
-  const LineMask mask_;
+  LineMask mask_;
 };
 
 }  // namespace
@@ -120,7 +146,7 @@ Geometry line_walk_geometry(const Problem& p) {
     g.out_rows = grid.rows;
     g.shared_bytes = R::kBytes;
     const int columns = R::kChunks * R::kChunk;
-    g.loads = double(columns) * (grid.rows + R::kSide - 1);
+    g.loads = double(columns) * (grid.rows + p.mask.height - 1);
     g.loads_per_output = std::to_string(columns) + " * (rows + h - 1) / (" +
                          std::to_string(g.out_columns) + " * rows)";
     g.note = "A block walks down its rows, " + std::to_string(R::kTogether) +
