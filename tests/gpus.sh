@@ -20,7 +20,7 @@ mapfile -t gpus < <(nvidia-smi -L | grep '^GPU ' | sed 's/^GPU \([0-9]*\).*/\1/'
 [ -z "${CUDA_VISIBLE_DEVICES:-}" ] || IFS=, read -ra gpus <<<"$CUDA_VISIBLE_DEVICES"
 [ ${#gpus[@]} -gt 0 ] || die "no GPU here (nvidia-smi -L shows none)"
 # The cores that this process may use, which need not be the machine's first.
-mapfile -t cores < <(sed -n 's/^Cpus_allowed_list:\t//p' /proc/self/status | tr , '\n' | sed 's/-/ /' |
+mapfile -t cores < <(taskset -cp $$ | sed 's/.*: //' | tr , '\n' | sed 's/-/ /' |
   while read -r first last; do seq "$first" "${last:-$first}"; done)
 share=$((${#cores[@]} / ${#gpus[@]})); [ $share -gt 0 ] || die "fewer cores than GPUs"
 

@@ -221,7 +221,7 @@ says '^FAILED .* 3.0 copies, 1.500 times the best, kin, 2.0 copies'
 sed 's/ 1 fake \([0-9]*\)$/ 1.2 kin \1/' "$work/auto/auto-6-27.points" >"$work/auto/slow.points"
 ! auto "--from $work/auto/auto-1-5.points $work/auto/slow.points" || fail "a slow choice of a part passes"
 
-printf '#!/bin/sh\nshift 2; exec "$@"\n' >"$fakes/taskset"
+printf '#!/bin/sh\n[ "$1" != -cp ] || { echo "pid $2'"'"'s current affinity list: 0,2-3"; exit; }\nshift 2; exec "$@"\n' >"$fakes/taskset"
 chmod +x "$fakes"/*
 two="GPU 0: fake"; [ "$(nproc)" -lt 2 ] || two+=$'\nGPU 1: fake'
 gpus() {  # PART [VARIABLE=VALUE...]
