@@ -24,7 +24,8 @@ constexpr double kLargePixels = 8192.0 * 8192, kCopiedBytesPerMicrosecond = 4.1e
 #define LINES(a, b, c, d, e, f) \
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(63), e}, {line_taps_of(127), f}}
 
-// To 63 taps lines are added up in registers, by kernels for up to 31, 47 and 63; that of 65 is the other kernel's of 63.
+// To 63 taps lines are added up in registers; from 49 on lanes share mids, in colour and in 16 bits from fewer. That of 65 is
+// the other kernel's of 63.
 #define WALKED_LINES(a, b, c, d, e, f, g, h, i, j) \
   {{line_taps_of(5), a}, {line_taps_of(9), b}, {line_taps_of(15), c}, {line_taps_of(31), d}, {line_taps_of(33), e}, {line_taps_of(47), f}, {line_taps_of(49), g}, {line_taps_of(63), h}, {line_taps_of(65), i}, {line_taps_of(127), j}}
 

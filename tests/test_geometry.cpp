@@ -40,18 +40,21 @@ Counts counted(const Runner& runner, const Problem& problem) {
 template <class F>
 void for_each_geometry(F f) {
   Random random(62);
-  for (auto [w, h] : {std::pair{1, 1}, {3, 3}, {2, 3}, {5, 5}, {9, 1}, {1, 7}, {15, 15}, {31, 4}}) {
+  for (auto [w, h] :
+       {std::pair{1, 1}, {3, 3}, {2, 3}, {5, 5}, {9, 1}, {1, 7}, {15, 15}, {31, 4}, {63, 63}}) {
     const Mask mask = integer_mask(random, w, h, 5, 30, 100);
     for (const Mask& m : {mask, anchored(mask, 0, h - 1)}) {
       for (Depth depth : kDepths) {
         for (const Runner& runner : runners()) {
           if (!in_coverage(runner)) continue;
           Problem p{4096, 4096, 1, depth, Border::constant, 9, m};  // as wide as any block
-          if (runner.strategy->family == Family::separable) {       // takes masks of rank 1 alone
+          const bool separable = runner.strategy->family == Family::separable;
+          if (w * h > 1000 && !separable) continue;
+          if (separable) {  // takes masks of rank 1 alone
             p.mask = anchored(box_mask(w, h), m.anchor_x, m.anchor_y);
           }
           if (!runner.strategy->refusal(p, runner.tuning).empty()) continue;
-          if (!full_size() && w * h > 25) continue;
+          if (!full_size() && w * h > 25 && !separable) continue;
           INFO(to_string(runner) << ", mask " << w << 'x' << h << ", " << name_of(depth));
           f(runner, p, runner.strategy->geometry(p, runner.tuning));
         }

@@ -127,6 +127,19 @@ TEST_CASE("separable's walk: anchors, pitches, windows, NaN and infinity") {
   }
 }
 
+// Where a kernel takes masks of several sides, only an infinity tells a tap that a shorter mask
+// does not have from one that is left out: nothing times it is NaN.
+TEST_CASE("separable's walk: infinities beside masks of fewer taps than their kernel") {
+  Random random(66);
+  for (int side = 27; side <= kLongestLine; side += 2) {
+    for (const int channels : {1, 3}) {
+      check_bytes({300 / channels, 20, channels, Depth::f32, Border::reflect, 0,
+                   real_rank_one_mask(random, side, side)},
+                  Fill::not_finite);
+    }
+  }
+}
+
 TEST_CASE("separable's walk: integers with a divisor, offsets, and offsets of -0") {
   Random random(64);
   for (const double offset : {0.0, -0.0, -300.5, 70000.0}) {

@@ -1,6 +1,14 @@
 /// How the lanes of a warp of separable_walk.cu share the mids of its rows, where a mask is too
-/// long for each to compute those of its own outputs: a lane computes many neighbours, and so reads
-/// fewer samples of a mid; it finds those of its outputs in shared memory.
+/// long for each to compute those of its own outputs: with registers for the sums of two columns it
+/// would read w + 1 samples for two mids. So a warp takes eight rows at once:
+///
+///     lane 0 | m m ... m |  lane 8 | m m ... m |  ...    row 0: 16 mids a lane, of w + 15 samples
+///     lane 1 | m m ... m |  lane 9 | m m ... m |  ...    row 1
+///       v      through shared memory
+///     lane 0 | o o |  lane 1 | o o |  ...                sums of two columns, for all eight rows
+///
+/// Loads from shared memory of 16 bytes, for a mid of 32-bit samples: (w + 15) / 64, a quarter for
+/// the mid itself, and 3/8 for weights; w: the taps of the kernel, which takes masks of fewer.
 #pragma once
 
 #include "line_sums.hpp"
@@ -90,9 +98,10 @@ CONVFILT_DEVICE inline void share_mids(const LineMask& mask, SharedWords weights
   __syncwarp();
 }
 
+constexpr int kRowsAtOnce = 4;
+
 /// Adds rows of mids, from a lane's first one on, to its sums, which move on by as many places, so
 /// that a weight serves all rows; `ends` are the outputs that are complete then, a row each.
-constexpr int kRowsAtOnce = 4;
 template <class R>
 CONVFILT_DEVICE inline void add_mids(const LineMask& mask, SharedWords weights, SharedWords mids,
                                      typename R::Sums& sums,

@@ -10,22 +10,15 @@
 //                   o o o o               h rows of sums, which move down a place as
 //                   o o o o               they are added to
 //
-//   Long masks leave little room beside the sums: a lane has two columns of them, for which it
-//   would read w + 1 samples. So a warp takes eight rows at once, and its lanes share their mids:
-//
-//       lane 0 | m m ... m |  lane 8 | m m ... m |  ...   row 0: 16 mids a lane, from w + 15
-//       samples lane 1 | m m ... m |  lane 9 | m m ... m |  ...   row 1
-//         v      through shared memory
-//       lane 0 | o o |  lane 1 | o o |  ...               the sums of two columns, eight rows of
-//       mids
+//   Long masks leave registers for the sums of few columns: the lanes of a warp then share mids,
+//   as line_runs.hpp says.
 //
 //   Global reads per output: (1 + (h - 1) / rows) * (1 + (w + 2) / columns) of 32-bit samples.
-//   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows); loads from shared memory of 16 bytes,
-//   for 32-bit samples: ceil((w + 3) / 4) / 4, where mids are shared (w + 15) / 64 and a mid's own.
+//   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows); loads from shared memory:
+//   ceil((w + 3) / 4) / 4 of 16 bytes, for 32-bit samples.
 //   Sibling: fused_kernel in separable.cu keeps h rows of mids in shared memory, and no sums.
-//   What lies beside the picture is written beside its rows first: strips that did it took half as
-//   long again. line_walk.hpp has the kernel, line_rows.hpp loads, line_sums.hpp and
-//   line_runs.hpp compute.
+//   What lies beside the picture is written beside its rows first. line_walk.hpp has the kernel,
+//   line_rows.hpp loads, line_sums.hpp and line_runs.hpp compute.
 
 #include "separable_walk.hpp"
 
@@ -146,8 +139,9 @@ Geometry line_walk_geometry(const Problem& p) {
     g.out_rows = grid.rows;
     g.shared_bytes = R::kBytes;
     const int columns = R::kChunks * R::kChunk;
-    g.loads = double(columns) * (grid.rows + p.mask.height - 1);
-    g.loads_per_output = std::to_string(columns) + " * (rows + h - 1) / (" +
+    const int above = ceil_div(p.mask.height - 1, R::kTogether) * R::kTogether;
+    g.loads = double(columns) * (grid.rows + above);
+    g.loads_per_output = std::to_string(columns) + " * (rows + " + std::to_string(above) + ") / (" +
                          std::to_string(g.out_columns) + " * rows)";
     g.note = "A block walks down its rows, " + std::to_string(R::kTogether) +
              " at a time, and keeps the sums of as many rows as the mask has: " +
