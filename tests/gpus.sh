@@ -31,14 +31,14 @@ for step in racecheck tests initcheck peers counters $wanted; do
   if wants "$step" && [[ " ${pieces[*]} auto targets " != *" $step "* ]]; then pieces+=("$step"); fi
 done
 grid=() all_of_grid=$(bash tests/auto.sh --lines) || exit 1
+if wants targets; then
+  mapfile -t lines < <(seq "$(grep -vc '^#' tests/targets.txt)")
+  pieces+=("${lines[@]/#/targets-}")
+fi
 if wants auto; then
   numbers=$(numbers_of CONVFILT_AUTO_LINES "${CONVFILT_AUTO_LINES:-}" "$all_of_grid") || exit 1
   mapfile -t grid < <(sort -rn <<<"$numbers")
   pieces+=("${grid[@]/#/auto-}")
-fi
-if wants targets; then
-  mapfile -t lines < <(seq "$(grep -vc '^#' tests/targets.txt)")
-  pieces+=("${lines[@]/#/targets-}")
 fi
 [ ${#pieces[@]} -gt 0 ] || die "there is nothing to run"
 for piece in "${pieces[@]}"; do
