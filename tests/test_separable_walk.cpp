@@ -21,14 +21,11 @@ namespace {
 constexpr Depth kWalked[] = {Depth::f32, Depth::u16};
 
 /// Puts the problem to separable on all its devices: the bytes are to be the CPU's.
-void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions options = {}) {
-  if (p.out_width() < 1 || p.out_height() < 1) return;
+void check_bytes(const Problem& p, const Picture& in, PlanOptions options = {}) {
   const Strategy* separable = find_strategy("separable");
   REQUIRE(separable);
   REQUIRE(separable->refusal(p) == "");
   INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
-  Picture in = Picture::of(p);
-  in.fill(fill, 61);
   const Picture expected = run({separable, DeviceKind::cpu}, p, in);
   for (const Runner& runner : runners()) {
     if (runner.strategy != separable || runner.device == DeviceKind::cpu) continue;
@@ -40,6 +37,13 @@ void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions o
     CHECK_MESSAGE(same_samples(out, expected),
                   "first difference at " << at.x << ' ' << at.y << " channel " << at.c);
   }
+}
+
+void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions options = {}) {
+  if (p.out_width() < 1 || p.out_height() < 1) return;
+  Picture in = Picture::of(p);
+  in.fill(fill, 61);
+  check_bytes(p, in, options);
 }
 
 SeparableMask<std::uint16_t> lines_of(std::vector<float> row, std::vector<float> column) {
@@ -128,14 +132,23 @@ TEST_CASE("separable's walk: anchors, pitches, windows, NaN and infinity") {
 }
 
 // Where a kernel takes masks of several sides, only an infinity tells a tap that a shorter mask
-// does not have from one that is left out: nothing times it is NaN.
-TEST_CASE("separable's walk: infinities beside masks of fewer taps than their kernel") {
+// does not have from one that is left out: nothing times it is NaN. Of more infinities all would be
+// NaN.
+TEST_CASE("separable's walk: an infinity beside masks of fewer taps than their kernel") {
   Random random(66);
   for (int side = 27; side <= kLongestLine; side += 2) {
     for (const int channels : {1, 3}) {
-      check_bytes({300 / channels, 20, channels, Depth::f32, Border::reflect, 0,
-                   real_rank_one_mask(random, side, side)},
-                  Fill::not_finite);
+      const Problem p{300 / channels,
+                      side + 20,
+                      channels,
+                      Depth::f32,
+                      Border::reflect101,
+                      0,
+                      real_rank_one_mask(random, side, side)};
+      Picture in = Picture::of(p);
+      in.fill(Fill::signed_noise, 61);
+      in.set(p.width / 2, p.height / 2, 0, std::numeric_limits<double>::infinity());
+      check_bytes(p, in);
     }
   }
 }
