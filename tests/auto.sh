@@ -49,8 +49,12 @@ if [ ${#from[@]} = 0 ]; then
   [ -x "$bin/convfilt" ] || { echo "tests/auto.sh: $bin/convfilt is missing" >&2; exit 1; }
   [ ! -d "$bin/lib" ] || export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
   numbers=$(numbers_of CONVFILT_AUTO_LINES "${CONVFILT_AUTO_LINES:-}" ${#lines[@]})
+  if [ "$device" = cuda ] && ! "$bin/convfilt" list devices | grep '^ *cuda:0 ' >/dev/null; then
+    echo "tests/auto.sh: no GPU here (convfilt list devices shows none)" >&2; exit 1
+  fi
   from=("$out/auto-${CONVFILT_AUTO_LINES:-all}.points")
-  for number in $numbers; do measure "$number"; done >"${from[0]}"
+  for number in $numbers; do measure "$number"; done >"${from[0]}.new"
+  mv "${from[0]}.new" "${from[0]}"
 elif [ "$(grep -h '^#' "${from[@]}" | sort -u | wc -l)" != ${#lines[@]} ]; then
   echo "tests/auto.sh: these are not all ${#lines[@]} lines of the grid" >&2; exit 1
 fi

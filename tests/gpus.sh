@@ -9,7 +9,8 @@
 # auto's grid those alone, as tests/auto.sh takes them.
 set -uo pipefail
 die() { echo "tests/gpus.sh: $*" >&2; exit 1; }
-bin=$(cd "${1:?names a folder with convfilt and convfilt_tests}" && pwd) || exit 1
+[ -x "${1:-}/convfilt" ] || die "name a folder with convfilt and convfilt_tests: tests/gpus.sh BUILD"
+bin=$(cd "$1" && pwd) || exit 1
 cd "$(dirname "$0")/.." || exit 1
 # shellcheck source-path=SCRIPTDIR
 . tests/parts.sh

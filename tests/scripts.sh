@@ -156,8 +156,9 @@ says 'compute-sanitizer is missing'
 # "JSON" is CSV but for a line.
 cat >"$fakes/convfilt" <<'END'
 #!/usr/bin/env bash
+[ -z "${BROKEN:-}" ] || [ "$1" = list ] || exit 1
 case $* in
-  "list devices") echo "  cuda:0  ${GPU:-fake GPU}"; exit ;;
+  "list devices") [ -n "${NO_GPU:-}" ] || echo "  cuda:0  ${GPU:-fake GPU}"; exit ;;
   "compare --from "*) grep -v '^ ' "$3"; exit ;;
 esac
 while [ $# -gt 0 ]; do
@@ -215,6 +216,17 @@ auto "$fakes" CONVFILT_AUTO_LINES=6-27 || fail "the other lines fail: $(cat "$wo
 auto "--from $work/auto/auto-1-5.points $work/auto/auto-6-27.points" || fail "the lines cannot be joined: $(cat "$work/said")"
 says '^worst of 27 points: '
 ! auto "--from $work/auto/auto-1-5.points" || fail "five lines pass for all"
+# Where nothing can be measured, what was measured before stays, and does not pass for new.
+for script in auto targets; do
+  case $script in auto) run=(auto "$fakes") kept=$work/auto/auto-1-5.points ;;
+    targets) run=(targets a "$fakes") kept=$work/a/targets-1-12.points ;; esac
+  for why in NO_GPU BROKEN; do
+    cp "$kept" "$work/before"
+    ! "${run[@]}" $why=1 CONVFILT_AUTO_LINES=1-5 CONVFILT_TARGETS_LINES=1-12 || fail "$script.sh passes with $why"
+    [ $why = BROKEN ] || says 'no GPU here'
+    cmp "$kept" "$work/before" || fail "$script.sh: $why loses what was measured"
+  done
+done
 ! auto "$fakes" CONVFILT_AUTO_LINES=2-3 SLOW=1 || fail "what auto takes is slower and passes"
 says '^FAILED .* 3.0 copies, 1.500 times the best, kin, 2.0 copies'
 ! auto "--from $work/auto/none.points" || fail "a part that is not there passes"

@@ -45,9 +45,11 @@ measure() {  # NUMBER
   strategies=auto; [ "$figure" != fft ] || strategies=auto,fft
   mapfile -t options < <(masks_of "$masks" "$sides")
   echo "target $number: $problem" >&2
+  rm -f "$out/targets-$number.json"  # an earlier run's must not pass for this one's
   convfilt compare --size "${side}x$side" --depth "$depths" --channels "$channels" "${options[@]}" --device cuda \
     --strategies "$strategies" --patience 0.25 --table brief --json="$out/targets-$number.json" >"$out/targets-$number.txt" ||
     echo "target $number: compare fails; see $out/targets-$number.txt" >&2
+  [ -s "$out/targets-$number.json" ] || die "target $number: nothing was measured"
   rate=$(sed -n 's/^ *"copy_bytes_per_s": \([0-9.]*\).*/\1/p' "$out/targets-$number.json" | sort -n | tail -n 1)
   echo "#$gpu;$side;${rate:-0}"
   convfilt compare --from "$out/targets-$number.json" --csv | awk -f tests/points.awk |
@@ -61,8 +63,10 @@ if [ ${#from[@]} = 0 ]; then
   numbers=$(numbers_of CONVFILT_TARGETS_LINES "${CONVFILT_TARGETS_LINES:-}" "$wanted")
   wanted=$(wc -l <<<"$numbers")
   gpu=$(convfilt list devices | sed -n 's/^ *cuda:0 *//p' | head -n 1)
+  [ -n "$gpu" ] || die "no GPU here (convfilt list devices shows none)"
   from=("$out/targets-${CONVFILT_TARGETS_LINES:-all}.points")
-  for number in $numbers; do measure "$number"; done >"${from[0]}"
+  for number in $numbers; do measure "$number"; done >"${from[0]}.new"
+  mv "${from[0]}.new" "${from[0]}"
 fi
 
 measured_on=$(sed -n 's/^#\(.*;.*\);.*/\1/p' "${from[@]}" | sort -u)
