@@ -9,12 +9,12 @@ namespace convfilt {
 
 /// How strips are walked down.
 struct LineTuning {
-  int outputs;   ///< neighbours, of a lane
-  int beside;    ///< warps of a block, side by side
-  int together;  ///< rows between two barriers
-  int slots;     ///< of so many rows: one in use, the others on their way
-  int warps;     ///< that an SM runs at a time
-  int run = 0;   ///< neighbouring mids of a lane, where lanes share them; 0 = those of its outputs
+  int outputs;          ///< neighbours, of a lane
+  int beside;           ///< warps of a block, side by side
+  int together;         ///< rows between two barriers
+  int slots;            ///< of so many rows: one in use, the others on their way
+  int warps;            ///< that an SM runs at a time
+  bool shares = false;  ///< whether lanes share mids: a run of neighbours each, of one row
 };
 
 /// Taps up to which a lane computes the mids of its own outputs; for more, lanes share them. What
@@ -34,8 +34,8 @@ constexpr int line_taps(int side, bool is_float, int channels) {
 /// them at a time; large ones for registers: few warps, with all their sums.
 constexpr LineTuning line_tuning(int side, bool is_float, int channels) {
   if (side > longest_own_mids(is_float, channels)) {
-    if (channels > 1) return {2, 4, 8, 2, 12, 16};
-    return {2, 4, 8, 2, 8, 16};
+    if (channels > 1) return {2, 4, 8, 2, 12, true};
+    return {2, 4, 8, 2, 8, true};
   }
   if (is_float) {
     if (side <= 15) return {4, 4, 2, 3, 16};
@@ -62,7 +62,8 @@ struct LineReach {
   /// times 16 bytes.
   static constexpr int kLoads = (kOutputs + (kSide - 1) * kPixel + kOutputs - 1) / kOutputs;
   static constexpr int kChunk = kIn16<T>;
-  static constexpr int kRun = kTuning.run;
+  /// Mids of a lane, where a warp's are shared.
+  static constexpr int kRun = kTuning.shares ? kTogether * kOutputs : 0;
   static constexpr int kReach = kRun > 0 ? (kSide - 1) * kPixel : (kLoads - 1) * kOutputs;
   static constexpr int kChunks = (kColumns + kReach + kChunk - 1) / kChunk;
   /// In words. Lanes that share mids read rows below each other: these lie in different banks.
@@ -72,7 +73,6 @@ struct LineReach {
   /// Of the mids that a warp shares, behind the rows.
   static constexpr int kMidPitch = 32 * kOutputs + 4;
   static constexpr int kMids = kRun > 0 ? kTogether* kMidPitch : 0;
-  static_assert(kRun == 0 || kTogether * kOutputs == kRun, "a run a lane");
   /// Taps that every mask has for which this is chosen.
   static constexpr int kLeast = kRun > 0 ? kSide - 6 : kSide;
 

@@ -98,10 +98,10 @@ class LineWalkPlan : public DevicePlan {
     mask.dy += shift.y;
     with_kernel<T>(problem_.mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
-      const int left = -mask.dx * step(), reached = R::samples_for(out.width);
-      const int used = R::kRun > 0 ? reached : out.width + (R::kSide - 1) * R::kPixel;
-      write_sides(in, ghost_, problem_.border, step(), left, std::max(0, used - left - in.width),
-                  stream_);
+      const int reached = R::samples_for(out.width);
+      // Runs are computed whole, by a kernel that may have more taps than the mask.
+      const int outputs = R::kRun > 0 ? reached - (mask.side - 1) * step() : out.width;
+      const int left = write_sides(in, outputs, ghost_, problem_, mask.dx, step(), stream_);
       const PlaneView<const T> samples{in.data - left, reached, in.height, in.stride};
       const LineGrid grid = grid_for(reach, kernel, out.width, out.height);
       launch_shared(dim3(grid.across, ceil_div(out.height, grid.rows)), block_of(reach), R::kBytes,
