@@ -4,9 +4,9 @@
 ///   box_source(rows)         on the host, of rows whose addresses are multiples of 16: a kernel's
 ///                            `__grid_constant__` argument
 ///   box_words(words)         the first of these words where boxes may lie: fewer than kBoxSlack
-///   words on copy_box(source, x, y, words, at, arrivals)   by one thread: a box from (x, y) on.
-///   What lies
-///                            behind the rows' last samples is 0. `at` is so many boxes on. It is
+///                            words on
+///   copy_box(source, x, y, words, at, arrivals)   by one thread: a box from (x, y) on, `at` boxes
+///                            on in the words. What lies behind the rows' last samples is 0. It is
 ///                            there when await() has passed; expect() counts kBoxWords * 4 bytes
 ///   copy_box_row(source, x, y, words, at, row, arrivals)   likewise row y as a box's row `row`, of
 ///                            kBoxBytes

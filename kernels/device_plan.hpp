@@ -79,7 +79,7 @@ inline dim3 grid_of(const Geometry& geometry, const DevicePlane& out) {
 
 /// The input a strategy can address; larger pictures are filtered in pieces.
 struct InputLimits {
-  int width = INT_MAX, height = INT_MAX;
+  int width = INT_MAX / 4, height = INT_MAX;  ///< a row of four channels is counted in ints
   bool texture = false;      ///< read through a texture, which wants aligned rows, or else a copy
   bool interleaved = false;  ///< channels side by side, as they lie in a picture; else planes
   bool padding = false;      ///< what lies beside the samples is read, and then weighs nothing

@@ -31,7 +31,7 @@ struct CudaDevices {
 /// Asks the driver, once; costs some 0.1 to 0.3 s the first time where a driver is installed.
 const CudaDevices& cuda_devices();
 
-/// Tensor cores multiply bytes from this compute capability on.
+/// Tensor cores multiply bytes in the layout of tensor_core.hpp from this compute capability on.
 inline constexpr int kTensorCoreMajor = 8;
 
 /// Of this one alone, warpgroups multiply bytes together (warpgroup.hpp).

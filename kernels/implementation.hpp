@@ -15,6 +15,7 @@ struct Implementation {
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
   std::span<const Setting> settings = {};
   Family spatial_family = Family::direct;
+  Needs needs = {};
 };
 
 struct Sides {

@@ -84,13 +84,13 @@ constexpr int kMostSumTaps = 260;
 
 // From so many weights on two transforms take less time than a multiplication for each: on an H200
 // from 23x23 on, on CPUs from more than 37x37; this lies between. In 8 bits, where tap by tap is
-// exact and an H200's tensor cores take less time to 77x77, beyond 63x63: other devices' and a CPU
+// exact and an H200's tensor cores take less time to 78x78, beyond 63x63: other devices' and a CPU
 // take more from there on.
 constexpr int kTransformWeights = 27 * 27, kTransformWeightsU8 = 63 * 63 + 1;
 
 // Of a row and a column together: so many weights of a smooth mask take longer in two passes than
-// on coarser grids: on an H200 from 2 x 60 on, on CPUs from 2 x 100; in 8 bits beyond what tensor
-// cores take at once.
+// on coarser grids: on an H200 from 2 x 101 on (in floats they take the same there, in 16 bits
+// twice as long), on CPUs from 2 x 100; in 8 bits beyond what tensor cores take at once.
 constexpr int kCoarseWeights = 200, kCoarseWeightsU8 = 2 * 127 + 1;
 
 // Below, a transform of the mask costs as much as the picture's.
@@ -103,7 +103,8 @@ Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
           emulated.family,   emulated.spatial_family,
           emulated.settings, emulated.refuses,
           emulated.geometry, cpu,
-          emulated.prepare,  cuda};
+          emulated.prepare,  cuda,
+          emulated.needs};
 }
 
 const auto& table() {
@@ -122,7 +123,8 @@ const auto& table() {
           nullptr,
           prepare_cpu_direct,
           nullptr,
-          nullptr},
+          nullptr,
+          {}},
   });
   return all;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "devices.hpp"
+
 namespace convfilt {
 namespace {
 
@@ -81,6 +83,14 @@ std::string Strategy::refusal(const Problem& problem, const Tuning& tuning) cons
   return refuses(problem, tuning);
 }
 
+std::string Strategy::refusal_of(const CudaDevice& device) const {
+  if (device.major >= needs.major) return "";
+  return "CUDA device " + std::to_string(device.ordinal) + " (" + device.name + ", sm_" +
+         std::to_string(device.major) + std::to_string(device.minor) +
+         ") is too old for it; use a device of sm_" + std::to_string(needs.major) +
+         "0 or later, or --strategy=auto";
+}
+
 std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
                                         const PlanOptions& options) const {
   const auto prepare = prepare_on(*this, kind);
@@ -91,6 +101,13 @@ std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
   if (const std::string reason = refusal(problem, options.tuning); !reason.empty()) {
     throw std::invalid_argument(std::string(name) + " refuses " + to_string(problem) + ": " +
                                 reason);
+  }
+  if (kind == DeviceKind::cuda && needs.major > 0) {
+    for (const CudaDevice& device : cuda_devices().devices) {
+      if (device.ordinal != options.device) continue;
+      if (const std::string reason = refusal_of(device); !reason.empty())
+        throw DeviceError(std::string(name) + ": " + reason);
+    }
   }
   return prepare(problem, options);
 }

@@ -87,6 +87,14 @@ class Plan {
   virtual Counts counts() const { return {}; }
 };
 
+struct CudaDevice;
+
+/// What a strategy's CUDA plans need that not every machine with a CUDA device has.
+struct Needs {
+  int major = 0;     ///< the least compute capability
+  bool fft = false;  ///< cuFFT, but for --domain=spatial
+};
+
 /// A const object in the registry.
 struct Strategy {
   std::string_view name;     ///< as in --strategy
@@ -107,6 +115,8 @@ struct Strategy {
   std::unique_ptr<Plan> (*prepare_emulator)(const Problem&, const PlanOptions&);
   std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&);
 
+  Needs needs = {};
+
   bool runs_on(DeviceKind kind) const;
   bool has(Setting setting) const;
   Family family_of(const Tuning& tuning) const;
@@ -115,7 +125,11 @@ struct Strategy {
   /// or what `refuses` says.
   std::string refusal(const Problem&, const Tuning& = {}) const;
 
-  /// Throws std::invalid_argument when it does not run on `kind` or refuses the problem.
+  /// Why its kernels do not run on that device; empty when they do.
+  std::string refusal_of(const CudaDevice& device) const;
+
+  /// Throws std::invalid_argument when it does not run on `kind` or refuses the problem,
+  /// DeviceError when it does not run on the CUDA device.
   std::unique_ptr<Plan> prepare(const Problem&, DeviceKind kind, const PlanOptions& = {}) const;
 };
 

@@ -1,4 +1,4 @@
-/// Tensor cores, by backend, with one interface:
+/// Tensor cores, by backend, with one interface, on devices from kTensorCoreMajor on:
 ///
 ///   mma<B, A>(sums, a, b)    sums += a * b, all 32 lanes of a warp together: 16 x K bytes times
 ///                            K x 8, K = 16 with one word of b, 32 with two; A and B say whether
@@ -11,7 +11,6 @@
 ///   copy16(in, at, tile, row, word, count)   likewise, from in.data + at on; or `count` and zeros
 ///   commit_copies()          when these, finish_copies<n>() and a barrier have passed, but for
 ///   finish_copies<n>()       those between the last n commits
-///   require_tensor_cores(options)       throws DeviceError where the device has none
 ///
 /// Lane 4 * g + t holds (PTX ISA, "Matrix Fragments for mma.m16n8k16", integers): of a the bytes
 /// 4t..4t+3 of rows g and g + 8, of b the same bytes of column g, and of the sums the columns 2t

@@ -170,14 +170,21 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   };
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
   if (wanted.kind) return take(*wanted.kind, "device as asked");
-  const Strategy* gpus = cheapest(family, kTensorCoreMajor, problem, machine).strategy;
+  // cuFFT is asked for where a GPU pays: loading it takes longer than small pictures do.
+  Machine with_fft = machine;
+  with_fft.fft_missing = [] { return std::string(); };
+  const Strategy* gpus = cheapest(family, kTensorCoreMajor, problem, with_fft).strategy;
   if (!gpus)
     return take(DeviceKind::cpu,
                 machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
   const Verdict verdict = weigh(problem, family, runs, request, machine);
-  if (verdict.cuda && family == Family::transform && gpus->name != kWithoutFft)
-    if (const std::string missing = machine.fft_missing(); !missing.empty())
+  if (verdict.cuda && gpus->needs.fft) {
+    const std::string missing = machine.fft_missing();
+    const bool does_without =
+        !cheapest(family, kTensorCoreMajor, problem, machine).strategy->needs.fft;
+    if (!missing.empty() && !does_without)
       return take(DeviceKind::cpu, verdict.why + ", but " + missing);
+  }
   return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
 }
 
@@ -195,27 +202,38 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
     if (!strategy.runs_on(*wanted.kind))
       throw UsageError("strategy '" + name + "' does not run on --device=" + request.device +
                        ", only on " + listed(devices_of(strategy)) + "; leave one of the two out");
-    if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
+    if (wanted.kind == DeviceKind::cuda) {
+      require_cuda(machine, wanted.ordinal, request.device);
+      const CudaDevice& device = machine.cuda().devices[std::size_t(wanted.ordinal)];
+      if (const std::string refusal = strategy.refusal_of(device); !refusal.empty())
+        throw DeviceError("strategy '" + name + "': " + refusal);
+    }
     return {&strategy, *wanted.kind, wanted.ordinal, "as asked", ""};
   }
   if (strategy.runs_on(DeviceKind::cpu)) {
     if (!on_cuda) return {&strategy, DeviceKind::cpu, 0, "strategy as asked", ""};
-    const Verdict verdict =
-        weigh(problem, strategy.family_of(request.tuning), runs, request, machine);
+    const Family family = strategy.family_of(request.tuning);
+    Verdict verdict = weigh(problem, family, runs, request, machine);
+    if (verdict.cuda && strategy.needs.fft && family == Family::transform)
+      if (const std::string missing = machine.fft_missing(); !missing.empty())
+        verdict = {false, verdict.why + ", but " + missing};
     return {&strategy, verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, 0,
             "strategy as asked; " + verdict.why, ""};
   }
   // A kernel to be learned from belongs on a GPU, however small the picture.
-  if (on_cuda && has_cuda(machine))
+  const bool there = has_cuda(machine);
+  const std::string missing =
+      there ? strategy.refusal_of(machine.cuda().devices.front()) : machine.cuda().missing;
+  if (on_cuda && there && missing.empty())
     return {&strategy, DeviceKind::cuda, 0, "strategy as asked; it is made for a GPU", ""};
-  const std::string& missing = machine.cuda().missing;
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
   const double seconds =
       emulator_seconds(work_of(problem, strategy.family_of(request.tuning), runs),
                        useful_threads(request.threads, machine));
-  return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is no CUDA device",
-          "no CUDA device (" + missing + "); " + name +
+  return {&strategy, DeviceKind::emulator, 0,
+          "strategy as asked; there is no CUDA device" + std::string(there ? " for it" : ""),
+          "no CUDA device " + std::string(there ? "for it (" : "(") + missing + "); " + name +
               " runs in the emulator on the CPU: same bytes, not the speed" +
               (seconds > kWorthSaying ? "; this will take some " + in_words(seconds) : "")};
 }

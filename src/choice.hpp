@@ -86,7 +86,6 @@ inline constexpr std::string_view kDirectInEmulator[] = {"tiled-out", "cached", 
 inline constexpr std::string_view kSeparable[] = {"separable"};
 inline constexpr std::string_view kTransform[] = {"coarse", "overlap-save", "fft"};
 inline constexpr std::string_view kTransformOnCpu[] = {"coarse", "fft", "overlap-save"};
-inline constexpr std::string_view kWithoutFft = kTransform[0];  ///< of these, it needs no cuFFT
 
 /// Outputs, above which the CPU takes the others of kTransform, too. At 50 million one transform of
 /// all took up to 1.4 times as long as blocks; at 77 thousand to 12.6 million as little as half.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -131,7 +132,7 @@ Image noise_picture(int width, int height, int channels, Depth depth) {
     using T = typename decltype(tag)::type;
     for (int y = 0; y < height; ++y) {
       T* row = reinterpret_cast<T*>(image.view().row(y));
-      for (int x = 0; x < width * channels; ++x) {
+      for (std::ptrdiff_t x = 0; x < std::ptrdiff_t(width) * channels; ++x) {
         if constexpr (std::is_same_v<T, float>) {
           row[x] = float(random.next() >> 40) * 0x1p-24f;
         } else {

@@ -1,6 +1,8 @@
 /// Costs that were measured with some masks, and those between.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -19,6 +21,22 @@ constexpr double taps_of(int side) {
 }
 constexpr double line_taps_of(int side) {
   return 2.0 * side;
+}
+
+/// What strategies cost that multiply by all weights of square masks of these sides.
+template <std::size_t N>
+constexpr std::array<CostPoint, N> squares(const int (&sides)[N], const double (&costs)[N]) {
+  std::array<CostPoint, N> points{};
+  for (std::size_t k = 0; k < N; ++k) points[k] = {taps_of(sides[k]), costs[k]};
+  return points;
+}
+
+/// Likewise of those that multiply by their rows and columns.
+template <std::size_t N>
+constexpr std::array<CostPoint, N> lines(const int (&sides)[N], const double (&costs)[N]) {
+  std::array<CostPoint, N> points{};
+  for (std::size_t k = 0; k < N; ++k) points[k] = {line_taps_of(sides[k]), costs[k]};
+  return points;
 }
 
 /// Linear between the points, which have rising taps; beyond the last in proportion to these. One

@@ -22,7 +22,4 @@ std::optional<double> copies_of(const Strategy& strategy, const Problem& problem
 /// pixels.
 std::optional<double> microseconds_of(const Strategy& strategy, const Problem& problem, int major);
 
-/// Whether the strategy runs on a device of that compute capability.
-bool runs_on_capability(const Strategy& strategy, int major);
-
 }  // namespace convfilt

@@ -191,7 +191,15 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
   row.times = judged(ms, *trial.arena, location, bench.limits);
 }
 
-std::string why_not_there(const Strategy& strategy, const Location& location) {
+/// Empty where it runs there.
+std::string why_not_there(const Strategy& strategy, const Location& location,
+                          const Machine& machine) {
+  if (strategy.runs_on(location.kind)) {
+    if (location.kind == DeviceKind::cuda)
+      for (const CudaDevice& device : machine.cuda().devices)
+        if (device.ordinal == location.ordinal) return strategy.refusal_of(device);
+    return "";
+  }
   return "does not run on " + std::string(name_of(location.kind)) + ", only on " +
          listed(devices_of(strategy));
 }
@@ -205,9 +213,8 @@ Row measure_row(const Bench& bench, const Contender& contender, const Location& 
   row.contender = name_of(contender);
   row.family = strategy.family_of(contender.tuning);
   row.location = location;
-  row.refusal = strategy.runs_on(location.kind)
-                    ? strategy.refusal(bench.arenas.whole(), contender.tuning)
-                    : why_not_there(strategy, location);
+  row.refusal = why_not_there(strategy, location, bench.machine);
+  if (row.refusal.empty()) row.refusal = strategy.refusal(bench.arenas.whole(), contender.tuning);
   row.refused = !row.refusal.empty();
   if (row.refused) return row;
   try {

@@ -5,7 +5,8 @@
 #   tests/put_table.sh counters build/gpu/counters.md
 #
 # SIDE of the square picture (default 8192). CONVFILT_OUT (default build/gpu) gets counters.md, a line a problem of
-# tests/counters.txt, or of those alone that CONVFILT_COUNTERS_LINES names (1-3): of its first launches the longest.
+# tests/counters.txt, or of those alone that CONVFILT_COUNTERS_LINES names (1-3): of its first launches the longest, which
+# of a plan of several kernels is the one that takes longest.
 # Fails where ncu is missing or gives no counters.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
@@ -33,9 +34,11 @@ problems() {
   done
 }
 profile() {  # DEPTH CHANNELS MASKS SIDE
+  local masks=("--masks=$4" "--weights=${3/any/16bit}")
+  [ "$3" != gaussian ] || masks=("--mask=${4}x$4")
   LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ncu --clock-control none --csv --page raw \
-    --print-units base --launch-count 3 --metrics "$(IFS=,; echo "${metrics[*]}")" "$bin/convfilt" compare \
-    --size "${side}x$side" --depth "$1" --channels "$2" --masks "$4" --weights "${3/any/16bit}" --device cuda \
+    --print-units base --launch-count 8 --metrics "$(IFS=,; echo "${metrics[*]}")" "$bin/convfilt" compare \
+    --size "${side}x$side" --depth "$1" --channels "$2" "${masks[@]}" --device cuda \
     --strategies auto --repeats 3 2>"$out/counters.log"
 }
 {

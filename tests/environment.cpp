@@ -22,6 +22,7 @@ struct Environment {
   bool full = true;
   std::vector<Runner> runners;
   std::map<DeviceKind, std::string> skipped;                    // with the reason
+  std::map<std::string_view, std::string> too_old;              // strategies for the CUDA device
   std::map<std::pair<DeviceKind, std::string>, Tally> tallies;  // by to_string(Runner, no device)
 };
 
@@ -151,6 +152,11 @@ void read_environment() {
     }
     for (const Strategy* strategy : strategies()) {
       if (!strategy->runs_on(kind)) continue;
+      if (kind == DeviceKind::cuda) {
+        const std::string why = strategy->refusal_of(cuda_devices().devices.front());
+        if (!why.empty()) e.too_old[strategy->name] = why;
+        if (!why.empty()) continue;
+      }
       for (const Tuning& tuning : tunings_of(*strategy))
         e.runners.push_back({strategy, kind, tuning});
     }
@@ -183,6 +189,7 @@ void print_coverage(std::ostream& out) {
     }
     out << '\n';
   }
+  for (const auto& [name, why] : e.too_old) out << name << " on cuda skipped: " << why << '\n';
   out << "(strategy, device, case): " << total.runs << " runs, " << total.refusals
       << " expected refusals (runs-refusals above); size " << (e.full ? "full" : "small") << '\n';
 }

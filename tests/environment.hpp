@@ -1,8 +1,9 @@
 /// What this run of the tests covers: how much, on which devices, and what came of it.
 ///
-/// CONVFILT_TEST_SIZE=small|full       small is for compute-sanitizer, some 30 times slower;
-/// default full CONVFILT_TEST_DEVICES=cpu,cuda,...  default: all that are present; a named one must
-/// be present
+///   CONVFILT_TEST_SIZE       small or full, the default; small is for compute-sanitizer, which is
+///                            some 30 times slower
+///   CONVFILT_TEST_DEVICES    of cpu,emulator,cuda; by default all that are present; one that is
+///                            named must be present
 #pragma once
 
 #include <ostream>

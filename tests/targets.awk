@@ -11,7 +11,8 @@ BEGIN {
   FS = ";"
   while ((getline line < peers) > 0) {
     split(line, of, ",")
-    if (of[1] == "NPP FilterBorder") npp[of[2], of[3], of[4]] = of[5]
+    if (of[1] == "NPP FilterBorder") npp["any", of[2], of[3], of[4]] = of[5]
+    if (of[1] == "NPP FilterGaussBorder") npp["rank1", of[2], of[3], of[4]] = of[5]
   }
   print title "\n\n| problem | target | measured, the worst point | where | reached |\n|---|---:|---:|---|---|"
   print title "\n\n| depth | channels | mask | `auto` takes | copies | target | measured | reached |" >points
@@ -28,7 +29,7 @@ BEGIN {
     if (figure == "copies") value = copies
     if (figure == "roof") value = 100 * roof
     if (figure == "fft" && fft ~ /^[0-9]/) value = copies / fft
-    if (figure == "npp" && (depth, channels, p[6]) in npp) value = copies / npp[depth, channels, p[6]]
+    if (figure == "npp" && (masks, depth, channels, p[6]) in npp) value = copies / npp[masks, depth, channels, p[6]]
   }
   # Above 1: the target is missed.
   miss = value == "" ? 1e300 : figure == "roof" ? bound / (value + 1e-9) : value / bound

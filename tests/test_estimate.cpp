@@ -61,7 +61,8 @@ Strategy invented(std::string_view name, Family family, bool cpu, bool emulator,
           nullptr,
           cpu ? never_run : nullptr,
           emulator ? never_run : nullptr,
-          cuda ? never_run : nullptr};
+          cuda ? never_run : nullptr,
+          {.major = name == "tensor" ? kTensorCoreMajor : 0, .fft = family == Family::transform}};
 }
 
 /// Strategies that only say where they run.
@@ -82,6 +83,7 @@ const Strategy* const kAll[] = {&kCpu,   &kTiledIn, &kTiledOut, &kSeparated, &kG
 struct Invented {
   CudaDevices cuda;
   int asked = 0;
+  mutable int fft_asked = 0;
   std::string fft_missing;
   Machine machine;
 
@@ -89,7 +91,7 @@ struct Invented {
     for (int i = 0; i < devices; ++i) cuda.devices.push_back({i, "invented", major, 0, 100, 1});
     if (devices == 0) cuda.missing = "there is no driver; install one";
     machine = {kAll, 8, built, [this]() -> const CudaDevices& { return ++asked, cuda; },
-               [this] { return fft_missing; }};
+               [this] { return ++fft_asked, fft_missing; }};
   }
 
   Choice choose(const Problem& problem, const std::string& strategy, const std::string& device,
@@ -164,6 +166,14 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   CHECK(two.choose(wide, "auto", "cuda").strategy == &kDirect);
   const Invented old(1, true, 7);  // without tensor cores for bytes
   CHECK(old.choose(problem_of(8192, diagonal_mask(63)), "auto", "cuda").strategy == &kDirect);
+  // By name: the emulator instead, and a device that was named is told why not.
+  const Choice emulated = old.choose(problem_of(8192, diagonal_mask(63)), "tensor", "auto");
+  CHECK(emulated.device == DeviceKind::emulator);
+  CHECK(has(emulated.notice, "no CUDA device for it (CUDA device 0 (invented, sm_70) is too old"));
+  CHECK(has(complaint<DeviceError>(old, problem_of(64, diagonal_mask(3)), "tensor", "cuda"),
+            "strategy 'tensor': CUDA device 0 (invented, sm_70) is too old for it; use a device of "
+            "sm_80 or later, or --strategy=auto"));
+  CHECK(two.choose(problem_of(64, diagonal_mask(3)), "tensor", "auto").device == DeviceKind::cuda);
   CHECK(two.choose(problem_of(64, diagonal_mask(3)), "auto", "emulator").strategy == &kTiledOut);
   CHECK(two.choose(problem_of(8192, diagonal_mask(15)), "auto", "auto").device == DeviceKind::cpu);
   CHECK(two.choose(problem_of(8192, diagonal_mask(41)), "auto", "auto", 100).device ==
@@ -209,6 +219,16 @@ TEST_CASE("auto: large masks by transforms, unless samples are none that these t
   const Choice without = two.choose(wide, "auto", "auto", 1000);
   CHECK(without.device == DeviceKind::cpu);
   CHECK(has(without.why, ", but cuFFT is not here"));
+
+  // By name, likewise; and a picture that no GPU pays for asks for nothing.
+  const Choice named = two.choose(wide, "overlap-save", "auto", 1000);
+  CHECK(named.device == DeviceKind::cpu);
+  CHECK(has(named.why, ", but cuFFT is not here"));
+  CHECK(two.choose(wide, "overlap-save", "cuda").device == DeviceKind::cuda);
+  two.fft_asked = 0;
+  CHECK(two.choose(problem_of(300, diagonal_mask(31), Depth::f32), "auto", "auto").device ==
+        DeviceKind::cpu);
+  CHECK(two.fft_asked == 0);
 }
 
 TEST_CASE("threads beyond the cores do not make the CPU look faster") {

@@ -2,27 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "backend.hpp"
 #include "byte_types.hpp"
-#include "devices.hpp"
 
 namespace convfilt::cuda {
 
 /// Sixteen bytes as one instruction moves them.
 using Sixteen = Four<std::uint32_t>;
-
-/// Throws DeviceError where the plan's device has no tensor cores of that kind.
-inline void require_tensor_cores(const PlanOptions& options) {
-  for (const CudaDevice& device : cuda_devices().devices) {
-    if (device.ordinal != options.device || device.major >= kTensorCoreMajor) continue;
-    throw DeviceError("CUDA device " + std::to_string(device.ordinal) + " (" + device.name +
-                      ", sm_" + std::to_string(device.major) + std::to_string(device.minor) +
-                      ") cannot multiply bytes on tensor cores in this layout; use a device of "
-                      "sm_80 or later, or --strategy=auto");
-  }
-}
 
 #ifdef __CUDACC__
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
@@ -32,7 +19,7 @@ inline void require_tensor_cores(const PlanOptions& options) {
 #endif
 
 #if CONVFILT_NO_MMA
-#define CONVFILT_PRODUCT(a_type, b_type) __trap()  // require_tensor_cores() refused such a device
+#define CONVFILT_PRODUCT(a_type, b_type) __trap()  // Strategy::needs refused such a device
 #endif
 
 /// sums = c + a * b, 16 x 16 bytes times 16 x 8.

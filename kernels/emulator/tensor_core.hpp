@@ -22,9 +22,6 @@ struct Fragments {
 /// Of the running warp. Two sets in turn: a lane may lay down the next while others still read.
 inline constinit thread_local Fragments fragments[2][kLanes];
 
-/// The emulator is any device.
-inline void require_tensor_cores(const PlanOptions&) {}
-
 /// The sum of the products of four bytes and four, each as its type says; it wraps as on a device.
 template <class A, class B>
 std::uint32_t products(std::uint32_t a, std::uint32_t b) {

@@ -15,6 +15,7 @@
 //   Sibling: separable. Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
 
 #include "device_plan_base.hpp"
+#include "devices.hpp"
 #include "separable_groups.hpp"
 #include "separable_tensor_blocks.hpp"
 #include "separable_tensor_ghosts.hpp"
@@ -281,7 +282,6 @@ std::string refuses(const Problem& problem, const Tuning&) {
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  require_tensor_cores(options);
   const auto mask = prepare_separable<uint8_t>(problem.mask);
   if (auto plan = separable_group_plan(problem, options, mask)) return plan;
   return std::make_unique<SeparableTensorPlan>(problem, options, mask);
@@ -295,6 +295,9 @@ extern const Implementation separable_tensor{
     Family::separable,
     refuses,
     prepare,
-    geometry};
+    geometry,
+    {},
+    Family::direct,
+    {.major = kTensorCoreMajor}};
 
 }  // namespace convfilt::CONVFILT_BACKEND

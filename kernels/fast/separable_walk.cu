@@ -1,9 +1,8 @@
 // separable's way for square masks of up to 63 taps, of samples that are no bytes: sums of all the
 // rows of outputs that a row of samples belongs to stay in registers.
 //
-//   A block walks down a strip. A lane reads a row's samples around its 16 bytes of outputs
-//   from shared memory, computes their mids, and adds these to the sums of all rows of
-//   outputs that they belong to, which it holds.
+//   A block walks down a strip. A lane reads a row's samples around its 16 bytes of outputs from
+//   shared memory, and adds their mids to the sums of all rows of outputs that they belong to.
 //
 //       | s s s s | s s s s | s s s s |   a row in shared memory, copied rows ahead
 //                   m m m m               w multiply-adds each

@@ -16,6 +16,7 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
 //   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
 
+#include "devices.hpp"
 #include "shared_words.hpp"
 #include "tensor_groups.hpp"
 #include "tensor_strips.hpp"
@@ -213,7 +214,6 @@ std::string refuses(const Problem& problem, const Tuning& tuning) {
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  require_tensor_cores(options);
   if (auto plan = group_plan(problem, options)) return plan;
   // Small masks take channels as they lie; the bands of large ones would be wide and mostly empty.
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
@@ -224,8 +224,14 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 }  // namespace
 
 extern const Implementation tensor{
-    "tensor",       "8-bit pictures on tensor cores: mask rows as banded matrices of bytes",
-    Family::direct, refuses,
-    prepare,        geometry};
+    "tensor",
+    "8-bit pictures on tensor cores: mask rows as banded matrices of bytes",
+    Family::direct,
+    refuses,
+    prepare,
+    geometry,
+    {},
+    Family::direct,
+    {.major = kTensorCoreMajor}};
 
 }  // namespace convfilt::CONVFILT_BACKEND

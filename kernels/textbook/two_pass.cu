@@ -1,11 +1,9 @@
 // two-pass: a row pass, then a column pass, for masks of rank 1 to 3 (PMPP 4e, ch. 7, exercises;
 // Podlozhnyuk, "Image Convolution with CUDA", 2007).
 //
-//   weight(i, j) = row[i] * column[j], so w * h taps become w + h. Each pass loads the
-//   samples a block needs once into shared memory; what lies between the passes is kept
-//   in device memory, in 16-bit fixed point for 8-bit pictures (see separable.hpp). Of a
-//   sum of such masks both passes are done for each term, the sum carried on.
-//
+//   weight(i, j) = row[i] * column[j], so w * h taps become w + h. Each pass loads the samples a
+//   block needs once into shared memory; what lies between the passes is kept in device memory, in
+//   16-bit fixed point for 8-bit pictures (separable.hpp). A sum of such masks goes term by term.
 //       row pass                      column pass
 //      +----+--------------+----+     +----------+  halo
 //      |halo| 8 rows x 128 |halo|     | 32 cols  |
@@ -100,6 +98,14 @@ __global__ void column_kernel(PlaneView<const In> in, PlaneView<Out> out,
   }
 }
 
+std::string refuses(const Problem& problem, const Tuning&) {
+  return separable_refuses(problem);
+}
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  return make_separable_plan(problem, options, run_rows, run_columns);
+}
+
 }  // namespace
 
 void run_rows(const Problem& p, const Pass& pass, const Stream& stream) {
@@ -136,18 +142,6 @@ Geometry two_pass_geometry() {
   g.note = "Two kernels, one a pass, with a plane between them, as two-pass has them.";
   return g;
 }
-
-namespace {
-
-std::string refuses(const Problem& problem, const Tuning&) {
-  return separable_refuses(problem);
-}
-
-std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  return make_separable_plan(problem, options, run_rows, run_columns);
-}
-
-}  // namespace
 
 extern const Implementation two_pass{"two-pass",
                                      "row pass, then column pass, for masks of rank 1 to 3",

@@ -110,7 +110,14 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation fft{"fft", "the whole picture through one Fourier transform",
-                                Family::transform, refuses, prepare};
+extern const Implementation fft{"fft",
+                                "the whole picture through one Fourier transform",
+                                Family::transform,
+                                refuses,
+                                prepare,
+                                nullptr,
+                                {},
+                                Family::direct,
+                                {.fft = true}};
 
 }  // namespace convfilt::CONVFILT_BACKEND

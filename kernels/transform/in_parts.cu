@@ -44,6 +44,7 @@ extern const Implementation in_parts{
     "in-parts",        "picture and mask both in blocks, for the largest masks",
     Family::transform, refuses,
     prepare,           geometry,
-    kTunable,          Family::reordered};
+    kTunable,          Family::reordered,
+    {.fft = true}};
 
 }  // namespace convfilt::CONVFILT_BACKEND

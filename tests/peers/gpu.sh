@@ -8,7 +8,7 @@
 # For machines that are lent for minutes, PARTS (default "npp python any rank1", the last two being convfilt's masks) and
 # MASKS can be fewer; --from makes peers.csv and peers.md of the parts' peers.csv.
 #
-# SIDE of the square picture (default 8192), MASKS (default "3 5 7 9 15 31"), STRATEGIES of convfilt among which the best
+# SIDE of the square picture (default 8192), MASKS (default "3 5 7 9 15 31 63"), STRATEGIES of convfilt among which the best
 # is looked for (default all of them, which takes minutes; auto is always there). NPP_ROOT: a folder with NPP's include/npp.h
 # and lib/ or lib64/; else the CUDA toolkit's is taken, or that of PyPI's nvidia-npp wheel (pip install nvidia-npp).
 # CONVFILT_OUT (default build/gpu) gets peers.csv (peer, depth, channels, mask side, copies, difference), peers.md and
@@ -26,7 +26,7 @@ for part in $parts; do [[ " $known " == *" $part "* ]] || die "PARTS names $part
 wants() { [[ $parts == *" $1 "* ]]; }
 bin=${1:-build/release/bin}
 side=${SIDE:-8192}
-read -ra masks <<<"${MASKS:-3 5 7 9 15 31}"
+read -ra masks <<<"${MASKS:-3 5 7 9 15 31 63}"
 out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"
 # The libraries packed beside it are not for the others.
 run_convfilt() { LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$bin/convfilt" "$@"; }

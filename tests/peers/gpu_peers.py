@@ -13,6 +13,8 @@ import sys
 
 REPEATS, FEW, WARMUPS, SLOW_MS = 21, 3, 3, 20.0
 CROP = 6  # results a side, from the middle, that are summed here
+# What a peer may be off: integers cut off instead of rounded, from sums of floats, whose roundings count in 16 bits.
+MOST = {"u8": 1.01, "u16": 1.05, "f32": 100}
 FULL = {"u8": 255, "u16": 65535, "f32": 1.0}
 
 
@@ -52,7 +54,7 @@ def report(peer, depth, channels, side, masks, prepare, time_copy):
         crop = picture_rows(at - radius, at - radius, CROP + mask_side - 1)
         off = difference(depth, mask, crop, result_rows(at, at, CROP))
         print(f"{peer},{depth},{channels},{mask_side},{ms / copy_ms:.3f},{off:.3f}", flush=True)
-        if not off <= (100 if depth == "f32" else 1.01):
+        if not off <= MOST[depth]:
             raise RuntimeError(f"{depth} {channels} channels {mask_side}x{mask_side}: off by {off}")
 
 
@@ -72,7 +74,7 @@ def cupy_peer(side, masks):
         return time_runs
 
     types = {"u8": cupy.uint8, "u16": cupy.uint16, "f32": cupy.float32}
-    for depth, channels in (("u8", 1), ("u8", 3), ("u16", 1), ("f32", 1)):
+    for depth, channels in ((depth, channels) for depth in types for channels in (1, 3)):
         shape = (side, side) if channels == 1 else (side, side, channels)
         picture = (cupy.random.random(shape, dtype=cupy.float32) * FULL[depth]).astype(types[depth])
         result = cupy.empty_like(picture)
@@ -167,7 +169,7 @@ def opencv_peer(side, masks):
 
 def main():
     side = int(sys.argv[1]) if len(sys.argv) > 1 else 8192
-    masks = [int(word) for word in sys.argv[2:]] or [3, 5, 7, 9, 15, 31]
+    masks = [int(word) for word in sys.argv[2:]] or [3, 5, 7, 9, 15, 31, 63]
     failed = False
     for name, peer in (("CuPy", cupy_peer), ("PyTorch", torch_peer), ("OpenCV-CUDA", opencv_peer)):
         try:

@@ -244,7 +244,7 @@ int main(int argc, char** argv) {
   const int side = argc > 1 ? std::max(256, std::atoi(argv[1])) : 8192;
   std::vector<int> masks;
   for (int k = 2; k < argc; ++k) masks.push_back(std::max(1, std::atoi(argv[k])));
-  if (masks.empty()) masks = {3, 5, 7, 9, 15, 31};
+  if (masks.empty()) masks = {3, 5, 7, 9, 15, 31, 63};
   measure<Npp8u>(side, 1, masks, nppiFilterBorder32f_8u_C1R_Ctx, nppiFilterGaussBorder_8u_C1R_Ctx);
   measure<Npp8u>(side, 3, masks, nppiFilterBorder32f_8u_C3R_Ctx, nppiFilterGaussBorder_8u_C3R_Ctx);
   measure<Npp16u>(side, 1, masks, nppiFilterBorder32f_16u_C1R_Ctx,

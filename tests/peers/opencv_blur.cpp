@@ -3,7 +3,8 @@
 // clang-format off
 //   opencv_blur make FROM TO.jpg             a 12-megapixel photograph: FROM enlarged, with noise
 //   opencv_blur blur IN OUT SIGMA            imread, GaussianBlur, imwrite
-//   opencv_blur distance IN RESULT SIGMA     largest distance, in steps, of RESULT from the untruncated Gaussian of IN
+//   opencv_blur distance IN RESULT SIGMA     largest distance, in steps, of RESULT from the
+//                                            untruncated Gaussian of IN
 // clang-format on
 
 #include <algorithm>
