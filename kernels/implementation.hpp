@@ -13,9 +13,9 @@ struct Implementation {
   std::string (*refuses)(const Problem&, const Tuning&);
   std::unique_ptr<Plan> (*prepare)(const Problem&, const PlanOptions&);
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
+  Needs needs = {};
   std::span<const Setting> settings = {};
   Family spatial_family = Family::direct;
-  Needs needs = {};
 };
 
 struct Sides {

@@ -89,8 +89,8 @@ constexpr int kMostSumTaps = 260;
 constexpr int kTransformWeights = 27 * 27, kTransformWeightsU8 = 63 * 63 + 1;
 
 // Of a row and a column together: so many weights of a smooth mask take longer in two passes than
-// on coarser grids: on an H200 from 2 x 101 on (in floats they take the same there, in 16 bits
-// twice as long), on CPUs from 2 x 100; in 8 bits beyond what tensor cores take at once.
+// on coarser grids: on an H200 from 2 x 101 on (grey floats take the same there, 16 bits twice as
+// long), on CPUs from 2 x 100; in 8 bits beyond what tensor cores take at once.
 constexpr int kCoarseWeights = 200, kCoarseWeightsU8 = 2 * 127 + 1;
 
 // Below, a transform of the mask costs as much as the picture's.

@@ -86,9 +86,8 @@ std::string Strategy::refusal(const Problem& problem, const Tuning& tuning) cons
 std::string Strategy::refusal_of(const CudaDevice& device) const {
   if (device.major >= needs.major) return "";
   return "CUDA device " + std::to_string(device.ordinal) + " (" + device.name + ", sm_" +
-         std::to_string(device.major) + std::to_string(device.minor) +
-         ") is too old for it; use a device of sm_" + std::to_string(needs.major) +
-         "0 or later, or --strategy=auto";
+         std::to_string(device.major) + std::to_string(device.minor) + ") is older than sm_" +
+         std::to_string(needs.major) + "0";
 }
 
 std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
@@ -106,7 +105,7 @@ std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
     for (const CudaDevice& device : cuda_devices().devices) {
       if (device.ordinal != options.device) continue;
       if (const std::string reason = refusal_of(device); !reason.empty())
-        throw DeviceError(std::string(name) + ": " + reason);
+        throw DeviceError("strategy '" + std::string(name) + "': " + reason);
     }
   }
   return prepare(problem, options);

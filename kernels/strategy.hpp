@@ -89,7 +89,8 @@ class Plan {
 
 struct CudaDevice;
 
-/// What a strategy's CUDA plans need that not every machine with a CUDA device has.
+/// What a strategy's CUDA plans need that not every machine with a CUDA device has. `fft` is for
+/// choosing: without cuFFT, prepare() says itself what is missing.
 struct Needs {
   int major = 0;     ///< the least compute capability
   bool fft = false;  ///< cuFFT, but for --domain=spatial
@@ -125,7 +126,7 @@ struct Strategy {
   /// or what `refuses` says.
   std::string refusal(const Problem&, const Tuning& = {}) const;
 
-  /// Why its kernels do not run on that device; empty when they do.
+  /// Why its kernels do not run on that device, half a sentence; empty when they do.
   std::string refusal_of(const CudaDevice& device) const;
 
   /// Throws std::invalid_argument when it does not run on `kind` or refuses the problem,

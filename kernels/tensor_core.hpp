@@ -17,6 +17,8 @@
 /// and 2t + 1 of rows g and g + 8. The second 16 bytes follow in the second half of a and b.
 #pragma once
 
+#include "devices.hpp"
+
 #ifdef CONVFILT_EMULATE
 #include "emulator/tensor_core.hpp"
 #else

@@ -20,7 +20,6 @@ namespace convfilt {
 namespace {
 
 constexpr double kWorthSaying = 10;  // seconds that somebody who waits wants to be told of
-
 constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
 
 Wanted parse_device(std::string_view text) {
@@ -178,13 +177,11 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
     return take(DeviceKind::cpu,
                 machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
   const Verdict verdict = weigh(problem, family, runs, request, machine);
-  if (verdict.cuda && gpus->needs.fft) {
-    const std::string missing = machine.fft_missing();
-    const bool does_without =
-        !cheapest(family, kTensorCoreMajor, problem, machine).strategy->needs.fft;
-    if (!missing.empty() && !does_without)
+  if (verdict.cuda && gpus->needs.fft)
+    if (const std::string missing = machine.fft_missing();
+        !missing.empty() &&
+        cheapest(family, kTensorCoreMajor, problem, machine).strategy->needs.fft)
       return take(DeviceKind::cpu, verdict.why + ", but " + missing);
-  }
   return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
 }
 
@@ -206,7 +203,8 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
       require_cuda(machine, wanted.ordinal, request.device);
       const CudaDevice& device = machine.cuda().devices[std::size_t(wanted.ordinal)];
       if (const std::string refusal = strategy.refusal_of(device); !refusal.empty())
-        throw DeviceError("strategy '" + name + "': " + refusal);
+        throw DeviceError("strategy '" + name + "': " + refusal +
+                          "; name a later device, or leave out --device");
     }
     return {&strategy, *wanted.kind, wanted.ordinal, "as asked", ""};
   }
@@ -221,19 +219,22 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
             "strategy as asked; " + verdict.why, ""};
   }
   // A kernel to be learned from belongs on a GPU, however small the picture.
-  const bool there = has_cuda(machine);
-  const std::string missing =
-      there ? strategy.refusal_of(machine.cuda().devices.front()) : machine.cuda().missing;
-  if (on_cuda && there && missing.empty())
-    return {&strategy, DeviceKind::cuda, 0, "strategy as asked; it is made for a GPU", ""};
+  std::string missing = machine.cuda().missing;
+  if (on_cuda && has_cuda(machine))
+    for (const CudaDevice& device : machine.cuda().devices) {
+      missing = strategy.refusal_of(device);
+      if (missing.empty())
+        return {&strategy, DeviceKind::cuda, device.ordinal,
+                "strategy as asked; it is made for a GPU", ""};
+    }
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
   const double seconds =
       emulator_seconds(work_of(problem, strategy.family_of(request.tuning), runs),
                        useful_threads(request.threads, machine));
-  return {&strategy, DeviceKind::emulator, 0,
-          "strategy as asked; there is no CUDA device" + std::string(there ? " for it" : ""),
-          "no CUDA device " + std::string(there ? "for it (" : "(") + missing + "); " + name +
+  const std::string none = has_cuda(machine) ? "no CUDA device for it" : "no CUDA device";
+  return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is " + none,
+          none + " (" + missing + "); " + name +
               " runs in the emulator on the CPU: same bytes, not the speed" +
               (seconds > kWorthSaying ? "; this will take some " + in_words(seconds) : "")};
 }

@@ -69,7 +69,7 @@ int useful_threads(int wanted, const Machine& machine);
 /// Chooses for `runs` pictures of this problem's shape. The family comes from the problem alone
 /// (with strategy auto), the device from estimate.hpp (with device auto). Throws UsageError where
 /// the strategy refuses the problem or does not run on the device asked for, DeviceError where that
-/// is missing.
+/// is missing or too old for it.
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine);
 
 /// What --strategy and --device accept, for help and hints.

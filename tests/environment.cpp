@@ -154,8 +154,10 @@ void read_environment() {
       if (!strategy->runs_on(kind)) continue;
       if (kind == DeviceKind::cuda) {
         const std::string why = strategy->refusal_of(cuda_devices().devices.front());
-        if (!why.empty()) e.too_old[strategy->name] = why;
-        if (!why.empty()) continue;
+        if (!why.empty()) {
+          e.too_old[strategy->name] = why;
+          continue;
+        }
       }
       for (const Tuning& tuning : tunings_of(*strategy))
         e.runners.push_back({strategy, kind, tuning});

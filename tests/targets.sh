@@ -8,7 +8,7 @@
 #   tests/put_table.sh targets-points build/gpu/targets-points.md
 #
 # SIDE of the square picture (default 8192). CONVFILT_OUT (default build/gpu) gets targets.md, a line a target with its
-# worst point, targets-points.md, a line a point, the sweeps' JSON, and targets-LINES.points. The line about NPP takes
+# worst point, targets-points.md, a line a point, the sweeps' JSON, and targets-LINES.points. The lines about NPP take
 # peers.csv from there, which tests/peers/gpu.sh writes. CONVFILT_TARGETS_LINES=1-12: those targets alone; --from makes
 # the tables of the parts' points, in any order. Succeeds when all could be measured, whether reached or not; --check:
 # fails where one is not reached.

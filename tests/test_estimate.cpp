@@ -62,7 +62,8 @@ Strategy invented(std::string_view name, Family family, bool cpu, bool emulator,
           cpu ? never_run : nullptr,
           emulator ? never_run : nullptr,
           cuda ? never_run : nullptr,
-          {.major = name == "tensor" ? kTensorCoreMajor : 0, .fft = family == Family::transform}};
+          {.major = name == "tensor" ? kTensorCoreMajor : 0,
+           .fft = family == Family::transform && name != "coarse"}};
 }
 
 /// Strategies that only say where they run.
@@ -76,6 +77,7 @@ const Strategy kTensor = invented("tensor", Family::direct, false, true, true);
 const Strategy kDirect = invented("direct", Family::direct, false, true, true);
 const Strategy kBlocks = invented("overlap-save", Family::transform, true, true, true);
 const Strategy kWhole = invented("fft", Family::transform, true, true, true);
+const Strategy kCoarse = invented("coarse", Family::transform, true, true, true);
 const Strategy* const kAll[] = {&kCpu,   &kTiledIn, &kTiledOut, &kSeparated, &kGpuOnly,
                                 &kPicky, &kTensor,  &kDirect,   &kBlocks,    &kWhole};
 
@@ -169,10 +171,18 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   // By name: the emulator instead, and a device that was named is told why not.
   const Choice emulated = old.choose(problem_of(8192, diagonal_mask(63)), "tensor", "auto");
   CHECK(emulated.device == DeviceKind::emulator);
-  CHECK(has(emulated.notice, "no CUDA device for it (CUDA device 0 (invented, sm_70) is too old"));
+  CHECK(has(emulated.notice,
+            "no CUDA device for it (CUDA device 0 (invented, sm_70) is older than sm_80); tensor "
+            "runs in the emulator"));
   CHECK(has(complaint<DeviceError>(old, problem_of(64, diagonal_mask(3)), "tensor", "cuda"),
-            "strategy 'tensor': CUDA device 0 (invented, sm_70) is too old for it; use a device of "
-            "sm_80 or later, or --strategy=auto"));
+            "strategy 'tensor': CUDA device 0 (invented, sm_70) is older than sm_80; name a later "
+            "device, or leave out --device"));
+  Invented mixed(2);
+  mixed.cuda.devices[0].major = 7;
+  const Choice later = mixed.choose(problem_of(64, diagonal_mask(3)), "tensor", "auto");
+  CHECK(later.device == DeviceKind::cuda);
+  CHECK(later.ordinal == 1);
+  CHECK(mixed.choose(problem_of(64, diagonal_mask(3)), "tiled-in", "auto").ordinal == 0);
   CHECK(two.choose(problem_of(64, diagonal_mask(3)), "tensor", "auto").device == DeviceKind::cuda);
   CHECK(two.choose(problem_of(64, diagonal_mask(3)), "auto", "emulator").strategy == &kTiledOut);
   CHECK(two.choose(problem_of(8192, diagonal_mask(15)), "auto", "auto").device == DeviceKind::cpu);
@@ -184,6 +194,15 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   const Choice without = Invented(0).choose(problem_of(8192, diagonal_mask(101)), "auto", "auto");
   CHECK(without.device == DeviceKind::cpu);
   CHECK(without.notice.empty());
+}
+
+TEST_CASE("a device of the compute capability that a strategy needs will do, no older one") {
+  for (const int major : {7, 8, 9}) {
+    const CudaDevice device{3, "invented", major, 6, 100, 1};
+    CHECK(kTiledIn.refusal_of(device).empty());
+    CHECK(kTensor.refusal_of(device) ==
+          (major == 7 ? "CUDA device 3 (invented, sm_76) is older than sm_80" : ""));
+  }
 }
 
 TEST_CASE("auto: large masks by transforms, unless samples are none that these take") {
@@ -225,6 +244,15 @@ TEST_CASE("auto: large masks by transforms, unless samples are none that these t
   CHECK(named.device == DeviceKind::cpu);
   CHECK(has(named.why, ", but cuFFT is not here"));
   CHECK(two.choose(wide, "overlap-save", "cuda").device == DeviceKind::cuda);
+  // What needs none stays on the GPU, though it takes longer there.
+  const Strategy* const with_coarse[] = {&kCpu, &kBlocks, &kWhole, &kCoarse};
+  two.machine.strategies = with_coarse;
+  const Problem many = problem_of(700, diagonal_mask(101), Depth::f32);
+  CHECK(two.choose(many, "auto", "auto", 1'000'000).strategy == &kCoarse);
+  CHECK(two.choose(many, "auto", "auto", 1'000'000).device == DeviceKind::cuda);
+  two.fft_missing = "";
+  CHECK(two.choose(many, "auto", "auto", 1'000'000).strategy == &kWhole);
+  two.machine.strategies = kAll;
   two.fft_asked = 0;
   CHECK(two.choose(problem_of(300, diagonal_mask(31), Depth::f32), "auto", "auto").device ==
         DeviceKind::cpu);

@@ -19,7 +19,7 @@ using Sixteen = Four<std::uint32_t>;
 #endif
 
 #if CONVFILT_NO_MMA
-#define CONVFILT_PRODUCT(a_type, b_type) __trap()  // Strategy::needs refused such a device
+#define CONVFILT_PRODUCT(a_type, b_type) __trap()  // Strategy::prepare() refused such a device
 #endif
 
 /// sums = c + a * b, 16 x 16 bytes times 16 x 8.

@@ -15,7 +15,6 @@
 //   Sibling: separable. Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
 
 #include "device_plan_base.hpp"
-#include "devices.hpp"
 #include "separable_groups.hpp"
 #include "separable_tensor_blocks.hpp"
 #include "separable_tensor_ghosts.hpp"
@@ -296,8 +295,6 @@ extern const Implementation separable_tensor{
     refuses,
     prepare,
     geometry,
-    {},
-    Family::direct,
     {.major = kTensorCoreMajor}};
 
 }  // namespace convfilt::CONVFILT_BACKEND

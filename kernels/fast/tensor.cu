@@ -16,7 +16,6 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
 //   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
 
-#include "devices.hpp"
 #include "shared_words.hpp"
 #include "tensor_groups.hpp"
 #include "tensor_strips.hpp"
@@ -230,8 +229,6 @@ extern const Implementation tensor{
     refuses,
     prepare,
     geometry,
-    {},
-    Family::direct,
     {.major = kTensorCoreMajor}};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -108,10 +108,13 @@ constexpr Setting kCachedSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation cached{
-    "cached",         "tile without halo, halo cells from the caches",
-    Family::direct,   direct_refuses,
-    direct_plan<run>, geometry,
-    kCachedSettings};
+extern const Implementation cached{"cached",
+                                   "tile without halo, halo cells from the caches",
+                                   Family::direct,
+                                   direct_refuses,
+                                   direct_plan<run>,
+                                   geometry,
+                                   {},
+                                   kCachedSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND

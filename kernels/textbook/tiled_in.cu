@@ -108,10 +108,13 @@ constexpr Setting kTiledInSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation tiled_in{
-    "tiled-in",       "one block per input tile, rim threads load but never compute",
-    Family::direct,   refuses,
-    direct_plan<run>, geometry,
-    kTiledInSettings};
+extern const Implementation tiled_in{"tiled-in",
+                                     "one block per input tile, rim threads load but never compute",
+                                     Family::direct,
+                                     refuses,
+                                     direct_plan<run>,
+                                     geometry,
+                                     {},
+                                     kTiledInSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND

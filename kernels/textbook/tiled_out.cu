@@ -137,6 +137,7 @@ extern const Implementation tiled_out{
     direct_refuses,
     direct_plan<run>,
     geometry,
+    {},
     kTiledOutSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND

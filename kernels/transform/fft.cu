@@ -116,8 +116,6 @@ extern const Implementation fft{"fft",
                                 refuses,
                                 prepare,
                                 nullptr,
-                                {},
-                                Family::direct,
                                 {.fft = true}};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -138,10 +138,13 @@ constexpr Setting kOwnSettings[] = {Setting::gemm};
 
 }  // namespace
 
-extern const Implementation im2col{
-    "im2col",          "patches unfolded to a matrix, times the mask as a row",
-    Family::transform, refuses,
-    prepare,           nullptr,
-    kOwnSettings};
+extern const Implementation im2col{"im2col",
+                                   "patches unfolded to a matrix, times the mask as a row",
+                                   Family::transform,
+                                   refuses,
+                                   prepare,
+                                   nullptr,
+                                   {},
+                                   kOwnSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND

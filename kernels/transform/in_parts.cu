@@ -44,7 +44,7 @@ extern const Implementation in_parts{
     "in-parts",        "picture and mask both in blocks, for the largest masks",
     Family::transform, refuses,
     prepare,           geometry,
-    kTunable,          Family::reordered,
-    {.fft = true}};
+    {.fft = true},     kTunable,
+    Family::reordered};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -44,7 +44,7 @@ extern const Implementation overlap_add{
     "overlap-add",     "disjoint blocks, overlapping outputs added in steps",
     Family::transform, refuses,
     prepare,           geometry,
-    kTunable,          Family::reordered,
-    {.fft = true}};
+    {.fft = true},     kTunable,
+    Family::reordered};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -139,7 +139,7 @@ extern const Implementation overlap_save{
     "overlap-save",    "overlapping blocks through Fourier transforms, wrapped edges dropped",
     Family::transform, overlap_save_refuses,
     prepare,           overlap_save_geometry,
-    kOwnSettings,      Family::direct,
-    {.fft = true}};
+    {.fft = true},     kOwnSettings,
+    Family::direct};
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -138,10 +138,13 @@ constexpr Setting kWinogradSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation winograd{
-    "winograd",        "3x3 masks with 4 or 2.25 multiplications an output, not 9",
-    Family::transform, refuses,
-    prepare,           geometry,
-    kWinogradSettings};
+extern const Implementation winograd{"winograd",
+                                     "3x3 masks with 4 or 2.25 multiplications an output, not 9",
+                                     Family::transform,
+                                     refuses,
+                                     prepare,
+                                     geometry,
+                                     {},
+                                     kWinogradSettings};
 
 }  // namespace convfilt::CONVFILT_BACKEND
