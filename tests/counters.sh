@@ -19,6 +19,8 @@ out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"
 [ -x "$bin/convfilt" ] || die "$bin/convfilt is missing; name the folder that has it"
 command -v ncu >/dev/null || PATH=$PATH:/usr/local/cuda/bin
 command -v ncu >/dev/null || die "ncu is missing; install NVIDIA Nsight Compute"
+LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$bin/convfilt" list devices | grep '^ *cuda:0 ' >/dev/null ||
+  die "no GPU here (convfilt list devices shows none)"
 
 peak=pct_of_peak_sustained_active
 metrics=(gpu__time_duration.sum smsp__issue_active.avg."$peak" sm__inst_executed_pipe_alu.avg."$peak"
@@ -59,9 +61,10 @@ profile() {  # DEPTH CHANNELS MASKS SIDE
         line = sprintf("%s %s | %.0f |", problem, kernel, longest / 1000)
         for (k = 2; k <= count; ++k) { gsub(/[",]/, "", $column[name[k]]); line = line sprintf(" %.0f |", $column[name[k]]) }
       }
-      END { if (line) print line }'
+      END { if (line) print line }' || true  # told below, of all that have none
   done
-} >"$out/counters.md"
-cat "$out/counters.md"
-[ "$(grep -c '^| [uf]' "$out/counters.md")" = "$(problems | wc -l)" ] ||
-  die "some problems have no counters; see $out/counters.log"
+} >"$out/counters.md.new"
+cat "$out/counters.md.new"
+[ "$(grep -c '^| [uf]' "$out/counters.md.new")" = "$(problems | wc -l)" ] ||
+  die "some problems have no counters; see $out/counters.log, which is of the last"
+mv "$out/counters.md.new" "$out/counters.md"

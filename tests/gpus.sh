@@ -18,8 +18,8 @@ out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"; out=$(cd "$out" && pwd)
 limit=${CONVFILT_SECONDS:-1000000}
 command -v nvidia-smi >/dev/null || die "no GPU here (there is no nvidia-smi)"
 mapfile -t gpus < <(nvidia-smi -L | grep '^GPU ' | sed 's/^GPU \([0-9]*\).*/\1/')
-[ -z "${CUDA_VISIBLE_DEVICES:-}" ] || IFS=, read -ra gpus <<<"$CUDA_VISIBLE_DEVICES"
 [ ${#gpus[@]} -gt 0 ] || die "no GPU here (nvidia-smi -L shows none)"
+[ -z "${CUDA_VISIBLE_DEVICES:-}" ] || IFS=, read -ra gpus <<<"$CUDA_VISIBLE_DEVICES"
 # The cores that this process may use, which need not be the machine's first.
 mapfile -t cores < <(taskset -cp $$ | sed 's/.*: //' | tr , '\n' | sed 's/-/ /' |
   while read -r first last; do seq "$first" "${last:-$first}"; done)

@@ -203,6 +203,13 @@ says 'a target has no point at all'
 targets b "$fakes" GPU=other CONVFILT_TARGETS_LINES=13-21 || fail "another GPU's part fails: $(cat "$work/said")"
 ! targets joined "--from ${parts[1]} $work/b/targets-13-21.points" || fail "parts of two GPUs are joined"
 says 'different machines'
+: >"$work/nothing"
+cp "$work/joined/targets.md" "$work/before"
+for none in "$work/nothing" targets.awk; do
+  ! targets joined "--from $none" || fail "$none passes for points"
+  says 'these are no points of targets'
+  cmp "$work/joined/targets.md" "$work/before" || fail "$none loses the table"
+done
 for lines in 0 22 5-22 7-6 1- all; do
   ! targets a "$fakes" CONVFILT_TARGETS_LINES=$lines || fail "there are no lines $lines"
   says "^CONVFILT_TARGETS_LINES is $lines; say a number of 1 to 21"
@@ -258,8 +265,25 @@ for lines in 1,4 5-99; do ! gpus auto CONVFILT_AUTO_LINES=$lines || fail "there 
 says 'names nothing'
 ! gpus , || fail "no step at all passes"
 says 'nothing to run'
-! gpus tests FAKE_GPU= || fail "steps side by side pass without a GPU"
+for named in '' 0; do
+  ! gpus tests FAKE_GPU= CUDA_VISIBLE_DEVICES=$named || fail "steps side by side pass without a GPU"
+  says 'no GPU here'
+done
+
+printf '#!/bin/sh\n[ -z "${COUNTED:-}" ] || cat "$COUNTED"; exit 1\n' >"$fakes/ncu"; chmod +x "$fakes/ncu"
+counters() {  # [VARIABLE=VALUE...]
+  env PATH="$fakes:$PATH" CONVFILT_OUT="$work/counters" CONVFILT_COUNTERS_LINES=1 "$@" bash counters.sh "$fakes" >"$work/said" 2>&1
+}
+mkdir "$work/counters"; echo before >"$work/counters/counters.md"
+! counters NO_GPU=1 || fail "counters.sh passes without a GPU"
 says 'no GPU here'
+! counters || fail "counters.sh passes though ncu counts nothing"
+says 'some problems have no counters'
+[ "$(cat "$work/counters/counters.md")" = before ] || fail "counters.sh loses what was measured"
+printf '%s\n' '"ID","Kernel Name","gpu__time_duration.sum"' '"0","void a::ghosts<int>(b)","1,000"' '"1","void a::walk<int>(b)","45,400"' \
+  >"$work/counted"
+counters COUNTED="$work/counted" || fail "counters.sh fails: $(cat "$work/said")"
+grep -q '^| u8 | 1 | any 3×3 | walk | 45 |' "$work/counters/counters.md" || fail "not the longest kernel: $(cat "$work/said")"
 
 # shellcheck disable=SC2086  # arguments
 peers() { env PATH="$fakes:$PATH" CONVFILT_OUT="$work/$1" SIDE=64 "${@:3}" bash peers/gpu.sh $2 >"$work/said" 2>&1; }
@@ -272,4 +296,4 @@ says '^\| convfilt auto \(rank 1\) \|  \| 9.00 \|$'
 says '^\| convfilt best \| 3.00 fake \|  \|$'
 ! peers any "$fakes" PARTS=some || fail "an unknown part passes"
 ! peers any "$fakes" PARTS=any FAKE_GPU= || fail "peers pass without a GPU"
-echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk; gpu.sh, gpus.sh, targets.sh, auto.sh, peers/gpu.sh"
+echo "scripts: points.awk, auto.awk, targets.awk, peers/table.awk; gpu.sh, gpus.sh, targets.sh, auto.sh, counters.sh, peers/gpu.sh"

@@ -69,7 +69,8 @@ if [ ${#from[@]} = 0 ]; then
   mv "${from[0]}.new" "${from[0]}"
 fi
 
-measured_on=$(sed -n 's/^#\(.*;.*\);.*/\1/p' "${from[@]}" | sort -u)
+measured_on=$(sed -n 's/^#\(.*;[0-9]*\);[0-9.e+]*$/\1/p' "${from[@]}" | sort -u)
+[ -n "$measured_on" ] || die "these are no points of targets: ${from[*]}"
 [ "$(wc -l <<<"$measured_on")" = 1 ] || die "the parts are of different machines or pictures: $measured_on"
 IFS=';' read -r gpu side <<<"$measured_on"
 rate=$(sed -n 's/^#.*;//p' "${from[@]}" | sort -n | tail -n 1 | awk '{ printf "%.2f TB/s", $1 / 1e12 }')
