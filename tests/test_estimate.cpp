@@ -62,8 +62,7 @@ Strategy invented(std::string_view name, Family family, bool cpu, bool emulator,
           cpu ? never_run : nullptr,
           emulator ? never_run : nullptr,
           cuda ? never_run : nullptr,
-          {.major = name == "tensor" ? kTensorCoreMajor : 0,
-           .fft = family == Family::transform && name != "coarse"}};
+          {.major = name == "tensor" ? kTensorCoreMajor : 0, .fft = family == Family::transform}};
 }
 
 /// Strategies that only say where they run.
@@ -77,7 +76,6 @@ const Strategy kTensor = invented("tensor", Family::direct, false, true, true);
 const Strategy kDirect = invented("direct", Family::direct, false, true, true);
 const Strategy kBlocks = invented("overlap-save", Family::transform, true, true, true);
 const Strategy kWhole = invented("fft", Family::transform, true, true, true);
-const Strategy kCoarse = invented("coarse", Family::transform, true, true, true);
 const Strategy* const kAll[] = {&kCpu,   &kTiledIn, &kTiledOut, &kSeparated, &kGpuOnly,
                                 &kPicky, &kTensor,  &kDirect,   &kBlocks,    &kWhole};
 
@@ -85,7 +83,6 @@ const Strategy* const kAll[] = {&kCpu,   &kTiledIn, &kTiledOut, &kSeparated, &kG
 struct Invented {
   CudaDevices cuda;
   int asked = 0;
-  mutable int fft_asked = 0;
   std::string fft_missing;
   Machine machine;
 
@@ -93,7 +90,7 @@ struct Invented {
     for (int i = 0; i < devices; ++i) cuda.devices.push_back({i, "invented", major, 0, 100, 1});
     if (devices == 0) cuda.missing = "there is no driver; install one";
     machine = {kAll, 8, built, [this]() -> const CudaDevices& { return ++asked, cuda; },
-               [this] { return ++fft_asked, fft_missing; }};
+               [this] { return fft_missing; }};
   }
 
   Choice choose(const Problem& problem, const std::string& strategy, const std::string& device,
@@ -168,22 +165,6 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   CHECK(two.choose(wide, "auto", "cuda").strategy == &kDirect);
   const Invented old(1, true, 7);  // without tensor cores for bytes
   CHECK(old.choose(problem_of(8192, diagonal_mask(63)), "auto", "cuda").strategy == &kDirect);
-  // By name: the emulator instead, and a device that was named is told why not.
-  const Choice emulated = old.choose(problem_of(8192, diagonal_mask(63)), "tensor", "auto");
-  CHECK(emulated.device == DeviceKind::emulator);
-  CHECK(has(emulated.notice,
-            "no CUDA device for it (CUDA device 0 (invented, sm_70) is older than sm_80); tensor "
-            "runs in the emulator"));
-  CHECK(has(complaint<DeviceError>(old, problem_of(64, diagonal_mask(3)), "tensor", "cuda"),
-            "strategy 'tensor': CUDA device 0 (invented, sm_70) is older than sm_80; name a later "
-            "device, or leave out --device"));
-  Invented mixed(2);
-  mixed.cuda.devices[0].major = 7;
-  const Choice later = mixed.choose(problem_of(64, diagonal_mask(3)), "tensor", "auto");
-  CHECK(later.device == DeviceKind::cuda);
-  CHECK(later.ordinal == 1);
-  CHECK(mixed.choose(problem_of(64, diagonal_mask(3)), "tiled-in", "auto").ordinal == 0);
-  CHECK(two.choose(problem_of(64, diagonal_mask(3)), "tensor", "auto").device == DeviceKind::cuda);
   CHECK(two.choose(problem_of(64, diagonal_mask(3)), "auto", "emulator").strategy == &kTiledOut);
   CHECK(two.choose(problem_of(8192, diagonal_mask(15)), "auto", "auto").device == DeviceKind::cpu);
   CHECK(two.choose(problem_of(8192, diagonal_mask(41)), "auto", "auto", 100).device ==
@@ -194,15 +175,6 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   const Choice without = Invented(0).choose(problem_of(8192, diagonal_mask(101)), "auto", "auto");
   CHECK(without.device == DeviceKind::cpu);
   CHECK(without.notice.empty());
-}
-
-TEST_CASE("a device of the compute capability that a strategy needs will do, no older one") {
-  for (const int major : {7, 8, 9}) {
-    const CudaDevice device{3, "invented", major, 6, 100, 1};
-    CHECK(kTiledIn.refusal_of(device).empty());
-    CHECK(kTensor.refusal_of(device) ==
-          (major == 7 ? "CUDA device 3 (invented, sm_76) is older than sm_80" : ""));
-  }
 }
 
 TEST_CASE("auto: large masks by transforms, unless samples are none that these take") {
@@ -238,25 +210,6 @@ TEST_CASE("auto: large masks by transforms, unless samples are none that these t
   const Choice without = two.choose(wide, "auto", "auto", 1000);
   CHECK(without.device == DeviceKind::cpu);
   CHECK(has(without.why, ", but cuFFT is not here"));
-
-  // By name, likewise; and a picture that no GPU pays for asks for nothing.
-  const Choice named = two.choose(wide, "overlap-save", "auto", 1000);
-  CHECK(named.device == DeviceKind::cpu);
-  CHECK(has(named.why, ", but cuFFT is not here"));
-  CHECK(two.choose(wide, "overlap-save", "cuda").device == DeviceKind::cuda);
-  // What needs none stays on the GPU, though it takes longer there.
-  const Strategy* const with_coarse[] = {&kCpu, &kBlocks, &kWhole, &kCoarse};
-  two.machine.strategies = with_coarse;
-  const Problem many = problem_of(700, diagonal_mask(101), Depth::f32);
-  CHECK(two.choose(many, "auto", "auto", 1'000'000).strategy == &kCoarse);
-  CHECK(two.choose(many, "auto", "auto", 1'000'000).device == DeviceKind::cuda);
-  two.fft_missing = "";
-  CHECK(two.choose(many, "auto", "auto", 1'000'000).strategy == &kWhole);
-  two.machine.strategies = kAll;
-  two.fft_asked = 0;
-  CHECK(two.choose(problem_of(300, diagonal_mask(31), Depth::f32), "auto", "auto").device ==
-        DeviceKind::cpu);
-  CHECK(two.fft_asked == 0);
 }
 
 TEST_CASE("threads beyond the cores do not make the CPU look faster") {

@@ -8,7 +8,6 @@
 
 #include "devices.hpp"
 #include "errors.hpp"
-#include "measure_row.hpp"
 #include "registry.hpp"
 
 namespace convfilt::test {
@@ -275,23 +274,6 @@ TEST_CASE("--device restricts, and what does not run there is a row") {
   CHECK(row_of(c, "basic").refusal.starts_with("does not run on cpu, only on emulator"));
   options.device = "cuda";
   CHECK_THROWS_AS(comparison(problem_of(40, 30, mask_named("3x3")), options), DeviceError);
-}
-
-TEST_CASE("a strategy that a CUDA device is too old for is refused there, not failed") {
-  Machine old = machine();
-  static const CudaDevices devices{{{0, "invented", 7, 5, 40, 1}}, ""};
-  old.cuda = []() -> const CudaDevices& { return devices; };
-  Strategy strategy = as("needy", "tensor");
-  strategy.prepare_cuda = strategy.prepare_emulator;
-  const Problem problem = problem_of(40, 30, mask_named("3x3"));
-  const Image picture = noise_picture(40, 30, 1, Depth::u8);
-  const CompareOptions options;
-  Limits limits(2);
-  Arenas arenas(problem, picture, options, old);
-  const Row row =
-      measure_row({arenas, options, old, limits}, {&strategy, {}}, {DeviceKind::cuda, 0});
-  CHECK(row.refused);
-  CHECK(row.refusal == "CUDA device 0 (invented, sm_75) is older than sm_80");
 }
 
 TEST_CASE("auto in the list is the strategy it takes, once; settings and depths go through") {
