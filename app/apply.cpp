@@ -1,5 +1,5 @@
-#include "commands.hpp"
-#include "mask_file.hpp"
+#include "app/commands.hpp"
+#include "src/mask/file.hpp"
 
 namespace convfilt {
 

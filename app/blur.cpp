@@ -1,5 +1,5 @@
-#include "commands.hpp"
-#include "make_masks.hpp"
+#include "app/commands.hpp"
+#include "src/mask/make.hpp"
 
 namespace convfilt {
 

@@ -1,4 +1,4 @@
-#include "checks.hpp"
+#include "app/checks.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -6,11 +6,11 @@
 #include <system_error>
 #include <type_traits>
 
-#include "errors.hpp"
-#include "settings.hpp"
-#include "sides.hpp"
-#include "source_text.hpp"
-#include "suggest.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/settings.hpp"
+#include "src/base/sides.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "options.hpp"
+#include "app/options.hpp"
 
 namespace convfilt {
 

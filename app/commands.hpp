@@ -4,7 +4,7 @@
 #include <functional>
 #include <string_view>
 
-#include "options.hpp"
+#include "app/options.hpp"
 
 namespace convfilt {
 

@@ -5,17 +5,17 @@
 #include <string>
 #include <vector>
 
-#include "alpha.hpp"
-#include "atomic_file.hpp"
-#include "commands.hpp"
-#include "compare_plot.hpp"
-#include "convolver.hpp"
-#include "errors.hpp"
-#include "mask_file.hpp"
-#include "progress.hpp"
-#include "random_masks.hpp"
-#include "report.hpp"
-#include "source_text.hpp"
+#include "app/commands.hpp"
+#include "src/base/atomic_file.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/progress.hpp"
+#include "src/base/source_text.hpp"
+#include "src/compare/plot.hpp"
+#include "src/compare/report.hpp"
+#include "src/filter/alpha.hpp"
+#include "src/filter/convolver.hpp"
+#include "src/mask/file.hpp"
+#include "src/mask/random.hpp"
 
 namespace convfilt {
 namespace {

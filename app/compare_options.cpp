@@ -1,4 +1,4 @@
-#include "compare_options.hpp"
+#include "app/compare_options.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -7,12 +7,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "compare_plot.hpp"
-#include "formats.hpp"
-#include "grammar.hpp"
-#include "sides.hpp"
-#include "source_text.hpp"
-#include "suggest.hpp"
+#include "app/grammar.hpp"
+#include "src/base/sides.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
+#include "src/compare/plot.hpp"
+#include "src/picture/formats.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,8 +1,8 @@
 /// The command line of compare.
 #pragma once
 
-#include "checks.hpp"
-#include "options.hpp"
+#include "app/checks.hpp"
+#include "app/options.hpp"
 
 namespace convfilt {
 

@@ -1,6 +1,6 @@
-#include "edge.hpp"
+#include "src/filter/edge.hpp"
 
-#include "commands.hpp"
+#include "app/commands.hpp"
 
 namespace convfilt {
 

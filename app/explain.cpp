@@ -1,14 +1,14 @@
-#include "explain.hpp"
+#include "src/explain/explain.hpp"
 
 #include <stdexcept>
 #include <string>
 
-#include "commands.hpp"
-#include "contenders.hpp"
-#include "explain_text.hpp"
-#include "mask_file.hpp"
-#include "registry.hpp"
-#include "tile_picture.hpp"
+#include "app/commands.hpp"
+#include "kernels/registry.hpp"
+#include "src/compare/contenders.hpp"
+#include "src/explain/text.hpp"
+#include "src/explain/tile_picture.hpp"
+#include "src/mask/file.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,13 +1,13 @@
-#include "grammar.hpp"
+#include "app/grammar.hpp"
 
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 
-#include "errors.hpp"
-#include "nearest.hpp"
-#include "source_text.hpp"
-#include "suggest.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/nearest.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {

@@ -8,9 +8,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "checks.hpp"
-#include "help.hpp"
-#include "suggest.hpp"
+#include "app/checks.hpp"
+#include "app/help.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 

@@ -2,12 +2,12 @@
 #include <string>
 #include <vector>
 
-#include "commands.hpp"
-#include "devices.hpp"
-#include "errors.hpp"
-#include "mask_file.hpp"
-#include "suggest.hpp"
-#include "table.hpp"
+#include "app/commands.hpp"
+#include "kernels/backend/devices.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/suggest.hpp"
+#include "src/compare/table.hpp"
+#include "src/mask/file.hpp"
 
 namespace convfilt {
 namespace {

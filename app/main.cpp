@@ -7,10 +7,10 @@
 #include <new>
 #include <string>
 
-#include "commands.hpp"
-#include "devices.hpp"
-#include "errors.hpp"
-#include "log.hpp"
+#include "app/commands.hpp"
+#include "kernels/backend/devices.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/log.hpp"
 
 namespace {
 

@@ -1,17 +1,17 @@
-#include "options.hpp"
+#include "app/options.hpp"
 
 #include <algorithm>
 #include <string>
 
-#include "checks.hpp"
-#include "compare_options.hpp"
-#include "errors.hpp"
-#include "formats.hpp"
-#include "grammar.hpp"
-#include "help.hpp"
-#include "nearest.hpp"
-#include "source_text.hpp"
-#include "suggest.hpp"
+#include "app/checks.hpp"
+#include "app/compare_options.hpp"
+#include "app/grammar.hpp"
+#include "app/help.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/nearest.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
+#include "src/picture/formats.hpp"
 
 namespace convfilt {
 namespace {

@@ -7,15 +7,15 @@
 #include <variant>
 #include <vector>
 
-#include "architectures.hpp"
-#include "convolver.hpp"
-#include "edge.hpp"
-#include "image_io.hpp"
-#include "log.hpp"
-#include "measure.hpp"
-#include "random_masks.hpp"
-#include "report.hpp"
-#include "sides.hpp"
+#include "src/base/log.hpp"
+#include "src/base/sides.hpp"
+#include "src/compare/measure.hpp"
+#include "src/compare/report.hpp"
+#include "src/explain/architectures.hpp"
+#include "src/filter/convolver.hpp"
+#include "src/filter/edge.hpp"
+#include "src/mask/random.hpp"
+#include "src/picture/io.hpp"
 
 namespace convfilt {
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "commands.hpp"
-#include "errors.hpp"
-#include "make_masks.hpp"
+#include "app/commands.hpp"
+#include "src/base/errors.hpp"
+#include "src/mask/make.hpp"
 
 namespace convfilt {
 namespace {

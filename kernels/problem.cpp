@@ -1,4 +1,4 @@
-#include "problem.hpp"
+#include "kernels/problem.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -5,9 +5,8 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
-
-#include "plane_view.hpp"
 
 namespace convfilt {
 
@@ -44,6 +43,21 @@ std::size_t size_of(Depth depth);
 
 /// Largest value of an integer depth; 1 for f32, whose nominal range is 0..1.
 double full_range(Depth depth);
+
+/// A picture in host memory: channels interleaved, as image files and OpenCV have them. `Byte` is
+/// std::byte or const std::byte; the problem beside it says the depth.
+template <class Byte>
+struct PictureView {
+  Byte* data = nullptr;
+  int width = 0, height = 0, channels = 1;
+  std::ptrdiff_t pitch = 0;  ///< bytes between rows
+
+  Byte* row(int y) const { return data + y * pitch; }
+  template <class B = Byte>
+  requires(!std::is_const_v<B>) operator PictureView<const B>() const {
+    return {data, width, height, channels, pitch};
+  }
+};
 
 /// Weights as the mask file says them. Applied as written (correlation):
 ///   out(x,y) = offset + 1/divisor * sum over i, j of weight(i,j) * in(x + i - anchor_x, y + j -

@@ -1,64 +1,54 @@
-#include "registry.hpp"
+#include "kernels/registry.hpp"
 
 #include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <string>
 
-#include "cpu/cpu_plans.hpp"
-#include "fast/coarse_axis.hpp"
-#include "implementation.hpp"
-#include "separable.hpp"
-#include "transform/overlap_save.hpp"
+#include "kernels/coarse/axis.hpp"
+#include "kernels/contract/separable.hpp"
+#include "kernels/cpu/cpu_plans.hpp"
+#include "kernels/implementation.hpp"
+#include "kernels/transform/overlap_save.hpp"
 
-// One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table().
-// CUDA_STRATEGY(x): x.cu, on CUDA and in the emulator; BOTH_STRATEGY(x, plan): x.cu, and a plan of
-// its own for the CPU; HOST_STRATEGY(x): x.cu, on CUDA, in the emulator, and on the CPU;
-// LIBRARY_STRATEGY(x): likewise, but on CUDA only where the toolkit has cuFFT and cuBLAS.
-#define CONVFILT_STRATEGIES(CUDA_STRATEGY, BOTH_STRATEGY, HOST_STRATEGY, LIBRARY_STRATEGY) \
-  CUDA_STRATEGY(basic)                                                                     \
-  CUDA_STRATEGY(unrolled)                                                                  \
-  CUDA_STRATEGY(tiled_in)                                                                  \
-  CUDA_STRATEGY(tiled_out)                                                                 \
-  CUDA_STRATEGY(cached)                                                                    \
-  CUDA_STRATEGY(texture)                                                                   \
-  HOST_STRATEGY(scatter)                                                                   \
-  LIBRARY_STRATEGY(im2col)                                                                 \
-  HOST_STRATEGY(winograd)                                                                  \
-  LIBRARY_STRATEGY(fft)                                                                    \
-  LIBRARY_STRATEGY(overlap_save)                                                           \
-  LIBRARY_STRATEGY(overlap_add)                                                            \
-  LIBRARY_STRATEGY(in_parts)                                                               \
-  BOTH_STRATEGY(coarse, prepare_cpu_coarse)                                                \
-  CUDA_STRATEGY(two_pass)                                                                  \
-  BOTH_STRATEGY(separable, prepare_cpu_separable)                                          \
-  CUDA_STRATEGY(separable_tensor)                                                          \
-  CUDA_STRATEGY(tensor)                                                                    \
-  CUDA_STRATEGY(direct)
+// One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table(). A
+// strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are compiled only
+// where the toolkit has cuFFT and cuBLAS. With `.loops` its own source runs on the CPU too, as
+// plain loops; `.cpu` is a plan of its own there.
+#define CONVFILT_STRATEGIES(STRATEGY)                      \
+  STRATEGY(basic)                                          \
+  STRATEGY(unrolled)                                       \
+  STRATEGY(tiled_in)                                       \
+  STRATEGY(tiled_out)                                      \
+  STRATEGY(cached)                                         \
+  STRATEGY(texture)                                        \
+  STRATEGY(scatter, .loops = true)                         \
+  STRATEGY(im2col, .libraries = true, .loops = true)       \
+  STRATEGY(winograd, .loops = true)                        \
+  STRATEGY(fft, .libraries = true, .loops = true)          \
+  STRATEGY(overlap_save, .libraries = true, .loops = true) \
+  STRATEGY(overlap_add, .libraries = true, .loops = true)  \
+  STRATEGY(in_parts, .libraries = true, .loops = true)     \
+  STRATEGY(coarse, .cpu = prepare_cpu_coarse)              \
+  STRATEGY(two_pass)                                       \
+  STRATEGY(separable, .cpu = prepare_cpu_separable)        \
+  STRATEGY(separable_tensor)                               \
+  STRATEGY(tensor)                                         \
+  STRATEGY(direct)
 
 namespace convfilt {
 
-#define DECLARE(x, ...) extern const Implementation x;
-#define PASS_OVER(...)
-namespace emulator {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
-}
-namespace host {
-CONVFILT_STRATEGIES(PASS_OVER, PASS_OVER, DECLARE, DECLARE)
-}
-#ifdef CONVFILT_HAS_CUDA
-namespace cuda {
-CONVFILT_STRATEGIES(DECLARE, DECLARE, DECLARE, DECLARE)
-}
-#define PREPARE_CUDA(x) cuda::x.prepare
-#else
-#define PREPARE_CUDA(x) nullptr
-#endif
-#ifdef CONVFILT_HAS_CUDA_LIBRARIES
-#define PREPARE_CUDA_LIBRARY(x) cuda::x.prepare
-#else
-#define PREPARE_CUDA_LIBRARY(x) nullptr
-#endif
+#define DECLARE(x, ...)                       \
+  namespace emulator::x {                     \
+  extern const Implementation implementation; \
+  }                                           \
+  namespace host::x {                         \
+  extern const Implementation implementation; \
+  }                                           \
+  namespace cuda::x {                         \
+  extern const Implementation implementation; \
+  }
+CONVFILT_STRATEGIES(DECLARE)
 
 namespace {
 
@@ -96,36 +86,54 @@ constexpr int kCoarseWeights = 200, kCoarseWeightsU8 = 2 * 127 + 1;
 // Below, a transform of the mask costs as much as the picture's.
 constexpr double kTransformPixels = 256 * 256;
 
-using Prepare = std::unique_ptr<Plan> (*)(const Problem&, const PlanOptions&);
+#ifdef CONVFILT_HAS_CUDA
+constexpr bool kHasCuda = true;
+#else
+constexpr bool kHasCuda = false;
+#endif
+#ifdef CONVFILT_HAS_CUDA_LIBRARIES
+constexpr bool kHasCudaLibraries = true;
+#else
+constexpr bool kHasCudaLibraries = false;
+#endif
 
-Strategy join(const Implementation& emulated, Prepare cuda, Prepare cpu) {
-  return {emulated.name,     emulated.summary,
-          emulated.family,   emulated.spatial_family,
-          emulated.settings, emulated.refuses,
-          emulated.geometry, cpu,
-          emulated.prepare,  cuda,
-          emulated.needs};
+/// Where a strategy is compiled for, beside the emulator.
+struct Row {
+  bool libraries = false, loops = false;
+  std::unique_ptr<Plan> (*cpu)(const Problem&, const PlanOptions&) = nullptr;
+};
+
+Strategy emulated(const Implementation& from) {
+  return {.name = from.name,
+          .summary = from.summary,
+          .family = from.family,
+          .spatial_family = from.spatial_family,
+          .settings = from.settings,
+          .refuses = from.refuses,
+          .geometry = from.geometry,
+          .prepare_emulator = from.prepare,
+          .needs = from.needs};
 }
 
+// What this build lacks is not linked: a discarded branch names it, but does not use it.
+#define JOIN(x, ...)                                                                 \
+  [] {                                                                               \
+    constexpr Row row{__VA_ARGS__};                                                  \
+    Strategy strategy = emulated(emulator::x::implementation);                       \
+    if constexpr (row.libraries ? kHasCudaLibraries : kHasCuda)                      \
+      strategy.prepare_cuda = cuda::x::implementation.prepare;                       \
+    strategy.prepare_cpu = row.cpu;                                                  \
+    if constexpr (row.loops) strategy.prepare_cpu = host::x::implementation.prepare; \
+    return strategy;                                                                 \
+  }(),
+
 const auto& table() {
-#define CUDA_LINE(x) join(emulator::x, PREPARE_CUDA(x), nullptr),
-#define BOTH_LINE(x, cpu) join(emulator::x, PREPARE_CUDA(x), cpu),
-#define HOST_LINE(x) join(emulator::x, PREPARE_CUDA(x), host::x.prepare),
-#define LIBRARY_LINE(x) join(emulator::x, PREPARE_CUDA_LIBRARY(x), host::x.prepare),
-  static const auto all = std::to_array<Strategy>({
-      CONVFILT_STRATEGIES(CUDA_LINE, BOTH_LINE, HOST_LINE, LIBRARY_LINE){
-          "cpu",
-          "all cores, vectorised; needs no GPU",
-          Family::direct,
-          Family::direct,
-          {},
-          direct_refuses,
-          nullptr,
-          prepare_cpu_direct,
-          nullptr,
-          nullptr,
-          {}},
-  });
+  static const auto all = std::to_array<Strategy>(
+      {CONVFILT_STRATEGIES(JOIN){.name = "cpu",
+                                 .summary = "all cores, vectorised; needs no GPU",
+                                 .family = Family::direct,
+                                 .refuses = direct_refuses,
+                                 .prepare_cpu = prepare_cpu_direct}});
   return all;
 }
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "strategy.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt {
 

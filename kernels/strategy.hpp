@@ -1,19 +1,87 @@
 /// A way to convolve, and the same prepared for one problem.
 #pragma once
 
+#include <array>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "geometry.hpp"
-#include "problem.hpp"
-#include "tuning.hpp"
+#include "kernels/problem.hpp"
 
 namespace convfilt {
+
+enum class Setting { halo, tile, gemm, domain, accumulate, block, steps };
+
+inline constexpr Setting kSettings[] = {Setting::halo,   Setting::tile,       Setting::gemm,
+                                        Setting::domain, Setting::accumulate, Setting::block,
+                                        Setting::steps};
+
+// The words of a setting, in the order of these numbers; the first is what a strategy does unasked.
+enum Halo { kSweeps, kRegions, kTwoStep };
+enum Gemm { kLibrary, kStrassen };
+enum Domain { kFrequency, kSpatial };
+enum Accumulate { kInSteps, kAtomic };
+
+/// What a setting is called and takes.
+struct SettingInfo {
+  std::string_view name;                    ///< as in --name
+  std::string_view summary;                 ///< for help
+  std::span<const std::string_view> words;  ///< empty: a whole number, lowest..highest
+  int lowest = 0, highest = 0;
+};
+
+const SettingInfo& info_of(Setting setting);
+
+/// A value for every setting. 0 is the first word, and for numbers: by the strategy's own rule.
+class Tuning {
+ public:
+  int operator[](Setting setting) const { return values_[std::size_t(setting)]; }
+  int& operator[](Setting setting) { return values_[std::size_t(setting)]; }
+  bool operator==(const Tuning&) const = default;
+
+ private:
+  std::array<int, std::size(kSettings)> values_{};
+};
+
+/// What differs from the default, e.g. "halo=regions, tile=16"; empty when nothing does.
+std::string to_string(const Tuning& tuning);
+
+/// What one block of a strategy does, in numbers: what its launch uses, and what `explain` tells.
+/// Of a block in the middle of the picture, all of whose samples lie inside the image. Masks above
+/// kMaxPartSide: of its first part.
+struct Geometry {
+  int block_columns = 0, block_rows = 0;  ///< threads
+  int loading_threads = 0;                ///< that load the input tile; 0 = no tile is kept
+  int computing_threads = 0;              ///< that compute outputs
+  int in_columns = 0, in_rows = 0;        ///< input tile in samples; 0 = none is kept
+  int out_columns = 0, out_rows = 0;      ///< output tile
+  int lead_x = 0, lead_y = 0;    ///< columns of the input tile left of the output tile, rows above
+  std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
+  double loads = 0;              ///< samples a block reads from global memory
+  std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
+  std::string note;              ///< what else there is to say, in whole sentences; may be empty
+
+  /// From block to block, in outputs: less than the output tile where output tiles overlap, since
+  /// blocks of the input add to all outputs around them.
+  int step_x() const { return step(in_columns, out_columns); }
+  int step_y() const { return step(in_rows, out_rows); }
+
+ private:
+  static int step(int in, int out) { return in > 0 && in < out ? in : out; }
+};
+
+/// Why so many blocks, which are counted in ints, are refused; empty when they are few enough.
+inline std::string blocks_refuse(std::int64_t across, std::int64_t down) {
+  return across * down <= INT_MAX
+             ? ""
+             : "there would be more than 2^31 blocks; use a larger --block, or leave it out";
+}
 
 /// Where a strategy runs. The emulator runs CUDA kernels' own source on the CPU.
 enum class DeviceKind { cpu, emulator, cuda };
@@ -67,6 +135,11 @@ struct Counts {
   std::uint64_t atomic_adds = 0;
 };
 
+/// A device failed or is missing; the message says what, where and the remedy.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// A strategy prepared for a problem: its arithmetic, buffers and device. Not thread-safe.
 class Plan {
  public:
@@ -87,7 +160,14 @@ class Plan {
   virtual Counts counts() const { return {}; }
 };
 
-struct CudaDevice;
+struct CudaDevice {
+  int ordinal = 0;
+  std::string name;
+  int major = 0, minor = 0;  ///< compute capability
+  int multiprocessors = 0;
+  std::size_t memory = 0;  ///< bytes
+  double clock_hz = 0;     ///< of the multiprocessors, at most
+};
 
 /// What a strategy's CUDA plans need that not every machine with a CUDA device has. `fft` is for
 /// choosing: without cuFFT, prepare() says itself what is missing.
@@ -101,20 +181,21 @@ struct Strategy {
   std::string_view name;     ///< as in --strategy
   std::string_view summary;  ///< one line for `list`
   Family family;
-  Family spatial_family;              ///< of --domain=spatial, where the strategy has that setting
-  std::span<const Setting> settings;  ///< what can be chosen; empty for most
+  Family spatial_family =
+      Family::direct;  ///< of --domain=spatial, where the strategy has that setting
+  std::span<const Setting> settings = {};  ///< what can be chosen; empty for most
 
   /// Why this problem cannot be done so, in one sentence with a remedy; empty when it can. To be
   /// asked through refusal().
   std::string (*refuses)(const Problem&, const Tuning&);
 
   /// What one block does; null where there is nothing to draw.
-  Geometry (*geometry)(const Problem&, const Tuning&);
+  Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
 
   /// One for each kind of device it runs on; null elsewhere.
-  std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&);
-  std::unique_ptr<Plan> (*prepare_emulator)(const Problem&, const PlanOptions&);
-  std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&);
+  std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&) = nullptr;
+  std::unique_ptr<Plan> (*prepare_emulator)(const Problem&, const PlanOptions&) = nullptr;
+  std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&) = nullptr;
 
   Needs needs = {};
 

@@ -8,7 +8,7 @@
 # CONVFILT_GPU_PART: only these of the `steps` below, with commas between, for machines that are lent for minutes;
 # `sanitizers` stands for compute-sanitizer's four. auto, peers and targets can be cut further: see their scripts.
 # JOBS: processes at a time where nothing is timed, by default the machine's cores. Where there are several GPUs,
-# tests/gpus.sh runs the steps side by side. --steps: says which would run.
+# tests/bench/gpus.sh runs the steps side by side. --steps: says which would run.
 #
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for README
 # (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.
@@ -43,18 +43,18 @@ export CONVFILT=$bin/convfilt CONVFILT_FILTERS=$PWD/filters
 
 # The large ones fill the device's memory.
 tests() {
-  ALONE='--source-file=*test_large.cpp' CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda \
-    bash tests/case_by_case.sh "$bin/convfilt_tests" '--source-file-exclude=*test_large.cpp'
+  ALONE='--source-file=*strategies/large.cpp' CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda \
+    bash tests/bench/case_by_case.sh "$bin/convfilt_tests" '--source-file-exclude=*strategies/large.cpp'
 }
 # The small selection, on the GPU alone: a sanitizer makes kernels some 30 times slower. The shared cases' pictures are too
 # small for what the strategies in kernels/fast/ do inside large ones, so those have files of their own.
 sanitized() {  # TOOL
   local file files=()
-  for file in strategies properties tensor tensor_groups tensor_colour direct fused separable_walk separable_tensor coarse; do
-    [ -f "tests/test_$file.cpp" ] || { echo "tests/test_$file.cpp is no longer there"; return 1; }
-    files+=("*test_$file.cpp")
+  for file in all properties tensor tensor_warpgroup tensor_colour direct separable_fused separable_walk separable_tensor coarse; do
+    [ -f "tests/strategies/$file.cpp" ] || { echo "tests/strategies/$file.cpp is no longer there"; return 1; }
+    files+=("*strategies/$file.cpp")
   done
-  CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda bash tests/case_by_case.sh "$bin/convfilt_tests" \
+  CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda bash tests/bench/case_by_case.sh "$bin/convfilt_tests" \
     "--source-file=$(IFS=,; echo "${files[*]}")" compute-sanitizer --tool "$1" --error-exitcode 9
 }
 # What a machine without a GPU made of the same pictures is held against, where it was packed along.
@@ -110,11 +110,11 @@ step tests last_line tests
 step cli last_line bash tests/cli/run.sh
 step same-bytes last_line same_bytes
 for tool in $sanitizers; do step "$tool" last_line sanitized "$tool"; done
-step peers tables bash tests/peers/gpu.sh "$bin"
-step targets tables bash tests/targets.sh "$bin"
-step auto last_line bash tests/auto.sh "$bin"
+step peers tables bash tests/bench/peers/gpu.sh "$bin"
+step targets tables bash tests/bench/targets.sh "$bin"
+step auto last_line bash tests/bench/auto.sh "$bin"
 step bench_gpu bench_table bench_gpu
-step counters tables bash tests/counters.sh "$bin"
+step counters tables bash tests/bench/counters.sh "$bin"
 step compare last_table compare
 step end-to-end whole_times end_to_end
 

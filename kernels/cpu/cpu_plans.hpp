@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "strategy.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt {
 

@@ -13,12 +13,12 @@
 /// kernels are in integer_rows.cpp and float_rows.cpp.
 #include <type_traits>
 
-#include "cpu/cpu_plans.hpp"
-#include "cpu/float_rows.hpp"
-#include "cpu/integer_rows.hpp"
-#include "cpu/source_rows.hpp"
-#include "cpu/tiled_plan.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/cpu/cpu_plans.hpp"
+#include "kernels/cpu/float_rows.hpp"
+#include "kernels/cpu/integer_rows.hpp"
+#include "kernels/cpu/source_rows.hpp"
+#include "kernels/cpu/tiled_plan.hpp"
 
 namespace convfilt {
 namespace cpu {

@@ -1,11 +1,11 @@
-#include "cpu/float_rows.hpp"
+#include "kernels/cpu/float_rows.hpp"
 
 #include <bit>
 #include <cstring>
 
-#include "cpu/vector_targets.hpp"
+#include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/float_rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/float_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "arithmetic.hpp"
-#include "cpu/float_taps.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/cpu/float_taps.hpp"
 
 namespace convfilt::cpu {
 

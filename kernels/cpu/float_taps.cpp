@@ -1,4 +1,4 @@
-#include "cpu/float_taps.hpp"
+#include "kernels/cpu/float_taps.hpp"
 
 #include <cstdint>
 

@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "arithmetic.hpp"
-#include "cpu/row_buffer.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/cpu/row_buffer.hpp"
 
 namespace convfilt::cpu {
 

@@ -1,15 +1,15 @@
-#include "cpu/integer_rows.hpp"
+#include "kernels/cpu/integer_rows.hpp"
 
 #include <bit>
 #include <cstring>
 
-#include "cpu/vector_targets.hpp"
+#include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/integer_rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/integer_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "cpu/integer_vectors-inl.hpp"
+#include "kernels/cpu/integer_vectors-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace convfilt::cpu {

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "arithmetic.hpp"
-#include "cpu/integer_taps.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/cpu/integer_taps.hpp"
 
 namespace convfilt::cpu {
 

@@ -1,4 +1,4 @@
-#include "cpu/integer_taps.hpp"
+#include "kernels/cpu/integer_taps.hpp"
 
 #include <algorithm>
 

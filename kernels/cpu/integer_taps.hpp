@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/row_buffer.hpp"
+#include "kernels/cpu/row_buffer.hpp"
 
 namespace convfilt::cpu {
 

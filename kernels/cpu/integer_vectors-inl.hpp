@@ -11,7 +11,7 @@
 
 #include <hwy/highway.h>
 
-#include "cpu/integer_rows.hpp"
+#include "kernels/cpu/integer_rows.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace convfilt::cpu {

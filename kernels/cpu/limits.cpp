@@ -1,4 +1,4 @@
-#include "cpu/limits.hpp"
+#include "kernels/cpu/limits.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,10 +8,10 @@
 #include <string>
 #include <thread>
 
-#include "cpu/parallel.hpp"
-#include "cpu/vector_targets.hpp"
+#include "kernels/backend/host/parallel.hpp"
+#include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/limits.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/limits.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

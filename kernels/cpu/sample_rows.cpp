@@ -1,8 +1,8 @@
-#include "cpu/sample_rows.hpp"
+#include "kernels/cpu/sample_rows.hpp"
 
-#include "cpu/vector_targets.hpp"
+#include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/sample_rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/sample_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

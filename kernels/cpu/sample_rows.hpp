@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "finish.hpp"
+#include "kernels/contract/finish.hpp"
 
 namespace convfilt::cpu {
 

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <vector>
 
-#include "arithmetic.hpp"
-#include "cpu/row_buffer.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/cpu/row_buffer.hpp"
 
 namespace convfilt::cpu {
 

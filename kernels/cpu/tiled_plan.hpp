@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/parallel.hpp"
-#include "cpu/tiles.hpp"
-#include "strategy.hpp"
+#include "kernels/backend/host/parallel.hpp"
+#include "kernels/cpu/tiles.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt::cpu {
 

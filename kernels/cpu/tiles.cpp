@@ -1,4 +1,4 @@
-#include "cpu/tiles.hpp"
+#include "kernels/cpu/tiles.hpp"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "problem.hpp"
+#include "kernels/problem.hpp"
 
 namespace convfilt::cpu {
 

@@ -1,12 +1,12 @@
 // Blocks of four by four numbers are turned in registers.
 
-#include "cpu/turned_rows.hpp"
+#include "kernels/cpu/turned_rows.hpp"
 
 #include <utility>
 
-#include "cpu/vector_targets.hpp"
+#include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "cpu/turned_rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/turned_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

@@ -12,8 +12,9 @@
 //   Global reads per output: w * h, e.g. 25 at 5x5.
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
-#include "device_plan.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
+#include "kernels/textbook/geometry.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -57,9 +58,15 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 }  // namespace
 
-extern const Implementation basic{
-    "basic",          "one thread per output, all reads from global memory",
-    Family::direct,   direct_refuses,
-    direct_plan<run>, geometry};
+namespace basic {
+extern const Implementation implementation{
+    .name = "basic",
+    .summary = "one thread per output, all reads from global memory",
+    .family = Family::direct,
+    .refuses = direct_refuses,
+    .prepare = direct_plan<run>,
+    .geometry = geometry,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -16,8 +16,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "device_plan.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -108,13 +108,16 @@ constexpr Setting kCachedSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation cached{"cached",
-                                   "tile without halo, halo cells from the caches",
-                                   Family::direct,
-                                   direct_refuses,
-                                   direct_plan<run>,
-                                   geometry,
-                                   {},
-                                   kCachedSettings};
+namespace cached {
+extern const Implementation implementation{
+    .name = "cached",
+    .summary = "tile without halo, halo cells from the caches",
+    .family = Family::direct,
+    .refuses = direct_refuses,
+    .prepare = direct_plan<run>,
+    .geometry = geometry,
+    .settings = kCachedSettings,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -3,8 +3,8 @@
 /// Loops are not unrolled: 32 registers a thread are all that fully occupied multiprocessors have.
 #pragma once
 
-#include "launch.hpp"
-#include "tuning.hpp"
+#include "kernels/backend/launch.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

@@ -13,8 +13,8 @@
 //   and a plane of sums, zeroed before and finished behind.
 //   Sibling: basic gathers: w * h reads, which caches serve, and one plain write.
 
-#include "adding_plan.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/adding_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -105,9 +105,15 @@ Geometry geometry(const Problem& p, const Tuning&) {
 
 }  // namespace
 
-extern const Implementation scatter{
-    "scatter",         "one thread per input sample, atomic additions: why not to",
-    Family::reordered, direct_refuses,
-    prepare,           geometry};
+namespace scatter {
+extern const Implementation implementation{
+    .name = "scatter",
+    .summary = "one thread per input sample, atomic additions: why not to",
+    .family = Family::reordered,
+    .refuses = direct_refuses,
+    .prepare = prepare,
+    .geometry = geometry,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -12,8 +12,9 @@
 //   Texture reads per output: w * h, e.g. 25 at 5x5.
 //   Sibling: basic reads global memory, and computes every border itself.
 
-#include "device_plan.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
+#include "kernels/textbook/geometry.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -97,12 +98,15 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 }  // namespace
 
-extern const Implementation texture{
-    "texture",
-    "as basic, through the texture unit, borders by its address modes",
-    Family::direct,
-    direct_refuses,
-    direct_plan<run, kLimits>,
-    geometry};
+namespace texture {
+extern const Implementation implementation{
+    .name = "texture",
+    .summary = "as basic, through the texture unit, borders by its address modes",
+    .family = Family::direct,
+    .refuses = direct_refuses,
+    .prepare = direct_plan<run, kLimits>,
+    .geometry = geometry,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -18,8 +18,8 @@
 
 #include <algorithm>
 
-#include "device_plan.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -108,13 +108,16 @@ constexpr Setting kTiledInSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation tiled_in{"tiled-in",
-                                     "one block per input tile, rim threads load but never compute",
-                                     Family::direct,
-                                     refuses,
-                                     direct_plan<run>,
-                                     geometry,
-                                     {},
-                                     kTiledInSettings};
+namespace tiled_in {
+extern const Implementation implementation{
+    .name = "tiled-in",
+    .summary = "one block per input tile, rim threads load but never compute",
+    .family = Family::direct,
+    .refuses = refuses,
+    .prepare = direct_plan<run>,
+    .geometry = geometry,
+    .settings = kTiledInSettings,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

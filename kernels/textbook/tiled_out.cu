@@ -13,9 +13,9 @@
 //   Sibling: tiled-in sizes the block to the INPUT tile instead; its rim threads
 //   load but never compute.
 
-#include "device_plan.hpp"
-#include "dispatch.hpp"
-#include "halo_loads.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
+#include "kernels/textbook/halo_loads.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -130,14 +130,16 @@ constexpr Setting kTiledOutSettings[] = {Setting::halo, Setting::tile};
 
 }  // namespace
 
-extern const Implementation tiled_out{
-    "tiled-out",
-    "one block per output tile; the halo is loaded in sweeps, regions or two steps",
-    Family::direct,
-    direct_refuses,
-    direct_plan<run>,
-    geometry,
-    {},
-    kTiledOutSettings};
+namespace tiled_out {
+extern const Implementation implementation{
+    .name = "tiled-out",
+    .summary = "one block per output tile; the halo is loaded in sweeps, regions or two steps",
+    .family = Family::direct,
+    .refuses = direct_refuses,
+    .prepare = direct_plan<run>,
+    .geometry = geometry,
+    .settings = kTiledOutSettings,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -14,10 +14,10 @@
 //   Masks of more than kMaxPartWeights (961) taps a line are cut into parts, the sum carried on.
 //   Sibling: separable does both passes in one kernel, and writes no mids to device memory.
 
-#include "two_pass.hpp"
+#include "kernels/textbook/two_pass.hpp"
 
-#include "dispatch.hpp"
-#include "separable.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/contract/separable.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -143,8 +143,14 @@ Geometry two_pass_geometry() {
   return g;
 }
 
-extern const Implementation two_pass{"two-pass",
-                                     "row pass, then column pass, for masks of rank 1 to 3",
-                                     Family::separable, refuses, prepare};
+namespace two_pass {
+extern const Implementation implementation{
+    .name = "two-pass",
+    .summary = "row pass, then column pass, for masks of rank 1 to 3",
+    .family = Family::separable,
+    .refuses = refuses,
+    .prepare = prepare,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -1,7 +1,7 @@
 /// The launchers of two_pass.cu, which separable uses for masks that its own kernel does not take.
 #pragma once
 
-#include "device_plan.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

@@ -12,8 +12,8 @@
 //   Global reads per output: h * 4 * ceil((w + 3) / 4) / 4, e.g. 10 at 5x5.
 //   Sibling: basic reads w * h samples an output, one at a time.
 
-#include "device_plan.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -142,9 +142,15 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
 
 }  // namespace
 
-extern const Implementation unrolled{
-    "unrolled",       "as basic, four outputs a thread from wide loads; 3x3 to 9x9 without loops",
-    Family::direct,   direct_refuses,
-    direct_plan<run>, geometry};
+namespace unrolled {
+extern const Implementation implementation{
+    .name = "unrolled",
+    .summary = "as basic, four outputs a thread from wide loads; 3x3 to 9x9 without loops",
+    .family = Family::direct,
+    .refuses = direct_refuses,
+    .prepare = direct_plan<run>,
+    .geometry = geometry,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

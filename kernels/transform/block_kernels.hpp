@@ -2,8 +2,8 @@
 /// blocks of outputs added up.
 #pragma once
 
-#include "block_plans.hpp"
-#include "transform_plan.hpp"
+#include "kernels/transform/block_plans.hpp"
+#include "kernels/transform/transform_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

@@ -1,8 +1,8 @@
 /// Plans of overlap-add and in-parts: blocks whose outputs overlap, by a schedule.
 #pragma once
 
-#include "block_schedule.hpp"
-#include "device_plan.hpp"
+#include "kernels/plan/device_plan.hpp"
+#include "kernels/transform/block_schedule.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

@@ -1,11 +1,11 @@
-#include "block_schedule.hpp"
+#include "kernels/transform/block_schedule.hpp"
 
 #include <algorithm>
 #include <cmath>
 
-#include "arithmetic.hpp"
-#include "ceil_div.hpp"
-#include "fft_size.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/ceil_div.hpp"
+#include "kernels/contract/fft_size.hpp"
 
 namespace convfilt {
 namespace {

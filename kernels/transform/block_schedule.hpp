@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "border.hpp"
-#include "geometry.hpp"
-#include "problem.hpp"
-#include "tuning.hpp"
+#include "kernels/contract/border.hpp"
+#include "kernels/problem.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt {
 

@@ -6,10 +6,10 @@
 #include <optional>
 #include <vector>
 
-#include "adding_plan.hpp"
-#include "block_plans.hpp"
-#include "block_schedule.hpp"
-#include "transform_plan.hpp"
+#include "kernels/plan/adding_plan.hpp"
+#include "kernels/transform/block_plans.hpp"
+#include "kernels/transform/block_schedule.hpp"
+#include "kernels/transform/transform_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

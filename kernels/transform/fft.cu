@@ -18,9 +18,9 @@
 //   A NaN or infinity in the picture spreads to every output.
 //   Siblings: overlap-save and overlap-add transform blocks, which stay in caches.
 
-#include "dispatch.hpp"
-#include "sums.hpp"
-#include "transform_plan.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/sums.hpp"
+#include "kernels/transform/transform_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -110,12 +110,15 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-extern const Implementation fft{"fft",
-                                "the whole picture through one Fourier transform",
-                                Family::transform,
-                                refuses,
-                                prepare,
-                                nullptr,
-                                {.fft = true}};
+namespace fft {
+extern const Implementation implementation{
+    .name = "fft",
+    .summary = "the whole picture through one Fourier transform",
+    .family = Family::transform,
+    .refuses = refuses,
+    .prepare = prepare,
+    .needs = {.fft = true},
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -16,9 +16,9 @@
 //   --gemm=strassen (im2col_strassen.cu) makes a real matrix of the mask.
 //   Sibling: basic reads the same samples, and multiplies at once.
 
-#include "dispatch.hpp"
-#include "im2col.hpp"
-#include "libraries.hpp"
+#include "kernels/backend/libraries.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/transform/im2col.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -138,13 +138,15 @@ constexpr Setting kOwnSettings[] = {Setting::gemm};
 
 }  // namespace
 
-extern const Implementation im2col{"im2col",
-                                   "patches unfolded to a matrix, times the mask as a row",
-                                   Family::transform,
-                                   refuses,
-                                   prepare,
-                                   nullptr,
-                                   {},
-                                   kOwnSettings};
+namespace im2col {
+extern const Implementation implementation{
+    .name = "im2col",
+    .summary = "patches unfolded to a matrix, times the mask as a row",
+    .family = Family::transform,
+    .refuses = refuses,
+    .prepare = prepare,
+    .settings = kOwnSettings,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -1,8 +1,8 @@
 /// What im2col's two ways to multiply share.
 #pragma once
 
-#include "device_plan_base.hpp"
-#include "transform_plan.hpp"
+#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/transform/transform_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

@@ -15,9 +15,9 @@
 //   n is the mask's width, within 16..64: longer segments mean more zeros, shorter ones more
 //   patches. Sibling: the library product of im2col has no zeros.
 
-#include "dispatch.hpp"
-#include "im2col.hpp"
-#include "strassen.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/transform/im2col.hpp"
+#include "kernels/transform/strassen.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {

@@ -17,7 +17,7 @@
 //   Sibling: overlap-add, whose one part is the mask. The kernels: transformed_blocks.cu,
 //   spatial_blocks.cu.
 
-#include "block_plans.hpp"
+#include "kernels/transform/block_plans.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -40,11 +40,18 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 
 }  // namespace
 
-extern const Implementation in_parts{
-    "in-parts",        "picture and mask both in blocks, for the largest masks",
-    Family::transform, refuses,
-    prepare,           geometry,
-    {.fft = true},     kTunable,
-    Family::reordered};
+namespace in_parts {
+extern const Implementation implementation{
+    .name = "in-parts",
+    .summary = "picture and mask both in blocks, for the largest masks",
+    .family = Family::transform,
+    .refuses = refuses,
+    .prepare = prepare,
+    .geometry = geometry,
+    .needs = {.fft = true},
+    .settings = kTunable,
+    .spatial_family = Family::reordered,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -16,7 +16,7 @@
 //   Siblings: overlap-save reads overlapping blocks and writes disjoint ones; in-parts cuts the
 //   mask as well. The kernels: transformed_blocks.cu, and spatial_blocks.cu for --domain=spatial.
 
-#include "block_plans.hpp"
+#include "kernels/transform/block_plans.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -40,11 +40,18 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 
 }  // namespace
 
-extern const Implementation overlap_add{
-    "overlap-add",     "disjoint blocks, overlapping outputs added in steps",
-    Family::transform, refuses,
-    prepare,           geometry,
-    {.fft = true},     kTunable,
-    Family::reordered};
+namespace overlap_add {
+extern const Implementation implementation{
+    .name = "overlap-add",
+    .summary = "disjoint blocks, overlapping outputs added in steps",
+    .family = Family::transform,
+    .refuses = refuses,
+    .prepare = prepare,
+    .geometry = geometry,
+    .needs = {.fft = true},
+    .settings = kTunable,
+    .spatial_family = Family::reordered,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

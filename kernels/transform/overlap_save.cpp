@@ -1,11 +1,11 @@
-#include "transform/overlap_save.hpp"
+#include "kernels/transform/overlap_save.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 
-#include "arithmetic.hpp"
-#include "fft_size.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/fft_size.hpp"
 
 namespace convfilt {
 namespace {

@@ -16,10 +16,10 @@
 //   --domain=spatial (overlap_save_spatial.cu) sums the taps of blocks that keep 32 x 32.
 //   A NaN or infinity spreads to all outputs of its blocks. Siblings: fft, overlap-add.
 
-#include "overlap_save.hpp"
+#include "kernels/transform/overlap_save.hpp"
 
-#include "dispatch.hpp"
-#include "transform_plan.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/transform/transform_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -135,11 +135,18 @@ constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};
 
 }  // namespace
 
-extern const Implementation overlap_save{
-    "overlap-save",    "overlapping blocks through Fourier transforms, wrapped edges dropped",
-    Family::transform, overlap_save_refuses,
-    prepare,           overlap_save_geometry,
-    {.fft = true},     kOwnSettings,
-    Family::direct};
+namespace overlap_save {
+extern const Implementation implementation{
+    .name = "overlap-save",
+    .summary = "overlapping blocks through Fourier transforms, wrapped edges dropped",
+    .family = Family::transform,
+    .refuses = overlap_save_refuses,
+    .prepare = prepare,
+    .geometry = overlap_save_geometry,
+    .needs = {.fft = true},
+    .settings = kOwnSettings,
+    .spatial_family = Family::direct,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "geometry.hpp"
-#include "problem.hpp"
-#include "tuning.hpp"
+#include "kernels/contract/plane_view.hpp"
+#include "kernels/problem.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt {
 

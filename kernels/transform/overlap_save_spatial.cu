@@ -6,9 +6,9 @@
 //
 //   Global reads per output: w * h, e.g. 25 at 5x5. Sibling: basic, one output a thread.
 
-#include "device_plan.hpp"
-#include "dispatch.hpp"
-#include "overlap_save.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan.hpp"
+#include "kernels/transform/overlap_save.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {

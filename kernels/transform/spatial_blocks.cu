@@ -15,9 +15,9 @@
 //   pieces, each read and written once in the plane of sums, e.g. 1.27 at S = 32. Sibling: scatter
 //   adds every product by itself, and atomically.
 
-#include "adding_plan.hpp"
-#include "block_plans.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/adding_plan.hpp"
+#include "kernels/transform/block_plans.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {

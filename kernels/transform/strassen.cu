@@ -1,6 +1,6 @@
 // The quarters of a matrix are numbered 0 1 / 2 3.
 
-#include "strassen.hpp"
+#include "kernels/transform/strassen.hpp"
 
 #include <iterator>
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "libraries.hpp"
+#include "kernels/backend/libraries.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

@@ -1,8 +1,8 @@
 // The steps between a strategy's load and its end: forward, times the mask's spectrum, inverse.
 
-#include "transform_plan.hpp"
+#include "kernels/transform/transform_plan.hpp"
 
-#include "sums.hpp"
+#include "kernels/plan/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {

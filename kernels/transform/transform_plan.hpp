@@ -6,8 +6,8 @@
 #include <map>
 #include <vector>
 
-#include "device_plan_base.hpp"
-#include "libraries.hpp"
+#include "kernels/backend/libraries.hpp"
+#include "kernels/plan/device_plan_base.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 

@@ -11,9 +11,9 @@
 //   Per output: 1 global read, 5 log2(F^2) * F^2 / S^2 operations for transforms there and back,
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
 
-#include "block_kernels.hpp"
-#include "block_spectra.hpp"
-#include "dispatch.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/transform/block_kernels.hpp"
+#include "kernels/transform/block_spectra.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {

@@ -12,9 +12,9 @@
 //   Smaller masks are filled up with zeros; winograd_points.hpp has the algebra.
 //   Sibling: fft takes the values at so many points that any mask fits.
 
-#include "device_plan_base.hpp"
-#include "dispatch.hpp"
-#include "winograd_points.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/transform/winograd_points.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -138,13 +138,16 @@ constexpr Setting kWinogradSettings[] = {Setting::tile};
 
 }  // namespace
 
-extern const Implementation winograd{"winograd",
-                                     "3x3 masks with 4 or 2.25 multiplications an output, not 9",
-                                     Family::transform,
-                                     refuses,
-                                     prepare,
-                                     geometry,
-                                     {},
-                                     kWinogradSettings};
+namespace winograd {
+extern const Implementation implementation{
+    .name = "winograd",
+    .summary = "3x3 masks with 4 or 2.25 multiplications an output, not 9",
+    .family = Family::transform,
+    .refuses = refuses,
+    .prepare = prepare,
+    .geometry = geometry,
+    .settings = kWinogradSettings,
+};
+}
 
 }  // namespace convfilt::CONVFILT_BACKEND

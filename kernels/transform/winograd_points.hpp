@@ -6,7 +6,7 @@
 
 #include <array>
 
-#include "arithmetic.hpp"
+#include "kernels/contract/arithmetic.hpp"
 
 namespace convfilt {
 

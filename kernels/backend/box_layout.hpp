@@ -1,0 +1,28 @@
+/// How boxes of rows lie in shared memory (boxes.hpp).
+#pragma once
+
+#include "kernels/contract/plane_view.hpp"
+
+namespace convfilt {
+
+inline constexpr int kBoxBytes = 128;  ///< of a row
+inline constexpr int kBoxRows = 32;
+inline constexpr int kBoxWords = kBoxRows * kBoxBytes / 4;
+inline constexpr int kBoxSlack = 256;  ///< words
+
+/// From a place in a row to the one so many steps of 32 bytes on: boxes lie one behind the other.
+CONVFILT_HD constexpr int box_step(int step) {
+  constexpr int kStep = 32, kSteps = kBoxBytes / kStep;
+  return step / kSteps * (kBoxWords * 4) + step % kSteps * kStep;
+}
+
+/// Of SharedWords.
+template <class Words>
+CONVFILT_HD void set_box_row(const Words& words, int at, int row, std::uint32_t word) {
+  for (int k = 0; k < kBoxBytes / 4; k += 4) {
+    words.set4(at * kBoxWords + row * (kBoxBytes / 4) + k,
+               Four<std::uint32_t>{{word, word, word, word}});
+  }
+}
+
+}  // namespace convfilt

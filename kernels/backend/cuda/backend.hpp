@@ -1,0 +1,77 @@
+/// CUDA's side of launch.hpp.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "kernels/backend/cuda/owners.hpp"
+#include "kernels/backend/cuda/texture.hpp"
+#include "kernels/contract/plane_view.hpp"
+
+#ifdef __CUDACC__
+#define CONVFILT_DEVICE __device__
+#define CONVFILT_CALLED __device__ __noinline__
+#else
+#define CONVFILT_DEVICE
+#define CONVFILT_CALLED
+#endif
+
+/// Before a loop: how many turns of it are written out.
+#define CONVFILT_PRAGMA(text) _Pragma(#text)
+#define CONVFILT_UNROLL(turns) CONVFILT_PRAGMA(unroll turns)
+
+namespace convfilt::cuda {
+
+/// Goes behind __shared__.
+template <class T, int rows, int columns>
+using SharedTile = T[rows][columns];
+
+template <class T>
+CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
+  return in.row(y)[x];
+}
+
+/// Four samples from (x, y) on, whose address is a multiple of their size.
+template <class T>
+CONVFILT_DEVICE inline Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
+}
+
+/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16.
+template <class T>
+CONVFILT_DEVICE inline Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
+}
+
+/// Four neighbouring cells of a shared tile of 4-byte cells, at an address that is a multiple
+/// of 16.
+template <class T, int rows, int columns>
+CONVFILT_DEVICE inline Four<T> shared4(const T (&tile)[rows][columns], int row, int column) {
+  return *reinterpret_cast<const Four<T>*>(&tile[row][column]);
+}
+
+/// Asks for a sample to be brought to the L2 cache.
+template <class T>
+CONVFILT_DEVICE inline void prefetch(const PlaneView<const T>& in, int x, int y) {
+#ifdef __CUDA_ARCH__
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(in.row(y) + x));
+#endif
+}
+
+CONVFILT_DEVICE inline void count_ghost_cell() {}
+
+#ifdef __CUDACC__
+/// cell += value, also where other threads add to it.
+template <class T>
+__device__ inline void atomic_add(T& cell, T value) {
+  atomicAdd(&cell, value);
+}
+
+template <class... Parameters, class... Arguments>
+void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
+  kernel<<<grid, block, 0, stream.get()>>>(arguments...);
+  CUDA_CHECK(cudaGetLastError());
+}
+#endif
+
+}  // namespace convfilt::cuda

@@ -1,0 +1,30 @@
+/// Every CUDA call goes through here: a failure becomes a DeviceError that says where.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "kernels/backend/devices.hpp"
+
+namespace convfilt::cuda {
+
+[[noreturn]] inline void throw_cuda_error(cudaError_t error, const char* call, const char* file,
+                                          int line) {
+  cudaGetLastError();  // a sticky "last error" would be reported again by the next launch
+  const char* remedy = error == cudaErrorMemoryAllocation
+                           ? "; free device memory, or use --device=cpu"
+                           : "; try --device=cpu";
+  throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(error) + " in " + call + " (" +
+                    file + ":" + std::to_string(line) + ")" + remedy);
+}
+
+inline void check(cudaError_t error, const char* call, const char* file, int line) {
+  if (error != cudaSuccess) throw_cuda_error(error, call, file, line);
+}
+
+}  // namespace convfilt::cuda
+
+#define CUDA_CHECK(call) ::convfilt::cuda::check((call), #call, __FILE_NAME__, __LINE__)
+/// For destructors: what fails there cannot be mended, and was reported by the call that broke it.
+#define CUDA_IGNORE(call) static_cast<void>(call)

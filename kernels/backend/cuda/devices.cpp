@@ -1,0 +1,71 @@
+#include "kernels/backend/devices.hpp"
+
+#include "kernels/backend/cuda/owners.hpp"
+
+namespace convfilt {
+namespace {
+
+CudaDevices ask_driver() {
+  CudaDevices found;
+  int count = 0;
+  const cudaError_t error = cudaGetDeviceCount(&count);
+  if (error == cudaErrorInsufficientDriver) {
+    int driver = 0;
+    cudaDriverGetVersion(&driver);
+    found.missing = driver == 0 ? "no NVIDIA driver is installed; install one, or use --device=cpu"
+                                : "the NVIDIA driver is too old for this build (CUDA " +
+                                      std::to_string(CUDART_VERSION / 1000) +
+                                      "); update it, or use --device=cpu";
+  } else if (error == cudaErrorNoDevice || (error == cudaSuccess && count == 0)) {
+    found.missing = "the NVIDIA driver finds no device; check nvidia-smi, or use --device=cpu";
+  } else if (error != cudaSuccess) {
+    found.missing = std::string("the CUDA driver fails: ") + cudaGetErrorString(error) +
+                    "; check nvidia-smi, or use --device=cpu";
+  }
+  if (error != cudaSuccess) {
+    cudaGetLastError();
+    return found;
+  }
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    cudaDeviceProp properties{};
+    CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
+    int kilohertz = 0;  // no longer among the properties in CUDA 13
+    CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, ordinal));
+    found.devices.push_back({ordinal, properties.name, properties.major, properties.minor,
+                             properties.multiProcessorCount, properties.totalGlobalMem,
+                             1e3 * kilohertz});
+  }
+  return found;
+}
+
+}  // namespace
+
+const CudaDevices& cuda_devices() {
+  static const CudaDevices found = ask_driver();
+  return found;
+}
+
+bool built_with_cuda() {
+  return true;
+}
+
+std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal) {
+  const cuda::Stream stream(PlanOptions{.device = ordinal});
+  const cuda::DeviceBuffer from(bytes), to(bytes);
+  CUDA_CHECK(cudaMemsetAsync(from.data(), 0x5a, bytes, stream.get()));
+  // One after the other without waiting, as DevicePlan::time_resident does.
+  constexpr std::size_t kWarmups = 3;
+  const std::size_t runs = std::size_t(repeats) + kWarmups;
+  std::vector<cuda::Event> starts(runs), stops(runs);
+  for (std::size_t k = 0; k < runs; ++k) {
+    starts[k].record(stream);
+    CUDA_CHECK(
+        cudaMemcpyAsync(to.data(), from.data(), bytes, cudaMemcpyDeviceToDevice, stream.get()));
+    stops[k].record(stream);
+  }
+  std::vector<double> times;
+  for (std::size_t k = kWarmups; k < runs; ++k) times.push_back(stops[k].ms_since(starts[k]));
+  return times;
+}
+
+}  // namespace convfilt

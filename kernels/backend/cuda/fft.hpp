@@ -1,0 +1,55 @@
+/// Fourier transforms on the device, by cuFFT.
+#pragma once
+
+#include <cufft.h>
+
+#include <cstddef>
+
+#include "kernels/backend/cuda/owners.hpp"
+#include "kernels/contract/complex.hpp"
+#include "kernels/contract/fft_size.hpp"
+
+namespace convfilt::cuda {
+
+/// One direction of a batch of transforms.
+class CufftPlan {
+ public:
+  CufftPlan(int columns, int rows, int batch, cufftType type, const Stream& stream);
+  CufftPlan(const CufftPlan&) = delete;
+  CufftPlan& operator=(const CufftPlan&) = delete;
+  ~CufftPlan();
+
+  cufftHandle get() const { return handle_; }
+  std::size_t workspace_bytes() const { return workspace_bytes_; }
+
+ private:
+  cufftHandle handle_ = 0;
+  std::size_t workspace_bytes_ = 0;
+};
+
+/// As cpu::Fft, over device memory, in the stream that it was made for.
+class Fft {
+ public:
+  Fft(int columns, int rows, int batch, const Stream& stream);
+
+  static int good_size(int n) { return good_fft_size(n); }
+
+  /// Before there is a plan: cuFFT needs up to a copy of the spectra at good sizes.
+  static std::size_t estimated_workspace(int columns, int rows, int batch) {
+    return (std::size_t(columns) / 2 + 1) * rows * batch * sizeof(Complex);
+  }
+  std::size_t workspace_bytes() const;
+
+  /// To be called before a transform, with that many bytes of device memory.
+  void use_workspace(std::byte* memory);
+
+  void forward(const float* samples, Complex* spectra) const;
+
+  /// Overwrites the spectra.
+  void inverse(Complex* spectra, float* samples) const;
+
+ private:
+  CufftPlan forward_, inverse_;
+};
+
+}  // namespace convfilt::cuda

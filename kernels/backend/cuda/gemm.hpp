@@ -1,0 +1,28 @@
+/// Products of matrices on the device, by cuBLAS.
+#pragma once
+
+#include <cublas_v2.h>
+
+#include "kernels/backend/cuda/owners.hpp"
+#include "kernels/contract/plane_view.hpp"
+
+namespace convfilt::cuda {
+
+/// As cpu::Gemm, over device memory, in the stream that it was made for. Single precision
+/// throughout: no TF32.
+class Gemm {
+ public:
+  explicit Gemm(const Stream& stream);
+  Gemm(const Gemm&) = delete;
+  Gemm& operator=(const Gemm&) = delete;
+  ~Gemm();
+
+  /// c = a * b, or added to c.
+  void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
+                bool add = false) const;
+
+ private:
+  cublasHandle_t handle_ = nullptr;
+};
+
+}  // namespace convfilt::cuda

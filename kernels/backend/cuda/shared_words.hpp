@@ -1,0 +1,150 @@
+/// CUDA's side of shared_words.hpp.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <tuple>
+
+#include "kernels/backend/cuda/backend.hpp"
+#include "kernels/backend/cuda/check.hpp"
+
+namespace convfilt::cuda {
+
+/// Words of shared memory from one on.
+class SharedWords {
+ public:
+  CONVFILT_DEVICE explicit SharedWords(std::uint32_t* words) : words_(words) {}
+
+  CONVFILT_DEVICE SharedWords from(int at) const { return SharedWords(words_ + at); }
+  template <class Word>
+  CONVFILT_DEVICE Word get(int at) const {
+    return std::bit_cast<Word>(words_[at]);
+  }
+  template <class Word>
+  CONVFILT_DEVICE void set(int at, Word word) const {
+    words_[at] = std::bit_cast<std::uint32_t>(word);
+  }
+  /// At a multiple of four words.
+  template <class Word>
+  CONVFILT_DEVICE Four<Word> get4(int at) const {
+    return std::bit_cast<Four<Word>>(*reinterpret_cast<const uint4*>(words_ + at));
+  }
+  /// Two words, at a multiple of two.
+  CONVFILT_DEVICE void get2(int at, std::uint32_t (&words)[2]) const {
+    const uint2 two = *reinterpret_cast<const uint2*>(words_ + at);
+    words[0] = two.x;
+    words[1] = two.y;
+  }
+#ifdef __CUDACC__
+  template <class Word>
+  __device__ void set4(int at, const Four<Word>& four) const {
+    const auto bits = [&](int k) { return std::bit_cast<std::uint32_t>(four.samples[k]); };
+    // Where it stores four words by itself, the compiler at times makes four stores of it.
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(
+                     unsigned(__cvta_generic_to_shared(words_ + at))),
+                 "r"(bits(0)), "r"(bits(1)), "r"(bits(2)), "r"(bits(3))
+                 : "memory");
+  }
+#endif
+  CONVFILT_DEVICE std::uint32_t* data() const {
+    return words_;
+  }
+
+ private:
+  std::uint32_t* words_;
+};
+
+struct SharedLimits {
+  int block = 0, multiprocessor = 0;  ///< bytes
+};
+
+inline SharedLimits most_shared(const PlanOptions& options) {
+  SharedLimits limits;
+  CUDA_CHECK(cudaDeviceGetAttribute(&limits.block, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                    options.device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&limits.multiprocessor,
+                                    cudaDevAttrMaxSharedMemoryPerMultiprocessor, options.device));
+  return limits;
+}
+
+#ifdef __CUDACC__
+__device__ inline SharedWords shared_words() {
+  extern __shared__ uint4 all_shared_words[];
+  return SharedWords(reinterpret_cast<std::uint32_t*>(all_shared_words));
+}
+
+/// Sixteen bytes of samples from (x, y) on into four words.
+template <class T>
+__device__ inline void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words,
+                              int at) {
+  const T* const from = in.row(y) + x;
+  std::uint32_t* const to = words.data() + at;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  *reinterpret_cast<uint4*>(to) = *reinterpret_cast<const uint4*>(from);
+#else
+  asm volatile(
+      "cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(unsigned(__cvta_generic_to_shared(to))),
+      "l"(__cvta_generic_to_global(from))
+      : "memory");
+#endif
+}
+
+/// Lets blocks of the kernel have that much shared memory; asked for once a size. One that has none
+/// keeps it all for its cache.
+template <class... Parameters>
+void allow_shared(void (*kernel)(Parameters...), int bytes) {
+  thread_local std::map<std::pair<int, const void*>, int> known;
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  int& allowed =
+      known.try_emplace({device, reinterpret_cast<const void*>(kernel)}, -1).first->second;
+  if (bytes <= allowed) return;
+  cudaFuncAttributes attributes{};
+  CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
+  CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  // By itself the driver may leave so little that a block less runs at a time.
+  if (bytes + attributes.sharedSizeBytes > 0) {
+    CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                    cudaSharedmemCarveoutMaxShared));
+  }
+  allowed = bytes;
+}
+
+/// Of the current device.
+inline int multiprocessors() {
+  int device = 0, count = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
+/// Blocks of the kernel that the current device runs at a time.
+template <class... Parameters>
+int blocks_at_once(void (*kernel)(Parameters...), dim3 block, int bytes) {
+  using Key = std::tuple<const void*, int, int, int>;
+  thread_local std::map<Key, int> known;
+  allow_shared(kernel, bytes);
+  int device = 0;
+  CUDA_CHECK(cudaGetDevice(&device));
+  const int threads = int(block.x * block.y * block.z);
+  int& blocks = known[{reinterpret_cast<const void*>(kernel), device, threads, bytes}];
+  if (blocks == 0) {
+    int on_one = 0;
+    CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&on_one, kernel, threads, bytes));
+    blocks = std::max(1, on_one * multiprocessors());
+  }
+  return blocks;
+}
+
+template <class... Parameters, class... Arguments>
+void launch_shared(dim3 grid, dim3 block, int bytes, const Stream& stream,
+                   void (*kernel)(Parameters...), const Arguments&... arguments) {
+  allow_shared(kernel, bytes);
+  kernel<<<grid, block, std::size_t(bytes), stream.get()>>>(arguments...);
+  CUDA_CHECK(cudaGetLastError());
+}
+#endif
+
+}  // namespace convfilt::cuda

@@ -1,0 +1,96 @@
+/// Input through the texture unit, from pitched memory or, where its rows are not aligned, a CUDA
+/// array.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <tuple>
+
+#include "kernels/backend/cuda/owners.hpp"
+
+namespace convfilt::cuda {
+
+inline constexpr std::size_t kTextureBaseAlignment = 512, kTexturePitchAlignment = 32;
+
+/// A texture object over one plane, point-sampled, elements as they are.
+class Texture {
+ public:
+  /// `bytes` and `kind` describe a sample; `mode` holds in x and y. Normalised coordinates where
+  /// the mode needs them (wrap and mirror).
+  Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch,
+          cudaChannelFormatDesc format, cudaTextureAddressMode mode)
+      : data_(data), pitch_(pitch), height_(height), row_bytes_(std::size_t(width) * format.x / 8) {
+    cudaResourceDesc resource{};
+    if (std::uintptr_t(data) % kTextureBaseAlignment == 0 && pitch % kTexturePitchAlignment == 0) {
+      resource.resType = cudaResourceTypePitch2D;
+      resource.res.pitch2D = {data, format, std::size_t(width), std::size_t(height),
+                              std::size_t(pitch)};
+    } else {
+      CUDA_CHECK(cudaMallocArray(&array_, &format, std::size_t(width), std::size_t(height)));
+      resource.resType = cudaResourceTypeArray;
+      resource.res.array.array = array_;
+    }
+    cudaTextureDesc texture{};
+    texture.addressMode[0] = texture.addressMode[1] = mode;
+    texture.filterMode = cudaFilterModePoint;
+    texture.readMode = cudaReadModeElementType;
+    texture.normalizedCoords = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
+    try {
+      CUDA_CHECK(cudaCreateTextureObject(&object_, &resource, &texture, nullptr));
+    } catch (...) {
+      CUDA_IGNORE(cudaFreeArray(array_));
+      throw;
+    }
+  }
+  Texture(const Texture&) = delete;
+  Texture& operator=(const Texture&) = delete;
+  ~Texture() {
+    CUDA_IGNORE(cudaDestroyTextureObject(object_));
+    CUDA_IGNORE(cudaFreeArray(array_));
+  }
+
+  /// The object. `fresh` says that the plane has been written since the last call.
+  cudaTextureObject_t object(const Stream& stream, bool fresh) const {
+    if (array_ && fresh) {
+      CUDA_CHECK(cudaMemcpy2DToArrayAsync(array_, 0, 0, data_, std::size_t(pitch_), row_bytes_,
+                                          std::size_t(height_), cudaMemcpyDeviceToDevice,
+                                          stream.get()));
+    }
+    return object_;
+  }
+
+ private:
+  std::byte* data_;
+  std::ptrdiff_t pitch_;
+  int height_;
+  std::size_t row_bytes_;
+  cudaArray_t array_ = nullptr;
+  cudaTextureObject_t object_ = 0;
+};
+
+/// The texture of a plan's input plane, made on first use. Another shape replaces it: by then the
+/// launches on the one before have ended, since a plan waits for every window.
+class Textures {
+ public:
+  const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch,
+                     cudaChannelFormatDesc format, cudaTextureAddressMode mode) {
+    const Key key{data, width, height, pitch, mode};
+    if (!texture_ || key != key_) {
+      texture_.reset();
+      texture_ = std::make_unique<Texture>(data, width, height, pitch, format, mode);
+      key_ = key;
+    }
+    return *texture_;
+  }
+  void clear() { texture_.reset(); }
+
+ private:
+  using Key = std::tuple<std::byte*, int, int, std::ptrdiff_t, int>;
+  Key key_;
+  std::unique_ptr<Texture> texture_;
+};
+
+}  // namespace convfilt::cuda

@@ -1,0 +1,38 @@
+/// The CUDA devices of this machine, and why there are none.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kernels/strategy.hpp"
+
+namespace convfilt {
+
+struct CudaDevices {
+  std::vector<CudaDevice> devices;
+  std::string
+      missing;  ///< when empty of devices: what is missing (build, driver or device) and the remedy
+};
+
+/// Asks the driver, once; costs some 0.1 to 0.3 s the first time where a driver is installed.
+const CudaDevices& cuda_devices();
+
+/// Tensor cores multiply bytes in the layout of tensor_core.hpp from this compute capability on.
+inline constexpr int kTensorCoreMajor = 8;
+
+/// Of this one alone, warpgroups multiply bytes together (warpgroup.hpp).
+inline constexpr int kWarpgroupMajor = 9;
+
+/// False in a build without CUDA. Costs nothing.
+bool built_with_cuda();
+
+/// Single-precision operations a second, a fused multiply-add being two, with all units busy at the
+/// highest clock; 0 for a compute capability that is not known here.
+double fp32_peak(const CudaDevice& device);
+
+/// Milliseconds of copies of that many bytes inside a device: what a kernel that reads and writes
+/// them once is measured against. Empty in a build without CUDA.
+std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal = 0);
+
+}  // namespace convfilt

@@ -1,0 +1,130 @@
+/// The emulator's side of launch.hpp: a meaning on the CPU for the CUDA words that the kernels use.
+///
+/// Blocks spread over the cores; the threads of a block are fibers that switch at __syncthreads().
+/// Reads are counted, and a read outside the image, of shared memory that this block never wrote,
+/// or of what another thread wrote since the last barrier, the block's or its warp's, throws
+/// EmulatorError.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/backend/emulator/cuda_words.hpp"
+#include "kernels/backend/emulator/emulator.hpp"
+#include "kernels/backend/emulator/owners.hpp"
+#include "kernels/backend/emulator/shared_cells.hpp"
+
+#define CONVFILT_DEVICE
+#define CONVFILT_CALLED
+#define __shared__ static thread_local
+#define __syncthreads() ::convfilt::emulator::synchronise_block()
+#define __syncwarp() ::convfilt::emulator::synchronise_warp()
+#define CONVFILT_UNROLL(turns)
+
+namespace convfilt::emulator {
+
+using std::max;
+using std::min;
+
+/// A sample of the input in global memory: counted, and checked against the view.
+template <class T>
+T load(const PlaneView<const T>& in, int x, int y) {
+  if (x < 0 || y < 0 || x >= in.width || y >= in.height) fail("a kernel read outside its input");
+  ++running.counts.global_reads;
+  return in.row(y)[x];
+}
+
+/// Four samples from (x, y) on, whose address is a multiple of their size: counted as four.
+template <class T>
+Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  if (x < 0 || y < 0 || x + 4 > in.width || y >= in.height) {
+    fail("a kernel read four samples that leave its input");
+  }
+  const T* const from = in.row(y) + x;
+  if (std::uintptr_t(from) % sizeof(Four<T>) != 0) {
+    fail("a kernel read four samples at an address that is no multiple of their size");
+  }
+  running.counts.global_reads += 4;
+  Four<T> four;
+  std::memcpy(&four, from, sizeof four);
+  return four;
+}
+
+/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16: each counted.
+template <class T>
+Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  constexpr int kSamples = int(sizeof(Bytes16) / sizeof(T));
+  if (x < 0 || y < 0 || x + kSamples > in.width || y >= in.height) {
+    fail("a kernel read 16 bytes that leave its input");
+  }
+  const T* const from = in.row(y) + x;
+  if (std::uintptr_t(from) % sizeof(Bytes16) != 0) {
+    fail("a kernel read 16 bytes at an address that is no multiple of 16");
+  }
+  running.counts.global_reads += kSamples;
+  Bytes16 words;
+  std::memcpy(&words, from, sizeof words);
+  return words;
+}
+
+/// Four neighbouring cells of a shared tile, at an address that is a multiple of their size.
+template <class T, int rows, int columns>
+Four<T> shared4(SharedTile<T, rows, columns>& tile, int row, int column) {
+  if ((row * columns + column) % 4 != 0) {
+    fail("a kernel read four cells at an address that is no multiple of their size");
+  }
+  Four<T> four;
+  for (int k = 0; k < 4; ++k) four.samples[k] = tile[row][column + k];
+  return four;
+}
+
+template <class T>
+void prefetch(const PlaneView<const T>& in, int x, int y) {
+  if (x < 0 || y < 0 || x >= in.width || y >= in.height)
+    fail("a kernel prefetched beside its input");
+}
+
+inline void count_ghost_cell() {
+  ++running.counts.ghost_cells;
+}
+
+/// cell += value, also where other threads add to it: blocks run on several CPU threads.
+template <class T>
+void atomic_add(T& cell, T value) {
+  ++running.counts.atomic_adds;
+  std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
+}
+
+/// The texture unit, point sampling: address mode, then the sample whose cell the coordinate lies
+/// in.
+template <class T>
+T tex2D(cudaTextureObject_t texture, float x, float y) {
+  const auto address = [&](float coordinate, int size) -> int {
+    const float at = texture->normalised ? coordinate * float(size) : coordinate;
+    const int i = int(std::floor(at));
+    switch (texture->mode) {
+      case cudaAddressModeWrap: return border_index<Border::wrap>(i, size);
+      case cudaAddressModeMirror: return border_index<Border::reflect>(i, size);
+      case cudaAddressModeBorder: return border_index<Border::constant>(i, size);
+      case cudaAddressModeClamp: break;
+    }
+    return border_index<Border::replicate>(i, size);
+  };
+  const int i = address(x, texture->width), j = address(y, texture->height);
+  if (i < 0 || j < 0) {
+    count_ghost_cell();
+    return T(0);
+  }
+  ++running.counts.global_reads;
+  return reinterpret_cast<const T*>(texture->data + j * texture->pitch)[i];
+}
+
+template <class... Parameters, class... Arguments>
+void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
+  run_grid(grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); });
+}
+
+}  // namespace convfilt::emulator

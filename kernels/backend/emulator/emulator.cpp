@@ -1,0 +1,165 @@
+// Threads of a block are fibers of Boost.Context on one CPU thread. One that ends without having
+// met a barrier makes its fiber go on with the next, so that kernels without barriers cost no
+// switches.
+
+#include "kernels/backend/emulator/emulator.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "kernels/backend/emulator/fiber.hpp"
+
+namespace convfilt::emulator {
+namespace {
+
+/// Runs blocks on one CPU thread; keeps its fibers for the next block.
+class BlockRunner {
+ public:
+  void run(const dim3& block, const std::function<void()>& kernel) {
+    try {
+      const std::uint64_t before = cells_asked_for();
+      run_phases(block, kernel);
+      if (cells_asked_for() != before) ++running.counts.blocks;
+    } catch (...) {
+      fibers_.clear();  // unwinds those that still wait
+      throw;
+    }
+  }
+
+ private:
+  static std::uint64_t cells_asked_for() {
+    return running.counts.global_reads + running.counts.ghost_cells;
+  }
+
+  void run_phases(const dim3& block, const std::function<void()>& kernel) {
+    running.first_phase = ++running.phase;
+    blockDim = {int(block.x), int(block.y), int(block.z)};
+    const std::size_t threads = std::size_t(block.x) * block.y * block.z;
+    std::size_t first = 0;    // fiber of the warp
+    std::size_t waiting = 0;  // the fibers before this one wait
+    WarpThreads warp{block, 0, 0, {0, 0, 0}};
+    while (warp.end < threads) {
+      warp.end = std::uint32_t(std::min(warp.end + kWarp, threads));
+      while (!warp.none()) {
+        if (waiting == fibers_.size()) fibers_.push_back(std::make_unique<Fiber>());
+        fibers_[waiting]->start(kernel, warp);
+        if (!fibers_[waiting]->ended()) ++waiting;
+      }
+      first = waiting = run_to_barrier(first, waiting);
+    }
+    std::size_t expected = threads;
+    while (waiting > 0) {
+      if (waiting != expected) fail(kEndedEarly);
+      expected = waiting;
+      ++running.phase;
+      ++running.counts.barriers;
+      waiting = 0;
+      for (first = 0; first < expected; first += kWarp) {
+        const std::size_t last = std::min(first + kWarp, expected);
+        for (std::size_t k = first; k < last; ++k) fibers_[k]->resume();
+        waiting += run_to_barrier(first, last) - first;
+      }
+    }
+  }
+
+  /// Lets a warp's threads, fibers first..last-1, meet until all wait at a barrier or have ended.
+  /// Returns the end of those that wait at a barrier.
+  std::size_t run_to_barrier(std::size_t first, std::size_t last) {
+    const auto count = [&](bool (Fiber::*what)() const) {
+      std::size_t n = 0;
+      for (std::size_t k = first; k < last; ++k) n += (*fibers_[k].*what)();
+      return n;
+    };
+    while (const std::size_t meeting = count(&Fiber::meets_warp)) {
+      if (meeting != kWarp) fail("some threads of a warp are missing where the others meet");
+      for (std::size_t k = first; k < last; ++k) fibers_[k]->resume();
+    }
+    const std::size_t ended = count(&Fiber::ended);
+    if (ended > 0 && first + ended != last) fail(kEndedEarly);
+    return last - ended;
+  }
+
+  static constexpr std::size_t kWarp = 32;
+  static constexpr const char* kEndedEarly =
+      "some threads of a block ended before a barrier where others wait";
+
+  std::vector<std::unique_ptr<Fiber>> fibers_;
+};
+
+void add(Counts& total, const Counts& counts) {
+  total.global_reads += counts.global_reads;
+  total.shared_reads += counts.shared_reads;
+  total.barriers += counts.barriers;
+  total.ghost_cells += counts.ghost_cells;
+  total.blocks += counts.blocks;
+  total.atomic_adds += counts.atomic_adds;
+}
+
+constexpr std::uint64_t kBlocksWorthAThread = 8;
+
+}  // namespace
+
+void fail(const char* what) {
+  const auto text = [](const Index3& i) {
+    return std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z);
+  };
+  throw EmulatorError(std::string("emulator: ") + what + " (block " + text(blockIdx) + ", thread " +
+                      text(threadIdx) + ")");
+}
+
+void synchronise_block() {
+  Fiber::current->wait();
+}
+
+void synchronise_warp() {
+  Fiber::current->synchronise_warp();
+}
+
+void meet_warp() {
+  Fiber::current->meet_warp();
+}
+
+void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
+              const std::function<void()>& kernel) {
+  const std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr error;
+  const auto work = [&] {
+    static thread_local BlockRunner runner;
+    running.counts = {};
+    try {
+      for (std::uint64_t b; (b = next.fetch_add(1)) < blocks;) {
+        blockIdx = {int(b % grid.x), int(b / grid.x % grid.y), int(b / grid.x / grid.y)};
+        runner.run(block, kernel);
+      }
+    } catch (...) {
+      next = blocks;
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+    const std::lock_guard lock(mutex);
+    add(total, running.counts);
+  };
+  std::uint64_t wanted = threads > 0 ? unsigned(threads) : std::thread::hardware_concurrency();
+  wanted = std::clamp<std::uint64_t>(blocks / kBlocksWorthAThread, 1,
+                                     std::max<std::uint64_t>(wanted, 1));
+  std::vector<std::jthread> others;
+  try {
+    for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had: those that run, and this one, do the work.
+  }
+  work();
+  others.clear();
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace convfilt::emulator

@@ -1,0 +1,47 @@
+/// Runs a grid of blocks of fibers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+
+#include "kernels/backend/emulator/cuda_words.hpp"
+
+namespace convfilt::emulator {
+
+/// A kernel did what CUDA leaves undefined.
+struct EmulatorError : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+/// What the running fiber needs to know of itself; one a CPU thread.
+struct Running {
+  Counts counts;
+  std::uint64_t phase = 0;          ///< grows at every barrier and every new block
+  std::uint64_t first_phase = 0;    ///< of this block
+  std::uint32_t thread = 0;         ///< linear index in the block
+  std::uint32_t meetings = 0;       ///< how often it has met its warp
+  std::uint32_t warp_barriers = 0;  ///< how many of these were barriers
+  bool uncommitted = false;         ///< whether it has begun copies since commit_copies()
+};
+
+inline constinit thread_local Running running;
+
+/// Throws EmulatorError with the thread's and block's indices.
+[[noreturn]] void fail(const char* what);
+
+/// __syncthreads(): waits until every thread of the block has come here.
+void synchronise_block();
+
+/// __syncwarp(): a barrier of the 32 threads of the warp.
+void synchronise_warp();
+
+/// Waits until all 32 threads of the warp have come here. No barrier: it orders no memory.
+void meet_warp();
+
+/// Calls `kernel` once for each thread of each block, on that many CPU threads (0 = all cores), and
+/// adds what was counted to `total`. Throws what a kernel throws.
+void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
+              const std::function<void()>& kernel);
+
+}  // namespace convfilt::emulator

@@ -1,0 +1,118 @@
+/// The owners of cuda/owners.hpp and cuda/texture.hpp, over host memory.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <list>
+#include <memory>
+
+#include "kernels/backend/emulator/emulator.hpp"
+
+namespace convfilt::emulator {
+
+/// The emulator plays a device: pictures are copied to and from it, and that is timed.
+inline constexpr bool kHasOwnMemory = true;
+
+class DeviceBuffer {
+ public:
+  DeviceBuffer() = default;
+  explicit DeviceBuffer(std::size_t bytes)
+      : data_(std::make_unique_for_overwrite<std::byte[]>(bytes)), bytes_(bytes) {}
+
+  std::byte* data() const { return data_.get(); }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::unique_ptr<std::byte[]> data_;
+  std::size_t bytes_ = 0;
+};
+
+/// Keeps the number of CPU threads and what they counted.
+class Stream {
+ public:
+  explicit Stream(const PlanOptions& options) : threads_(options.threads) {}
+
+  void make_current() const {}
+  void synchronize() const {}
+  int threads() const { return threads_; }
+  Counts& total() const { return total_; }
+
+ private:
+  int threads_;
+  mutable Counts total_;
+};
+
+class Event {
+ public:
+  void record(const Stream&) { time_ = std::chrono::steady_clock::now(); }
+  double ms_since(const Event& earlier) const {
+    return std::chrono::duration<double, std::milli>(time_ - earlier.time_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point time_;
+};
+
+/// One thing after the other.
+class SideStream {
+ public:
+  explicit SideStream(const PlanOptions&) {}
+  const Stream& begin(const Stream& main) { return main; }
+  void end(const Stream&) {}
+};
+
+inline void upload_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
+                        std::size_t from_pitch, std::size_t row_bytes, int rows, const Stream&) {
+  for (int y = 0; y < rows; ++y) std::memcpy(to + y * to_pitch, from + y * from_pitch, row_bytes);
+}
+
+inline void download_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
+                          std::size_t from_pitch, std::size_t row_bytes, int rows,
+                          const Stream& stream) {
+  upload_rows(to, to_pitch, from, from_pitch, row_bytes, rows, stream);
+}
+
+inline void clear(std::byte* to, std::size_t bytes, const Stream&) {
+  std::memset(to, 0, bytes);
+}
+
+/// Host memory is not rationed; PlanOptions::memory_limit is.
+inline std::size_t free_memory() {
+  return SIZE_MAX / 2;
+}
+
+inline void reset_counts(const Stream& stream) {
+  stream.total() = {};
+}
+
+inline Counts counts_of(const Stream& stream) {
+  return stream.total();
+}
+
+class Texture {
+ public:
+  Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch, cudaTextureAddressMode mode)
+      : object_{data,  width, height,
+                pitch, mode,  mode == cudaAddressModeWrap || mode == cudaAddressModeMirror} {}
+  cudaTextureObject_t object(const Stream&, bool) const { return &object_; }
+
+ private:
+  TextureObject object_;
+};
+
+/// Keeps the textures of a plan alive.
+class Textures {
+ public:
+  const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch, ChannelFormat,
+                     cudaTextureAddressMode mode) {
+    clear();
+    return made_.emplace_back(data, width, height, pitch, mode);
+  }
+  void clear() { made_.clear(); }
+
+ private:
+  std::list<Texture> made_;
+};
+
+}  // namespace convfilt::emulator

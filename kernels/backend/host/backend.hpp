@@ -1,0 +1,88 @@
+/// The host's side of launch.hpp: CUDA's words as plain loops on the CPU, at its full speed.
+///
+/// For kernels without shared memory and barriers, whose threads need not know of each other: the
+/// blocks are spread over the cores, the threads of a block are a loop. Nothing is counted or
+/// checked; the emulator does that for the same source.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "kernels/backend/emulator/cuda_words.hpp"
+#include "kernels/backend/emulator/owners.hpp"
+#include "kernels/backend/host/parallel.hpp"
+
+#define CONVFILT_DEVICE
+#define CONVFILT_CALLED
+#define CONVFILT_UNROLL(turns)
+
+namespace convfilt::host {
+
+using emulator::blockIdx;
+using emulator::clear;
+using emulator::counts_of;
+using emulator::DeviceBuffer;
+using emulator::dim3;
+using emulator::download_rows;
+using emulator::Event;
+using emulator::free_memory;
+using emulator::reset_counts;
+using emulator::SideStream;
+using emulator::Stream;
+using emulator::Textures;
+using emulator::threadIdx;
+using emulator::upload_rows;
+using std::max;
+using std::min;
+
+/// Host memory is the pictures' own.
+inline constexpr bool kHasOwnMemory = false;
+
+template <class T>
+T load(const PlaneView<const T>& in, int x, int y) {
+  return in.row(y)[x];
+}
+
+/// Four samples from (x, y) on.
+template <class T>
+Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Four<T>*>(in.row(y) + x);
+}
+
+/// The samples of 16 bytes from (x, y) on.
+template <class T>
+Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+  return *reinterpret_cast<const Bytes16*>(in.row(y) + x);
+}
+
+inline void count_ghost_cell() {}
+
+/// cell += value, also where other threads add to it: blocks run on several CPU threads.
+template <class T>
+void atomic_add(T& cell, T value) {
+  std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
+}
+
+template <class... Parameters, class... Arguments>
+void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
+            const Arguments&... arguments) {
+  constexpr std::int64_t kWorkOfAThread = 64;  // multiply-adds; few kernels do less
+  constexpr std::int64_t kMostTasks = 1024;    // so that the cores end at nearly the same time
+  const std::int64_t blocks = std::int64_t(grid.x) * grid.y * grid.z;
+  const std::int64_t tasks = std::min(blocks, kMostTasks);
+  const int threads =
+      cpu::threads_for(blocks * block.x * block.y * block.z * kWorkOfAThread, stream.threads());
+  cpu::parallel_for(int(tasks), threads, [&](int, int task) {
+    for (std::int64_t b = blocks * task / tasks; b < blocks * (task + 1) / tasks; ++b) {
+      blockIdx = {int(b % grid.x), int(b / grid.x % grid.y), int(b / grid.x / grid.y)};
+      for (threadIdx.z = 0; threadIdx.z < int(block.z); ++threadIdx.z) {
+        for (threadIdx.y = 0; threadIdx.y < int(block.y); ++threadIdx.y) {
+          for (threadIdx.x = 0; threadIdx.x < int(block.x); ++threadIdx.x) kernel(arguments...);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace convfilt::host

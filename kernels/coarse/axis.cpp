@@ -1,0 +1,176 @@
+#include "kernels/coarse/axis.hpp"
+
+#include <algorithm>
+
+namespace convfilt {
+namespace {
+
+using Line = std::vector<double>;
+
+/// The box of `step` ones, three times with itself; its sum is step^3. Padded to whole cells.
+Line spline(int step) {
+  Line line = {1};
+  for (int k = 0; k < kCoarseOrder; ++k) {
+    Line longer(line.size() + step - 1);
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      for (int t = 0; t < step; ++t) longer[i + t] += line[i];
+    }
+    line = std::move(longer);
+  }
+  line.resize(kCoarseOrder * step);
+  return line;
+}
+
+/// Sum of a[x] * b[x + shift].
+double product(const Line& a, const Line& b, int shift) {
+  double sum = 0;
+  const int end = std::min(int(a.size()), int(b.size()) - shift);
+  for (int x = std::max(0, -shift); x < end; ++x) sum += a[x] * b[x + shift];
+  return sum;
+}
+
+/// Solves A v = b, with A[i][j] = band[|i - j|] positive definite: Cholesky, in place.
+class BandSolver {
+ public:
+  BandSolver(const Line& band, int size) : width_(int(band.size())), rows_(size, Line(width_)) {
+    for (int i = 0; i < size; ++i) {
+      for (int e = std::min(i, width_ - 1); e >= 0; --e) {  // of column i - e
+        double sum = band[e];
+        for (int k = e + 1; k < width_ && k <= i; ++k) sum -= rows_[i][k] * rows_[i - e][k - e];
+        rows_[i][e] = e == 0 ? std::sqrt(sum) : sum / rows_[i - e][0];
+      }
+    }
+  }
+
+  Line solve(Line v) const {
+    const int size = int(v.size());
+    for (int i = 0; i < size; ++i) {
+      for (int e = 1; e < width_ && e <= i; ++e) v[i] -= rows_[i][e] * v[i - e];
+      v[i] /= rows_[i][0];
+    }
+    for (int i = size - 1; i >= 0; --i) {
+      for (int e = 1; e < width_ && i + e < size; ++e) v[i] -= rows_[i + e][e] * v[i + e];
+      v[i] /= rows_[i][0];
+    }
+    return v;
+  }
+
+ private:
+  int width_;
+  std::vector<Line> rows_;
+};
+
+template <class Values>
+double sum_of(const Values& values) {
+  double sum = 0;
+  for (double v : values) sum += v;
+  return sum;
+}
+
+std::vector<float> floats(const Line& line) {
+  return {line.begin(), line.end()};
+}
+
+/// Sum of the |weights| that the coarse line gives samples for an output `place` samples into a
+/// cell, less the line.
+double difference(const CoarseAxis& axis, int place) {
+  const int d = axis.step, nodes = int(axis.coarse.size()) + kCoarseOrder - 1;
+  Line of_nodes(nodes);
+  for (int k = 0; k < kCoarseOrder; ++k) {
+    // The first of the three nodes has gone furthest along its spline.
+    const double back = axis.back[place + (kCoarseOrder - 1 - k) * d];
+    for (std::size_t m = 0; m < axis.coarse.size(); ++m) of_nodes[k + m] += back * axis.coarse[m];
+  }
+  Line weights((nodes + kCoarseOrder - 1) * d);  // of samples from axis.first on
+  for (int node = 0; node < nodes; ++node) {
+    double* const to = &weights[node * d];
+    for (int t = 0; t < kCoarseOrder * d; ++t) to[t] += of_nodes[node] * axis.down[t];
+  }
+  for (std::size_t i = 0; i < axis.line.size(); ++i)
+    weights[place - axis.first + int(i)] -= axis.line[i];
+  return magnitude(weights);
+}
+
+/// Roundings, in half ulps of the largest sample, of a sum of products with these weights: of each
+/// product, and of each partial sum, which is at most the sum of the |weights| so far. Sums start
+/// again every `length` products, first after length - shift, and with every cell, and are then
+/// added up.
+double roundings(const std::vector<float>& weights, int length, int cell, int shift = 0) {
+  double total = 0, chain = 0, count = magnitude(weights);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    if ((int(i) % cell + shift) % length == 0) {
+      total += chain;
+      count += total;
+      chain = 0;
+    }
+    chain += std::abs(weights[i]);
+    count += chain;
+  }
+  return count + total + chain;
+}
+
+double line_roundings(const std::vector<float>& weights) {
+  double most = 0;  // of the sums that a thread computes together, each starts a sample later
+  for (int shift = 0; shift < kLineChain; ++shift)
+    most = std::max(most, roundings(weights, kLineChain, int(weights.size()), shift));
+  return most;
+}
+
+}  // namespace
+
+CoarseAxis coarse_axis(const std::vector<double>& line, int step, int gap) {
+  // Nodes whose down reaches samples of outputs that need them: of a line that starts `gap` later.
+  const int d = step, sides = int(line.size());
+  const int reach = kCoarseOrder * d;
+  const int last = (gap + sides - 1 + reach - 1) / d;
+  const int before = kCoarseOrder - 1;  // nodes whose spline begins before the line
+  const int size = before + last + 1;
+  const Line box3 = spline(d);
+  Line down = box3, back = box3;
+  const double whole = sum_of(box3);
+  for (double& v : down) v /= whole;
+  for (double& v : back) v *= d / whole;
+
+  // <B_m, line> and <B_m, B_n>, with B_m the weights that coarse[m] alone would give.
+  Line right(size), across(2 * reach);
+  for (int shift = -reach; shift < reach; ++shift)
+    across[shift + reach] = product(back, down, shift);
+  for (int m = 0; m < size; ++m) {
+    for (int i = 0; i < sides; ++i) {
+      const int shift = gap + i - (m - before) * d;
+      if (shift >= -reach && shift < reach) right[m] += line[i] * across[shift + reach];
+    }
+  }
+  Line band(2 * kCoarseOrder - 1);
+  for (int e = 0; e < int(band.size()); ++e) {
+    for (int j = -kCoarseOrder; j <= kCoarseOrder; ++j)
+      band[e] += product(back, back, j * d) * product(down, down, (e - j) * d);
+  }
+  const BandSolver solver(band, size);
+  Line coarse = solver.solve(right);
+  // The same, with the line's own sum.
+  const Line along = solver.solve(Line(size, 1.0));
+  const double missing = (sum_of(line) - sum_of(coarse)) / sum_of(along);
+  for (int m = 0; m < size; ++m) coarse[m] += missing * along[m];
+
+  CoarseAxis axis;
+  axis.line = floats(line);
+  axis.step = d;
+  axis.first = -gap - 2 * before * d;
+  const double largest = *std::max_element(down.begin(), down.end());
+  axis.down_unit = float(std::exp2(std::ceil(std::log2(largest / 65535))));
+  for (double v : down)
+    axis.down.push_back(float(std::nearbyint(v / axis.down_unit)) * axis.down_unit);
+  const double kept = sum_of(axis.down);  // nearly 1
+  for (double& weight : coarse) weight /= kept;
+  axis.coarse = floats(coarse);
+  axis.back = floats(back);
+  for (int place = 0; place < d; ++place)
+    axis.error = std::max(axis.error, difference(axis, place));
+  axis.line_roundings = line_roundings(axis.line) + 1;            // 1: the weight's own
+  axis.down_roundings = roundings(axis.down, kDownChain, d) + 1;  // 1: two blocks share a node
+  axis.coarse_roundings = line_roundings(axis.coarse);
+  return axis;
+}
+
+}  // namespace convfilt

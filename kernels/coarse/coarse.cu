@@ -1,0 +1,263 @@
+// coarse: smooth masks of rank 1, on grids of every d-th row and column (Unser, Aldroubi and Eden,
+// "B-spline signal processing", 1993; Gordon's blending of two one-way interpolations, 1971).
+//
+//   Of a row f and a column g, both smooth over d samples, s and t are what a coarse grid can do:
+//   samples onto the grid by a B-spline, few sums there, back by a B-spline. Where f and g end they
+//   are wrong, by 1e-3 to 2e-2. But f t + s g - s t is wrong by (f - s)(g - t) alone, the product:
+//
+//        picture --y--> rows of nodes --f--> A ------+
+//           |                 |                      |      out = A in y, plus B in x,
+//           |                 +---x, s--> C ---------+            less C in both
+//           +-----x--> columns of nodes --g--> B ----+
+//
+//   f runs at full length over every d-th row, g over every d-th column: (w + h) / d multiply-adds
+//   an output. d grows with the mask: whatever a Gaussian's sigma, some 14 in 8 bits, and 30 to 70
+//   in the others. Global reads: 2, and some 6 / d of floats.
+//   Siblings: separable and separable-tensor, w + h multiply-adds an output, exact.
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/coarse/back.hpp"
+#include "kernels/coarse/columns.hpp"
+#include "kernels/coarse/down8.hpp"
+#include "kernels/coarse/jobs.hpp"
+#include "kernels/coarse/planes.hpp"
+#include "kernels/coarse/sides.hpp"
+#include "kernels/contract/dispatch.hpp"
+#ifndef CONVFILT_HOST  // which has no shared memory
+#include "kernels/coarse/strips.hpp"
+#endif
+#include "kernels/coarse/weights.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kRowsOfABlock = 128;  // of the picture: more share nodes less often, and wait more
+constexpr int kFewestCells = 2;     // of a block, so that no node is shared by three
+constexpr int kCellsAlone = 8;      // of a block: to read two more costs less than to share
+constexpr int kApart = 64;          // bytes between nodes of a row, from which on strips pay
+constexpr int kStripPixels = 1024;  // of a warp: more warps, or fewer cells that two of them read
+
+float sum_of(const std::vector<float>& weights) {
+  double sum = 0;
+  for (float w : weights) sum += w;
+  return float(sum);
+}
+
+class CoarsePlan : public CoarsePlanes {
+ public:
+  CoarsePlan(const Problem& problem, const PlanOptions& options, CoarseMask mask)
+      : CoarsePlanes(problem, options, std::move(mask)),
+        start_(problem.mask.offset + mask_.centre * gain(problem.mask)),
+        other_(options) {
+    WeightList list;
+    x_ = add_axis(list, mask_.x);
+    y_ = add_axis(list, mask_.y);
+    const std::size_t bytes = list.floats().size() * sizeof(float);
+    hold(weights_, bytes);
+    upload_rows(weights_.data(), bytes, reinterpret_cast<const std::byte*>(list.floats().data()),
+                bytes, bytes, 1, stream_);
+    stream_.synchronize();  // the list has been read
+  }
+
+ protected:
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    with_depth(problem_.depth, [&](auto depth) {
+      using T = typename decltype(depth)::type;
+      if (step() == 3) {
+        filter_as<T, 3>(in.view<T>(), out.view<T>(), shift);
+      } else {
+        filter_as<T, 1>(in.view<T>(), out.view<T>(), shift);
+      }
+    });
+  }
+
+ private:
+  static PlaneView<const float> read(const PlaneView<float>& plane) {
+    return {plane.data, plane.width, plane.height, plane.stride};
+  }
+  const Four<float>* weights(int at) const {
+    return reinterpret_cast<const Four<float>*>(weights_.data()) + at;
+  }
+
+  ByteLine byte_line(const CoarseAxis& axis, const AxisWeights& at) const {
+    return {reinterpret_cast<const ByteWeights*>(weights(at.down_bytes)), axis.down_unit,
+            float(mask_.centre * sum_of(axis.down))};
+  }
+
+  template <class T, int channels>
+  void filter_as(const PlaneView<T>& in, const PlaneView<T>& out, Shift shift) {
+    const int width = in.width / channels;
+    shape_all(width, out.width / channels, out.height);
+    const int top = shift.y - problem_.mask.anchor_y;
+    const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
+    const Reach beside = reach(shift, out.width / channels);
+    const Stream& other = other_.begin(stream_);
+    write_coarse_sides(
+        in,
+        {beside.margin() * channels, beside.behind(width) * channels, problem_.border, channels},
+        ghost_sample<T>(problem_), other);
+    columns_of_nodes<T, channels>(
+        {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
+        ghost, other);
+    rows_of_nodes(PlaneView<const T>{in.data, in.width, in.height, in.stride}, top, ghost);
+    smooth_rows(beside.before, ghost);
+    other_.end(stream_);
+    sum_nodes();
+
+    PlaneView<float> fine_x = plane(kFineX);
+    fine_x.width = roomy(fine_x.width);
+    const Grids grids{read(fine_x),
+                      read(plane(kBoth)),
+                      read(plane(kFineY)),
+                      mask_.x.step,
+                      mask_.y.step,
+                      weights(x_.back_in_threes),
+                      weights(y_.back_in_threes),
+                      float(mask_.scale / kEndRange<T>),
+                      float(start_ / kEndRange<T>)};
+    const int cells = std::max(1, kRowsOfABlock / mask_.y.step);
+    const dim3 blocks(ceil_div(out.width / channels, 4 * kCoarseThreads),
+                      ceil_div(out.height, cells * mask_.y.step));
+    launch(blocks, dim3(kCoarseThreads), stream_, interpolate_kernel<T, channels>, grids, out,
+           cells);
+  }
+
+  // The picture's rows onto the grid.
+  template <class T>
+  void rows_of_nodes(const PlaneView<const T>& in, int top, float ghost) {
+    const PlaneView<float> nodes = plane(kRows);
+    const int cells = std::max(kFewestCells, kRowsOfABlock / mask_.y.step);
+    const bool shared = cells < kCellsAlone;
+    if (shared) clear_plane(kRows);
+    const Cells grid{top + mask_.y.first, mask_.y.step, problem_.border, ghost, cells, shared};
+    const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
+                      ceil_div(nodes.height + (shared ? kCoarseOrder - 1 : 0), cells));
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows8_kernel, in, nodes, grid,
+             ghost_sample<T>(problem_), byte_line(mask_.y, y_));
+    } else {
+      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<T>, in, nodes, grid,
+             float(mask_.centre), weights(y_.down_in_threes));
+    }
+  }
+
+  // Its columns, sides included.
+  template <class T, int channels>
+  void columns_of_nodes(const PlaneView<const T>& in, int top, float ghost, const Stream& stream) {
+    constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // they share weights
+    const PlaneView<float> nodes = plane(kColumns);
+    int bytes = 16;
+    while (bytes >= int(4 * sizeof(T)) &&
+           (mask_.x.step * sizeof(T) % bytes != 0 || !lies_at_multiples_of(bytes, in)))
+      bytes /= 2;
+    if (bytes < int(4 * sizeof(T))) bytes = 0;
+    const RowGrid grid{mask_.x.step, top, problem_.border, ghost * sum_of(mask_.x.down), bytes};
+    const dim3 block(kNodeColumns, kNodeRows);
+    const dim3 blocks(ceil_div(nodes.width, kNodeColumns),
+                      ceil_div(nodes.height / channels, kNodeRows * kRowsAThread));
+    const auto launch_columns = [&](auto down) {
+#ifndef CONVFILT_HOST
+      const bool apart = mask_.x.step * channels * int(sizeof(T)) >= kApart;
+      if (apart && mask_.x.step % kPixelsAtOnce<T> == 0 && lies_at_multiples_of(16, in)) {
+        using S = Strip<channels>;
+        const int count = std::max(4, kStripPixels / mask_.x.step / 4 * 4);
+        PlaneView<const T> whole = in;
+        constexpr int kInPiece = 16 / int(sizeof(T));
+        whole.width = ceil_div(in.width, kInPiece) * kInPiece;
+        launch_shared(dim3(ceil_div(nodes.width, count * kStripWarps),
+                           ceil_div(nodes.height / channels, S::kRows)),
+                      dim3(kStripLanes, kStripWarps), kStripWarps * S::kWords * 4, stream,
+                      decimate_strips_kernel<T, channels>, whole, nodes, grid, count, down);
+        return;
+      }
+#endif
+      if constexpr (std::is_same_v<T, float>) {
+        launch(blocks, block, stream, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
+               grid, down);
+      } else {
+        launch(blocks, block, stream, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
+               grid, down);
+      }
+    };
+    if constexpr (std::is_same_v<T, float>) {
+      launch_columns(weights(x_.down));
+    } else {
+      launch_columns(byte_line(mask_.x, x_));
+    }
+  }
+
+  /// From the plane `from` to the plane `to`, whose channels lie below each other.
+  ColumnJob job(const PlaneView<float>& in, std::ptrdiff_t next_in, Name to, int line, int steps,
+                int first) const {
+    ColumnJob job{read(in),    first_of(to), next_in,
+                  next_of(to), step(),       PaddedLine{weights(line), steps},
+                  first,       true,         in.width};
+    job.in.width = roomy(in.width);
+    return job;
+  }
+  ColumnJob nodes_job(Name from, Name to, const AxisWeights& axis) const {
+    return job(first_of(from), next_of(from), to, axis.coarse, axis.coarse_steps, 0);
+  }
+
+  /// Rows of nodes, as smooth as the mask in y, turned, with their sides.
+  void smooth_rows(int before, float ghost) {
+    ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
+    rows.in = read(plane(kRows));
+    rows.out = plane(kRowsTurned);
+    rows.channels = 1;
+    rows.pairs = false;
+    rows.columns = rows.out.height;
+    rows.before = before * step();
+    rows.samples = step();
+    rows.border = problem_.border;
+    rows.ghost = ghost * sum_of(mask_.y.down) * sum_of(mask_.y.coarse);
+    run_sums(stream_, rows, nullptr, nullptr);
+  }
+
+  // What lies between: A, B and C of coarse.cu's head. The long sums run together.
+  void sum_nodes() {
+    const int n = step();
+    // Of rows that are columns, every n-th is of one channel.
+    PlaneView<float> turned = plane(kRowsTurned);
+    const std::ptrdiff_t next = turned.stride;
+    turned = {turned.data, turned.width, turned.height / n, turned.stride * n};
+    const ColumnJob a = job(turned, next, kFineX, x_.line, x_.line_steps, -mask_.x.first);
+    const ColumnJob b =
+        job(first_of(kColumns), next_of(kColumns), kColumnsTurned, y_.line, y_.line_steps, 0);
+    const NodeJob nodes{read(turned), first_of(kBothTurned), next, next_of(kBothTurned), n,
+                        mask_.x.step, weights(x_.down)};
+    run_sums(stream_, a, &b, &nodes);
+
+    const ColumnJob c = nodes_job(kBothTurned, kBoth, x_);
+    run_sums(stream_, nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
+  }
+
+  const double start_;  ///< of an output's sum; of a large mask it takes longer than to filter
+  AxisWeights x_{}, y_{};
+  DeviceBuffer weights_;
+  SideStream other_;
+};
+
+std::string refuses(const Problem& problem, const Tuning&) {
+  return coarse_refuses(problem);
+}
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  return std::make_unique<CoarsePlan>(problem, options, prepare_coarse(problem));
+}
+
+}  // namespace
+
+namespace coarse {
+extern const Implementation implementation{
+    .name = "coarse",
+    .summary = "smooth masks of rank 1 on every d-th row and column, whatever their size",
+    .family = Family::transform,
+    .refuses = refuses,
+    .prepare = prepare,
+};
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

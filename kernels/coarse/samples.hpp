@@ -1,0 +1,134 @@
+/// Samples as coarse.cu reads and writes them: as floats less a centre, without the conversion
+/// instructions, of which a GPU issues one where it issues eight others.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/backend/launch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// So many bytes of samples, as words.
+template <std::size_t bytes>
+struct alignas(bytes) Words {
+  std::uint32_t words[bytes / 4];
+};
+
+/// sum + weight * sample. Fused on a GPU; on the CPU not, where that may be a function call.
+CONVFILT_DEVICE inline float add_product(float weight, float sample, float sum) {
+#ifdef __CUDA_ARCH__
+  return __fmaf_rn(weight, sample, sum);
+#else
+  return sum + weight * sample;
+#endif
+}
+
+inline constexpr float kMagic = 8388608;  // 2^23: the last bits of 2^23 + n are n
+inline constexpr std::uint32_t kMagicBits = 0x4b000000;
+
+/// Sample k of a word of samples, less the centre: both are integers below 2^16, so it is exact.
+template <class T>
+CONVFILT_DEVICE inline float centred_of(std::uint32_t word, int k, float centre) {
+#ifdef __CUDA_ARCH__
+  const std::uint32_t bytes = sizeof(T) == 1 ? 0x7550 + k : 0x7510 + 0x22 * k;
+  const std::uint32_t bits = __byte_perm(word, kMagicBits, bytes);
+#else
+  const std::uint32_t bits = T(word >> (8 * sizeof(T) * k)) | kMagicBits;
+#endif
+  return std::bit_cast<float>(bits) - (kMagic + centre);
+}
+
+/// Four samples as they lie in memory. As bytes, a compiler takes them apart and joins them again.
+template <class T>
+using FourWords = Words<4 * sizeof(T)>;
+
+/// One row as such, or as other chunks of memory, at a multiple of whose size it begins.
+template <class Chunk, class T>
+CONVFILT_DEVICE inline PlaneView<const Chunk> row_of(const PlaneView<const T>& in, int y) {
+  return {reinterpret_cast<const Chunk*>(in.row(y)), int(in.width * sizeof(T) / sizeof(Chunk)), 1,
+          0};
+}
+
+/// Four samples, less the centre.
+template <class T>
+CONVFILT_DEVICE inline void spread(const FourWords<T>& four, float centre, float (&to)[4]) {
+  for (int k = 0; k < 4; ++k) {
+    if constexpr (std::is_same_v<T, float>) {
+      to[k] = std::bit_cast<float>(four.words[k]);
+    } else {
+      constexpr int kPerWord = 4 / int(sizeof(T));
+      to[k] = centred_of<T>(four.words[k / kPerWord], k % kPerWord, centre);
+    }
+  }
+}
+
+/// Four weights in one load, though not all may be used.
+CONVFILT_DEVICE inline Four<float> load_weights(const Four<float>* weights) {
+#ifdef __CUDA_ARCH__
+  const float4 four = __ldg(reinterpret_cast<const float4*>(weights));
+  return {{four.x, four.y, four.z, four.w}};
+#else
+  return *weights;
+#endif
+}
+
+/// Sets sample k of words that are 0.
+template <class Words, class T>
+CONVFILT_DEVICE inline void set_sample(Words& words, int k, T sample) {
+  std::uint32_t& word = words.words[k * sizeof(T) / 4];
+  if constexpr (std::is_same_v<T, float>) {
+    word = std::bit_cast<std::uint32_t>(sample);
+  } else {
+    word |= std::uint32_t(sample) << (8 * (k * sizeof(T) % 4));
+  }
+}
+
+CONVFILT_DEVICE inline void store4(float* to, const float (&four)[4]) {
+  *reinterpret_cast<Four<float>*>(to) = {{four[0], four[1], four[2], four[3]}};
+}
+
+/// What sums are multiplied by and start from, so that integer depths lie in 0..1: a GPU saturates
+/// to that for nothing.
+template <class T>
+inline constexpr float kEndRange = std::is_same_v<T, float> ? 1.0f : float(T(-1));
+
+/// A sum of that range as a sample: rounded half to even, since beside 1.5 * 2^23 a float has no
+/// place for fractions; saturated; every NaN the same one, or 0.
+template <class T>
+CONVFILT_DEVICE inline T ended(float sum) {
+  if constexpr (std::is_same_v<T, float>) {
+    T out;
+    finish(FloatFinish{}, sum, out);
+    return out;
+  } else {
+#ifdef __CUDA_ARCH__
+    const float within = __saturatef(sum);
+#else
+    const float within = sum > 0 ? (sum < 1 ? sum : 1.0f) : 0.0f;
+#endif
+    return T(std::bit_cast<std::uint32_t>(add_product(within, kEndRange<T>, 12582912.0f)));
+  }
+}
+
+/// Four pixels of a row from sample x on, less those beyond the row.
+template <class T, int channels>
+CONVFILT_DEVICE inline void store_ended(const float (&sums)[channels][4], const PlaneView<T>& out,
+                                        int x, bool wide) {
+  T* const to = out.data + x;
+  for (int q = 0; q < channels; ++q) {
+    Four<T> four;
+    for (int k = 0; k < 4; ++k) {
+      const int n = 4 * q + k;
+      four.samples[k] = ended<T>(sums[n % channels][n / channels]);
+    }
+    if (wide) {
+      *reinterpret_cast<Four<T>*>(to + 4 * q) = four;
+    } else {
+      for (int k = 0; k < 4; ++k)
+        if (x + 4 * q + k < out.width) to[4 * q + k] = four.samples[k];
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,67 @@
+/// What the border makes up beside a picture, in the padding of its rows, so that no thread of
+/// coarse_columns.hpp has to look for its samples one by one.
+#pragma once
+
+#include "kernels/coarse/samples.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+inline constexpr int kSideThreads = 128;
+inline constexpr int kSideLines = 16;  // rows of a thread, which looks up their columns once
+
+/// The samples beside a row, in fours at multiples of their size: they begin `before` samples
+/// before it, a multiple of 4, and end at its end or behind it.
+struct Sides {
+  int before, behind;
+  Border border;
+  int channels;
+
+  /// Fours before the row, and from the last one on that has samples of it.
+  CONVFILT_HD int fours_before() const { return before / 4; }
+  CONVFILT_HD int fours(int width) const {
+    return fours_before() + ceil_div(width % 4 + behind, 4);
+  }
+};
+
+template <class T>
+__global__ void coarse_sides_kernel(PlaneView<T> picture, Sides sides, T ghost) {
+  const int four = blockIdx.x * kSideThreads + threadIdx.x, first = blockIdx.y * kSideLines;
+  if (four >= sides.fours(picture.width)) return;
+  const int behind = four - sides.fours_before();
+  const int x = behind < 0 ? 4 * four - sides.before : picture.width / 4 * 4 + 4 * behind;
+  int columns[4];
+  for (int k = 0; k < 4; ++k)
+    columns[k] = border_sample(sides.border, x + k, picture.width, sides.channels);
+  const PlaneView<const T> from{picture.data, picture.width, picture.height, picture.stride};
+  const int lines = min(kSideLines, picture.height - first);
+  // What lies beside the picture, not in it, where other threads read.
+  const bool whole =
+      (x + 4 <= 0 || x >= picture.width) && lies_at_multiples_of(4 * sizeof(T), picture);
+  CONVFILT_UNROLL(4)
+  for (int line = 0; line < lines; ++line) {
+    const int y = first + line;
+    Four<T> samples;
+    for (int k = 0; k < 4; ++k)
+      samples.samples[k] = columns[k] < 0 ? ghost : load(from, columns[k], y);
+    T* const to = picture.row(y) + x;
+    if (whole) {
+      *reinterpret_cast<Four<T>*>(to) = samples;
+    } else {
+      for (int k = 0; k < 4; ++k)
+        if (x + k < 0 || (x + k >= picture.width && x + k < picture.width + sides.behind))
+          to[k] = samples.samples[k];
+    }
+  }
+}
+
+/// Launches it.
+template <class T>
+void write_coarse_sides(const PlaneView<T>& picture, const Sides& sides, T ghost,
+                        const Stream& stream) {
+  const int fours = sides.fours(picture.width);
+  if (fours == 0) return;
+  launch(dim3(ceil_div(fours, kSideThreads), ceil_div(picture.height, kSideLines)),
+         dim3(kSideThreads), stream, coarse_sides_kernel<T>, picture, sides, ghost);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,123 @@
+/// As coarse_columns.hpp where nodes lie far apart, so that neighbouring threads would read lines
+/// of their own: a warp brings strips of rows to shared memory, and a lane has some of the rows.
+#pragma once
+
+#include "kernels/backend/shared_words.hpp"
+#include "kernels/coarse/columns.hpp"
+#include "kernels/coarse/strip_sums.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+inline constexpr int kStripWarps = 4;
+inline constexpr int kStripLanes = 32;
+
+/// Of a cell; steps are multiples of it.
+template <class T>
+inline constexpr int kPixelsAtOnce = std::is_same_v<T, float> ? 4 : 8;
+
+/// What a warp's strip is: chunks of four words a channel, and four words more a row, so that eight
+/// lanes read all banks.
+template <int channels>
+struct Strip {
+  static constexpr int kRowsALane = channels == 1 ? 2 : 1;  // they share weights
+  static constexpr int kRows = kStripLanes * kRowsALane;
+  static constexpr int kChunks = channels == 1 ? 8 : 4;
+  static constexpr int kPieces = kChunks * channels;  // of four words
+  static constexpr int kPitch = 4 * kPieces + 4;
+  static constexpr int kWords = kRows * kPitch + kRows;  // and where its rows lie
+};
+
+/// A warp has `count` nodes, a multiple of four, of some rows. Rows of `in` have whole 16 bytes.
+template <class T, int channels>
+__global__ void decimate_strips_kernel(
+    PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid, int count,
+    typename StripSums<T, channels, Strip<channels>::kRowsALane>::Line down) {
+  using S = Strip<channels>;
+  constexpr int kRows = S::kRowsALane, kSize = int(sizeof(T)), kInPiece = 16 / kSize;
+  constexpr int kPixels = kPixelsAtOnce<T>;
+  constexpr int kFours = kPixels / 4, kOfChunk = kInPiece / kPixels;
+  const int lane = threadIdx.x;
+  const int first = (blockIdx.x * kStripWarps + threadIdx.y) * count;
+  const int last = min(first + count, nodes.width) - 1;
+  if (first > last) return;  // there are only barriers of a warp
+  const int y = blockIdx.y * S::kRows, bottom = nodes.height / channels - 1;
+  const SharedWords words = shared_words().from(threadIdx.y * S::kWords);
+  const SharedWords sources = words.from(S::kRows * S::kPitch);
+
+  bool ghosts[kRows];
+  for (int r = 0; r < kRows; ++r) {
+    const int row =
+        border_index(grid.border, grid.top + min(y + lane + r * kStripLanes, bottom), in.height);
+    ghosts[r] = row < 0;
+    sources.set(lane + r * kStripLanes, max(row, 0));
+  }
+
+  StripSums<T, channels, kRows> sums;
+  float done[channels][kRows][4] = {};
+  int node = first - (kCoarseOrder - 1), t = 0;  // the third cell of `node` is added
+  for (int x = first * grid.step * channels; node <= last; x += S::kPieces * kInPiece) {
+    __syncwarp();
+    CONVFILT_UNROLL(4)
+    for (int at = lane; at < S::kRows * S::kPieces; at += kStripLanes) {
+      const int row = at / S::kPieces, piece = at % S::kPieces;
+      if (x + piece * kInPiece < in.width) {
+        copy16(in, x + piece * kInPiece, sources.get<int>(row), words, row * S::kPitch + 4 * piece);
+      }
+    }
+    commit_copies();
+    finish_copies<0>();
+    __syncwarp();
+    CONVFILT_UNROLL(1)
+    for (int chunk = 0; chunk < S::kChunks && node <= last; ++chunk) {
+      std::uint32_t loaded[kRows][4 * channels];
+      for (int r = 0; r < kRows; ++r) {
+        for (int q = 0; q < channels; ++q) {
+          const Four<std::uint32_t> four = words.get4<std::uint32_t>(
+              (lane + r * kStripLanes) * S::kPitch + 4 * (chunk * channels + q));
+          for (int k = 0; k < 4; ++k) loaded[r][4 * q + k] = four.samples[k];
+        }
+      }
+      CONVFILT_UNROLL(kOfChunk)
+      for (int part = 0; part < kOfChunk; ++part) {
+        if (node > last) break;
+        for (int four = 0; four < kFours; ++four) {
+          for (int r = 0; r < kRows; ++r) {
+            FourWords<T> fours[channels];
+            for (int w = 0; w < channels * kSize; ++w)
+              fours[w / kSize].words[w % kSize] =
+                  loaded[r][(part * kFours + four) * channels * kSize + w];
+            sums.add(down, grid.step, t + 4 * four, r, fours);
+          }
+        }
+        t += kPixels;
+        if (t % kDownChain == 0 || t == grid.step) sums.end_chain();
+        if (t < grid.step) continue;
+
+        // Store four nodes of a row at once.
+        t = 0;
+        if (node >= first) {
+          for (int c = 0; c < channels; ++c) {
+            for (int r = 0; r < kRows; ++r) {
+              float(&four)[4] = done[c][r];
+              for (int k = 0; k < 3; ++k) four[k] = four[k + 1];
+              four[3] = ghosts[r] ? grid.ghost : sums.first(down, c, r);
+              const int row = y + lane + r * kStripLanes;
+              if (row > bottom) continue;
+              float* const to = nodes.row(c * (bottom + 1) + row) + node / 4 * 4;
+              if (node % 4 == 3) {
+                store4(to, four);
+              } else if (node == last) {
+                for (int k = 0; k < 4; ++k)
+                  if (k >= 3 - node % 4) to[k - (3 - node % 4)] = four[k];
+              }
+            }
+          }
+        }
+        sums.next_node();
+        ++node;
+      }
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

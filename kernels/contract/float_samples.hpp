@@ -1,0 +1,84 @@
+/// Samples as floats and back without the conversion instructions, of which a GPU of sm_90 issues
+/// one where it issues eight multiply-adds. The results are those of finish.hpp.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/contract/arithmetic.hpp"
+
+namespace convfilt {
+
+/// Samples in 16 bytes.
+template <class T>
+inline constexpr int kIn16 = int(sizeof(Bytes16) / sizeof(T));
+
+/// Sample n of `words`.
+template <class T>
+CONVFILT_HD inline T sample_of(const Bytes16& words, int n) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<float>(words.words[n]);
+  } else {
+    return T(words.words[n / 2] >> (16 * (n % 2)));
+  }
+}
+
+/// Neighbouring samples as words.
+CONVFILT_HD inline Bytes16 bytes16_of(const float* samples) {
+  Bytes16 words;
+  for (int k = 0; k < 4; ++k) words.words[k] = std::bit_cast<std::uint32_t>(samples[k]);
+  return words;
+}
+CONVFILT_HD inline Bytes16 bytes16_of(const std::uint16_t* samples) {
+  Bytes16 words;
+  for (int k = 0; k < 4; ++k)
+    words.words[k] = samples[2 * k] | std::uint32_t(samples[2 * k + 1]) << 16;
+  return words;
+}
+
+/// A sample as what sums are kept in.
+template <class T>
+CONVFILT_HD inline SumOf<T> sum_of(T sample) {
+  if constexpr (std::is_same_v<T, std::uint16_t>) {
+    return std::bit_cast<float>(sample | 0x4b000000u) - 8388608.0f;  // the last bits of 2^23 + n: n
+  } else {
+    return SumOf<T>(sample);
+  }
+}
+
+/// Four sums, finished.
+template <class T>
+requires(std::is_same_v<T, float>) CONVFILT_HD inline Bytes16
+    finished(const FloatFinish& f, const float (&sums)[kIn16<T>]) {
+  Bytes16 words;
+  for (int k = 0; k < 4; ++k) {
+#ifdef __CUDA_ARCH__
+    // Of a GPU's multiply-add every NaN is 0x7fffffff, above all numbers; negative ones lie below.
+    const int bits = __float_as_int(multiply_add(sums[k], f.scale, f.offset));
+    words.words[k] = std::uint32_t(bits < 0x7fc00000 ? bits : 0x7fc00000);
+#else
+    float out;
+    finish(f, sums[k], out);
+    words.words[k] = std::bit_cast<std::uint32_t>(out);
+#endif
+  }
+  return words;
+}
+
+/// Eight sums, finished.
+template <class T>
+requires(std::is_same_v<T, std::uint16_t>) CONVFILT_HD inline Bytes16
+    finished(const FloatFinish& f, const float (&sums)[kIn16<T>]) {
+  const auto bits = [&](int k) {
+    const float value = multiply_add(sums[k], f.scale, f.offset);
+    // Beside 1.5 * 2^23 a float has no place for fractions: it is rounded half to even. NaN ends as
+    // 0, because fmaxf() takes the other one.
+    return std::bit_cast<std::uint32_t>(fminf(fmaxf(value, 0.0f), 65535.0f) + 12582912.0f);
+  };
+  Bytes16 words;
+  for (int k = 0; k < 4; ++k) words.words[k] = (bits(2 * k) & 0xffff) | bits(2 * k + 1) << 16;
+  return words;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,295 @@
+#include "kernels/contract/separable.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <stdexcept>
+
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/contract/fixed_point.hpp"
+
+namespace convfilt {
+namespace {
+
+double sum_of_magnitudes(const std::vector<double>& values) {
+  double sum = 0;
+  for (double v : values) sum += std::abs(v);
+  return sum;
+}
+
+double sum_of(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
+}
+
+// The value in the middle of what a pass over samples 0..255 can give, made even so that rounding
+// half to even is not disturbed.
+std::int32_t even_middle(const std::vector<std::int32_t>& weights, double unit) {
+  double low = 0, high = 0;
+  for (std::int32_t w : weights) (w < 0 ? low : high) += 255.0 * w;
+  return 2 * std::int32_t(std::nearbyint((low + high) / 2 * unit / 2));
+}
+
+std::int64_t magnitude(const std::vector<std::int32_t>& weights) {
+  std::int64_t sum = 0;
+  for (std::int32_t w : weights) sum += std::abs(std::int64_t(w));
+  return sum;
+}
+
+template <class Out>
+PreparedMask<Out> line(const Mask& mask, bool along_row, std::vector<SumOf<Out>> weights) {
+  PreparedMask<Out> prepared;
+  prepared.width = along_row ? mask.width : 1;
+  prepared.height = along_row ? 1 : mask.height;
+  prepared.anchor_x = along_row ? mask.anchor_x : 0;
+  prepared.anchor_y = along_row ? 0 : mask.anchor_y;
+  prepared.weights = std::move(weights);
+  return prepared;
+}
+
+constexpr double kLimit = 1 << 30;  // as in arithmetic.cpp: |sums| stay below
+constexpr double kInt32 = 2147483647;
+constexpr int kMidLow = -32768, kMidHigh = 32767;
+constexpr double kMaxError = 0.5;  // and 0.5 by the last rounding: within one step of the oracle
+constexpr int kMaxMidShift = 14;   // the row pass's divisor that IntegerFinish divides by exactly
+
+// The weights of a term in fixed point, and by how many bits its row pass is shifted.
+struct FixedTerm {
+  std::vector<std::int32_t> row, column;
+  int mid_shift;
+};
+
+SeparableMask<std::uint8_t> assemble(const Mask& mask, std::vector<FixedTerm> terms, double offset,
+                                     double divisor, double error) {
+  SeparableMask<std::uint8_t> s;
+  s.error = error;
+  for (FixedTerm& t : terms) {
+    const std::int32_t bias = even_middle(t.row, std::ldexp(1.0, -t.mid_shift));
+    const std::int64_t column_sum = std::accumulate(t.column.begin(), t.column.end(), 0LL);
+    offset += double(bias * column_sum);
+    auto& term = s.terms.emplace_back();
+    term.row = line<std::int16_t>(mask, true, std::move(t.row));
+    term.row.finish = integer_finish(-(bias << t.mid_shift), 1u << t.mid_shift, kMidLow, kMidHigh);
+    term.row.finish.even = 0;  // ties go up: one operation less a sample, and no more error
+    term.column = line<std::uint8_t>(mask, false, std::move(t.column));
+  }
+  for (auto& term : s.terms) {
+    term.column.finish = integer_finish(std::int32_t(offset), std::uint32_t(divisor), 0, 255);
+  }
+  return s;
+}
+
+std::optional<SeparableMask<std::uint8_t>> exact_u8(const Mask& mask,
+                                                    const std::vector<Factors>& terms) {
+  const double offset = mask.offset * mask.divisor;
+  if (std::trunc(offset) != offset || std::trunc(mask.divisor) != mask.divisor ||
+      mask.divisor > (1 << 22)) {
+    return std::nullopt;
+  }
+  double reach = 0, start = std::abs(offset);
+  std::vector<FixedTerm> fixed;
+  for (const Factors& f : terms) {
+    const double span = 255 * sum_of_magnitudes(f.row);
+    if (!f.integers || span > kMidHigh - kMidLow - 2)
+      return std::nullopt;  // 2: the bias is even, not the very middle
+    reach += 32768 * sum_of_magnitudes(f.column);
+    start += (std::abs(255 * sum_of(f.row) / 2) + 2) * std::abs(sum_of(f.column));
+    if (reach >= kLimit || start >= kLimit) return std::nullopt;
+    fixed.push_back({{f.row.begin(), f.row.end()}, {f.column.begin(), f.column.end()}, 0});
+  }
+  if (start + 256 * mask.divisor >= kLimit) return std::nullopt;
+  return assemble(mask, std::move(fixed), offset, mask.divisor, 0);
+}
+
+// Largest shift that leaves `values` 16-bit weights, at most `cap`.
+int shift_to_16_bits(const std::vector<double>& values, int cap) {
+  double largest = 0;
+  for (double v : values) largest = std::max(largest, std::abs(v));
+  int shift = cap;
+  while (shift > 0 && largest * std::ldexp(1.0, shift) > 32767) --shift;
+  return shift;
+}
+
+struct Fixed {
+  FixedTerm term;
+  double error;  // of its row pass, of what lies between rounded, and of its column weights
+};
+
+// A term in fixed point, `fraction` bits of what lies between the passes and `shift` bits of the
+// column weights behind the point. Nothing where these are no 16-bit numbers.
+std::optional<Fixed> fix(const Factors& f, int fraction, int shift) {
+  const int row_shift =
+      std::max(fraction, shift_to_16_bits(f.row, std::min(22, fraction + kMaxMidShift)));
+  FixedPoint row = fixed_point(f.row, row_shift, 255);
+  const double span = 255.0 * double(magnitude(row.weights));
+  if (shift < 0 || shift > shift_to_16_bits(f.column, shift) ||
+      span * std::ldexp(1.0, fraction - row_shift) > kMidHigh - kMidLow - 2) {
+    return std::nullopt;
+  }
+  FixedPoint column = fixed_point(f.column, shift, 255);
+  // The row pass and the rounding between err before the column weights are applied, as they are.
+  const double gain = std::ldexp(double(magnitude(column.weights)), -shift);
+  const double error = (row.error + std::ldexp(0.5, -fraction)) * gain + column.error;
+  return Fixed{{std::move(row.weights), std::move(column.weights), row_shift - fraction}, error};
+}
+
+constexpr int kMostFraction = 8;
+
+// So that both have `bits` in sum, and the proven error is least.
+std::optional<Fixed> best_split(const Factors& f, int bits) {
+  std::optional<Fixed> best;
+  for (int fraction = kMostFraction; fraction >= 0; --fraction) {
+    auto fixed = fix(f, fraction, bits - fraction);
+    if (fixed && (!best || fixed->error < best->error)) best = std::move(fixed);
+  }
+  return best;
+}
+
+// Splits the bits between the fraction that lies between the passes and the column weights, so that
+// the proven error is least. All terms have as many bits.
+std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, std::vector<Factors> terms) {
+  double gain = 0, sum = 0;  // of the columns: sums of their |weights|, their |sums|
+  for (Factors& f : terms) {
+    const double unit = sum_of_magnitudes(f.row);
+    for (double& r : f.row) r /= unit;
+    for (double& c : f.column) c *= unit / f.divisor;
+    f.divisor = 1;
+    gain += sum_of_magnitudes(f.column);
+    sum += std::abs(sum_of(f.column));
+  }
+  const double reach = 256 * (gain + 1);
+  const double offset = std::clamp(mask.offset, -reach, reach);
+  const double unfactored = 255 * excess_of(mask, terms);
+
+  std::optional<SeparableMask<std::uint8_t>> best;
+  for (int fraction = kMostFraction; fraction >= 0; --fraction) {
+    const auto fits = [&](int shift) {
+      const double one = std::ldexp(1.0, fraction + shift);
+      // What lies between spans 255 steps around its bias, and rounding adds at most half to a
+      // weight.
+      const double weights = mask.height * (std::ldexp(1.0, fraction) +
+                                            std::ldexp(double(terms.size() - 1), kMostFraction));
+      return 128 * (gain * one + weights) < kLimit &&
+             (std::abs(offset) + 256 + 128 * sum) * one < kInt32;
+    };
+    int shift = shift_to_16_bits(terms.front().column, 22 - fraction);
+    while (shift > 0 && !fits(shift)) --shift;
+    if (!fits(shift)) continue;
+    const double divisor = std::ldexp(1.0, shift + fraction);
+    const double scaled_offset = std::nearbyint(offset * divisor);
+    double error = 0;
+    std::vector<FixedTerm> fixed;
+    for (const Factors& f : terms) {
+      auto found = &f == terms.data() ? fix(f, fraction, shift) : best_split(f, fraction + shift);
+      if (!found) break;
+      error += found->error;
+      fixed.push_back(std::move(found->term));
+    }
+    error += unfactored + std::abs(scaled_offset / divisor - offset);
+    if (fixed.size() < terms.size() || (best && best->error <= error)) continue;
+    best = assemble(mask, std::move(fixed), scaled_offset, divisor, error);
+  }
+  return best;
+}
+
+bool all_below(const std::vector<double>& weights, double limit) {
+  return std::all_of(weights.begin(), weights.end(),
+                     [&](double w) { return std::abs(w) <= limit; });
+}
+
+template <class T>
+SeparableMask<T> prepare_float(const Mask& mask, const std::vector<Factors>& terms) {
+  const bool exact = std::all_of(terms.begin(), terms.end(), [](const Factors& f) {
+    return f.integers && all_below(f.row, 1 << 24) && all_below(f.column, 1 << 24);
+  });
+  SeparableMask<T> s;
+  for (const Factors& f : terms) {
+    std::vector<float> column;
+    for (double c : f.column) column.push_back(float(exact ? c : c / f.divisor));
+    auto& term = s.terms.emplace_back();
+    term.row = line<float>(mask, true, {f.row.begin(), f.row.end()});
+    term.column = line<T>(mask, false, std::move(column));
+    term.column.finish = {exact ? float(1 / f.divisor) : 1.0f, float(mask.offset)};
+  }
+  return s;
+}
+
+constexpr const char* kHigherRank =
+    "the mask is no sum of at most 3 products of a row and a column (its rank is above 3); use a "
+    "direct strategy, such as basic or cpu";
+constexpr const char* kCancel =
+    "the products of a row and a column that add up to the mask cancel each other, which loses "
+    "digits; use a direct strategy, such as basic or cpu";
+constexpr const char* kAllZero =
+    "the mask's weights are all 0, so it has no row and column; use a direct strategy";
+constexpr const char* kTooLarge =
+    "the mask's weights are too large for two 8-bit passes; give it a scale, or use a direct "
+    "strategy";
+
+std::vector<Factors> terms_of(const Mask& mask, Depth depth) {
+  // 8-bit results are whole steps, however small the gain.
+  const double share = depth == Depth::u8 ? std::min(1.0, absolute_gain(mask)) : 1;
+  return terms_of(mask, kMostTerms, rank_tolerance(depth) / share);
+}
+
+Depth depth_of(std::uint8_t) {
+  return Depth::u8;
+}
+Depth depth_of(std::uint16_t) {
+  return Depth::u16;
+}
+Depth depth_of(float) {
+  return Depth::f32;
+}
+
+}  // namespace
+
+template <class T>
+MidOf<T> SeparableTerm<T>::mid_ghost(T ghost) const {
+  SumOf<MidOf<T>> sum = 0;
+  for (const auto weight : row.weights) sum = multiply_add(weight, SumOf<MidOf<T>>(ghost), sum);
+  MidOf<T> mid;
+  finish(row.finish, sum, mid);
+  return mid;
+}
+
+template <class T>
+SeparableMask<T> prepare_separable(const Mask& mask) {
+  if (absolute_gain(mask) == 0) throw std::invalid_argument(kAllZero);
+  const auto terms = terms_of(mask, depth_of(T{}));
+  if (terms.empty()) throw std::invalid_argument(kHigherRank);
+  if (terms.size() > 1 && cancel(mask, terms)) throw std::invalid_argument(kCancel);
+  if constexpr (std::is_same_v<T, std::uint8_t>) {
+    if (auto exact = exact_u8(mask, terms)) return *exact;
+    if (auto fixed = fixed_u8(mask, terms); fixed && fixed->error <= kMaxError) return *fixed;
+    throw std::invalid_argument(kTooLarge);
+  } else {
+    return prepare_float<T>(mask, terms);
+  }
+}
+
+template struct SeparableTerm<std::uint8_t>;
+template struct SeparableTerm<std::uint16_t>;
+template struct SeparableTerm<float>;
+template SeparableMask<std::uint8_t> prepare_separable(const Mask&);
+template SeparableMask<std::uint16_t> prepare_separable(const Mask&);
+template SeparableMask<float> prepare_separable(const Mask&);
+
+std::string separable_refuses(const Problem& problem) {
+  if (std::string reason = arithmetic_refuses(problem); !reason.empty()) return reason;
+  try {
+    with_depth(problem.depth, [&](auto depth) {
+      prepare_separable<typename decltype(depth)::type>(problem.mask);
+    });
+  } catch (const std::invalid_argument& refusal) {
+    return refusal.what();
+  }
+  return "";
+}
+
+int separable_taps(const Problem& problem) {
+  const Mask& mask = problem.mask;
+  const auto terms = terms_of(mask, problem.depth);
+  return int(terms.size()) * (mask.width + mask.height);
+}
+
+}  // namespace convfilt

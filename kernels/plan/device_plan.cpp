@@ -1,0 +1,200 @@
+#include "kernels/plan/device_plan_base.hpp"
+
+#include <algorithm>
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+constexpr int kWarmups = 3;
+
+/// Bytes a channel behind an input with sides: a strip of a narrow piece reads over its last row.
+constexpr std::size_t kSideTail = 2048;
+
+}  // namespace
+
+DevicePlan::DevicePlan(const Problem& problem, const PlanOptions& options, InputLimits limits)
+    : problem_(problem), options_(options), limits_(limits), stream_(options) {}
+
+Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> out) {
+  stream_.make_current();
+  reset_counts(stream_);
+  Timing timing;
+  const auto windows = cut(problem_, fitting_window());
+  timing.bands = int(windows.size());
+  for (const Window& window : windows) run_window(in, out, window, timing);
+  if (!kHasOwnMemory) {  // the copies are this machine's work like the rest
+    timing.kernel_ms += timing.upload_ms + timing.download_ms;
+    timing.upload_ms = timing.download_ms = 0;
+  }
+  return timing;
+}
+
+std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, int repeats) {
+  if (!kHasOwnMemory) return {};
+  stream_.make_current();
+  const Window whole = whole_window();
+  if (!fits(whole, problem_.width, problem_.height)) return {};
+  allocate(whole, problem_.width, problem_.height, whole_shift());
+  if (in.data) upload(in);
+  // Nobody waits between the runs: an idle GPU would add the time that a launch takes to reach it.
+  const std::size_t runs = std::size_t(repeats) + kWarmups;
+  std::vector<Event> starts(runs), stops(runs);
+  for (std::size_t k = 0; k < runs; ++k) {
+    starts[k].record(stream_);
+    filter_channels(whole_shift());
+    stops[k].record(stream_);
+  }
+  std::vector<double> times;
+  for (std::size_t k = kWarmups; k < runs; ++k) times.push_back(stops[k].ms_since(starts[k]));
+  return times;
+}
+
+std::ptrdiff_t DevicePlan::pitch_for(std::ptrdiff_t row_bytes) const {
+  return options_.padded_pitch ? (row_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes
+                               : row_bytes;
+}
+
+Window DevicePlan::whole_window() const {
+  return {0, 0, problem_.out_width(), problem_.out_height()};
+}
+
+Shift DevicePlan::whole_shift() const {
+  return {problem_.mask.anchor_x - problem_.lead_x(), problem_.mask.anchor_y - problem_.lead_y()};
+}
+
+std::size_t DevicePlan::plane_bytes(int width, int height, std::size_t sample_bytes) const {
+  return std::size_t(pitch_for(std::ptrdiff_t(width) * sample_bytes)) * height;
+}
+
+void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
+  if (buffer.size() >= bytes) return;
+  textures_.clear();  // it may lie over the memory that is given back
+  held_ -= buffer.size();
+  buffer = DeviceBuffer();
+  buffer = DeviceBuffer(bytes);
+  held_ += bytes;
+}
+
+void DevicePlan::shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes) {
+  hold(owned.buffer, plane_bytes(width, height, sample_bytes));
+  owned.plane = {owned.buffer.data(), width, height,
+                 pitch_for(std::ptrdiff_t(width) * sample_bytes)};
+}
+
+std::size_t DevicePlan::input_bytes(int width, int height) const {
+  const std::ptrdiff_t row = std::ptrdiff_t(width) * size_of(problem_.depth) + limits_.sides;
+  return std::size_t(pitch_for(row)) * height + (limits_.sides > 0 ? kSideTail * step() : 0);
+}
+
+void DevicePlan::shape_input(int width, int height, Shift shift) {
+  const std::ptrdiff_t row = std::ptrdiff_t(width) * size_of(problem_.depth) + limits_.sides;
+  const std::size_t bytes = input_bytes(width, height);
+  const bool is_new = plane_in_.buffer.size() < bytes;
+  hold(plane_in_.buffer, bytes);
+  // Samples beside the picture are read that nothing else wrote.
+  if (is_new && (limits_.sides > 0 || limits_.padding))
+    clear(plane_in_.buffer.data(), bytes, stream_);
+  plane_in_.plane = {plane_in_.buffer.data() + margin(shift), width, height, pitch_for(row)};
+}
+
+std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_height) const {
+  const std::size_t sample = size_of(problem_.depth);
+  std::size_t bytes = input_bytes(in_width * step(), in_height * planes()) +
+                      planes() * plane_bytes(window.width * step(), window.height, sample) +
+                      scratch_bytes(in_height, window.width * step(), window.height);
+  if (limits_.texture && !options_.padded_pitch) {
+    bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, where rows are not aligned
+  }
+  if (split()) {
+    const std::size_t pixel = sample * problem_.channels;
+    bytes +=
+        plane_bytes(in_width, in_height, pixel) + plane_bytes(window.width, window.height, pixel);
+  }
+  return bytes;
+}
+
+bool DevicePlan::fits(const Window& window, int in_width, int in_height) const {
+  const std::size_t limit = options_.memory_limit ? options_.memory_limit : free_memory() + held_;
+  return in_width <= limits_.width && in_height <= limits_.height &&
+         bytes_for(window, in_width, in_height) <= limit;
+}
+
+// The whole picture, or else the largest band of rows that fits, or else a piece of one.
+Window DevicePlan::fitting_window() const {
+  Window window = whole_window();
+  if (fits(window, problem_.width, problem_.height)) return window;
+  const int halo_x = problem_.mask.width - 1, halo_y = problem_.mask.height - 1;
+  window.width = std::max(1, std::min(window.width, limits_.width - halo_x));
+  window.height = std::max(1, std::min(window.height, limits_.height - halo_y));
+  while (!fits(window, window.width + halo_x, window.height + halo_y)) {
+    if (window.height > 1) {
+      window.height = (window.height + 1) / 2;
+    } else if (window.width > 1) {
+      window.width = (window.width + 1) / 2;
+    } else {
+      throw DeviceError("the device has too little free memory for " + to_string(problem_) +
+                        ", even in pieces; free some, or use --device=cpu");
+    }
+  }
+  return window;
+}
+
+void DevicePlan::allocate(const Window& window, int in_width, int in_height, Shift shift) {
+  const std::size_t sample = size_of(problem_.depth);
+  shape_input(in_width * step(), in_height * planes(), shift);
+  shape(plane_out_, window.width * step(), window.height * planes(), sample);
+  if (split()) {
+    shape(picture_in_, in_width, in_height, sample * problem_.channels);
+    shape(picture_out_, window.width, window.height, sample * problem_.channels);
+  }
+  allocate_scratch(in_height, window.width * step(), window.height);
+}
+
+void DevicePlan::upload(PictureView<const std::byte> in) {
+  const DevicePlane& to = split() ? picture_in_.plane : plane_in_.plane;
+  upload_rows(to.data, std::size_t(to.pitch), in.data, std::size_t(in.pitch),
+              in.width * size_of(problem_.depth) * problem_.channels, in.height, stream_);
+}
+
+void DevicePlan::filter_channels(Shift shift) {
+  if (!split()) return filter(plane_in_.plane, plane_out_.plane, shift);
+  const int channels = problem_.channels;
+  split_channels(problem_.depth, picture_in_.plane, channels, plane_in_.plane, stream_);
+  filter_planes(plane_in_.plane, plane_out_.plane, channels, shift);
+  merge_channels(problem_.depth, plane_out_.plane, picture_out_.plane, channels, stream_);
+}
+
+void DevicePlan::filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                               Shift shift) {
+  for (int plane = 0; plane < planes; ++plane)
+    filter(in.part(plane, planes), out.part(plane, planes), shift);
+}
+
+void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::byte> out,
+                            const Window& window, Timing& timing) {
+  const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
+  const bool whole = window.width == problem_.out_width() && window.height == problem_.out_height();
+  Shift shift = whole_shift();
+  if (!whole) {
+    gather_with_halo(problem_, in, window, staging_);
+    in = staging_.view();
+    shift = {problem_.mask.anchor_x, problem_.mask.anchor_y};
+  }
+  allocate(window, in.width, in.height, shift);
+  const DevicePlane& picture_out = split() ? picture_out_.plane : plane_out_.plane;
+
+  Event start, uploaded, filtered, downloaded;
+  start.record(stream_);
+  upload(in);
+  uploaded.record(stream_);
+  filter_channels(shift);
+  filtered.record(stream_);
+  download_rows(out.row(window.y) + window.x * pixel, std::size_t(out.pitch), picture_out.data,
+                std::size_t(picture_out.pitch), window.width * pixel, window.height, stream_);
+  downloaded.record(stream_);
+  timing.download_ms += downloaded.ms_since(filtered);
+  timing.kernel_ms += filtered.ms_since(uploaded);
+  timing.upload_ms += uploaded.ms_since(start);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

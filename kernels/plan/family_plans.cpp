@@ -1,0 +1,152 @@
+// The two families' plans: what happens to one plane.
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/contract/separable.hpp"
+#include "kernels/plan/device_plan_base.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+template <class Out>
+MaskPart<Out> shifted(MaskPart<Out> part, int x, int y) {
+  part.dx += x;
+  part.dy += y;
+  return part;
+}
+
+template <class T>
+class DirectPlan : public DevicePlan {
+ public:
+  DirectPlan(const Problem& problem, const PlanOptions& options, Run run, InputLimits limits)
+      : DevicePlan(problem, options, limits),
+        run_(run),
+        parts_(prepare_mask<T>(problem.mask).parts()),
+        ghost_(ghost_sample<T>(problem)) {}
+
+ protected:
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    for (const auto& part : parts_) {
+      for_row_chunks(out.height, [&](int first, int rows) {
+        const auto moved = shifted(part, shift.x, shift.y + first);
+        run_(problem_,
+             {in, out.rows(first, rows), partial_.plane.rows(first, rows), &moved, &ghost_,
+              &textures_, part.first && first == 0, options_.tuning, step()},
+             stream_);
+      });
+    }
+  }
+
+  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
+    return parts_.size() > 1 ? plane_bytes(out_width, out_height, sizeof(SumOf<T>)) : 0;
+  }
+
+  void allocate_scratch(int, int out_width, int out_height) override {
+    if (parts_.size() > 1) shape(partial_, out_width, out_height, sizeof(SumOf<T>));
+  }
+
+ private:
+  const Run run_;
+  const std::vector<MaskPart<T>> parts_;
+  const T ghost_;
+  OwnedPlane partial_;
+};
+
+template <class T>
+class SeparablePlan : public DevicePlan {
+  using Mid = MidOf<T>;
+
+ public:
+  SeparablePlan(const Problem& problem, const PlanOptions& options, Run rows, Run columns)
+      : DevicePlan(problem, options, {}),
+        run_rows_(rows),
+        run_columns_(columns),
+        ghost_(ghost_sample<T>(problem)) {
+    for (const auto& term : prepare_separable<T>(problem.mask).terms) {
+      terms_.push_back({term.row.parts(kMaxPartWeights, 1), term.column.parts(1, kMaxPartWeights),
+                        term.mid_ghost(ghost_)});
+    }
+    for (Term& term : terms_) {
+      for (auto& part : term.columns) {
+        part.first = part.first && &term == &terms_.front();
+        part.last = part.last && &term == &terms_.back();
+      }
+    }
+  }
+
+ protected:
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
+    const DevicePlane &mid = mid_.plane, &row_sums = row_sums_.plane, &sums = sums_.plane;
+    for (const Term& term : terms_) {
+      for (const auto& part : term.rows) {
+        for_row_chunks(in.height, [&](int first, int rows) {
+          const auto moved = shifted(part, shift.x, first);
+          run_rows_(problem_,
+                    {in, mid.rows(first, rows), row_sums.rows(first, rows), &moved, &ghost_,
+                     &textures_, part.first && first == 0, options_.tuning, step()},
+                    stream_);
+        });
+      }
+      for (const auto& part : term.columns) {
+        for_row_chunks(out.height, [&](int first, int rows) {
+          const auto moved = shifted(part, 0, shift.y + first);
+          run_columns_(
+              problem_,
+              {mid, out.rows(first, rows), sums.rows(first, rows), &moved, &term.mid_ghost,
+               &textures_, &part == term.columns.data() && first == 0, options_.tuning, step()},
+              stream_);
+        });
+      }
+    }
+  }
+
+  std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
+    return plane_bytes(out_width, in_height, sizeof(Mid)) +
+           plane_bytes(out_width, row_sums() ? in_height : 0, sizeof(SumOf<Mid>)) +
+           plane_bytes(out_width, sums() ? out_height : 0, sizeof(SumOf<Mid>));
+  }
+
+  void allocate_scratch(int in_height, int out_width, int out_height) override {
+    shape(mid_, out_width, in_height, sizeof(Mid));
+    if (row_sums()) shape(row_sums_, out_width, in_height, sizeof(SumOf<Mid>));
+    if (sums()) shape(sums_, out_width, out_height, sizeof(SumOf<Mid>));
+  }
+
+ private:
+  struct Term {
+    std::vector<MaskPart<Mid>> rows;
+    std::vector<MaskPart<T>> columns;
+    Mid mid_ghost;
+  };
+
+  // Whether a pass leaves unfinished sums.
+  bool row_sums() const { return terms_.front().rows.size() > 1; }
+  bool sums() const { return terms_.size() > 1 || terms_.front().columns.size() > 1; }
+
+  const Run run_rows_, run_columns_;
+  const T ghost_;
+  std::vector<Term> terms_;
+  OwnedPlane mid_, row_sums_, sums_;
+};
+
+}  // namespace
+
+std::unique_ptr<Plan> make_direct_plan(const Problem& problem, const PlanOptions& options, Run run,
+                                       InputLimits limits) {
+  return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
+    using T = typename decltype(depth)::type;
+    return std::make_unique<DirectPlan<T>>(problem, options, run, limits);
+  });
+}
+
+std::unique_ptr<Plan> make_separable_plan(const Problem& problem, const PlanOptions& options,
+                                          Run rows, Run columns) {
+  return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
+    using T = typename decltype(depth)::type;
+    return std::make_unique<SeparablePlan<T>>(problem, options, rows, columns);
+  });
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,80 @@
+/// What a border makes up beside a picture, in the padding of its rows, by a kernel of its own:
+/// where strips end together, those at the sides would end last.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/backend/launch.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/border.hpp"
+#include "kernels/contract/ceil_div.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+/// Whether rows have room for them: little memory is for the picture rather than for its sides.
+inline bool has_room_for_sides(const PlanOptions& options) {
+  constexpr std::size_t kEnough = 1 << 18;
+  return options.padded_pitch && (options.memory_limit == 0 || options.memory_limit >= kEnough);
+}
+
+/// Writes what the border makes up beside the rows into their padding: a thread has some rows of
+/// one column of it.
+constexpr int kSideRows = 4;
+template <class T>
+static __global__ void sides_kernel(PlaneView<T> picture, T ghost, Border border, int channels,
+                                    int left, int right) {
+  const int side = blockIdx.y * blockDim.x + threadIdx.x;
+  if (side >= left + right) return;
+  const int x = side < left ? side - left : picture.width + side - left;
+  const int column = border_sample(border, x, picture.width, channels);
+  const PlaneView<const T> from{picture.data, picture.width, picture.height, picture.stride};
+  const int first = (blockIdx.x * blockDim.y + threadIdx.y) * kSideRows;
+  T samples[kSideRows];
+  CONVFILT_UNROLL(kSideRows)
+  for (int k = 0; k < kSideRows; ++k) {
+    const bool there = column >= 0 && first + k < picture.height;
+    samples[k] = there ? load(from, column, first + k) : ghost;
+  }
+  CONVFILT_UNROLL(kSideRows)
+  for (int k = 0; k < kSideRows; ++k) {
+    if (first + k >= picture.height) break;
+    if (column < 0) count_ghost_cell();
+    picture.row(first + k)[x] = samples[k];
+  }
+}
+
+/// Launches it. left, right: samples that taps reach before a row and behind it.
+template <class T>
+void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channels, int left,
+                 int right, const Stream& stream) {
+  if (left + right == 0) return;
+  const dim3 block(32, 8);
+  launch(dim3(ceil_div(picture.height, int(block.y) * kSideRows),
+              ceil_div(left + right, int(block.x))),
+         block, stream, sides_kernel<T>, picture, ghost, border, channels, left, right);
+}
+
+/// Of walks down a picture: so that columns and what lanes round them up to stay within int.
+inline constexpr int kMostWalkedPixels = (1 << 30) / 3;
+
+/// Bytes of a row beside its samples: a mask's reach, and what the last lane of a walk rounds up.
+template <class T>
+int walk_sides(const Problem& problem) {
+  const int more_outputs = std::max(0, problem.out_width() - problem.width);
+  const int samples = (more_outputs + problem.mask.width - 1) * problem.channels;
+  return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
+}
+
+/// Writes what a mask reaches whose first tap lies `dx` pixels from the output; returns the samples
+/// of it before a row.
+template <class T>
+int write_sides(const PlaneView<T>& picture, int out_width, T ghost, const Problem& problem, int dx,
+                int channels, const Stream& stream) {
+  const int left = -dx * channels;
+  const int right =
+      std::max(0, out_width + (problem.mask.width - 1) * channels - left - picture.width);
+  write_sides(picture, ghost, problem.border, channels, left, right, stream);
+  return left;
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,51 @@
+/// Planes of sums in device memory: how they start and how they end. For .cu files; at most
+/// kMaxLaunchRows rows.
+#pragma once
+
+#include "kernels/backend/launch.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+inline constexpr int kSumColumns = 32;  // threads of a block: one warp along a row
+inline constexpr int kSumRows = 8;
+
+/// What outputs of T are added up in, part by part in any order. Floats in double precision:
+/// roundings of a flat picture's samples all go one way, 2 steps of 16 bits at 101x101.
+template <class T>
+using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<T>>;
+
+template <class Sum>
+__global__ void zero_kernel(PlaneView<Sum> sums) {
+  const int x = blockIdx.x * kSumColumns + threadIdx.x;
+  const int y = blockIdx.y * kSumRows + threadIdx.y;
+  if (x < sums.width && y < sums.height) sums.row(y)[x] = 0;
+}
+
+/// What a finish takes.
+template <class Finish>
+using FinishedSum = std::conditional_t<std::is_same_v<Finish, IntegerFinish>, std::int32_t, float>;
+
+template <class T, class Sum, class Finish>
+__global__ void finish_kernel(PlaneView<const Sum> sums, PlaneView<T> out, Finish end) {
+  const int x = blockIdx.x * kSumColumns + threadIdx.x;
+  const int y = blockIdx.y * kSumRows + threadIdx.y;
+  if (x < out.width && y < out.height)
+    finish(end, FinishedSum<Finish>(sums.row(y)[x]), out.row(y)[x]);
+}
+
+/// Fills a plane with zeros.
+template <class Sum>
+void zero(const PlaneView<Sum>& sums, const Stream& stream) {
+  const dim3 grid(ceil_div(sums.width, kSumColumns), ceil_div(sums.height, kSumRows));
+  launch(grid, dim3(kSumColumns, kSumRows), stream, zero_kernel<Sum>, sums);
+}
+
+/// Ends the sums of the outputs, which may be fewer than the sums.
+template <class T, class Sum, class Finish>
+void finish_sums(const PlaneView<const Sum>& sums, const PlaneView<T>& out, const Finish& end,
+                 const Stream& stream) {
+  const dim3 grid(ceil_div(out.width, kSumColumns), ceil_div(out.height, kSumRows));
+  launch(grid, dim3(kSumColumns, kSumRows), stream, finish_kernel<T, Sum, Finish>, sums, out, end);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,248 @@
+/// Strategy `separable` on the CPU: a row pass, then a column pass, for masks of rank 1 to 3.
+///
+/// Idea: as in cpu/direct.cpp a strip of columns is walked from top to bottom, but the ring holds
+/// rows that the row pass has already been over: the plane between the passes exists only as far as
+/// the mask reaches. For 8 bits the row pass multiplies pairs of pixels and leaves pairs of rows,
+/// which is what the column pass multiplies. A row of the ring holds those of all terms, one behind
+/// the other.
+///
+/// Cost per sample: width / 2 + height / 2 pair multiply-adds a term for 8 bits, width + height
+/// fused multiply-adds for the others.
+///
+/// The bytes are defined in separable.hpp: what lies between is finished to MidOf<T>; for floats a
+/// row is one chain from zero, left to right, and a column one chain from zero, top to bottom. A
+/// ghost row of Border::constant is passed over like any other, which gives mid_ghost.
+#include <type_traits>
+
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/contract/separable.hpp"
+#include "kernels/cpu/cpu_plans.hpp"
+#include "kernels/cpu/float_rows.hpp"
+#include "kernels/cpu/integer_rows.hpp"
+#include "kernels/cpu/source_rows.hpp"
+#include "kernels/cpu/tiled_plan.hpp"
+
+namespace convfilt {
+namespace cpu {
+namespace {
+
+// A band computes the row pass of the mask's height less one rows twice; in heights of the mask.
+constexpr int kLeastBandMasks = 4;
+
+TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {
+  const std::int64_t bytes_per_pixel = std::int64_t(terms) * slots * 4 * problem.channels;
+  return {kShareOfSecondCache, bytes_per_pixel, 0, kLeastBandMasks * problem.mask.height};
+}
+
+// One pixel more on the right than the mask reaches: the partner of the last pair.
+template <class T>
+SourceRows<T> source_rows(const Problem& problem) {
+  return {problem, problem.lead_x(), problem.mask.width - problem.lead_x()};
+}
+
+template <class T>
+std::int64_t multiply_adds(const SeparableMask<T>& mask) {
+  return std::int64_t(mask.terms.size()) * (mask.width() + mask.height());
+}
+
+// Samples from one term to the next in a row of the ring, each followed by what kernels may write
+// beyond its end.
+std::size_t term_pitch(std::size_t samples) {
+  return (samples + kSlack + 63) / 64 * 64;
+}
+
+struct IntegerWorker {
+  RowBuffer<std::uint8_t> gathered;
+  RowBuffer<std::int32_t> pixel_pairs;  // of an even and an odd row
+  std::size_t pitch;                    // of terms in the ring
+  Ring<std::int32_t> ring;              // the plane between, in pairs of rows
+  std::vector<Place> places;            // in it
+  std::vector<const std::int32_t*> row_sources[2], sources;
+};
+
+class IntegerPlan final : public TiledPlan<IntegerWorker> {
+ public:
+  IntegerPlan(const Problem& problem, const PlanOptions& options,
+              const SeparableMask<std::uint8_t>& mask)
+      : IntegerPlan(problem, options, mask, column_taps(mask)) {}
+
+ private:
+  struct RowPass {
+    IntegerTaps taps;
+    VectorFinish finish;
+  };
+
+  // Places are a sample apart where terms are.
+  static IntegerTaps column_taps(const SeparableMask<std::uint8_t>& mask) {
+    std::vector<std::int32_t> weights;
+    for (int j = 0; j < mask.height(); ++j) {
+      for (const auto& term : mask.terms) weights.push_back(term.column.weights[std::size_t(j)]);
+    }
+    return taps_on_row_pairs(weights, int(mask.terms.size()), mask.height(), 1, 2);
+  }
+
+  IntegerPlan(const Problem& problem, const PlanOptions& options,
+              const SeparableMask<std::uint8_t>& mask, IntegerTaps columns)
+      : TiledPlan(problem, tile_cost(problem, mask.terms.size(), columns.slots),
+                  multiply_adds(mask), options),
+        rows_(source_rows<std::uint8_t>(problem)),
+        columns_(std::move(columns)),
+        finish_(mask.terms.back().column.finish),
+        lead_y_(problem.lead_y()) {
+    for (const auto& term : mask.terms) {
+      row_passes_.push_back(
+          {taps_on_pixel_pairs(term.row.weights, problem.channels), VectorFinish(term.row.finish)});
+    }
+  }
+
+  std::unique_ptr<IntegerWorker> make_worker(int pixels) const override {
+    const std::size_t length = rows_.length(pixels);
+    const std::size_t pitch = term_pitch(std::size_t(pixels) * std::size_t(channels_));
+    auto worker = std::make_unique<IntegerWorker>();
+    worker->gathered = RowBuffer<std::uint8_t>(2, length);
+    worker->pixel_pairs = RowBuffer<std::int32_t>(2, length);
+    worker->pitch = pitch;
+    worker->ring = Ring<std::int32_t>(columns_.slots, row_passes_.size() * pitch);
+    for (const Place& place : columns_.places) {
+      worker->places.push_back({place.slot, place.offset * int(pitch)});
+    }
+    return worker;
+  }
+
+  void filter_tile(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
+                   PictureView<std::byte> out) const override {
+    const int n = samples(tile);
+    sweep(
+        tile.y0, tile.y1, 2, 2, columns_.slots,
+        [&](int slot) { pass_two_rows(worker, tile, in, slot); },
+        [&](int y, int first) {
+          worker.ring.resolve(worker.places, first, worker.sources);
+          std::uint8_t* const output[2] = {output_row<std::uint8_t>(out, tile, y),
+                                           output_row<std::uint8_t>(out, tile, y + 1)};
+          filter_rows(columns_, worker.sources.data(), n, finish_, output);
+        });
+  }
+
+  void pass_two_rows(IntegerWorker& worker, const Tile& tile, PictureView<const std::byte> in,
+                     int slot) const {
+    const int n = samples(tile), length = int(rows_.length(tile.x1 - tile.x0));
+    const int y = tile.y0 - lead_y_ + 2 * slot;
+    for (int half = 0; half < 2; ++half) {
+      const std::uint8_t* samples =
+          rows_.row(in, tile.x0, tile.x1, y + half, worker.gathered.row(half));
+      make_pairs(samples, samples + channels_, length - channels_, worker.pixel_pairs.row(half));
+    }
+    std::int32_t* mids = worker.ring.row(slot);
+    for (const auto& [taps, finish] : row_passes_) {
+      for (int half = 0; half < 2; ++half) {
+        auto& sources = worker.row_sources[half];
+        sources.clear();
+        for (const Place& place : taps.places) {
+          sources.push_back(worker.pixel_pairs.row(half) + place.offset);
+        }
+      }
+      pass_rows(taps, worker.row_sources[0].data(), worker.row_sources[1].data(), n, finish, mids);
+      mids += worker.pitch;
+    }
+  }
+
+  SourceRows<std::uint8_t> rows_;
+  std::vector<RowPass> row_passes_;
+  IntegerTaps columns_;
+  VectorFinish finish_;
+  int lead_y_;
+};
+
+template <class T>
+struct FloatWorker {
+  RowBuffer<T> gathered;
+  RowBuffer<float> widened;
+  std::size_t pitch;          // of terms in the ring
+  Ring<float> ring;           // the plane between
+  std::vector<Place> places;  // of a term, one sample of every row in the ring; the next term's
+  std::vector<const float*> sources;
+};
+
+template <class T>
+class FloatPlan final : public TiledPlan<FloatWorker<T>> {
+ public:
+  FloatPlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask)
+      : TiledPlan<FloatWorker<T>>(problem, tile_cost(problem, mask.terms.size(), mask.height() + 1),
+                                  multiply_adds(mask), options),
+        rows_(source_rows<T>(problem)),
+        slots_(mask.height() + 1),
+        lead_y_(problem.lead_y()) {
+    for (const auto& [row, column] : mask.terms) {
+      row_passes_.push_back({row.weights, row.finish});
+      columns_.push_back(column.weights);
+      finish_ = column.finish;
+    }
+  }
+
+ private:
+  struct RowPass {
+    std::vector<float> weights;
+    FloatFinish finish;
+  };
+
+  std::unique_ptr<FloatWorker<T>> make_worker(int pixels) const override {
+    const std::size_t length = rows_.length(pixels);
+    const std::size_t pitch = term_pitch(std::size_t(pixels) * std::size_t(this->channels_));
+    std::vector<Place> places;
+    for (std::size_t term = 0; term < columns_.size(); ++term) {
+      for (int slot = 0; slot < slots_; ++slot) places.push_back({slot, int(term * pitch)});
+    }
+    return std::make_unique<FloatWorker<T>>(
+        FloatWorker<T>{RowBuffer<T>(1, length),
+                       RowBuffer<float>(1, length),
+                       pitch,
+                       Ring<float>(slots_, columns_.size() * pitch),
+                       std::move(places),
+                       {}});
+  }
+
+  void filter_tile(FloatWorker<T>& worker, const Tile& tile, PictureView<const std::byte> in,
+                   PictureView<std::byte> out) const override {
+    const int n = this->samples(tile), length = int(rows_.length(tile.x1 - tile.x0));
+    const auto fill = [&](int slot) {
+      const T* source =
+          rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + slot, worker.gathered.row(0));
+      widen(source, length, worker.widened.row(0));
+      float* mids = worker.ring.row(slot);
+      for (const auto& [weights, finish] : row_passes_) {
+        pass_row(weights, worker.widened.row(0), this->channels_, n, finish, mids);
+        mids += worker.pitch;
+      }
+    };
+    sweep(tile.y0, tile.y1, 2, 1, slots_, fill, [&](int y, int first) {
+      worker.ring.resolve(worker.places, first, worker.sources);
+      T* const output[2] = {this->template output_row<T>(out, tile, y),
+                            this->template output_row<T>(out, tile, y + 1)};
+      pass_columns(columns_, worker.sources.data(), n, finish_, output);
+    });
+  }
+
+  SourceRows<T> rows_;
+  int slots_;
+  std::vector<RowPass> row_passes_;
+  Columns columns_;
+  FloatFinish finish_;  // of all terms' sums
+  int lead_y_;
+};
+
+}  // namespace
+}  // namespace cpu
+
+std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options) {
+  return with_depth(problem.depth, [&](auto tag) -> std::unique_ptr<Plan> {
+    using T = typename decltype(tag)::type;
+    const auto mask = prepare_separable<T>(problem.mask);
+    if constexpr (std::is_same_v<T, std::uint8_t>) {
+      return std::make_unique<cpu::IntegerPlan>(problem, options, mask);
+    } else {
+      return std::make_unique<cpu::FloatPlan<T>>(problem, options, mask);
+    }
+  });
+}
+
+}  // namespace convfilt

@@ -1,0 +1,31 @@
+/// 16-bit samples as floats without converting them: the bits of n are those of the denormal float
+/// n * 2^-149. Weights 2^149 times as large make up for that; half of it in the row pass and half
+/// in the column pass, since no weight may exceed the largest float.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "kernels/contract/finish.hpp"
+
+namespace convfilt {
+
+/// Two samples of a word.
+CONVFILT_HD inline void tiny_samples(std::uint32_t word, float& first, float& second) {
+  first = std::bit_cast<float>(word & 0xffff);
+  second = std::bit_cast<float>(word >> 16);
+}
+
+/// What finish() gives, from a finish with 2^-16 times its scale and offset.
+CONVFILT_HD inline std::uint32_t tiny_end(const FloatFinish& f, float sum) {
+#ifdef __CUDA_ARCH__
+  const float value = __saturatef(multiply_add(sum, f.scale, f.offset));
+#else
+  const float exact = multiply_add(sum, f.scale, f.offset);
+  const float value = exact > 0 ? (exact < 1 ? exact : 1.0f) : 0.0f;
+#endif
+  // Beside 2^7 a float has no place for less than 2^-16: it is rounded half to even.
+  return std::bit_cast<std::uint32_t>(fminf(value, 65535.0f / 65536) + 128.0f);
+}
+
+}  // namespace convfilt

@@ -1,0 +1,58 @@
+#include "kernels/separable/walk/mask.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace convfilt {
+namespace {
+
+template <class T>
+std::optional<LineMask> as_it_is(const SeparableMask<T>& mask) {
+  const int side = mask.width();
+  if (mask.terms.size() > 1 || side != mask.height() || side % 2 == 0 || side < 3 ||
+      side > kLongestLine) {
+    return {};
+  }
+  const auto& [row, column] = mask.terms.front();
+  LineMask m;
+  m.side = side;
+  m.dx = -row.anchor_x;
+  m.dy = -column.anchor_y;
+  m.finish = column.finish;
+  std::copy_n(row.weights.begin(), side, m.row);
+  std::copy_n(column.weights.begin(), side, m.column);
+  return m;
+}
+
+/// value times a power of two; whether nothing of it was lost.
+bool scale(float& value, int exponent) {
+  const float scaled = std::ldexp(value, exponent);
+  const bool exact = std::isfinite(scaled) && std::ldexp(scaled, -exponent) == value;
+  value = scaled;
+  return exact;
+}
+
+}  // namespace
+
+std::optional<LineMask> line_mask(const SeparableMask<float>& mask) {
+  return as_it_is(mask);
+}
+
+std::optional<LineMask> line_mask(const SeparableMask<std::uint16_t>& mask) {
+  auto m = as_it_is(mask);
+  if (!m) return {};
+  const int side = mask.width();
+  float largest = 0;
+  for (int i = 0; i < side; ++i) largest = std::max(largest, std::abs(m->row[i]));
+  // The largest weight that a float can be. All are then to be integers: products with samples are
+  // multiples of the least float, so that no sum is rounded which is not rounded without scaling.
+  const int up = 127 - std::ilogb(largest);
+  bool exact = scale(m->finish.scale, -16) && scale(m->finish.offset, -16);
+  for (int i = 0; i < side; ++i) {
+    exact = exact && scale(m->row[i], up) && std::trunc(m->row[i]) == m->row[i] &&
+            scale(m->column[i], 149 - up);
+  }
+  return exact ? m : std::nullopt;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,237 @@
+// tensor: 8-bit pictures on tensor cores, which multiply matrices of bytes. (The Toeplitz form of
+// a convolution as in im2col_strassen, but with nothing unfolded: rows of A overlap in memory.)
+//
+//   A row of A is a segment: the samples that 8 neighbouring outputs need, as they lie in
+//   memory. B is one row of the mask as a band, one column an output. A product of 16
+//   segments adds one mask row to 128 outputs; a warp walks down the mask, 256 columns wide.
+//
+//       segment g:   s s s s s s s s s s s s s s s s    (16 a step; segment g + 1: 8 later)
+//       column 0 :   w w w . . . . . . . . . . . . .
+//       column 1 :   . w w w . . . . . . . . . . . .    ... to column 7
+//
+//   Weights are written in base 256, the top digit signed: 1 to 3 digits, each with a
+//   product of its own. Products per 128 outputs: h * digits * ceil((7 + w) / 16), e.g. 10
+//   at 5x5 with 16-bit weights.
+//   Sibling: tiled-out has the same tile, and a multiply-add a tap.
+//   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
+//   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
+
+#include "kernels/backend/shared_words.hpp"
+#include "kernels/tensor/strips/strips.hpp"
+#include "kernels/tensor/sums.hpp"
+#include "kernels/tensor/tile.hpp"
+#include "kernels/tensor/warpgroup/warpgroup.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+namespace {
+
+using std::uint32_t;
+using std::uint8_t;
+
+/// kHeight: of the mask, at most. Of `blocks`, each takes every blocks-th tile, and loads the next
+/// one while it multiplies.
+template <int kDigits, int kSteps, int kHeight>
+__global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
+    tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
+                  PlaneView<std::int32_t> partial, uint8_t ghost, Border border, HalfToEven end,
+                  int channels, int tiles_across, int tiles, int blocks,
+                  const MaskPart<uint8_t> __grid_constant__ mask) {
+  constexpr int kRows = rows_together(kDigits), kWords = in_words_of(kSteps);
+  constexpr int kTiles = tiles_kept(kDigits, kSteps, kHeight), kInRows = kTileRows + kHeight - 1;
+  static_assert(shared_bytes_of(kDigits, kSteps, kHeight, kTiles) <= kMostShared,
+                "the tile and the bands exceed static shared memory");
+  static_assert(kTileRows % (kWarps * kRows) == 0, "all warps compute the same number of rows");
+  __shared__ SharedTile<uint32_t, kTiles * kInRows, kWords> in_tiles alignas(kChunk);
+  __shared__ SharedTile<uint32_t, kHeight * kDigits, band_words_of(kSteps)> bands;
+  __shared__ SharedTile<std::int32_t, 1, kHeight * kMaxPartSide> weights;
+
+  // Lane 4 * g + t multiplies segments g and g + 8.
+  const int g = threadIdx.x / 4, t = threadIdx.x % 4;
+  const int dx = mask.dx * channels;  // in samples
+  const int word = 2 * g + t + (dx & (kChunk - 1)) / 4;
+  const int band_at = 4 * t - g + kSegment - 1;
+  const bool pairs = out.stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % 2 == 0;
+  const auto load_tile = [&](int tile, int first_row) {
+    const int x = tile % tiles_across * kWarpColumns, y = tile / tiles_across * kTileRows;
+    load_chunks<kWords>(in_tiles, first_row, in, border, channels, ghost, (x + dx) & -kChunk,
+                        y + mask.dy, kTileRows + mask.height - 1);
+  };
+
+  // Load the first tile, from a whole chunk on, and the mask.
+  int first_row = 0;
+  load_tile(blockIdx.x, first_row);
+  commit_copies();
+  load_bands<kDigits, kSteps>(bands, weights, mask, channels);
+  for (int tile = blockIdx.x; tile < tiles; tile += blocks) {
+    const int next = tile + blocks, next_row = kInRows - first_row;
+    if (kTiles == 2 && next < tiles) load_tile(next, next_row);
+    commit_copies();
+    finish_copies<kTiles - 1>();  // the next tile's may go on
+    __syncthreads();
+
+    // Compute a few rows of outputs at a time.
+    const int tile_x = tile % tiles_across * kWarpColumns, tile_y = tile / tiles_across * kTileRows;
+    CONVFILT_UNROLL(1)
+    for (int row = threadIdx.y * kRows; row < kTileRows; row += kWarps * kRows) {
+      if (tile_y + row >= out.height) break;
+      Sums<kDigits> sums;
+      start<kDigits>(sums, end.start);
+      const int from = first_row + row;
+      if constexpr (kSteps == 1) {
+        add_rows<kDigits, 0, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
+      } else {
+        add_rows<kDigits, 0, 2>(in_tiles, bands, from, word, band_at, mask.height, sums);
+      }
+      if constexpr (kSteps == 3) {
+        add_rows<kDigits, 2, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
+      }
+      const bool whole =
+          pairs && tile_x + kWarpColumns <= out.width && tile_y + row + kRows <= out.height;
+      end_sums<kDigits>(mask, end, partial, out, tile_x + g * kSegment + 2 * t, tile_y + row, whole,
+                        sums);
+    }
+
+    // The tile may be loaded over when all warps are through with it.
+    if (next < tiles) __syncthreads();
+    if constexpr (kTiles == 2) {
+      first_row = next_row;
+    } else if (next < tiles) {
+      load_tile(next, 0);
+    }
+  }
+}
+
+static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + sizeof(HalfToEven) +
+                      4 * sizeof(int) <=
+                  4096,
+              "the kernel's arguments do not fit; make kMaxPartSide smaller");
+
+/// Digits of base 256 that hold all weights. Three always do: their sum stays below 2^30 / 255.
+int digits_of(const MaskPart<uint8_t>& mask) {
+  int digits = 1;
+  for (int k = 0; k < mask.width * mask.height; ++k) {
+    for (; digits < 3; ++digits) {
+      const int limit = 1 << (8 * digits - 1);
+      if (mask.weights[k] >= -limit && mask.weights[k] < limit) break;
+    }
+  }
+  return digits;
+}
+
+/// What the kernel for a mask is compiled for.
+struct Compiled {
+  int digits, steps, height;
+};
+
+constexpr int kFewRows = 15;  // up to which two tiles fit mostly
+
+Compiled compiled_for(int digits, int steps, int height) {
+  return {digits, steps, steps < 3 && height <= kFewRows ? kFewRows : kMaxPartSide};
+}
+
+template <int kDigits, int kSteps>
+auto kernel_of(const Compiled& c) {
+  if constexpr (kSteps < 3) {
+    if (c.height == kFewRows) return tensor_kernel<kDigits, kSteps, kFewRows>;
+  }
+  return tensor_kernel<kDigits, kSteps, kMaxPartSide>;
+}
+
+template <int kDigits>
+auto kernel_of(const Compiled& c) {
+  static_assert(kMaxSteps == 3);
+  if (c.steps == 1) return kernel_of<kDigits, 1>(c);
+  if (c.steps == 2) return kernel_of<kDigits, 2>(c);
+  return kernel_of<kDigits, 3>(c);
+}
+
+auto kernel_for(const Compiled& c) {
+  if (c.digits == 1) return kernel_of<1>(c);
+  if (c.digits == 2) return kernel_of<2>(c);
+  return kernel_of<3>(c);
+}
+
+/// Of a mask in parts: of the first, as if it were a mask of its own.
+Geometry geometry(const Problem& p, const Tuning&) {
+  const auto part = prepare_mask<uint8_t>(p.mask).parts().front();
+  Problem first = p;
+  if (!part.last) first.mask = make_mask("first part", part.width, part.height, {});
+  const int dx = -first.lead_x();
+  const int digits = digits_of(part), steps = steps_of(dx, part.width, 1);
+  if (const Strips strips = strips_for(part, digits, 1, first.out_width(), first.out_height());
+      strips.digits > 0 && wide_enough_for_strips(first.width, first.out_width())) {
+    return strip_geometry(strips);
+  }
+  const Compiled kernel = compiled_for(digits, steps, part.height);
+  Geometry g;
+  g.block_columns = kLaneCount;
+  g.block_rows = kWarps;
+  g.loading_threads = g.computing_threads = kWarps * kLaneCount;
+  g.out_columns = kWarpColumns;
+  g.out_rows = kTileRows;
+  g.in_columns = in_words_of(steps) * 4;
+  g.in_rows = g.out_rows + part.height - 1;
+  g.lead_x = -(dx & -kChunk);
+  g.lead_y = first.lead_y();
+  g.shared_bytes =
+      shared_bytes_of(digits, steps, kernel.height, tiles_kept(digits, steps, kernel.height));
+  g.loads = double(g.in_columns) * g.in_rows;
+  g.loads_per_output = std::to_string(g.in_columns) + " * (" + std::to_string(g.out_rows) +
+                       " + h - 1) / (256 * " + std::to_string(g.out_rows) + ")";
+  g.note =
+      "Samples are loaded and read four and more at a time, in whole chunks of 16. A weight "
+      "has " +
+      std::to_string(digits) + (digits == 1 ? " digit" : " digits") +
+      " of base 256, a row of the mask " + std::to_string(steps) +
+      (steps == 1 ? " step" : " steps") + " of 16 samples: so many products. " + kOnWarpgroups;
+  return g;
+}
+
+void run(const Problem& p, const Pass& pass, const Stream& stream) {
+  const auto& mask = pass.mask_part<uint8_t>();
+  if (const Strips strips =
+          strips_for(mask, digits_of(mask), pass.channels, pass.out.width, pass.out.height);
+      strips.digits > 0 && takes_strips(pass)) {
+    return filter_strips(p, pass, strips, stream);
+  }
+  HalfToEven end;  // unusable where sums are carried on
+  if (mask.first && mask.last) end = half_to_even(mask.finish);
+  const auto kernel = kernel_for(
+      compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
+  const dim3 block(kLaneCount, kWarps);
+  const int across = ceil_div(pass.out.width, kWarpColumns);
+  const int tiles = across * ceil_div(pass.out.height, kTileRows);
+  const int blocks = std::min(tiles, blocks_at_once(kernel, block, 0));
+  launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),
+         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, end, pass.channels, across,
+         tiles, blocks, mask);
+}
+
+std::string refuses(const Problem& problem, const Tuning& tuning) {
+  if (std::string reason = bytes_refuse(problem, "auto"); !reason.empty()) return reason;
+  return direct_refuses(problem, tuning);
+}
+
+std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
+  if (auto plan = group_plan(problem, options)) return plan;
+  // Small masks take channels as they lie; the bands of large ones would be wide and mostly empty.
+  const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
+  const Strips strips = strips_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);
+  return make_direct_plan(problem, options, run, {.interleaved = strips.digits > 0});
+}
+
+}  // namespace
+
+namespace tensor {
+extern const Implementation implementation{
+    .name = "tensor",
+    .summary = "8-bit pictures on tensor cores: mask rows as banded matrices of bytes",
+    .family = Family::direct,
+    .refuses = refuses,
+    .prepare = prepare,
+    .geometry = geometry,
+    .needs = {.major = kTensorCoreMajor},
+};
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND

@@ -1,0 +1,300 @@
+#include "src/auto/choice.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <thread>
+
+#include "kernels/backend/fft_missing.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/registry.hpp"
+#include "src/auto/cheapest.hpp"
+#include "src/auto/estimate.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/nearest.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr double kWorthSaying = 10;  // seconds that somebody who waits wants to be told of
+constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
+
+Wanted parse_device(std::string_view text) {
+  if (text == "auto") return {};
+  for (DeviceKind kind : kKinds)
+    if (text == name_of(kind)) return {kind, 0};
+  const std::string numbered = std::string(name_of(DeviceKind::cuda)) + ":";
+  if (text.starts_with(numbered)) {
+    const char* end = text.data() + text.size();
+    int ordinal = -1;
+    const auto [stop, error] = std::from_chars(text.data() + numbered.size(), end, ordinal);
+    if (error == std::errc() && stop == end && ordinal >= 0) return {DeviceKind::cuda, ordinal};
+    throw UsageError("--device=" + std::string(text) + ": after '" + numbered +
+                     "' comes the number of a CUDA device, e.g. " + numbered + "0");
+  }
+  // By its letters alone "gpu" is nearer to "cpu".
+  const std::string_view kind = text.substr(0, text.find(':'));
+  const bool means_cuda = edit_distance(kind, "gpu") == 0;
+  throw UsageError(means_cuda ? "unknown device " + quoted(text) + "; did you mean 'cuda'?"
+                              : unknown_name("device", text, device_names()));
+}
+
+const Strategy* find(const Machine& machine, std::string_view name) {
+  for (const Strategy* strategy : machine.strategies)
+    if (strategy->name == name) return strategy;
+  return nullptr;
+}
+
+/// The strategy asked for; null = auto.
+const Strategy* parse_strategy(std::string_view name, const Machine& machine) {
+  if (name == "auto") return nullptr;
+  if (const Strategy* strategy = find(machine, name)) return strategy;
+  throw UsageError(unknown_name("strategy", name, strategy_names(machine)));
+}
+
+void require_setting(const Strategy* strategy, Setting setting) {
+  if (strategy && strategy->has(setting)) return;
+  const std::string name = "--" + std::string(info_of(setting).name);
+  if (!strategy)
+    throw UsageError(name + ": a setting belongs to a strategy; name one with --strategy");
+  std::vector<std::string> own;
+  for (Setting s : strategy->settings) own.push_back("--" + std::string(info_of(s).name));
+  throw UsageError(name + ": strategy " + quoted(strategy->name) + " has no such setting" +
+                   (own.empty() ? "; leave it out" : ", only " + listed(own)));
+}
+
+void check_settings(const Strategy* strategy, const Tuning& tuning) {
+  for (Setting setting : kSettings)
+    if (tuning[setting] != 0) require_setting(strategy, setting);
+}
+
+Preferred preferred(Family family, DeviceKind kind, int major, const Problem& problem,
+                    const Machine& machine) {
+  if (kind == DeviceKind::cuda) return cheapest(family, major, problem, machine);
+  const bool on_cpu = kind == DeviceKind::cpu;
+  std::span<const std::string_view> names = kSeparable;
+  if (family == Family::direct)
+    names = on_cpu ? std::span<const std::string_view>(kDirectOnCpu) : kDirectInEmulator;
+  if (family == Family::transform) {
+    const double outputs = double(problem.out_width()) * problem.out_height();
+    names = kTransform;
+    if (on_cpu && outputs <= kMostWholeOutputs) names = kTransformOnCpu;
+  }
+  for (std::string_view name : names) {
+    const Strategy* strategy = find(machine, name);
+    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty())
+      return {strategy, ""};
+  }
+  return {};
+}
+
+/// Of a CUDA device that is there; of a new one where nobody asked yet.
+int capability_of(int ordinal, const Machine& machine) {
+  for (const CudaDevice& device : machine.cuda().devices)
+    if (device.ordinal == ordinal) return device.major;
+  return kTensorCoreMajor;
+}
+
+/// Throws DeviceError unless CUDA device `ordinal` is there.
+void require_cuda(const Machine& machine, int ordinal, const std::string& asked) {
+  const CudaDevices& found = machine.cuda();
+  if (found.devices.empty()) throw DeviceError("--device=" + asked + ": " + found.missing);
+  const int count = int(found.devices.size());
+  if (ordinal >= count)
+    throw DeviceError("--device=" + asked + ": this machine has only cuda:0" +
+                      (count > 1 ? " to cuda:" + std::to_string(count - 1) : ""));
+}
+
+std::string in_words(double seconds) {
+  const double ms = std::ceil(seconds * 1e3);
+  return ms < 10'000 ? std::to_string(long(ms)) + " ms"
+                     : std::to_string(long(std::min(seconds, 1e15))) + " s";
+}
+
+/// Which of the CPU and a GPU gets the work when nobody said.
+struct Verdict {
+  bool cuda = false;
+  std::string why;
+};
+
+Verdict weigh(const Problem& problem, Family family, int runs, const Request& request,
+              const Machine& machine) {
+  const int threads = useful_threads(request.threads, machine);
+  const Work work = work_of(problem, family, runs);
+  const std::string estimate = "estimated " + in_words(cpu_seconds(work, threads)) + " on " +
+                               std::to_string(threads) +
+                               (threads == 1 ? " CPU thread, " : " CPU threads, ") +
+                               in_words(cuda_seconds(work)) + " on a GPU";
+  if (!cuda_pays(work, threads)) return {false, estimate};
+  if (has_cuda(machine)) return {true, estimate};
+  return {false, estimate + ", but there is none"};
+}
+
+/// What decided the family, and what that means for bytes.
+std::string reason_of(const Problem& problem, Family family, bool finite) {
+  if (family == Family::transform)
+    return " by so large a mask, in which bytes may differ by a rounding from device to device; ";
+  if (!finite && family_for(problem) != family)
+    return ", since a transform would spread infinities, NaN and samples beyond 1e30; ";
+  return " by the mask; ";
+}
+
+Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
+                     const Machine& machine) {
+  // Else every strategy refuses, and the message below would blame the device.
+  for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
+    if (!refusal.empty()) throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
+  const Family family = family_for(problem, request.finite);
+  const std::string by_mask =
+      "family " + std::string(name_of(family)) + reason_of(problem, family, request.finite);
+  const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
+    const bool cuda = kind == DeviceKind::cuda;
+    const int major = cuda ? capability_of(wanted.ordinal, machine) : kTensorCoreMajor;
+    const Preferred found = preferred(family, kind, major, problem, machine);
+    if (found.strategy)
+      return {found.strategy, kind, wanted.ordinal, by_mask + why + found.cost, ""};
+    std::vector<std::string> others;
+    for (const Strategy* strategy : machine.strategies)
+      if (strategy->runs_on(kind) && strategy->refusal(problem, request.tuning).empty())
+        others.emplace_back(strategy->name);
+    const std::string remedy = others.empty()
+                                   ? "leave out --device"
+                                   : "name a strategy that does: " + listed(others, "or");
+    throw UsageError("--device=" + request.device + ": no strategy of the " +
+                     std::string(name_of(family)) + " family, which this mask gets, runs there; " +
+                     remedy);
+  };
+  if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
+  if (wanted.kind) return take(*wanted.kind, "device as asked");
+  // cuFFT is asked for where a GPU pays: loading it takes longer than small pictures do.
+  Machine with_fft = machine;
+  with_fft.fft_missing = [] { return std::string(); };
+  const Strategy* gpus = cheapest(family, kTensorCoreMajor, problem, with_fft).strategy;
+  if (!gpus)
+    return take(DeviceKind::cpu,
+                machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
+  const Verdict verdict = weigh(problem, family, runs, request, machine);
+  if (verdict.cuda && gpus->needs.fft)
+    if (const std::string missing = machine.fft_missing();
+        !missing.empty() &&
+        cheapest(family, kTensorCoreMajor, problem, machine).strategy->needs.fft)
+      return take(DeviceKind::cpu, verdict.why + ", but " + missing);
+  return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
+}
+
+Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
+                  const Request& request, const Wanted& wanted, const Machine& machine) {
+  const std::string name(strategy.name);
+  if (const std::string refusal = strategy.refusal(problem, request.tuning); !refusal.empty())
+    throw UsageError("strategy '" + name + "': " + refusal);
+
+  const bool on_cuda = strategy.runs_on(DeviceKind::cuda);
+  if (wanted.kind) {
+    // A build without CUDA does not know what would run there, only that it cannot.
+    if (wanted.kind == DeviceKind::cuda && !machine.built_with_cuda)
+      require_cuda(machine, wanted.ordinal, request.device);
+    if (!strategy.runs_on(*wanted.kind))
+      throw UsageError("strategy '" + name + "' does not run on --device=" + request.device +
+                       ", only on " + listed(devices_of(strategy)) + "; leave one of the two out");
+    if (wanted.kind == DeviceKind::cuda) {
+      require_cuda(machine, wanted.ordinal, request.device);
+      const CudaDevice& device = machine.cuda().devices[std::size_t(wanted.ordinal)];
+      if (const std::string refusal = strategy.refusal_of(device); !refusal.empty())
+        throw DeviceError("strategy '" + name + "': " + refusal +
+                          "; name a later device, or leave out --device");
+    }
+    return {&strategy, *wanted.kind, wanted.ordinal, "as asked", ""};
+  }
+  if (strategy.runs_on(DeviceKind::cpu)) {
+    if (!on_cuda) return {&strategy, DeviceKind::cpu, 0, "strategy as asked", ""};
+    const Family family = strategy.family_of(request.tuning);
+    Verdict verdict = weigh(problem, family, runs, request, machine);
+    if (verdict.cuda && strategy.needs.fft && family == Family::transform)
+      if (const std::string missing = machine.fft_missing(); !missing.empty())
+        verdict = {false, verdict.why + ", but " + missing};
+    return {&strategy, verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, 0,
+            "strategy as asked; " + verdict.why, ""};
+  }
+  // A kernel to be learned from belongs on a GPU, however small the picture.
+  std::string missing = machine.cuda().missing;
+  if (on_cuda && has_cuda(machine))
+    for (const CudaDevice& device : machine.cuda().devices) {
+      missing = strategy.refusal_of(device);
+      if (missing.empty())
+        return {&strategy, DeviceKind::cuda, device.ordinal,
+                "strategy as asked; it is made for a GPU", ""};
+    }
+  if (!strategy.runs_on(DeviceKind::emulator))
+    throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
+  const double seconds =
+      emulator_seconds(work_of(problem, strategy.family_of(request.tuning), runs),
+                       useful_threads(request.threads, machine));
+  const std::string none = has_cuda(machine) ? "no CUDA device for it" : "no CUDA device";
+  return {&strategy, DeviceKind::emulator, 0, "strategy as asked; there is " + none,
+          none + " (" + missing + "); " + name +
+              " runs in the emulator on the CPU: same bytes, not the speed" +
+              (seconds > kWorthSaying ? "; this will take some " + in_words(seconds) : "")};
+}
+
+}  // namespace
+
+bool has_cuda(const Machine& machine) {
+  return machine.built_with_cuda && !machine.cuda().devices.empty();
+}
+
+int useful_threads(int wanted, const Machine& machine) {
+  return wanted > 0 ? std::min(wanted, machine.cores) : machine.cores;
+}
+
+Wanted wanted_device(const std::string& device, const Machine& machine) {
+  const Wanted wanted = parse_device(device);
+  if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, device);
+  return wanted;
+}
+
+Machine this_machine() {
+  return {strategies(), int(std::max(1u, std::thread::hardware_concurrency())), built_with_cuda(),
+          cuda_devices, cuda_fft_missing};
+}
+
+void check_names(const Request& request, const Machine& machine) {
+  check_settings(parse_strategy(request.strategy, machine), request.tuning);
+  parse_device(request.device);
+}
+
+void check_setting(const Request& request, Setting setting, const Machine& machine) {
+  require_setting(parse_strategy(request.strategy, machine), setting);
+}
+
+Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine) {
+  const Strategy* strategy = parse_strategy(request.strategy, machine);
+  check_settings(strategy, request.tuning);
+  const Wanted wanted = parse_device(request.device);
+  return strategy ? choose_for(*strategy, problem, runs, request, wanted, machine)
+                  : choose_freely(problem, runs, request, wanted, machine);
+}
+
+std::vector<std::string> strategy_names(const Machine& machine) {
+  std::vector<std::string> names = {"auto"};
+  for (const Strategy* strategy : machine.strategies) names.emplace_back(strategy->name);
+  return names;
+}
+
+std::vector<std::string> device_names() {
+  std::vector<std::string> names = {"auto"};
+  for (DeviceKind kind : kKinds) names.emplace_back(name_of(kind));
+  names.push_back(std::string(name_of(DeviceKind::cuda)) + ":N");
+  return names;
+}
+
+std::vector<std::string> devices_of(const Strategy& strategy) {
+  std::vector<std::string> names;
+  for (DeviceKind kind : kKinds)
+    if (strategy.runs_on(kind)) names.emplace_back(name_of(kind));
+  return names;
+}
+
+}  // namespace convfilt

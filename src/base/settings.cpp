@@ -1,0 +1,40 @@
+#include "src/base/settings.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
+
+namespace convfilt {
+namespace {
+
+int number_of(const SettingInfo& info, const std::string& word) {
+  const char* end = word.data() + word.size();
+  int number = 0;
+  const auto [stop, error] = std::from_chars(word.data(), end, number);
+  if (error != std::errc() || stop != end || number < info.lowest || number > info.highest)
+    throw UsageError("--" + std::string(info.name) + ": " + quoted(word) +
+                     " is not a whole number, " + std::to_string(info.lowest) + " to " +
+                     std::to_string(info.highest));
+  return number;
+}
+
+}  // namespace
+
+void set_from_word(Tuning& tuning, Setting setting, const std::string& word) {
+  const SettingInfo& info = info_of(setting);
+  if (info.words.empty()) {
+    tuning[setting] = number_of(info, word);
+    return;
+  }
+  const auto found = std::find(info.words.begin(), info.words.end(), word);
+  if (found == info.words.end())
+    throw UsageError(unknown_name("value of --" + std::string(info.name), word,
+                                  {info.words.begin(), info.words.end()}));
+  tuning[setting] = int(found - info.words.begin());
+}
+
+}  // namespace convfilt

@@ -1,0 +1,69 @@
+#include "src/base/signal_cleanup.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <csignal>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+
+namespace convfilt {
+namespace {
+
+constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+
+// The handler may touch nothing but lock-free atomics and plain memory.
+struct Slot {
+  std::atomic<bool> live{false};
+  char path[PATH_MAX];
+};
+Slot slots[16];  // one for each file being written at once; more go without
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+std::mutex mutex;  // guards what follows, and the taking of slots
+int guards = 0;
+bool installed[std::size(kSignals)];
+
+void remove_and_die(int signal) {
+  for (Slot& slot : slots) {
+    if (slot.live.load()) unlink(slot.path);
+  }
+  raise(signal);  // its default action was restored on entry (SA_RESETHAND) and follows on return
+}
+
+}  // namespace
+
+SignalCleanup::SignalCleanup(const std::string& path) {
+  const std::lock_guard lock(mutex);
+  if (path.size() >= PATH_MAX) return;
+  for (int i = 0; i < static_cast<int>(std::size(slots)) && slot_ < 0; ++i) {
+    if (!slots[i].live.load()) slot_ = i;
+  }
+  if (slot_ < 0) return;
+  std::strcpy(slots[slot_].path, path.c_str());
+  slots[slot_].live.store(true);
+  if (guards++ > 0) return;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    struct sigaction before {
+    }, ours{};
+    sigaction(kSignals[i], nullptr, &before);
+    installed[i] = !(before.sa_flags & SA_SIGINFO) && before.sa_handler == SIG_DFL;
+    ours.sa_handler = remove_and_die;
+    ours.sa_flags = SA_RESETHAND;
+    if (installed[i]) sigaction(kSignals[i], &ours, nullptr);
+  }
+}
+
+SignalCleanup::~SignalCleanup() {
+  const std::lock_guard lock(mutex);
+  if (slot_ < 0) return;
+  slots[slot_].live.store(false);
+  if (--guards > 0) return;
+  for (std::size_t i = 0; i < std::size(kSignals); ++i) {
+    if (installed[i]) std::signal(kSignals[i], SIG_DFL);
+  }
+}
+
+}  // namespace convfilt

@@ -1,0 +1,145 @@
+#include "src/compare/arena.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <stdexcept>
+
+#include "src/auto/estimate.hpp"
+#include "src/base/errors.hpp"
+#include "src/compare/promise.hpp"
+
+namespace convfilt {
+namespace {
+
+/// Result sides of pieces, in pixels. Multiples of 32, the teaching kernels' tiles.
+constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096};
+
+/// Whose bytes on the CPU others must have: all of the direct family, and of the separable one.
+constexpr std::string_view kReference = "cpu", kSeparableReference = "separable";
+
+/// Of that many rows, from rows `at` and `other_at` on.
+double share_that_differs(const Image& a, int at, const Image& b, int other_at, int rows) {
+  const std::size_t size = size_of(a.depth());
+  const int samples = a.width() * a.channels();
+  std::size_t differing = 0;
+  for (int y = 0; y < rows; ++y) {
+    const std::byte *one = a.view().row(at + y), *other = b.view().row(other_at + y);
+    if (std::memcmp(one, other, std::size_t(samples) * size) == 0) continue;
+    for (int x = 0; x < samples; ++x)
+      differing += std::memcmp(one + x * size, other + x * size, size) != 0;
+  }
+  return double(differing) / (double(samples) * rows);
+}
+
+}  // namespace
+
+Image Arena::blank_result() const {
+  return Image(problem_.out_width(), problem_.out_height(), problem_.channels, problem_.depth);
+}
+
+double Arena::outputs() const {
+  return double(problem_.out_width()) * problem_.out_height() * problem_.channels;
+}
+
+std::size_t Arena::bytes() const {
+  const double samples = double(problem_.width) * problem_.height * problem_.channels + outputs();
+  return std::size_t(samples) * size_of(problem_.depth) / 2;
+}
+
+Arena::Reference Arena::make_reference(const Strategy& strategy, Family family) {
+  Reference reference;
+  const int height = problem_.out_height();
+  const double seconds = cpu_seconds(work_of(problem_, family), useful_threads(threads_, machine_));
+  reference.rows = seconds <= patience_ ? height : int(height * patience_ / seconds);
+  Problem band = problem_;
+  cv::Mat pixels = picture_.mat();
+  if (reference.rows < height) {
+    // Rows whose masks lie inside from top to bottom need no border but left and right.
+    band.height = reference.rows + problem_.mask.height - 1;
+    if (reference.rows < 1 || band.height > problem_.height) return {};
+    const int top = (problem_.height - band.height) / 2;
+    pixels = pixels.rowRange(top, top + band.height);
+    reference.offset = band.lead_y();
+    reference.first = top + reference.offset;
+  }
+  if (!strategy.refusal(band).empty()) return {};
+  PlanOptions how;
+  how.threads = threads_;
+  reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
+  strategy.prepare(band, DeviceKind::cpu, how)->run(Image(pixels).view(), reference.image.view());
+  return reference;
+}
+
+const Arena::Reference& Arena::reference(std::string_view name, Family family) {
+  const auto [known, is_new] = references_.try_emplace(name);
+  if (is_new)
+    for (const Strategy* strategy : machine_.strategies)
+      if (strategy->name == name) known->second = make_reference(*strategy, family);
+  return known->second;
+}
+
+Accuracy Arena::judge(const Image& result, Family family) {
+  if (!has_truth_) {
+    check_ = places_to_check(problem_);
+    truth_ = true_results(problem_, in(), check_.places, threads_);
+    unit_ = unit_of(problem_, in());
+    has_truth_ = true;
+  }
+  const Distance distance = distance_from(truth_, problem_, result.view(), check_.places, unit_);
+  Accuracy accuracy;
+  accuracy.largest = distance.largest;
+  accuracy.samples = distance.samples;
+  accuracy.of = std::size_t(outputs());
+  accuracy.rows = check_.rows;
+  accuracy.promised = promised_error(problem_, in(), family);
+  const auto differing_from = [&](const Reference& other) -> std::optional<double> {
+    if (other.image.empty()) return {};
+    return share_that_differs(result, other.first, other.image, other.offset, other.rows);
+  };
+  const Reference& cpu = reference(kReference, Family::direct);
+  accuracy.differing = differing_from(cpu);
+  if (cpu.rows < problem_.out_height()) accuracy.rows_compared = cpu.rows;
+  if (family == Family::separable)
+    accuracy.differing_from_family =
+        differing_from(reference(kSeparableReference, Family::separable));
+  return accuracy;
+}
+
+std::vector<PieceSize> Arenas::sizes() const {
+  const bool valid = problem_.mode == Mode::valid;
+  std::vector<PieceSize> sizes;
+  const auto add = [&](int width, int height) {
+    Problem piece;  // without the mask's weights, which may be many
+    piece.width = width;
+    piece.height = height;
+    piece.mode = problem_.mode;
+    piece.mask.width = problem_.mask.width;
+    piece.mask.height = problem_.mask.height;
+    sizes.push_back(
+        {width, height, double(piece.out_width()) * piece.out_height() * problem_.channels});
+  };
+  for (const int side : kSides) {
+    const int width = std::min(problem_.width, side + (valid ? problem_.mask.width - 1 : 0));
+    const int height = std::min(problem_.height, side + (valid ? problem_.mask.height - 1 : 0));
+    if (width == problem_.width && height == problem_.height) break;
+    add(width, height);
+  }
+  add(problem_.width, problem_.height);
+  return sizes;
+}
+
+Arena& Arenas::of(const PieceSize& size) {
+  for (const auto& arena : arenas_)
+    if (arena->problem().width == size.width && arena->problem().height == size.height)
+      return *arena;
+  const cv::Rect middle((problem_.width - size.width) / 2, (problem_.height - size.height) / 2,
+                        size.width, size.height);
+  Problem piece = problem_;
+  piece.width = size.width;
+  piece.height = size.height;
+  arenas_.push_back(
+      std::make_unique<Arena>(std::move(piece), Image(picture_.mat()(middle)), options_, machine_));
+  return *arenas_.back();
+}
+
+}  // namespace convfilt

@@ -1,0 +1,92 @@
+/// A picture that strategies are compared on, or a piece of it, with what results are held against.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "src/auto/choice.hpp"
+#include "src/compare/measure.hpp"
+#include "src/compare/truth.hpp"
+#include "src/picture/image.hpp"
+
+namespace convfilt {
+
+/// Knows the truth about one problem; computes it when first asked.
+class Arena {
+ public:
+  Arena(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
+      : problem_(std::move(problem)),
+        picture_(std::move(picture)),
+        threads_(options.threads),
+        patience_(options.reference_patience),
+        machine_(machine) {}
+
+  const Problem& problem() const { return problem_; }
+  PictureView<const std::byte> in() const { return picture_.view(); }
+
+  /// A result, not initialised.
+  Image blank_result() const;
+
+  double outputs() const;     ///< samples of the result
+  std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
+
+  /// How near a result is to the truth, and to what its family promises, and how much of it equals
+  /// what `cpu` gives, or in the separable family `separable` on the CPU.
+  Accuracy judge(const Image& result, Family family);
+
+ private:
+  /// What a strategy gives on the CPU: all of the result, or some rows from its middle.
+  struct Reference {
+    Image image;              ///< empty where there is none
+    int first = 0, rows = 0;  ///< of the result
+    int offset = 0;           ///< where `first` lies in the image
+  };
+
+  /// Made when first asked: of as many rows as patience allows.
+  const Reference& reference(std::string_view strategy, Family family);
+  Reference make_reference(const Strategy& strategy, Family family);
+
+  Problem problem_;
+  Image picture_;
+  int threads_;
+  double patience_;  ///< seconds
+  const Machine& machine_;
+  PlacesToCheck check_;
+  std::vector<double> truth_;
+  double unit_ = 0;
+  bool has_truth_ = false;
+  std::map<std::string_view, Reference> references_;  ///< by strategy
+};
+
+/// How large a piece of the picture is.
+struct PieceSize {
+  int width = 0, height = 0;  ///< in pixels
+  double outputs = 0;         ///< samples of its result
+};
+
+/// The arenas of one comparison, by size: the whole picture and pieces from its middle.
+class Arenas {
+ public:
+  Arenas(const Problem& problem, const Image& picture, const CompareOptions& options,
+         const Machine& machine)
+      : problem_(problem), picture_(picture), options_(options), machine_(machine) {}
+
+  const Problem& whole() const { return problem_; }
+
+  /// Pieces with results whose sides whole tiles fill, the smallest first; the whole last.
+  std::vector<PieceSize> sizes() const;
+
+  /// Of one of sizes().
+  Arena& of(const PieceSize& size);
+
+ private:
+  const Problem& problem_;
+  const Image& picture_;
+  const CompareOptions& options_;
+  const Machine& machine_;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+};
+
+}  // namespace convfilt

@@ -1,0 +1,47 @@
+/// What a device gives at best: what the times of `compare` are held against.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "kernels/strategy.hpp"
+
+namespace convfilt {
+
+/// A device as a row names it.
+struct Location {
+  DeviceKind kind = DeviceKind::cpu;
+  int ordinal = 0;  ///< CUDA only
+
+  auto operator<=>(const Location&) const = default;
+};
+
+/// "cpu", "emulator", "cuda:0".
+std::string name_of(const Location& location);
+
+struct Peak {
+  std::string name;  ///< of the processor or GPU
+  int threads = 0;   ///< of the processor
+  double fp32 = 0;   ///< operations a second, a multiply-add being two; 0 = not known
+};
+
+/// Measures each thing once.
+class Limits {
+ public:
+  /// `threads` of the CPU; 0 = all cores.
+  explicit Limits(int threads) : threads_(threads) {}
+
+  const Peak& peak(const Location& location);
+
+  /// Milliseconds of a copy of that many bytes on the device, the median of several; the emulator
+  /// has none.
+  double copy_ms(const Location& location, std::size_t bytes);
+
+ private:
+  int threads_;
+  std::map<Location, Peak> peaks_;
+  std::map<std::pair<Location, std::size_t>, double> copies_;
+};
+
+}  // namespace convfilt

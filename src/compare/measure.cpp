@@ -1,0 +1,177 @@
+#include "src/compare/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/backend/devices.hpp"
+#include "src/base/errors.hpp"
+#include "src/compare/arena.hpp"
+#include "src/compare/measure_row.hpp"
+#include "src/compare/table.hpp"
+
+namespace convfilt {
+namespace {
+
+/// What speeds are multiples of.
+constexpr std::string_view kBaseline = "basic";
+
+/// Where a strategy runs, unless it is said: on a GPU; on the CPU where it has code of its own for
+/// that, or there is no GPU; in the emulator only for want of those.
+std::vector<Location> locations_for(const Strategy& strategy, const Wanted& wanted,
+                                    const Machine& machine) {
+  if (wanted.kind) return {{*wanted.kind, wanted.ordinal}};
+  std::vector<Location> locations;
+  if (strategy.runs_on(DeviceKind::cuda) && has_cuda(machine))
+    locations.push_back({DeviceKind::cuda, 0});
+  // What is a GPU's source in plain loops shows nothing beside the GPU, and takes long.
+  const bool own_code = strategy.family == Family::direct || strategy.family == Family::separable;
+  if (strategy.runs_on(DeviceKind::cpu) && (own_code || locations.empty()))
+    locations.push_back({DeviceKind::cpu, 0});
+  if (locations.empty()) locations.push_back({DeviceKind::emulator, 0});
+  return locations;
+}
+
+/// What `auto` takes; without a strategy where it refuses, with the reason.
+Choice choice_of_auto(const Problem& problem, const CompareOptions& options,
+                      const Machine& machine) {
+  Request request;
+  request.device = options.device;
+  request.threads = options.threads;
+  try {
+    return choose(problem, 1, request, machine);
+  } catch (const UsageError& error) {
+    Choice none;
+    none.why = error.what();
+    return none;
+  }
+}
+
+std::string told(const Choice& choice) {
+  if (!choice.strategy) return "nothing: " + choice.why;
+  return std::string(choice.strategy->name) + " on " +
+         name_of(Location{choice.device, choice.ordinal}) + " (" + choice.why + ")";
+}
+
+/// How much faster than the baseline each row is, and how much slower than the fastest, by the time
+/// an output takes.
+void compare_with_each_other(std::vector<Row>& rows) {
+  for (Row& row : rows) {
+    if (!row.times) continue;
+    row.times->best = 1;
+    for (const Row& other : rows) {
+      if (!other.times || other.location != row.location) continue;
+      const double speed = row.times->pixels_per_second / other.times->pixels_per_second;
+      if (other.contender == kBaseline) row.times->basic = speed;
+      row.times->best = std::max(*row.times->best, 1 / speed);
+    }
+  }
+}
+
+/// Counts on pieces of different size cannot be compared, as their edges weigh differently: all are
+/// taken on the smallest piece that a row needs.
+void count_on_one_piece(const Bench& bench, const std::vector<Contender>& contenders,
+                        std::vector<Row>& rows, const Progress& progress) {
+  const std::vector<PieceSize> sizes = bench.arenas.sizes();
+  const auto smallest = std::find_if(sizes.begin(), sizes.end(), [&](const PieceSize& size) {
+    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
+      return row.counted && row.width == size.width && row.height == size.height;
+    });
+  });
+  if (smallest == sizes.end()) return;
+  for (Row& row : rows) {
+    if (!row.counted || (row.width == smallest->width && row.height == smallest->height)) continue;
+    for (const Contender& contender : contenders) {
+      if (name_of(contender) != row.contender) continue;
+      progress(row.contender + " on " + name_of(row.location) + ", on the piece of the others");
+      const bool by_auto = row.by_auto;
+      row = measure_row(bench, contender, row.location, &*smallest);
+      row.by_auto = by_auto;
+      break;
+    }
+  }
+}
+
+std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t bytes, Limits& limits) {
+  std::vector<DeviceFacts> facts;
+  for (const Row& row : rows) {
+    const auto known = [&](const DeviceFacts& f) { return f.location == row.location; };
+    if (!row.refusal.empty() || std::any_of(facts.begin(), facts.end(), known)) continue;
+    DeviceFacts fact{row.location, limits.peak(row.location)};
+    if (row.location.kind != DeviceKind::emulator) {
+      fact.copy_ms = limits.copy_ms(row.location, bytes);
+      fact.bytes_per_second = 2e3 * double(bytes) / fact.copy_ms;
+    }
+    facts.push_back(std::move(fact));
+  }
+  std::stable_partition(facts.begin(), facts.end(), [](const DeviceFacts& f) {
+    return f.location.kind != DeviceKind::emulator;
+  });
+  return facts;
+}
+
+}  // namespace
+
+Spread spread_of(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const auto quantile = [&](double share) {
+    const double at = share * double(values.size() - 1);
+    const std::size_t below = std::size_t(at), above = std::min(below + 1, values.size() - 1);
+    return values[below] + (at - double(below)) * (values[above] - values[below]);
+  };
+  return {quantile(0.5), quantile(0.75) - quantile(0.25)};
+}
+
+int runs_within(double budget_ms, double ms, int least, int most) {
+  const double fitting = ms > 0 ? budget_ms / ms : double(most);
+  return int(std::clamp(fitting, double(std::min(least, most)), double(most)));
+}
+
+std::string broken_promise(const Row& row, const std::string& unit) {
+  if (!row.accuracy) return "";
+  const Accuracy& a = *row.accuracy;
+  // Not <=, as the difference may be no number.
+  if (a.promised && !(a.largest <= *a.promised))
+    return figure(a.largest) + " " + unit + " from the real-valued result, where " +
+           figure(*a.promised) + " are promised";
+  const auto& differing = row.family == Family::direct ? a.differing : a.differing_from_family;
+  if (differing.value_or(0) > 0)
+    return figure(100 * *differing) + " % of its samples are not what its family gives on the CPU";
+  return "";
+}
+
+Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
+                   const Machine& machine, Limits& limits, const Progress& progress) {
+  const Wanted wanted = wanted_device(options.device, machine);
+  Comparison comparison;
+  comparison.problem = problem;
+  comparison.sample_unit = unit_of(problem, picture.view());
+  const Choice choice = choice_of_auto(problem, options, machine);
+  comparison.auto_choice = told(choice);
+
+  Arenas arenas(problem, picture, options, machine);
+  const Bench bench{arenas, options, machine, limits};
+  std::vector<Contender> done;
+  for (Contender contender : options.contenders) {
+    if (!contender.strategy) contender.strategy = choice.strategy;
+    if (!contender.strategy || std::find(done.begin(), done.end(), contender) != done.end())
+      continue;
+    done.push_back(contender);
+    for (const Location& location : locations_for(*contender.strategy, wanted, machine)) {
+      progress(name_of(contender) + " on " + name_of(location));
+      Row row = measure_row(bench, contender, location);
+      row.by_auto = contender == Contender{choice.strategy, {}} &&
+                    location == Location{choice.device, choice.ordinal};
+      comparison.rows.push_back(std::move(row));
+    }
+  }
+  count_on_one_piece(bench, done, comparison.rows, progress);
+  compare_with_each_other(comparison.rows);
+  progress("the copy");
+  if (mode_refuses(problem).empty())
+    comparison.devices =
+        facts_of(comparison.rows, arenas.of(arenas.sizes().back()).bytes(), limits);
+  return comparison;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,230 @@
+#include "src/compare/measure_row.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include "src/auto/estimate.hpp"
+#include "src/base/suggest.hpp"
+#include "src/explain/count_reads.hpp"
+#include "src/explain/tile_axis.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr int kLeastRuns = 3;
+
+/// Milliseconds of the first, small run, from which the others are foretold.
+constexpr double kProbeMs = 20;
+
+/// Milliseconds of the smallest possible run above which nobody wants to wait for all.
+constexpr double kPatienceMs = 30'000;
+
+/// How many times as large the piece of the next run may be.
+constexpr double kLargestStep = 64;
+
+constexpr double kOperationsPerTap = 2;
+
+/// A strategy prepared for one arena, and what it gave.
+struct Trial {
+  Arena* arena;
+  std::unique_ptr<Plan> plan;
+  Image result;
+  Timing timing = {};  ///< of the run
+  double ms = 0;       ///< of the run, with all copies
+};
+
+Trial try_on(const Bench& bench, const Contender& contender, const Location& location,
+             Arena& arena) {
+  PlanOptions how;
+  how.device = location.ordinal;
+  how.threads = bench.options.threads;
+  how.padded_pitch = bench.options.padded_pitch;
+  how.tuning = contender.tuning;
+  Trial trial{&arena, contender.strategy->prepare(arena.problem(), location.kind, how),
+              arena.blank_result()};
+  const auto start = std::chrono::steady_clock::now();
+  trial.timing = trial.plan->run(arena.in(), trial.result.view());
+  trial.ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return trial;
+}
+
+double budget_ms(const Bench& bench) {
+  return 1e3 * bench.options.row_patience;
+}
+
+/// The largest of the sizes that stays within the budget by `cost_of`; at least the first.
+const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budget,
+                                const std::function<double(const PieceSize&)>& cost_of) {
+  const auto fits = [&](const PieceSize& size) { return cost_of(size) <= budget; };
+  const auto last = std::find_if(sizes.rbegin(), sizes.rend(), fits);
+  return last == sizes.rend() ? sizes.front() : *last;
+}
+
+/// A run on the largest piece that takes no longer than a row may, found by runs on smaller ones:
+/// what a strategy costs is not known beforehand.
+Trial try_patiently(const Bench& bench, const Contender& contender, const Location& location) {
+  const std::vector<PieceSize> sizes = bench.arenas.sizes();
+  const int threads = useful_threads(bench.options.threads, bench.machine);
+  const Family family = contender.strategy->family_of(contender.tuning);
+  const Work work = work_of(bench.arenas.whole(), family);
+  const double whole_ms =
+      1e3 * (location.kind == DeviceKind::emulator ? emulator_seconds(work, threads)
+                                                   : cpu_seconds(work, threads));
+  const auto estimate = [&](const PieceSize& size) {
+    return whole_ms * size.outputs / sizes.back().outputs;
+  };
+  const PieceSize* size = &largest_within(sizes, kProbeMs, estimate);
+  if (const double ms = estimate(*size); ms > kPatienceMs)
+    throw std::runtime_error("too slow here: some " + std::to_string(int(ms / 1e3)) +
+                             " s for the smallest piece of the picture");
+  for (;;) {
+    Trial trial = try_on(bench, contender, location, bench.arenas.of(*size));
+    const PieceSize* larger = &largest_within(sizes, budget_ms(bench), [&](const PieceSize& other) {
+      return trial.ms * other.outputs / size->outputs;
+    });
+    if (larger->outputs <= size->outputs) return trial;
+    // The rate of a small piece says little about one much larger.
+    const PieceSize* step = &largest_within(sizes, kLargestStep * size->outputs,
+                                            [](const PieceSize& other) { return other.outputs; });
+    size = step->outputs > size->outputs && step->outputs < larger->outputs ? step : larger;
+  }
+}
+
+std::vector<double> cpu_times(Trial& trial, const Bench& bench) {
+  std::vector<double> times;
+  double spent = 0;
+  while (int(times.size()) < bench.options.repeats &&
+         (int(times.size()) < kLeastRuns || spent < budget_ms(bench))) {
+    times.push_back(trial.plan->run(trial.arena->in(), trial.result.view()).kernel_ms);
+    spent += times.back();
+  }
+  return times;
+}
+
+std::vector<double> cuda_times(Trial& trial, const Bench& bench) {
+  const auto in = trial.arena->in();
+  // Where that long a run is no kernel's loading alone, one more does.
+  if (trial.timing.bands == 1 && trial.timing.kernel_ms > budget_ms(bench)) {
+    const double again = trial.plan->run(in, trial.result.view()).kernel_ms;
+    if (again > budget_ms(bench)) return {again};
+  }
+  const int most_runs = bench.options.repeats;
+  const std::vector<double> few = trial.plan->time_resident(in, std::min(kLeastRuns, most_runs));
+  if (few.empty())
+    throw std::runtime_error(
+        "too little device memory to keep the picture there; take a smaller one");
+  const int runs = runs_within(budget_ms(bench), spread_of(few).median, kLeastRuns, most_runs);
+  // The picture is there by now.
+  return runs > int(few.size()) ? trial.plan->time_resident({}, runs) : few;
+}
+
+double taps_of(const Problem& problem) {
+  return double(problem.mask.width) * problem.mask.height;
+}
+
+Times judged(const std::vector<double>& ms, const Arena& arena, const Location& location,
+             Limits& limits) {
+  Times times;
+  times.ms = spread_of(ms);
+  times.runs = int(ms.size());
+  const double seconds = times.ms.median / 1e3;
+  const double bytes = 2.0 * double(arena.bytes());
+  const double operations = kOperationsPerTap * taps_of(arena.problem()) * arena.outputs();
+  const double copy = limits.copy_ms(location, arena.bytes()) / 1e3;
+  const double peak = limits.peak(location).fp32;
+  const double arithmetic = peak > 0 ? operations / peak : 0;
+  times.pixels_per_second = arena.outputs() / arena.problem().channels / seconds;
+  times.bytes_per_second = bytes / seconds;
+  times.copies = seconds / copy;
+  times.intensity = operations / bytes;
+  times.flops = operations / seconds;
+  times.memory_bound = copy >= arithmetic;
+  times.roofline = std::max(copy, arithmetic) / seconds;
+  return times;
+}
+
+/// Taps of all outputs, without those on ghost cells, which nobody reads.
+std::int64_t taps_read(const Problem& problem) {
+  Geometry one_output;
+  one_output.out_columns = one_output.out_rows = 1;
+  const TileAxes axes = tile_axes(problem, one_output);
+  const bool ghosts = problem.border == Border::constant || problem.mode == Mode::full;
+  return problem.channels *
+         (ghosts ? axes.x.all_taps_inside() * axes.y.all_taps_inside() : axes.taps());
+}
+
+Counted counted_of(const Counts& counts, const Arena& arena, bool by_library) {
+  const double outputs = arena.outputs();
+  Counted reads;
+  reads.global_reads = double(counts.global_reads) / outputs;
+  reads.shared_reads = double(counts.shared_reads) / outputs;
+  reads.ghost_cells = double(counts.ghost_cells) / outputs;
+  reads.atomic_adds = double(counts.atomic_adds) / outputs;
+  if (counts.global_reads > 0 && !by_library)
+    reads.reuse =
+        double(taps_read(arena.problem())) / double(counts.global_reads + counts.atomic_adds);
+  if (counts.blocks > 0) reads.barriers = double(counts.barriers) / double(counts.blocks);
+  return reads;
+}
+
+void measure(Row& row, const Bench& bench, const Contender& contender, const Location& location,
+             const PieceSize* piece) {
+  const bool cuda = location.kind == DeviceKind::cuda;
+  Trial trial = piece || cuda
+                    ? try_on(bench, contender, location,
+                             bench.arenas.of(piece ? *piece : bench.arenas.sizes().back()))
+                    : try_patiently(bench, contender, location);
+  row.width = trial.arena->problem().width;
+  row.height = trial.arena->problem().height;
+  row.accuracy = trial.arena->judge(trial.result, row.family);
+  if (location.kind == DeviceKind::emulator) {
+    row.counted = counted_of(trial.plan->counts(), *trial.arena,
+                             sums_by_library(*contender.strategy, contender.tuning));
+    return;
+  }
+  const std::vector<double> ms = cuda ? cuda_times(trial, bench) : cpu_times(trial, bench);
+  row.times = judged(ms, *trial.arena, location, bench.limits);
+}
+
+/// Empty where it runs there.
+std::string why_not_there(const Strategy& strategy, const Location& location,
+                          const Machine& machine) {
+  if (strategy.runs_on(location.kind)) {
+    if (location.kind == DeviceKind::cuda)
+      for (const CudaDevice& device : machine.cuda().devices)
+        if (device.ordinal == location.ordinal) return strategy.refusal_of(device);
+    return "";
+  }
+  return "does not run on " + std::string(name_of(location.kind)) + ", only on " +
+         listed(devices_of(strategy));
+}
+
+}  // namespace
+
+Row measure_row(const Bench& bench, const Contender& contender, const Location& location,
+                const PieceSize* piece) {
+  const Strategy& strategy = *contender.strategy;
+  Row row;
+  row.contender = name_of(contender);
+  row.family = strategy.family_of(contender.tuning);
+  row.location = location;
+  row.refusal = why_not_there(strategy, location, bench.machine);
+  if (row.refusal.empty()) row.refusal = strategy.refusal(bench.arenas.whole(), contender.tuning);
+  row.refused = !row.refusal.empty();
+  if (row.refused) return row;
+  try {
+    measure(row, bench, contender, location, piece);
+  } catch (const std::bad_alloc&) {
+    row.refusal = "out of memory";
+  } catch (const std::exception& error) {
+    row.refusal = error.what();
+  }
+  return row;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,21 @@
+/// One row of a comparison.
+#pragma once
+
+#include "src/compare/arena.hpp"
+
+namespace convfilt {
+
+/// What rows share.
+struct Bench {
+  Arenas& arenas;
+  const CompareOptions& options;
+  const Machine& machine;
+  Limits& limits;
+};
+
+/// Runs the contender there, on as large a piece of the picture as patience allows. A refusal or a
+/// failure is told in the row. With `piece`, on that one.
+Row measure_row(const Bench& bench, const Contender& contender, const Location& location,
+                const PieceSize* piece = nullptr);
+
+}  // namespace convfilt

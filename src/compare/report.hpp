@@ -1,0 +1,48 @@
+/// Comparisons as people and programs read them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "src/compare/measure.hpp"
+
+namespace convfilt {
+
+/// What a report shows.
+enum class TableKind {
+  full,   ///< a table a comparison, a line a strategy, with all that is known of it
+  brief,  ///< a table a picture, a line a strategy and a column a mask: times in copies
+};
+
+inline constexpr TableKind kTableKinds[] = {TableKind::full, TableKind::brief};
+
+std::string_view name_of(TableKind kind);
+
+/// What all comparisons of a report share.
+struct ReportHead {
+  std::string version;  ///< of convfilt
+  std::string input;    ///< what was filtered, e.g. "photo.jpg"
+  TableKind table = TableKind::full;
+};
+
+/// Aligned tables of head.table's kind, with what the columns mean below.
+std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// One line a row, after one with the columns' names (RFC 4180). The figures of json_report().
+std::string csv_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// Every figure of the tables in full precision, its unit in its name; null where there is none.
+std::string json_report(std::span<const Comparison> comparisons, const ReportHead& head);
+
+/// Reads what json_report() wrote; all but the masks' weights comes back. Throws IoError, with
+/// `path` in the message, where it is something else.
+std::vector<Comparison> read_json_report(const std::string& text, const std::string& path,
+                                         ReportHead& head);
+
+/// What one unit of Accuracy::largest is: "steps", or of floats what unit_of() says.
+std::string difference_unit(const Problem& problem);
+
+}  // namespace convfilt

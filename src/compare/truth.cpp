@@ -1,0 +1,175 @@
+#include "src/compare/truth.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+
+#include "kernels/backend/host/parallel.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/dispatch.hpp"
+#include "src/base/splitmix.hpp"
+
+namespace convfilt {
+namespace {
+
+/// Outputs above which not everything is checked, whatever the mask: a truth takes 8 bytes.
+constexpr double kMostOutputs = 1 << 24;
+
+/// Taps spent where not everything is checked, on places and on rows each: a tenth of a second or
+/// so.
+constexpr double kSampledTaps = 2e8;
+constexpr int kMostRows = 64;
+constexpr int kLeastRandom = 64, kMostRandom = 100'000;
+constexpr int kCorner = 3;      // pixels a side of what is checked in a corner
+constexpr int kAlongEdge = 16;  // places along each edge
+
+int places_in_block(int count) {
+  return std::clamp(count / 64, 1, 256);
+}
+
+template <class T>
+struct Source {
+  const Problem& problem;
+  PictureView<const std::byte> in;
+  double ghost;
+  std::vector<int> columns, rows;  ///< what stands in for position k - lead; -1 = the ghost
+
+  const T* row(int y) const { return reinterpret_cast<const T*>(in.row(y)); }
+
+  /// The result at a place, for one channel.
+  double at(Place place, int channel) const {
+    const Mask& mask = problem.mask;
+    double sum = 0;
+    for (int j = 0; j < mask.height; ++j) {
+      const double* weights = mask.weights.data() + std::size_t(j) * mask.width;
+      const int y = rows[std::size_t(place.y) + j];
+      const T* samples = y < 0 ? nullptr : row(y);
+      for (int i = 0; i < mask.width; ++i) {
+        const int x = columns[std::size_t(place.x) + i];
+        const bool outside = x < 0 || y < 0;
+        sum += weights[i] *
+               (outside ? ghost : double(samples[std::ptrdiff_t(x) * problem.channels + channel]));
+      }
+    }
+    return mask.offset + sum / mask.divisor;
+  }
+};
+
+std::vector<int> stand_ins(Border border, int first, int count, int n) {
+  std::vector<int> indices;
+  for (int k = 0; k < count; ++k) indices.push_back(border_index(border, first + k, n));
+  return indices;
+}
+
+}  // namespace
+
+PlacesToCheck places_to_check(const Problem& problem, double most_taps) {
+  const int width = problem.out_width(), height = problem.out_height();
+  const double taps = double(problem.mask.width) * problem.mask.height * problem.channels;
+  PlacesToCheck check;
+  std::vector<Place>& places = check.places;
+  const auto add_row = [&](int y) {
+    for (int x = 0; x < width; ++x) places.push_back({x, y});
+    ++check.rows;
+  };
+  const double outputs = double(width) * height;
+  if (outputs * taps <= most_taps && outputs * problem.channels <= kMostOutputs) {
+    for (int y = 0; y < height; ++y) add_row(y);
+    return check;
+  }
+  const auto ends = [](int n) {
+    std::vector<int> indices;
+    for (int k = 0; k < n; ++k)
+      if (k < kCorner || k >= n - kCorner) indices.push_back(k);
+    return indices;
+  };
+  for (const int y : ends(height))
+    for (const int x : ends(width)) places.push_back({x, y});
+  for (int k = 0; k < kAlongEdge; ++k) {
+    const int x = int(std::int64_t(k) * width / kAlongEdge);
+    const int y = int(std::int64_t(k) * height / kAlongEdge);
+    for (const Place place : {Place{x, 0}, Place{x, height - 1}, Place{0, y}, Place{width - 1, y}})
+      places.push_back(place);
+  }
+  SplitMix random(1);
+  const int more = int(std::clamp(kSampledTaps / taps, double(kLeastRandom), double(kMostRandom)));
+  for (int k = 0; k < more; ++k) {
+    const int x = random.below(std::uint32_t(width)), y = random.below(std::uint32_t(height));
+    places.push_back({x, y});
+  }
+  const double affordable = kSampledTaps / (taps * width);
+  const int most_rows = int(std::min<double>({affordable, double(kMostRows), double(height)}));
+  std::set<int> rows;
+  for (const int y : {0, height - 1})
+    if (int(rows.size()) < most_rows) rows.insert(y);
+  while (int(rows.size()) < most_rows) rows.insert(random.below(std::uint32_t(height)));
+  for (const int y : rows) add_row(y);
+  return check;
+}
+
+std::vector<double> true_results(const Problem& problem, PictureView<const std::byte> in,
+                                 const std::vector<Place>& places, int threads) {
+  std::vector<double> results(places.size() * std::size_t(problem.channels));
+  const Mask& mask = problem.mask;
+  with_depth(problem.depth, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const Source<T> source{problem, in, double(ghost_sample<T>(problem)),
+                           stand_ins(problem.border, -problem.lead_x(),
+                                     problem.out_width() + mask.width - 1, problem.width),
+                           stand_ins(problem.border, -problem.lead_y(),
+                                     problem.out_height() + mask.height - 1, problem.height)};
+    const int count = int(places.size()), block = places_in_block(count);
+    const std::int64_t taps = std::int64_t(mask.width) * mask.height * problem.channels * count;
+    cpu::parallel_for(
+        (count + block - 1) / block, cpu::threads_for(taps, threads), [&](int, int index) {
+          const int end = std::min(count, (index + 1) * block);
+          for (int k = index * block; k < end; ++k) {
+            for (int c = 0; c < problem.channels; ++c)
+              results[std::size_t(k) * problem.channels + c] = source.at(places[std::size_t(k)], c);
+          }
+        });
+  });
+  return results;
+}
+
+Distance distance_from(const std::vector<double>& truth, const Problem& problem,
+                       PictureView<const std::byte> out, const std::vector<Place>& places,
+                       double unit) {
+  Distance distance;
+  with_depth(problem.depth, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for (const Place place : places) {
+      const T* pixel =
+          reinterpret_cast<const T*>(out.row(place.y)) + std::ptrdiff_t(place.x) * problem.channels;
+      for (int c = 0; c < problem.channels; ++c) {
+        double want = truth[distance.samples++];
+        const double got = double(pixel[c]);
+        if constexpr (!std::is_same_v<T, float>)
+          want = std::clamp(want, 0.0, full_range(problem.depth));
+        // Beyond the range of floats the right answer is an infinity.
+        const bool alike = got == want || (std::isnan(got) && std::isnan(want)) ||
+                           (std::isinf(got) && got == double(float(want)));
+        const double off = alike ? 0 : std::abs(got - want) / unit;
+        distance.largest = std::max(
+            distance.largest, std::isnan(off) ? std::numeric_limits<double>::infinity() : off);
+      }
+    }
+  });
+  return distance;
+}
+
+double unit_of(const Problem& problem, PictureView<const std::byte> in) {
+  if (problem.depth != Depth::f32) return 1;
+  double largest = problem.border == Border::constant ? std::abs(problem.border_value) : 0;
+  for (int y = 0; y < in.height; ++y) {
+    const float* row = reinterpret_cast<const float*>(in.row(y));
+    for (int x = 0; x < in.width * in.channels; ++x)
+      if (std::isfinite(row[x])) largest = std::max(largest, double(std::abs(row[x])));
+  }
+  const double unit = 1e-6 * absolute_gain(problem.mask) * largest;
+  return unit > 0 ? unit : 1e-6;
+}
+
+}  // namespace convfilt

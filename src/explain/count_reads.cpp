@@ -1,0 +1,97 @@
+#include "src/explain/count_reads.hpp"
+
+#include "src/auto/estimate.hpp"
+#include "src/picture/image.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr double kMoment = 2;  // seconds of one core, so that every machine counts the same picture
+
+/// The problem on a picture that has so many outputs.
+Problem with_outputs(Problem problem, int columns, int rows) {
+  problem.width += columns - problem.out_width();
+  problem.height += rows - problem.out_height();
+  return problem;
+}
+
+/// Blocks from an edge to the first whose input tile and taps all lie in the image.
+int edge_blocks(int mask_side, int tile) {
+  return (mask_side - 1 + tile - 1) / tile + 1;
+}
+
+}  // namespace
+
+bool same_blocks(const Geometry& a, const Geometry& b) {
+  return a.out_columns == b.out_columns && a.out_rows == b.out_rows &&
+         a.in_columns == b.in_columns && a.in_rows == b.in_rows && a.loads == b.loads;
+}
+
+std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
+                                  const Tuning& tuning) {
+  if (!strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
+  Problem plane = problem;
+  plane.channels = 1;
+  PlanOptions options;
+  options.tuning = tuning;
+  const auto plan = strategy.prepare(plane, DeviceKind::emulator, options);
+  Image in(plane.width, plane.height, 1, plane.depth);
+  Image out(plane.out_width(), plane.out_height(), 1, plane.depth);
+  in.mat().setTo(0);
+  plan->run(in.view(), out.view());
+  const Counts counts = plan->counts();
+  if (counts.global_reads == 0 && counts.ghost_cells == 0) return std::nullopt;
+  return counts;
+}
+
+std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem& problem,
+                                         const Tuning& tuning) {
+  if (!strategy.geometry) return std::nullopt;
+  const Geometry geometry = strategy.geometry(problem, tuning);
+  const int columns = 2 * edge_blocks(problem.mask.width, geometry.step_x());
+  const int rows = 2 * edge_blocks(problem.mask.height, geometry.step_y());
+  // Modulo 2^64, as unsigned numbers are: a difference may be negative on the way.
+  Counts block{};
+  for (const int more_x : {0, 1}) {
+    for (const int more_y : {0, 1}) {
+      const Problem small = with_outputs(problem, (columns + more_x) * geometry.step_x(),
+                                         (rows + more_y) * geometry.step_y());
+      if (!same_blocks(strategy.geometry(small, tuning), geometry)) return std::nullopt;
+      const auto counts = count_reads(strategy, small, tuning);
+      if (!counts) return std::nullopt;
+      const std::uint64_t sign = more_x == more_y ? 1 : -std::uint64_t(1);
+      block.global_reads += sign * counts->global_reads;
+      block.ghost_cells += sign * counts->ghost_cells;
+      block.shared_reads += sign * counts->shared_reads;
+      block.barriers += sign * counts->barriers;
+      block.atomic_adds += sign * counts->atomic_adds;
+      block.blocks += sign * counts->blocks;
+    }
+  }
+  return block;
+}
+
+Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y) {
+  const auto fewer = [](int outputs, int tile) {
+    const int tiles = outputs / tile;
+    return (tiles + 1) / 2 * tile + outputs % tile;
+  };
+  Problem small = problem;
+  while (emulator_seconds(work_of(small, family), 1) > kMoment) {
+    const int columns = small.out_width(), rows = small.out_height();
+    Problem next = columns >= rows ? with_outputs(small, fewer(columns, tile_x), rows)
+                                   : with_outputs(small, columns, fewer(rows, tile_y));
+    if (next.width < 1 || next.height < 1) break;
+    if (next.width == small.width && next.height == small.height) break;
+    small = std::move(next);
+  }
+  return small;
+}
+
+bool sums_by_library(const Strategy& strategy, const Tuning& tuning) {
+  // Of the family, only winograd has blocks of its own in every domain.
+  return strategy.family_of(tuning) == Family::transform &&
+         (!strategy.geometry || strategy.has(Setting::domain));
+}
+
+}  // namespace convfilt

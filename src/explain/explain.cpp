@@ -1,0 +1,159 @@
+#include "src/explain/explain.hpp"
+
+#include <cmath>
+#include <numeric>
+
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/implementation.hpp"
+#include "src/base/errors.hpp"
+#include "src/explain/count_reads.hpp"
+
+namespace convfilt {
+namespace {
+
+Geometry geometry_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+  Geometry geometry = strategy.geometry(problem, tuning);
+  geometry.lead_x += problem.mask.anchor_x - problem.lead_x();
+  geometry.lead_y += problem.mask.anchor_y - problem.lead_y();
+  return geometry;
+}
+
+Rows rows_of(const Problem& problem) {
+  Rows rows;
+  rows.bytes = std::int64_t(problem.width) * std::int64_t(size_of(problem.depth));
+  rows.pitch = (rows.bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes;
+  // Packed rows start at all multiples of the common divisor in turn.
+  const std::int64_t step = std::gcd(rows.bytes, std::int64_t(kPitchBytes));
+  rows.lost_if_packed = double(kPitchBytes - step) / 2 / double(kPitchBytes);
+  return rows;
+}
+
+/// Columns and rows of a mask's first part, and how many parts there are.
+struct Part {
+  int width = 0, height = 0, count = 1;
+};
+
+/// The first part that the direct families cut a mask into.
+Part first_share(const Mask& mask) {
+  const Sides first = first_part(mask);
+  return {first.width, first.height,
+          ceil_div(mask.width, kMaxPartSide) * ceil_div(mask.height, kMaxPartSide)};
+}
+
+/// The part that blocks of the input spread over their outputs, tap by tap.
+Part spread_part(const Geometry& g, const Mask& mask) {
+  const bool by_tap = g.in_columns > 0 && g.loads > double(g.in_columns) * g.in_rows;
+  if (!by_tap || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
+    return {mask.width, mask.height};
+  const int width = g.out_columns - g.in_columns + 1, height = g.out_rows - g.in_rows + 1;
+  return {width, height, ceil_div(mask.width, width) * ceil_div(mask.height, height)};
+}
+
+/// Where the blocks for a large mask are those for its first part, that is what is explained.
+void cut_mask(Explanation& e) {
+  if (!e.strategy->geometry) return;
+  const Mask& mask = e.asked.mask;
+  const Geometry whole = e.strategy->geometry(e.asked, e.tuning);
+  for (const Part& part : {first_share(mask), spread_part(whole, mask)}) {
+    if (part.count == 1) continue;
+    Problem first = e.asked;
+    first.mask = make_mask("first part of " + mask.name, part.width, part.height,
+                           std::vector<double>(std::size_t(part.width) * part.height, 1),
+                           double(part.width) * part.height);
+    if (!e.strategy->refusal(first, e.tuning).empty()) continue;
+    if (!same_blocks(whole, e.strategy->geometry(first, e.tuning))) continue;
+    e.problem = first;
+    e.parts = part.count;
+    return;
+  }
+}
+
+std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
+  if (!counts) return std::nullopt;
+  return Reads{std::int64_t(counts->global_reads), std::int64_t(counts->ghost_cells)};
+}
+
+/// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
+/// and read nothing else, or where each thread reads all taps of one output.
+std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
+  const double in_tile = double(g.in_columns) * g.in_rows;
+  const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
+  const bool halo = g.in_columns > g.out_columns || g.in_rows > g.out_rows;
+  if (halo && g.loads == in_tile) {
+    const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
+  }
+  const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
+  if (in_tile == 0 && one_each && g.loads == taps) {
+    const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    return Reads{inside, axes.taps() - inside};
+  }
+  return std::nullopt;
+}
+
+void explain_block(Explanation& e) {
+  const Geometry& g = *e.geometry;
+  e.occupancy = occupancy(*e.architecture, g.block_columns * g.block_rows, g.shared_bytes);
+  e.axes = tile_axes(e.problem, g);
+  e.middle_counts = count_middle_block(*e.strategy, e.problem, e.tuning);
+  e.middle.count = reads_of(e.middle_counts);
+  if (g.loads > 0) e.middle.formula = Reads{std::llround(g.loads), 0};
+}
+
+void explain_picture(Explanation& e) {
+  const int tile_x = e.geometry ? e.geometry->step_x() : 1;
+  const int tile_y = e.geometry ? e.geometry->step_y() : 1;
+  const Family family = e.strategy->family_of(e.tuning);
+  e.counted = quickly_counted(e.problem, family, tile_x, tile_y);
+  Problem constant = e.counted;
+  constant.border = Border::constant;
+  e.with_border.count = reads_of(count_reads(*e.strategy, e.counted, e.tuning));
+  e.ghosts_out.count = reads_of(count_reads(*e.strategy, constant, e.tuning));
+  // Blocks of a size that follows from the picture's are others on the one counted.
+  if (!e.geometry || !same_blocks(*e.geometry, geometry_of(*e.strategy, e.counted, e.tuning)))
+    return;
+  e.counted_axes = tile_axes(e.counted, *e.geometry);
+  e.ghosts_out.formula = reads_by_formula(*e.geometry, e.counted_axes);
+  e.with_border.formula = e.ghosts_out.formula;
+  if (e.with_border.formula && e.counted.border != Border::constant)
+    e.with_border.formula = Reads{e.ghosts_out.formula->global + e.ghosts_out.formula->made_up, 0};
+}
+
+}  // namespace
+
+std::vector<std::string> Explanation::differences() const {
+  std::vector<std::string> sentences;
+  const auto check = [&](const Compared& reads, const std::string& what) {
+    if (!reads.differ()) return;
+    const auto text = [](const Reads& r) {
+      return std::to_string(r.global) + " reads and " + std::to_string(r.made_up) + " ghost cells";
+    };
+    sentences.push_back(std::string(strategy->name) + ", " + what + ": " + text(*reads.formula) +
+                        " by formula, " + text(*reads.count) + " by count");
+  };
+  check(middle, "a block in the middle");
+  check(with_border, "all blocks of " + to_string(counted));
+  check(ghosts_out, "all blocks of " + to_string(counted) + ", without ghost cells");
+  return sentences;
+}
+
+Explanation explain(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
+                    const Architecture& architecture) {
+  if (const std::string reason = strategy.refusal(problem, tuning); !reason.empty())
+    throw UsageError(std::string(strategy.name) + " refuses " + to_string(problem) + ": " + reason);
+  Explanation e;
+  e.strategy = &strategy;
+  e.tuning = tuning;
+  e.asked = e.problem = problem;
+  e.architecture = &architecture;
+  e.rows = rows_of(problem);
+  cut_mask(e);
+  if (strategy.geometry) {
+    e.geometry = geometry_of(strategy, e.problem, tuning);
+    explain_block(e);
+  }
+  explain_picture(e);
+  return e;
+}
+
+}  // namespace convfilt

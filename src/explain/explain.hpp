@@ -1,0 +1,69 @@
+/// What one block of a strategy does: by formula, and by the emulator's count.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/problem.hpp"
+#include "kernels/strategy.hpp"
+#include "src/explain/architectures.hpp"
+#include "src/explain/tile_axis.hpp"
+
+namespace convfilt {
+
+/// Samples that kernels ask for: read from global memory, or ghost cells that the border makes up
+/// instead of reading.
+struct Reads {
+  std::int64_t global = 0, made_up = 0;
+  bool operator==(const Reads&) const = default;
+};
+
+/// The same number found in two ways; empty where there is no such way.
+struct Compared {
+  std::optional<Reads> formula, count;
+
+  bool differ() const { return formula && count && *formula != *count; }
+
+  /// The count, or else the formula's number. One of the two must be there.
+  const Reads& value() const { return count ? *count : *formula; }
+  bool known() const { return formula || count; }
+};
+
+/// How the rows of a plane lie in device memory.
+struct Rows {
+  std::int64_t bytes = 0;     ///< of a row's samples
+  std::int64_t pitch = 0;     ///< from row to row, as plans have it
+  double lost_if_packed = 0;  ///< share of a row's first line that is another row's, on average
+};
+
+struct Explanation {
+  const Strategy* strategy = nullptr;
+  Tuning tuning;
+  Problem asked;
+  Problem problem;  ///< the same, but with the first part of a mask that is cut into parts
+  int parts = 1;    ///< of the mask
+  const Architecture* architecture = nullptr;
+  Rows rows;
+
+  std::optional<Geometry> geometry;  ///< with the lead of Mode::same
+  Occupancy occupancy;
+  TileAxes axes;    ///< of the whole picture
+  Compared middle;  ///< what a block in the middle reads
+  std::optional<Counts> middle_counts;
+
+  Problem counted;  ///< `problem`, or a smaller picture where counting takes too long
+  TileAxes counted_axes;
+  Compared with_border;  ///< what all blocks read, ghost cells as the border has them
+  Compared ghosts_out;   ///< the same with Border::constant, where ghost cells are not read
+
+  /// Each place where formula and count are not the same, in one sentence.
+  std::vector<std::string> differences() const;
+};
+
+/// Throws UsageError where the strategy refuses the problem.
+Explanation explain(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
+                    const Architecture& architecture);
+
+}  // namespace convfilt

@@ -1,0 +1,93 @@
+#include "src/explain/panel.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace convfilt {
+namespace {
+
+constexpr std::string_view kThinLine = "#b0202020";  // mostly transparent: for any ground
+constexpr int kHatch = 4;                            // of gnuplot's fill patterns: diagonal lines
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+std::string point(double x, double y) {
+  return number(x) + "," + number(y);
+}
+
+std::string colour_of(std::string_view colour) {
+  return "rgb '" + std::string(colour) + "'";
+}
+
+std::string rectangle(const Box& box) {
+  return "set object rectangle from " + point(box.left, box.top) + " to " +
+         point(box.right, box.bottom);
+}
+
+}  // namespace
+
+Panel::Panel(PlotSize page, const Box& place, const Box& view) : view_(view) {
+  const double width = place.width() * page.width, height = place.height() * page.height;
+  scale_ = std::min(width / view.width(), height / view.height());
+  const double x = (place.left + place.right) / 2, y = (place.top + place.bottom) / 2;
+  const double half_x = scale_ * view.width() / page.width / 2;
+  const double half_y = scale_ * view.height() / page.height / 2;
+  fitted_ = {x - half_x, y - half_y, x + half_x, y + half_y};
+}
+
+void Panel::area(const Box& box, std::string_view colour, Fill fill) {
+  if (fill == Fill::hatched) area(box, "#ffffff");
+  objects_ += rectangle(box) + " back fillcolor " + colour_of(colour) + " fillstyle " +
+              (fill == Fill::solid ? "solid 1" : "pattern " + std::to_string(kHatch)) +
+              " noborder\n";
+}
+
+void Panel::thin_line(double x0, double y0, double x1, double y1) {
+  thin_lines_ += number(x0) + " " + number(y0) + "\n" + number(x1) + " " + number(y1) + "\n\n";
+}
+
+void Panel::outline(const Box& box, const Pen& pen) {
+  objects_ += rectangle(box) + " front fillstyle empty border " + colour_of(pen.colour) +
+              " linewidth " + number(pen.points) + "\n";
+}
+
+void Panel::line(double x0, double y0, double x1, double y1, const Pen& pen) {
+  const double half = pen.points / 2 / scale_;
+  const Box box{x0 - half, y0 - half, x1 + half, y1 + half};
+  objects_ += rectangle(box) + " front fillcolor " + colour_of(pen.colour) +
+              " fillstyle solid 1 noborder\n";
+}
+
+void Panel::measure(double x0, double y0, double x1, double y1) {
+  objects_ += "set arrow from " + point(x0, y0) + " to " + point(x1, y1) +
+              " heads front size screen 0.005,20 linecolor " + colour_of(Pen().colour) + "\n";
+}
+
+void Panel::words(double x, double y, std::string_view text, Align align, bool bold) {
+  const char* where = align == Align::left ? " left" : align == Align::right ? " right" : " centre";
+  objects_ += "set label " + in_gnuplot(text) + " at " + point(x, y) + where + " front" +
+              (bold ? " font ':Bold'" : "") + " textcolor " + colour_of(Pen().colour) + "\n";
+}
+
+std::string Panel::script() const {
+  std::string script = "unset object\nunset label\nunset arrow\n" + objects_;
+  script += "set lmargin at screen " + number(fitted_.left) + "\nset rmargin at screen " +
+            number(fitted_.right) + "\nset tmargin at screen " + number(1 - fitted_.top) +
+            "\nset bmargin at screen " + number(1 - fitted_.bottom) + "\nset xrange [" +
+            number(view_.left) + ":" + number(view_.right) + "]\nset yrange [" +
+            number(view_.bottom) + ":" + number(view_.top) + "]\n";
+  if (thin_lines_.empty()) return script + "plot NaN\n";
+  return script + "plot '-' with lines linewidth 0.6 linecolor " + colour_of(kThinLine) + "\n" +
+         thin_lines_ + "e\n";
+}
+
+std::string page_of(std::string_view panels) {
+  return "set multiplot\nunset border\nunset tics\nunset key\n" + std::string(panels) +
+         "unset multiplot\n";
+}
+
+}  // namespace convfilt

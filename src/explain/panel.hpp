@@ -1,0 +1,63 @@
+/// A drawing of rectangles, lines and words in a part of a page, to scale, as gnuplot's script.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "src/base/plot.hpp"
+
+namespace convfilt {
+
+/// Left, top, right, bottom: of a page in 0..1 from its upper left corner, or of a drawing in its
+/// own units, y downwards.
+struct Box {
+  double left = 0, top = 0, right = 1, bottom = 1;
+
+  double width() const { return right - left; }
+  double height() const { return bottom - top; }
+};
+
+/// How a rectangle is filled: hatched is with lines on white.
+enum class Fill { solid, hatched };
+
+/// How a line looks.
+struct Pen {
+  std::string_view colour = "#202020";
+  double points = 1;
+};
+
+enum class Align { left, centre, right };
+
+/// Draws what lies in `view` into the part `place` of the page, as large as fits, both axes alike.
+/// From back to front: areas, thin lines, outlines and lines, words and measures;
+/// each in the order of the calls.
+class Panel {
+ public:
+  Panel(PlotSize page, const Box& place, const Box& view);
+
+  void area(const Box& box, std::string_view colour, Fill fill = Fill::solid);
+  void thin_line(double x0, double y0, double x1, double y1);
+  void outline(const Box& box, const Pen& pen);
+  /// Level or upright; a slanting one would need more than a thin rectangle.
+  void line(double x0, double y0, double x1, double y1, const Pen& pen);
+  /// A line with an arrow head at both ends.
+  void measure(double x0, double y0, double x1, double y1);
+  void words(double x, double y, std::string_view text, Align align = Align::centre,
+             bool bold = false);
+
+  /// Points of the page for a unit of the drawing.
+  double scale() const { return scale_; }
+
+  /// To stand in a page.
+  std::string script() const;
+
+ private:
+  Box view_, fitted_;  ///< fitted: in the page
+  double scale_;
+  std::string objects_, thin_lines_;
+};
+
+/// The whole script of a page of panels.
+std::string page_of(std::string_view panels);
+
+}  // namespace convfilt

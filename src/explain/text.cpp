@@ -1,0 +1,242 @@
+#include "src/explain/text.hpp"
+
+#include <cstdio>
+
+#include "src/base/suggest.hpp"
+#include "src/explain/count_reads.hpp"
+
+namespace convfilt {
+namespace {
+
+std::string by(std::int64_t columns, std::int64_t rows) {
+  return std::to_string(columns) + " x " + std::to_string(rows);
+}
+
+std::string area(std::int64_t columns, std::int64_t rows, const std::string& noun) {
+  return by(columns, rows) + " = " + plural(columns * rows, noun);
+}
+
+/// "400 / 256 = 1.5625".
+std::string quotient(std::int64_t a, std::int64_t b) {
+  return std::to_string(a) + " / " + std::to_string(b) + " = " + short_number(double(a) / b);
+}
+
+std::string percent(double share) {
+  return short_number(double(std::int64_t(share * 1000 + 0.5)) / 10) + " %";
+}
+
+/// Headings, and lines of a name and what there is to say.
+class Lines {
+ public:
+  void heading(const std::string& text) { text_ += (text_.empty() ? "" : "\n") + text + "\n"; }
+  void line(const std::string& name, const std::string& what) {
+    text_ += "  " + name + std::string(name.size() < kNames ? kNames - name.size() : 1, ' ') +
+             what + "\n";
+  }
+  void plain(const std::string& text) { text_ += text + "\n"; }
+  const std::string& text() const { return text_; }
+
+ private:
+  static constexpr std::size_t kNames = 19;
+  std::string text_;
+};
+
+std::string verdict(const Compared& reads) {
+  if (!reads.formula) return "by count alone";
+  if (!reads.count) return "by formula alone";
+  return reads.differ() ? "FORMULA AND COUNT DIFFER" : "formula and count agree";
+}
+
+void tell_strategy(const Explanation& e, Lines& lines) {
+  const Strategy& s = *e.strategy;
+  const Family family = s.family_of(e.tuning);
+  const bool spatial = s.has(Setting::domain) && e.tuning[Setting::domain] == kSpatial;
+  lines.heading(std::string(s.name) + ": " + std::string(s.summary) +
+                (spatial ? "; here without transforms" : ""));
+  lines.line("family", std::string(name_of(family)) + ", within " + std::string(bound_of(family)));
+  lines.line("problem", to_string(e.asked));
+  if (const std::string tuning = to_string(e.tuning); !tuning.empty())
+    lines.line("settings", tuning);
+  if (e.parts > 1)
+    lines.line("parts", "the mask is cut into " + std::to_string(e.parts) +
+                            "; what follows is of the first, " +
+                            std::to_string(e.problem.mask.width) + "x" +
+                            std::to_string(e.problem.mask.height) +
+                            ", as if it were a mask of its own, anchored in its middle");
+}
+
+std::string idle(int threads, int busy, const std::string& meanwhile) {
+  return plural(busy, "thread") +
+         (busy < threads ? ", " + std::to_string(threads - busy) + " idle " + meanwhile
+                         : ": all of them");
+}
+
+void tell_threads(const Explanation& e, Lines& lines) {
+  const Geometry& g = *e.geometry;
+  const int threads = g.block_columns * g.block_rows;
+  if (threads == 0) return;
+  lines.line("block", area(g.block_columns, g.block_rows, "thread"));
+  if (g.loading_threads > 0)
+    lines.line("loading", idle(threads, g.loading_threads, "while the tile is loaded"));
+  if (g.computing_threads > 0)
+    lines.line("computing", idle(threads, g.computing_threads, "while outputs are computed"));
+  lines.line("shared memory", plural(std::int64_t(g.shared_bytes), "byte"));
+  const Occupancy& o = e.occupancy;
+  const std::vector<std::string> limits(o.limited_by.begin(), o.limited_by.end());
+  lines.line("on " + std::string(e.architecture->name),
+             plural(o.blocks, "block") + " per SM at most, limited by " + listed(limits) + ": " +
+                 std::to_string(o.threads) + " of " + std::to_string(e.architecture->threads) +
+                 " threads (" + percent(double(o.threads) / e.architecture->threads) +
+                 "); what registers allow, only a device tells");
+}
+
+void tell_tiles(const Explanation& e, Lines& lines) {
+  const Geometry& g = *e.geometry;
+  lines.line("output tile", area(g.out_columns, g.out_rows, "output"));
+  if (outputs_of(g) < std::int64_t(g.out_columns) * g.out_rows)
+    lines.line("blocks apart",
+               area(g.step_x(), g.step_y(), "output") + "; the output tiles overlap");
+  if (g.in_columns == 0) {
+    lines.line("input tile", "none is kept");
+    return;
+  }
+  lines.line("input tile", area(g.in_columns, g.in_rows, "sample"));
+  const std::int64_t inputs = std::int64_t(g.in_columns) * g.in_rows;
+  if (g.in_columns < g.out_columns || g.in_rows < g.out_rows) return;
+  const std::int64_t halo = inputs - std::int64_t(g.out_columns) * g.out_rows;
+  const int right = g.in_columns - g.out_columns - g.lead_x;
+  const int below = g.in_rows - g.out_rows - g.lead_y;
+  if (halo > 0)
+    lines.line("halo", plural(halo, "sample") + ": " + plural(g.lead_x, "column") + " left, " +
+                           std::to_string(right) + " right, " + plural(g.lead_y, "row") +
+                           " above, " + std::to_string(below) + " below");
+  const std::int64_t inside = std::int64_t(e.axes.x.inputs_inside(0)) * e.axes.y.inputs_inside(0);
+  lines.line("corner block",
+             plural(inside, "sample") + " in the image, " + plural(inputs - inside, "ghost cell"));
+}
+
+void tell_reads(const Explanation& e, Lines& lines) {
+  const Geometry& g = *e.geometry;
+  const std::int64_t outputs = outputs_of(g), taps = taps_of(g, e.problem.mask);
+  if (!e.middle.known()) return;
+  lines.heading("Global reads of a block in the middle, per output");
+  if (e.middle.formula)
+    lines.line("by formula", quotient(e.middle.formula->global, outputs) +
+                                 (g.loads_per_output.empty() ? "" : "   " + g.loads_per_output));
+  lines.line("by count", e.middle.count ? quotient(e.middle.count->global, outputs) +
+                                              "   in the emulator; " + verdict(e.middle)
+                                        : "the emulator has no such block to count");
+  const std::int64_t adds = atomic_adds_of(e), accesses = e.middle.value().global + adds;
+  if (adds > 0) lines.line("atomic adds", quotient(adds, outputs) + "   by count");
+  if (!sums_by_library(*e.strategy, e.tuning))
+    lines.line("reuse", std::to_string(outputs) + " * " +
+                            std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
+                            std::to_string(accesses) + " = " +
+                            short_number(double(taps) / accesses) +
+                            (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
+  if (e.middle_counts && e.middle_counts->shared_reads > 0)
+    lines.line("shared reads",
+               quotient(std::int64_t(e.middle_counts->shared_reads), outputs) + "   by count");
+}
+
+void tell_reads_of_all(const Explanation& e, Lines& lines) {
+  if (!e.ghosts_out.known() || !e.with_border.known()) return;
+  const bool whole = e.counted.width == e.problem.width && e.counted.height == e.problem.height;
+  const std::string of = whole ? "the whole picture"
+                               : "a picture of " + std::to_string(e.counted.width) + "x" +
+                                     std::to_string(e.counted.height) +
+                                     ", which has the same edges and can be counted in a moment";
+  const std::int64_t outputs = std::int64_t(e.counted.out_width()) * e.counted.out_height();
+  const Reads &bordered = e.with_border.value(), &bare = e.ghosts_out.value();
+  lines.heading("Global reads of " + of + ", per output" + (e.parts > 1 ? ", under one part" : ""));
+  lines.line("border " + std::string(name_of(e.counted.border)),
+             quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
+  lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
+  const bool by_library = sums_by_library(*e.strategy, e.tuning);
+  if (by_library)
+    lines.line("of that",
+               "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
+  lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
+                                std::to_string(bare.global + bare.made_up) + " samples asked for");
+  if (by_library || atomic_adds_of(e) > 0 || !e.geometry || e.geometry->loads == 0) return;
+  const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
+  if (taps == 0) return;  // the blocks of the counted picture are others
+  lines.line("reuse", quotient(taps, bare.global) +
+                          "   taps on samples of the image / their reads, ghost cells out");
+}
+
+void tell_rows(const Rows& r, Lines& lines) {
+  lines.line("rows", plural(r.bytes, "byte") +
+                         (r.pitch == r.bytes ? ", whole lines of " + std::to_string(kPitchBytes) +
+                                                   " bytes: no padding is needed"
+                                             : ", padded to " + std::to_string(r.pitch) +
+                                                   ": each starts at a line of " +
+                                                   std::to_string(kPitchBytes) + " bytes"));
+  if (r.pitch != r.bytes)
+    lines.line("if packed", percent(r.lost_if_packed) +
+                                " of a row's first line would be the row before, on average");
+}
+
+void tell_picture(const Explanation& e, Lines& lines) {
+  if (!e.geometry && !e.strategy->runs_on(DeviceKind::emulator)) return;
+  lines.heading("The whole picture");
+  if (e.geometry) {
+    const TileAxes& axes = e.axes;
+    lines.line("grid", area(axes.x.tiles(), axes.y.tiles(), "block"));
+    const int cut_x = axes.x.outputs % axes.x.step, cut_y = axes.y.outputs % axes.y.step;
+    if (axes.x.step == axes.x.tile && axes.y.step == axes.y.tile && (cut_x || cut_y))
+      lines.line("edge tiles", (cut_x ? plural(cut_x, "column") + " of outputs in the last column "
+                                                                  "of blocks"
+                                      : std::string()) +
+                                   (cut_x && cut_y ? ", " : "") +
+                                   (cut_y ? plural(cut_y, "row") + " in the last row" : ""));
+  }
+  if (e.strategy->runs_on(DeviceKind::emulator)) tell_rows(e.rows, lines);
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.4f", value);
+  std::string number = text;
+  while (number.ends_with('0')) number.pop_back();
+  if (number.ends_with('.')) number.pop_back();
+  return number;
+}
+
+std::string plural(std::int64_t count, const std::string& noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+std::int64_t outputs_of(const Geometry& g) {
+  return std::int64_t(g.step_x()) * g.step_y();
+}
+
+std::int64_t taps_of(const Geometry& g, const Mask& mask) {
+  return outputs_of(g) * mask.width * mask.height;
+}
+
+std::int64_t atomic_adds_of(const Explanation& e) {
+  return e.middle_counts ? std::int64_t(e.middle_counts->atomic_adds) : 0;
+}
+
+std::string to_text(const Explanation& e) {
+  Lines lines;
+  tell_strategy(e, lines);
+  if (e.geometry) {
+    lines.heading("One block");
+    tell_threads(e, lines);
+    tell_tiles(e, lines);
+    if (!e.geometry->note.empty()) lines.line("note", e.geometry->note);
+    tell_reads(e, lines);
+  }
+  tell_picture(e, lines);
+  tell_reads_of_all(e, lines);
+  const auto differences = e.differences();
+  if (!differences.empty()) lines.heading("FORMULA AND COUNT DIFFER");
+  for (const std::string& sentence : differences) lines.plain("  " + sentence);
+  return lines.text();
+}
+
+}  // namespace convfilt

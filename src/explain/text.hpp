@@ -1,0 +1,27 @@
+/// An explanation in words.
+#pragma once
+
+#include <string>
+
+#include "src/explain/explain.hpp"
+
+namespace convfilt {
+
+/// Lines under headings, numbers with the sums they come from; differences of formula and count
+/// last, in capitals.
+std::string to_text(const Explanation& explanation);
+
+/// A number as text: whole ones as they are, others with four decimals at most.
+std::string short_number(double value);
+
+/// "144 ghost cells", "1 ghost cell".
+std::string plural(std::int64_t count, const std::string& noun);
+
+/// Of a block in the middle, as the emulator counted them; 0 where it has no such block.
+std::int64_t atomic_adds_of(const Explanation& e);
+
+/// Outputs of a block that are counted to it alone, and all its taps.
+std::int64_t outputs_of(const Geometry& geometry);
+std::int64_t taps_of(const Geometry& geometry, const Mask& mask);
+
+}  // namespace convfilt

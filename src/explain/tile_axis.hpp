@@ -1,0 +1,61 @@
+/// Tiles along one axis of a picture: what lies in the image and what is a ghost cell. What is
+/// asked of both axes is the product.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/problem.hpp"
+#include "kernels/strategy.hpp"
+
+namespace convfilt {
+
+struct TileAxis {
+  int inputs = 0;   ///< samples of the picture along the axis
+  int outputs = 0;  ///< of the result
+  int side = 0;     ///< of the mask
+  int lead = 0;     ///< output n sums the samples from n - lead on
+  int anchor = 0;   ///< of the mask: output n lies over sample n - lead + anchor
+  int tile = 0;     ///< outputs of a block
+  int step = 0;     ///< from block to block; less than `tile` where output tiles overlap
+  int in_tile = 0;  ///< samples of its input tile; 0 = none is kept
+  int in_lead = 0;  ///< of them, those before the output tile
+
+  /// Blocks that cover the outputs: where output tiles overlap, the first begins before them.
+  int tiles() const { return (outputs + tile - 1) / step; }
+
+  /// The first output of tile t; how far right of it the image's sample under it lies; and the
+  /// first sample of its input tile. Tiles may reach beyond the outputs and the image.
+  int first_output(int t) const { return t * step - (tile - step); }
+  int shift() const { return anchor - lead; }
+  int first_input(int t) const { return first_output(t) + shift() - in_lead; }
+
+  /// Outputs of tile t that exist.
+  int outputs_of(int t) const;
+
+  /// Samples of tile t's input tile that lie in the image.
+  int inputs_inside(int t) const;
+
+  /// Taps of tile t's existing outputs that lie in the image.
+  std::int64_t taps_inside(int t) const;
+
+  /// Of all tiles together; and of all outputs, each once.
+  std::int64_t all_inputs_inside() const;
+  std::int64_t all_taps_inside() const;
+
+ private:
+  std::int64_t taps_inside_of(int first, int last) const;
+};
+
+/// Both axes of a problem whose blocks look like that. `lead_x` and `lead_y` of the geometry must
+/// be those of Mode::same, where output n lies over sample n.
+struct TileAxes {
+  TileAxis x, y;
+
+  std::int64_t blocks() const { return std::int64_t(x.tiles()) * y.tiles(); }
+  std::int64_t outputs() const { return std::int64_t(x.outputs) * y.outputs; }
+  std::int64_t taps() const { return outputs() * x.side * y.side; }
+};
+
+TileAxes tile_axes(const Problem& problem, const Geometry& geometry);
+
+}  // namespace convfilt

@@ -1,0 +1,204 @@
+#include "src/filter/convolver.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <sstream>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/base/log.hpp"
+#include "src/base/source_text.hpp"
+#include "src/filter/alpha.hpp"
+#include "src/filter/rows.hpp"
+
+namespace convfilt {
+namespace {
+
+/// Plans kept: two masks of an edge filter, each for colours and alpha. Every plan holds device
+/// memory.
+constexpr std::size_t kMaxPlans = 4;
+
+/// A gain this near to 1 is 1 but for the rounding of weights: brightness and alpha are preserved.
+constexpr double kUnitGainTolerance = 1e-6;
+
+bool same(const Mask& a, const Mask& b) {
+  return a.width == b.width && a.height == b.height && a.anchor_x == b.anchor_x &&
+         a.anchor_y == b.anchor_y && a.divisor == b.divisor && a.offset == b.offset &&
+         a.weights == b.weights;
+}
+
+bool same(const Problem& a, const Problem& b) {
+  return a.width == b.width && a.height == b.height && a.channels == b.channels &&
+         a.depth == b.depth && a.border == b.border && a.mode == b.mode &&
+         (a.border != Border::constant || a.border_value == b.border_value) && same(a.mask, b.mask);
+}
+
+/// Whether no sample is infinite, NaN or beyond 1e30, whose sums may overflow.
+bool transforms_well(const Image& in, int threads) {
+  constexpr auto kLargest = std::bit_cast<std::uint32_t>(1e30f);
+  std::atomic<bool> all = true;
+  for_rows(in, threads, [&](int y) {
+    const auto* const row = reinterpret_cast<const std::uint32_t*>(in.view().row(y));
+    std::uint32_t largest = 0;
+    for (std::ptrdiff_t x = 0; x < std::ptrdiff_t(in.width()) * in.channels(); ++x)
+      largest = std::max(largest, row[x] & 0x7fffffff);
+    if (largest > kLargest) all = false;
+  });
+  return all;
+}
+
+}  // namespace
+
+Convolver::Convolver(ConvolverOptions options, Machine machine)
+    : options_(std::move(options)), machine_(std::move(machine)) {}
+
+Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs, bool finite) {
+  const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const Prepared& p) {
+    return p.finite == finite && same(p.problem, problem);
+  });
+  if (found != prepared_.end()) return *found;
+
+  Request request = options_.request;
+  request.finite = finite;
+  const Choice choice = choose(problem, runs, request, machine_);
+  if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
+  if (prepared_.size() == kMaxPlans) prepared_.erase(prepared_.begin());
+  PlanOptions how;
+  how.device = choice.ordinal;
+  how.threads = options_.request.threads;
+  how.padded_pitch = options_.padded_pitch;
+  how.tuning = options_.request.tuning;
+  report_.choice = choice;
+  prepared_.push_back(
+      {problem, finite, choice, choice.strategy->prepare(problem, choice.device, how)});
+  return prepared_.back();
+}
+
+Problem Convolver::problem_of(const Image& in, const Mask& mask, double border_value) const {
+  Problem problem;
+  problem.width = in.width();
+  problem.height = in.height();
+  problem.channels = in.channels();
+  problem.depth = in.depth();
+  problem.border = options_.border;
+  problem.border_value = border_value;
+  problem.mask = mask;
+  problem.mode = options_.mode;
+  return problem;
+}
+
+Image Convolver::result_like(const Image& in, const Mask& mask) const {
+  const Problem problem = problem_of(in, mask, 0);
+  if (const std::string refusal = mode_refuses(problem); !refusal.empty())
+    throw UsageError("mask " + quoted(mask.name) + ": " + refusal);
+  return Image(problem.out_width(), problem.out_height(), in.channels(), in.depth());
+}
+
+Convolver::Offset Convolver::offset_of(const Mask& mask) const {
+  Problem problem;
+  problem.mask = mask;
+  problem.mode = options_.mode;
+  return {mask.anchor_x - problem.lead_x(), mask.anchor_y - problem.lead_y()};
+}
+
+void Convolver::run(const Image& in, const Mask& mask, double border_value, int runs, Image& out) {
+  const Problem problem = problem_of(in, mask, border_value);
+  Prepared* found = &prepared(problem, runs, true);
+  // Where auto would transform floats, it looks at them first.
+  if (options_.request.strategy == "auto" && problem.depth == Depth::f32 &&
+      found->choice.strategy->family == Family::transform &&
+      !transforms_well(in, options_.request.threads)) {
+    found = &prepared(problem, runs, false);
+  }
+  Prepared& ready = *found;
+  const Timing timing = ready.plan->run(in.view(), out.view());
+  const Counts counts = ready.plan->counts();
+
+  report_.choice = ready.choice;
+  const std::string line = to_string(problem);
+  if (std::find(report_.problems.begin(), report_.problems.end(), line) == report_.problems.end())
+    report_.problems.push_back(line);
+  report_.timing.upload_ms += timing.upload_ms;
+  report_.timing.kernel_ms += timing.kernel_ms;
+  report_.timing.download_ms += timing.download_ms;
+  report_.timing.bands = std::max(report_.timing.bands, timing.bands);
+  report_.counts.global_reads += counts.global_reads;
+  report_.counts.shared_reads += counts.shared_reads;
+  report_.counts.barriers += counts.barriers;
+  report_.counts.ghost_cells += counts.ghost_cells;
+  report_.counts.blocks += counts.blocks;
+  report_.counts.atomic_adds += counts.atomic_adds;
+  ++report_.runs;
+}
+
+Image Convolver::convolve(const Image& in, const Mask& mask) {
+  check_border_value(in.depth());
+  if (!is_opaque(in)) return convolve_with_alpha(in, mask);
+  if (!in.has_alpha()) {
+    Image out = result_like(in, mask);
+    run(in, mask, options_.border_value, 1, out);
+    return out;
+  }
+  // Opaque pictures keep their own depth and its exact arithmetic.
+  const int threads = options_.request.threads;
+  const Image colours = without_alpha(in, threads);
+  Image filtered = result_like(colours, mask);
+  run(colours, mask, options_.border_value, 1, filtered);
+  return with_opaque_alpha(filtered, threads);
+}
+
+Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
+  // The offset is a colour, not a weight: it is added once colours are no longer premultiplied.
+  Mask plain = mask;
+  plain.offset = 0;
+  const bool filters_alpha = std::abs(gain(mask) - 1) <= kUnitGainTolerance;
+  const double full = opaque(in.depth());
+  const int threads = options_.request.threads;
+  const int colours = colour_channels(in);
+  const int runs = colours + (filters_alpha ? 1 : 0);
+
+  describe(
+      "a picture with alpha: " + std::to_string(colours) + " colours premultiplied by alpha, " +
+      (filters_alpha ? "and alpha, one after another in f32"
+                     : "one after another in f32; alpha is kept, as the mask's gain is not 1"));
+
+  Image plane = plane_like(in), filtered = result_like(plane, mask);
+  take_plane(in, colours, threads, plane);
+  Image alpha;
+  if (filters_alpha) {
+    alpha = result_like(plane, mask);
+    run(plane, plain, full, runs, alpha);
+  } else {
+    const Offset from = offset_of(mask);
+    alpha = moved(plane, from.x, from.y, filtered, float(full));
+  }
+  Image out = result_like(in, mask);
+  store_alpha(alpha, threads, out);
+  for (int c = 0; c < colours; ++c) {
+    take_premultiplied(in, c, threads, plane);
+    run(plane, plain, options_.border_value * full, runs, filtered);
+    store_colour(filtered, alpha, mask.offset, c, threads, out);
+  }
+  return out;
+}
+
+void Convolver::check_border_value(Depth depth) const {
+  if (options_.border != Border::constant) return;
+  const double value = options_.border_value;
+  const bool whole = depth == Depth::f32 || value == std::floor(value);
+  const bool inside = depth == Depth::f32 || (value >= 0 && value <= full_range(depth));
+  if (whole && inside && std::isfinite(value)) return;
+  std::ostringstream text;
+  text.imbue(std::locale::classic());
+  text << "--border-value " << value << ": samples of this picture are " << name_of(depth) << ", ";
+  if (depth == Depth::f32)
+    text << "any finite number";
+  else
+    text << "whole numbers from 0 to " << full_range(depth);
+  throw UsageError(text.str());
+}
+
+}  // namespace convfilt

@@ -1,0 +1,91 @@
+/// Choose a strategy and a device, prepare once, run many.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/problem.hpp"
+#include "kernels/strategy.hpp"
+#include "src/auto/choice.hpp"
+#include "src/picture/image.hpp"
+
+namespace convfilt {
+
+struct ConvolverOptions {
+  Request request;
+  Border border = Border::replicate;
+  double border_value = 0;  ///< for Border::constant, in sample units
+  bool padded_pitch = true;
+  Mode mode = Mode::same;
+};
+
+/// What was done so far.
+struct Report {
+  Choice choice;    ///< of the latest run
+  std::string job;  ///< what the runs are for, where there are several; else empty
+  std::vector<std::string> problems;  ///< of all runs, in one line each, each once
+  Timing timing;                      ///< milliseconds of all runs; bands: the most of any run
+  Counts counts;                      ///< of all runs in the emulator
+  int runs = 0;
+};
+
+/// Keeps prepared plans, so that a second picture of the same shape costs no preparation. Not
+/// thread-safe.
+class Convolver {
+ public:
+  explicit Convolver(ConvolverOptions options, Machine machine = this_machine());
+
+  /// Filters every channel with the mask, border and offset applied; the result has the input's
+  /// depth and channels, and the size that the mode says. Alpha is filtered with the colours where
+  /// the mask's gain is 1, and kept where it is not (an edge has no transparency of its own); where
+  /// the picture is opaque everywhere, colours get exactly the bytes they get without alpha, and
+  /// alpha stays opaque. A ghost cell of border constant is opaque. Throws UsageError and
+  /// DeviceError as choose() does.
+  Image convolve(const Image& in, const Mask& mask);
+
+  /// out = the picture as it is filtered with the mask and a border value of its own, without a
+  /// thought of alpha; `out` is like result_like(in, mask). `runs` says how many such pictures the
+  /// job has in all, for the choice of the device.
+  void run(const Image& in, const Mask& mask, double border_value, int runs, Image& out);
+
+  /// A picture like `in`, of the size that the mode gives its result; not initialised. Throws
+  /// UsageError where there is no result.
+  Image result_like(const Image& in, const Mask& mask) const;
+
+  /// How far the result's pixel (0, 0) lies from the input's, in pixels.
+  struct Offset {
+    int x = 0, y = 0;
+  };
+  Offset offset_of(const Mask& mask) const;
+
+  /// Says in the report what several runs are for.
+  void describe(std::string job) { report_.job = std::move(job); }
+
+  /// The border value as a sample of a picture of this depth; throws UsageError where it is none:
+  /// out of range, or not whole for an integer depth.
+  void check_border_value(Depth depth) const;
+
+  const ConvolverOptions& options() const { return options_; }
+  const Report& report() const { return report_; }
+
+ private:
+  struct Prepared {
+    Problem problem;
+    bool finite;  ///< Request::finite
+    Choice choice;
+    std::unique_ptr<Plan> plan;
+  };
+
+  Problem problem_of(const Image& in, const Mask& mask, double border_value) const;
+  Prepared& prepared(const Problem& problem, int runs, bool finite);
+  Image convolve_with_alpha(const Image& in, const Mask& mask);
+
+  ConvolverOptions options_;
+  Machine machine_;
+  std::vector<Prepared> prepared_;  ///< the latest last
+  Report report_;
+};
+
+}  // namespace convfilt

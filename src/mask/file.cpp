@@ -1,0 +1,158 @@
+#include "src/mask/file.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "src/base/atomic_file.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/log.hpp"
+#include "src/base/nearest.hpp"
+#include "src/base/source_text.hpp"
+#include "src/mask/text.hpp"
+
+namespace convfilt {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// 1025 x 1025 weights of 60 letters each: whatever is larger is not a mask.
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+
+std::string system_message() {
+  return std::generic_category().message(errno);
+}
+
+// From regular files as from pipes, so that `apply <(make-mask)` works.
+std::string read_file(const std::string& path) {
+  const std::string name = printable_name(path);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    throw IoError(name + ": a folder, not a mask; name a file in it");
+  }
+  errno = 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  if (!file) throw IoError(name + ": cannot be opened: " + system_message() + "; check the path");
+  std::string text;
+  char block[1 << 16];
+  while (const std::size_t n = std::fread(block, 1, sizeof block, file.get())) {
+    text.append(block, n);
+    if (text.size() > kMaxBytes) {
+      throw IoError(name + ": larger than 64 MiB, so not a mask; give a text file with weights");
+    }
+  }
+  if (std::ferror(file.get()) != 0) {
+    throw IoError(name + ": cannot be read: " + system_message() + "; check the disk");
+  }
+  return text;
+}
+
+Mask load_file(const std::string& path) {
+  std::string doubt;
+  Mask mask = parse_mask(read_file(path), path, &doubt);
+  if (!doubt.empty()) log_warning(doubt);
+  return mask;
+}
+
+// The text of the first comment line.
+std::string description_of(std::string_view text) {
+  while (!text.empty()) {
+    std::string_view line = SourceText::take_line(text);
+    const std::size_t sign = line.find_first_not_of(" \t");
+    if (sign == std::string_view::npos || line[sign] != '#') continue;
+    line.remove_prefix(sign + 1);
+    const std::size_t first = line.find_first_not_of(" \t");
+    if (first == std::string_view::npos) continue;
+    return std::string(line.substr(first, line.find_last_not_of(" \t") + 1 - first));
+  }
+  return "";
+}
+
+// Every filter's file, by name.
+std::map<std::string, fs::path> filter_files() {
+  const std::vector<fs::path> folders = filter_folders();
+  if (folders.empty()) {
+    throw IoError(
+        "no folder of filters was found, neither beside the program nor in " CONVFILT_SOURCE_FILTERS
+        "; install convfilt again, or name one in CONVFILT_FILTERS");
+  }
+  std::map<std::string, fs::path> files;
+  for (const fs::path& folder : folders) {
+    std::error_code error;
+    for (fs::directory_iterator entry(folder, error), end; entry != end; entry.increment(error)) {
+      const fs::path& path = entry->path();
+      if (path.extension() == ".txt" || path.extension() == ".mat") {
+        files.emplace(path.stem().string(), path);
+      }
+    }
+    if (error) {
+      throw IoError(folder.string() + ": cannot be listed: " + error.message() +
+                    "; check CONVFILT_FILTERS or install convfilt again");
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
+std::vector<fs::path> filter_folders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  if (const char* named = std::getenv("CONVFILT_FILTERS"); named != nullptr && *named != '\0') {
+    if (!fs::is_directory(named, error)) {
+      throw UsageError("CONVFILT_FILTERS: '" + printable_name(named) +
+                       "' is not a folder; name a folder with masks, or unset it");
+    }
+    folders.emplace_back(named);
+  }
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  const fs::path installed = program.parent_path() / CONVFILT_FILTERS_FROM_PROGRAM;
+  if (!error && fs::is_directory(installed, error)) folders.push_back(installed.lexically_normal());
+  const fs::path in_source = CONVFILT_SOURCE_FILTERS;
+  if (fs::is_directory(in_source, error)) folders.push_back(in_source);
+  return folders;
+}
+
+Mask load_mask(const std::string& path_or_name) {
+  std::error_code ignored;
+  const bool is_path = path_or_name.find('/') != std::string::npos;
+  const bool is_file =
+      fs::exists(path_or_name, ignored) && !fs::is_directory(path_or_name, ignored);
+  if (is_path || is_file) return load_file(path_or_name);
+
+  const std::map<std::string, fs::path> files = filter_files();
+  const auto file = files.find(path_or_name);
+  if (file != files.end()) return load_file(file->second.string());
+  std::vector<std::string> names;
+  for (const auto& [name, path] : files) names.push_back(name);
+  // "gausian5.txt" was meant for a file, but the filter of that name may be what is wanted.
+  const std::string stem = fs::path(path_or_name).stem().string();
+  throw UsageError("'" + printable_name(path_or_name) +
+                   "' is neither a file nor a filter (see 'convfilt list filters')" +
+                   did_you_mean(stem, names));
+}
+
+std::vector<FilterInfo> list_filters() {
+  std::vector<FilterInfo> filters;
+  for (const auto& [name, path] : filter_files()) {
+    const std::string text = read_file(path.string());
+    const Mask mask = parse_mask(text, path.string());
+    filters.push_back({name, description_of(text), mask.width, mask.height});
+  }
+  return filters;
+}
+
+void check_keeps_mask(const std::string& mask, const std::string& out) {
+  if (same_file(mask, out))
+    throw UsageError("'" + printable_name(out) +
+                     "' is the file of the mask, which the result would replace; write to another "
+                     "file");
+}
+
+}  // namespace convfilt

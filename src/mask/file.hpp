@@ -1,0 +1,39 @@
+/// Masks from files, and the filters: the named masks that come with the program.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "kernels/problem.hpp"
+
+namespace convfilt {
+
+/// One line of `convfilt list filters`.
+struct FilterInfo {
+  std::string name;         ///< the file's stem: what load_mask takes
+  std::string description;  ///< the file's first comment line, without '#'; may be empty
+  int width = 0, height = 0;
+};
+
+/// A mask from a text file, or a filter by its name. An existing file, and anything with a '/' in
+/// it, is a file; all else is a name. Logs a warning for a grid that could be meant as
+/// a vips matrix.
+///
+/// Throws IoError if the file cannot be read, is larger than 64 MiB or is not a mask (see
+/// parse_mask); UsageError for a name that no filter has, with the nearest names.
+Mask load_mask(const std::string& path_or_name);
+
+/// All filters, by name. Where two folders have the same name, the one searched first counts.
+/// Throws IoError if one of the files is not a mask.
+std::vector<FilterInfo> list_filters();
+
+/// The folders with filters, in the order of search, existing ones only: that of the environment
+/// variable CONVFILT_FILTERS, the one installed beside the running program, the source tree's.
+/// Throws UsageError if CONVFILT_FILTERS is set and is no folder.
+std::vector<std::filesystem::path> filter_folders();
+
+/// Throws UsageError where an output would replace the file of a mask.
+void check_keeps_mask(const std::string& mask, const std::string& out);
+
+}  // namespace convfilt

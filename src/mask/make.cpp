@@ -1,0 +1,166 @@
+#include "src/mask/make.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/mask/exact.hpp"
+#include "src/mask/number.hpp"
+
+namespace convfilt {
+namespace {
+
+// Four sigma: see gaussian_mask for what is lost beyond.
+constexpr double kSigmasKept = 4;
+constexpr int kMaxRadius = (kMaxMaskSide - 1) / 2;
+constexpr double kMaxSigma = kMaxRadius / kSigmasKept;
+constexpr double kMaxAmount = 1e6;
+
+int radius_for(double sigma) {
+  if (!(sigma > 0 && sigma <= kMaxSigma)) {
+    throw UsageError("sigma " + print_number(sigma) +
+                     " is impossible; give one above 0 and up to " + print_number(kMaxSigma) +
+                     ", where the mask is " + std::to_string(kMaxMaskSide) + " pixels wide");
+  }
+  return std::max(1, static_cast<int>(std::ceil(kSigmasKept * sigma)));
+}
+
+// exp(-x*x / (2 sigma*sigma)) for `side` x about 0, one apart, over their sum. The quotient is
+// squared, not its parts, so that a sigma whose square is no double any more still gives 1 in the
+// middle.
+std::vector<double> gaussian_samples(double sigma, int side) {
+  std::vector<double> samples;
+  double sum = 0;
+  for (int i = 0; i < side; ++i) {
+    const double t = (i - 0.5 * (side - 1)) / sigma;
+    samples.push_back(std::exp(-0.5 * t * t));
+    sum += samples.back();
+  }
+  for (double& sample : samples) sample /= sum;
+  return samples;
+}
+
+std::string name_with(const std::string& name, double sigma) {
+  return name + " sigma " + print_number(sigma);
+}
+
+bool all_whole(const std::vector<double>& weights) {
+  return std::all_of(weights.begin(), weights.end(),
+                     [](double w) { return w == std::trunc(w) && std::abs(w) < 0x1p53; });
+}
+
+std::vector<double> outer_product(const std::vector<double>& column,
+                                  const std::vector<double>& row) {
+  std::vector<double> weights;
+  weights.reserve(column.size() * row.size());
+  for (double of_column : column) {
+    for (double of_row : row) weights.push_back(of_column * of_row);
+  }
+  return weights;
+}
+
+}  // namespace
+
+Mask gaussian_mask(double sigma) {
+  const int side = 2 * radius_for(sigma) + 1;
+  const std::vector<double> line = gaussian_samples(sigma, side);
+  return make_mask(name_with("gaussian", sigma), side, side, outer_product(line, line));
+}
+
+void check_mask_sides(int width, int height) {
+  if (width < 1 || height < 1 || width > kMaxMaskSide || height > kMaxMaskSide) {
+    throw UsageError("a mask of " + std::to_string(width) + "x" + std::to_string(height) +
+                     " is impossible; give sides of 1 to " + std::to_string(kMaxMaskSide));
+  }
+}
+
+Mask gaussian_mask_of(int width, int height) {
+  check_mask_sides(width, height);
+  constexpr double kSidesPerSigma = 6;
+  const auto line = [](int side) { return gaussian_samples(side / kSidesPerSigma, side); };
+  return make_mask(std::string(kGaussianName), width, height,
+                   outer_product(line(height), line(width)));
+}
+
+Mask box_mask(int side) {
+  if (side < 1 || side > kMaxMaskSide) {
+    throw UsageError("a box of side " + std::to_string(side) +
+                     " is impossible; give a side of 1 to " + std::to_string(kMaxMaskSide));
+  }
+  const std::size_t count = std::size_t(side) * side;
+  return make_mask("box" + std::to_string(side), side, side, std::vector<double>(count, 1.0),
+                   static_cast<double>(count));
+}
+
+Mask sharpen_mask(double amount, double sigma) {
+  if (!(amount >= 0 && amount <= kMaxAmount)) {
+    throw UsageError("amount " + print_number(amount) + " is impossible; give one from 0 to " +
+                     print_number(kMaxAmount));
+  }
+  Mask mask = gaussian_mask(sigma);
+  mask.name = name_with("sharpen " + print_number(amount), sigma);
+  for (double& weight : mask.weights) weight *= -amount;
+  mask.weights[mask.weights.size() / 2] += 1 + amount;
+  return mask;
+}
+
+Mask log_mask(double sigma) {
+  const int radius = radius_for(sigma), side = 2 * radius + 1;
+  const std::vector<double> line = gaussian_samples(sigma, side);
+  // (r*r - 2 sigma*sigma) * Gaussian, the Laplacian but for a factor, which the scaling below sets.
+  // In units of sigma, since the square of a small sigma is no double.
+  std::vector<double> weights;
+  weights.reserve(std::size_t(side) * side);
+  double sum = 0;
+  for (int y = -radius; y <= radius; ++y) {
+    for (int x = -radius; x <= radius; ++x) {
+      const double gauss = line[y + radius] * line[x + radius];
+      const double s = x / sigma, t = y / sigma;
+      weights.push_back(gauss == 0 ? 0 : (s * s + t * t - 2) * gauss);
+      sum += weights.back();
+    }
+  }
+  const double mean = sum / static_cast<double>(weights.size());
+  double moment = 0;
+  for (int y = -radius; y <= radius; ++y) {
+    for (int x = -radius; x <= radius; ++x) {
+      double& weight = weights[std::size_t(y + radius) * side + (x + radius)];
+      weight -= mean;
+      moment += weight * (double(x) * x + double(y) * y);
+    }
+  }
+  // The paraboloid gives half the moment, and shall give 2.
+  for (double& weight : weights) weight *= 4 / moment;
+  return make_mask(name_with("log", sigma), side, side, std::move(weights));
+}
+
+Mask normalized(const Mask& mask) {
+  double sum = 0, positive = 0, magnitudes = 0;
+  for (double weight : mask.weights) {
+    sum += weight;
+    positive += std::max(weight, 0.0);
+    magnitudes += std::abs(weight);
+  }
+  if (magnitudes == 0) {
+    throw UsageError("mask " + mask.name +
+                     " cannot be normalised: its weights are all 0; leave out --normalize");
+  }
+  if (std::abs(sum) <= 1e-12 * magnitudes) sum = positive;
+  Mask result = mask;
+  if (all_whole(mask.weights)) {
+    // Whole numbers are summed without rounding, so the quotients are exact fractions.
+    std::vector<Number> weights;
+    weights.reserve(mask.weights.size());
+    for (double weight : mask.weights) weights.push_back(number_of(weight));
+    set_weights(result, weights, number_of(sum), number_of(mask.offset, mask.divisor));
+    return result;
+  }
+  for (double& weight : result.weights) weight /= sum;
+  result.divisor = 1;
+  return result;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,161 @@
+#include "src/mask/number.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <system_error>
+
+namespace convfilt {
+namespace {
+
+constexpr std::string_view kRemedy = "write an integer, a decimal or a fraction such as 1/9";
+constexpr std::int64_t kMostDigits = 18;  // 10^18 is the largest power of ten in 64 bits
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+// Takes the digits at the front of `rest`.
+std::string_view take_digits(std::string_view& rest) {
+  const std::size_t n = std::find_if_not(rest.begin(), rest.end(), is_digit) - rest.begin();
+  const std::string_view digits = rest.substr(0, n);
+  rest.remove_prefix(n);
+  return digits;
+}
+
+bool take(std::string_view& rest, std::string_view any_of) {
+  if (rest.empty() || any_of.find(rest.front()) == std::string_view::npos) return false;
+  rest.remove_prefix(1);
+  return true;
+}
+
+bool all_zero(std::string_view digits) {
+  return digits.find_first_not_of('0') == std::string_view::npos;
+}
+
+std::optional<std::int64_t> small_integer(std::string_view digits) {
+  std::int64_t n = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), n);
+  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
+  return n;
+}
+
+// A word of digits, point and exponent that has been checked; nothing outside a double's range.
+std::optional<double> to_double(std::string_view word) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error != std::errc{} || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+// whole.part x 10^exponent as a fraction, if 64 bits hold it.
+std::optional<Rational> exact_decimal(std::string_view whole, std::string_view part,
+                                      std::string_view exponent, bool negative_exponent) {
+  std::string digits = std::string(whole) + std::string(part);
+  const std::size_t significant = digits.find_last_not_of('0') + 1;
+  const auto trailing_zeros = static_cast<std::int64_t>(digits.size() - significant);
+  digits.resize(significant);
+  const auto mantissa = small_integer(digits);
+  const auto power = exponent.empty() ? 0 : small_integer(exponent);
+  if (!mantissa || !power || *power > 1'000'000) return std::nullopt;
+  const std::int64_t shift = (negative_exponent ? -*power : *power) + trailing_zeros -
+                             static_cast<std::int64_t>(part.size());
+  if (std::abs(shift) > kMostDigits) return std::nullopt;
+  std::int64_t ten_to_shift = 1;
+  for (std::int64_t i = 0; i < std::abs(shift); ++i) ten_to_shift *= 10;
+  return shift < 0 ? make_rational(*mantissa, ten_to_shift)
+                   : make_rational(__int128{*mantissa} * ten_to_shift, 1);
+}
+
+// Puts the sign on. A negative zero becomes zero: it means the same, and prints better.
+Number with_sign(bool negative, double value, std::optional<Rational> exact) {
+  if (!negative || value == 0) return {value, exact};
+  if (exact) exact->num = -exact->num;
+  return {-value, exact};
+}
+
+std::string out_of_range() {
+  return "is outside the range of a double, about 1e-308 to 1e308; scale the numbers";
+}
+
+std::optional<Number> parse_fraction(bool negative, std::string_view top, std::string_view bottom,
+                                     std::string& why) {
+  if (all_zero(bottom)) {
+    why = "divides by zero";
+    return std::nullopt;
+  }
+  if (all_zero(top)) return Number{0, Rational{}};
+  const auto num = small_integer(top), den = small_integer(bottom);
+  if (num && den) {
+    const auto exact = make_rational(*num, *den);
+    return with_sign(negative, double(exact->num) / double(exact->den), exact);
+  }
+  const auto num_double = to_double(top), den_double = to_double(bottom);
+  const double value = num_double && den_double ? *num_double / *den_double : 0;
+  if (value == 0 || !std::isfinite(value)) {
+    why = out_of_range();
+    return std::nullopt;
+  }
+  return with_sign(negative, value, std::nullopt);
+}
+
+// Why a word that has not the form of a number has not.
+std::string complaint(std::string_view unsigned_word) {
+  std::string lower(unsigned_word);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  const std::string remedy = "; " + std::string(kRemedy);
+  if (lower.starts_with("nan") || lower.starts_with("inf"))
+    return "is not a finite number" + remedy;
+  if (lower.starts_with("0x")) return "is hexadecimal" + remedy;
+  return "is not a number" + remedy;
+}
+
+}  // namespace
+
+std::optional<Number> parse_number(std::string_view word, std::string& why) {
+  std::string_view rest = word;
+  const bool negative = rest.starts_with('-');
+  take(rest, "+-");
+  const std::string_view unsigned_word = rest;
+  const std::string_view whole = take_digits(rest);
+  if (!whole.empty() && take(rest, "/")) {
+    const std::string_view bottom = take_digits(rest);
+    if (!bottom.empty() && rest.empty()) return parse_fraction(negative, whole, bottom, why);
+    why = complaint(unsigned_word);
+    return std::nullopt;
+  }
+  const std::string_view part = take(rest, ".") ? take_digits(rest) : std::string_view{};
+  bool well_formed = !whole.empty() || !part.empty();
+  bool negative_exponent = false;
+  std::string_view exponent;
+  if (take(rest, "eE")) {
+    negative_exponent = rest.starts_with('-');
+    take(rest, "+-");
+    exponent = take_digits(rest);
+    well_formed = well_formed && !exponent.empty();
+  }
+  if (!well_formed || !rest.empty()) {
+    why = complaint(unsigned_word);
+    return std::nullopt;
+  }
+  if (all_zero(whole) && all_zero(part)) return Number{0, Rational{}};
+  const auto value = to_double(unsigned_word);
+  if (!value || *value == 0) {
+    why = out_of_range();
+    return std::nullopt;
+  }
+  return with_sign(negative, *value, exact_decimal(whole, part, exponent, negative_exponent));
+}
+
+std::string print_number(double value) {
+  constexpr double kWhole = 9007199254740992;  // 2^53
+  char text[64];
+  const bool whole = std::abs(value) <= kWhole && value == std::trunc(value);
+  const auto [end, error] =
+      whole ? std::to_chars(text, text + sizeof text, static_cast<std::int64_t>(value))
+            : std::to_chars(text, text + sizeof text, value);
+  return error == std::errc{} ? std::string(text, end) : "0";
+}
+
+}  // namespace convfilt

@@ -1,0 +1,33 @@
+/// Masks without a meaning, for measuring: the same ones on every machine.
+#pragma once
+
+#include <string_view>
+
+#include "kernels/problem.hpp"
+
+namespace convfilt {
+
+/// What a random mask's weights are.
+enum class Weights {
+  bits16,  ///< whole numbers that take two bytes each, over a power of two; full rank
+  bits8,   ///< whole numbers that a signed byte holds, over a power of two; full rank
+  rank1,   ///< a row of reals times a column of reals, with a gain of 1
+  rank2,   ///< twice such a mask, less another
+};
+
+inline constexpr Weights kWeights[] = {Weights::bits16, Weights::bits8, Weights::rank1,
+                                       Weights::rank2};
+
+/// "16bit", "8bit", "rank1", "rank2"; random_mask() names its masks so.
+std::string_view name_of(Weights weights);
+
+/// A mask of these sides, the same for the same arguments. Whole numbers lie in -limit/2..limit
+/// with a sum above a quarter of the sum of their magnitudes, and the divisor is the smallest power
+/// of two not below that sum, so that a result is neither dark nor mostly saturated. The limit is
+/// 32639 = 127 * 257, the most that two signed bytes hold, or 127; less where 8-bit sums would not
+/// stay exact: 2^22 / (width * height), from 129 weights on with two bytes. Factors of rank1 and
+/// rank2 lie in 0.25..1, evenly spread. Throws UsageError as
+/// check_mask_sides does.
+Mask random_mask(Weights weights, int width, int height);
+
+}  // namespace convfilt

@@ -1,0 +1,44 @@
+/// What a picture file says that OpenCV does not pass on, or gets wrong.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/picture/formats.hpp"
+
+namespace convfilt {
+
+struct FileFacts {
+  std::int64_t width = 0, height = 0;  ///< in pixels, where they are needed before decoding; else 0
+  int orientation = 1;                 ///< EXIF's 1..8, still to be applied
+  std::string
+      damage;  ///< why the file cannot be whole, in plain words; empty when nothing is known
+  std::string refusal;  ///< a kind that OpenCV would read wrongly, with the remedy
+  std::vector<std::string> warnings;
+  bool drop_alpha = false;     ///< the fourth channel OpenCV makes means nothing
+  bool premultiplied = false;  ///< colours come multiplied by alpha
+  bool swap_red_blue = false;  ///< OpenCV forgets to
+  bool invert = false;         ///< white is zero, and OpenCV forgets to turn it
+  double scale = 1;            ///< samples are to be multiplied, to fill their depth's range
+};
+
+/// Looks at the bytes of a file, and prepares them for OpenCV: tags that OpenCV handles wrongly are
+/// neutralised, and an end is put where decoders would otherwise run out of bytes in silence.
+FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes);
+
+/// The 32-bit number at `at`, least byte first; the four bytes must be there.
+inline std::uint32_t little_endian(std::span<const unsigned char> bytes, std::size_t at) {
+  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
+         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
+}
+
+/// Its parts for formats that keep samples much as they lie in memory.
+void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts);
+void inspect_bmp(std::span<const unsigned char> bytes, FileFacts* facts);
+void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts);
+void inspect_pam(std::span<const unsigned char> bytes, FileFacts* facts);
+
+}  // namespace convfilt

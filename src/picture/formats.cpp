@@ -1,0 +1,127 @@
+#include "src/picture/formats.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <vector>
+
+#include "src/base/nearest.hpp"
+
+namespace convfilt {
+namespace {
+
+// What OpenCV's encoders really keep; what they would convert in silence counts as not held.
+constexpr Format kFormats[] = {
+    // id             name        extensions       u8     u16    f32    grey  colour alpha  quality
+    // file
+    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif", true, false, false, true, true, false, true,
+     false},
+    {FormatId::png, "PNG", "png", true, true, false, true, true, true, false, false},
+    {FormatId::tiff, "TIFF", "tif tiff", true, true, true, true, true, true, false, false},
+    {FormatId::webp, "WebP", "webp", true, false, false, true, true, true, true, false},
+    {FormatId::bmp, "BMP", "bmp dib", true, false, false, true, true, false, false, false},
+    {FormatId::pnm, "PNM", "pnm", true, true, false, true, true, false, false, false},
+    {FormatId::pnm, "PGM", "pgm", true, true, false, true, false, false, false, false},
+    {FormatId::pnm, "PPM", "ppm", true, true, false, false, true, false, false, false},
+    {FormatId::pam, "PAM", "pam", true, true, false, true, true, true, false, false},
+    {FormatId::pfm, "PFM", "pfm", false, false, true, true, true, false, false, false},
+    {FormatId::hdr, "Radiance HDR", "hdr pic", false, false, true, false, true, false, false, true},
+    {FormatId::jp2, "JPEG 2000", "jp2", true, true, false, true, true, true, false, true},
+    {FormatId::exr, "OpenEXR", "exr", false, false, true, true, true, true, false, true},
+};
+
+std::vector<std::string> words(std::string_view text) {
+  std::vector<std::string> result;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    result.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return result;
+}
+
+}  // namespace
+
+bool Format::holds(Depth depth) const {
+  switch (depth) {
+    case Depth::u8: return u8;
+    case Depth::u16: return u16;
+    case Depth::f32: return f32;
+  }
+  return false;
+}
+
+std::span<const Format> written_formats() {
+  return kFormats;
+}
+
+std::string known_extensions() {
+  std::string result;
+  for (const Format& format : kFormats) {
+    result += result.empty() ? "" : " ";
+    result += format.extensions;
+  }
+  return result;
+}
+
+const Format* find_format(std::string_view extension) {
+  if (extension.starts_with('.')) extension.remove_prefix(1);
+  const std::string wanted = lower(extension);
+  for (const Format& format : kFormats) {
+    const auto names = words(format.extensions);
+    if (std::find(names.begin(), names.end(), wanted) != names.end()) return &format;
+  }
+  return nullptr;
+}
+
+std::string nearest_extension(std::string_view extension) {
+  return nearest(extension, words(known_extensions()));
+}
+
+std::string extension_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view name = slash == path.npos ? path : path.substr(slash + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot == name.npos || dot == 0) return {};  // ".png" is a hidden file without an extension
+  return std::string(name.substr(dot + 1));
+}
+
+bool sniff(std::span<const unsigned char> bytes, FormatId* id) {
+  const auto at = [&](std::size_t offset, std::string_view magic) {
+    return bytes.size() >= offset + magic.size() &&
+           std::memcmp(bytes.data() + offset, magic.data(), magic.size()) == 0;
+  };
+  using namespace std::string_view_literals;
+  const bool netpbm = bytes.size() >= 3 && bytes[0] == 'P' && std::isspace(bytes[2]);
+  if (at(0, "\xFF\xD8\xFF"sv)) return *id = FormatId::jpeg, true;
+  if (at(0, "\x89PNG\r\n\x1A\n"sv)) return *id = FormatId::png, true;
+  if (at(0, "II*\0"sv) || at(0, "MM\0*"sv) || at(0, "II+\0"sv) || at(0, "MM\0+"sv)) {
+    return *id = FormatId::tiff, true;
+  }
+  if (at(0, "RIFF"sv) && at(8, "WEBP"sv)) return *id = FormatId::webp, true;
+  if (at(0, "BM"sv)) return *id = FormatId::bmp, true;
+  if (netpbm && bytes[1] >= '1' && bytes[1] <= '6') return *id = FormatId::pnm, true;
+  if (at(0, "P7\n"sv)) return *id = FormatId::pam, true;
+  if (netpbm && (bytes[1] == 'F' || bytes[1] == 'f')) return *id = FormatId::pfm, true;
+  if (at(0, "#?RADIANCE"sv) || at(0, "#?RGBE"sv)) return *id = FormatId::hdr, true;
+  if (at(0, "\0\0\0\x0CjP  \r\n\x87\n"sv) || at(0, "\xFF\x4F\xFF\x51"sv)) {
+    return *id = FormatId::jp2, true;
+  }
+  if (at(0, "v/1\x01"sv)) return *id = FormatId::exr, true;
+  return false;
+}
+
+std::string_view name_of(FormatId id) {
+  for (const Format& format : kFormats) {
+    if (format.id == id) return format.name;
+  }
+  return "picture";
+}
+
+}  // namespace convfilt

@@ -1,0 +1,50 @@
+/// The picture formats: what each can hold, and how to know one.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "kernels/problem.hpp"
+
+namespace convfilt {
+
+/// Formats that are read and written. OpenCV knows more: Sun raster is left out since it reads grey
+/// ones as black, DICOM and GDAL's since nothing here has shown how they meet damage.
+enum class FormatId { jpeg, png, tiff, webp, bmp, pnm, pam, pfm, hdr, jp2, exr };
+
+/// A format as it is written. PNM has several of these.
+struct Format {
+  FormatId id;
+  std::string_view name;        ///< for people, e.g. "JPEG"
+  std::string_view extensions;  ///< lower case, blank-separated; the first is the one for OpenCV
+  bool u8, u16, f32;            ///< depths it holds
+  bool grey, colour, alpha;     ///< channels it holds
+  bool quality;                 ///< takes a quality
+  bool through_file;            ///< OpenCV encodes it by way of a file in the temporary folder
+
+  bool holds(Depth depth) const;
+  std::string_view extension() const { return extensions.substr(0, extensions.find(' ')); }
+};
+
+std::span<const Format> written_formats();
+
+/// All extensions in one line, for messages.
+std::string known_extensions();
+
+/// The format of an extension or --format word, any case, with or without a leading dot; or null.
+const Format* find_format(std::string_view extension);
+
+/// The known extension nearest to a misspelt one; empty when none is near.
+std::string nearest_extension(std::string_view extension);
+
+/// The extension of a file name without the dot; empty when it has none.
+std::string extension_of(std::string_view path);
+
+/// The format of a file by its first bytes; false when it is none that is read.
+bool sniff(std::span<const unsigned char> bytes, FormatId* id);
+
+std::string_view name_of(FormatId id);
+
+}  // namespace convfilt

@@ -1,0 +1,183 @@
+/// What Strategy::geometry says of one block, against what the emulator counts.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "tests/support/environment.hpp"
+#include "tests/support/picture.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+/// Blocks whose outputs overlap, and blocks of the picture that many blocks of threads share, are
+/// counted in unit/explain/explain.cpp.
+bool shared_out(const Runner& runner) {
+  const Problem p{640, 480, 1, Depth::u8, Border::constant, 9, box_mask(5, 5)};
+  const Geometry g = runner.strategy->geometry(p, runner.tuning);
+  return g.step_x() < g.out_columns || runner.strategy->has(Setting::block);
+}
+
+bool in_coverage(const Runner& runner) {
+  return runner.device == DeviceKind::emulator && runner.strategy->geometry && !shared_out(runner);
+}
+
+Counts counted(const Runner& runner, const Problem& problem) {
+  Picture in = Picture::of(problem), out = Picture::result_of(problem);
+  in.fill(Fill::noise, 61);
+  PlanOptions options;
+  options.tuning = runner.tuning;
+  const auto plan = runner.strategy->prepare(problem, runner.device, options);
+  plan->run(in.view(), out.view());
+  count_run(runner);
+  return plan->counts();
+}
+
+/// Calls f(runner, problem, geometry) for every strategy that tells its geometry, in all its
+/// settings, and masks of one part; the picture's size is left open.
+template <class F>
+void for_each_geometry(F f) {
+  Random random(62);
+  for (auto [w, h] :
+       {std::pair{1, 1}, {3, 3}, {2, 3}, {5, 5}, {9, 1}, {1, 7}, {15, 15}, {31, 4}, {63, 63}}) {
+    const Mask mask = integer_mask(random, w, h, 5, 30, 100);
+    for (const Mask& m : {mask, anchored(mask, 0, h - 1)}) {
+      for (Depth depth : kDepths) {
+        for (const Runner& runner : runners()) {
+          if (!in_coverage(runner)) continue;
+          Problem p{4096, 4096, 1, depth, Border::constant, 9, m};  // as wide as any block
+          const bool separable = runner.strategy->family == Family::separable;
+          if (w * h > 1000 && !separable) continue;
+          if (separable) {  // takes masks of rank 1 alone
+            p.mask = anchored(box_mask(w, h), m.anchor_x, m.anchor_y);
+          }
+          if (!runner.strategy->refusal(p, runner.tuning).empty()) continue;
+          if (!full_size() && w * h > 25 && !separable) continue;
+          INFO(to_string(runner) << ", mask " << w << 'x' << h << ", " << name_of(depth));
+          f(runner, p, runner.strategy->geometry(p, runner.tuning));
+        }
+      }
+    }
+  }
+}
+
+/// Of tiles x tiles output tiles.
+Problem of_tiles(Problem p, const Geometry& g, int columns, int rows) {
+  p.width = columns * g.out_columns;
+  p.height = rows * g.out_rows;
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("a geometry's numbers agree with each other") {
+  for_each_geometry([](const Runner&, const Problem& p, const Geometry& g) {
+    const int threads = g.block_columns * g.block_rows;
+    CHECK(threads > 0);
+    CHECK(threads <= 1024);
+    CHECK(g.computing_threads > 0);
+    CHECK(g.computing_threads <= threads);
+    CHECK(g.loading_threads <= threads);
+    CHECK((g.loading_threads > 0) == (g.in_columns > 0));
+    CHECK((g.loading_threads > 0) == (g.in_rows > 0));
+    CHECK(g.shared_bytes >= g.in_columns * g.in_rows * size_of(p.depth));
+    CHECK(g.out_columns > 0);
+    CHECK(g.out_rows > 0);
+    CHECK_FALSE(g.loads_per_output.empty());
+  });
+}
+
+// What four tiles more have than two more in either direction is one tile in the middle: what the
+// picture's edges cost, cancels out.
+TEST_CASE("a block in the middle reads what its geometry says") {
+  for_each_geometry([](const Runner& runner, const Problem& p, const Geometry& g) {
+    const auto count = [&](int columns, int rows) {
+      return counted(runner, of_tiles(p, g, columns, rows));
+    };
+    // So that neither side's halo reaches through.
+    const int columns = 2 + 2 * p.mask.width / g.out_columns;
+    const int rows = 2 + 2 * p.mask.height / g.out_rows;
+    const Counts all = count(columns + 1, rows + 1), wide = count(columns + 1, rows),
+                 high = count(columns, rows + 1), small = count(columns, rows);
+    const auto of_one = [&](std::uint64_t Counts::*what) {
+      return double(all.*what) - double(wide.*what) - double(high.*what) + double(small.*what);
+    };
+    CHECK(of_one(&Counts::global_reads) == g.loads);
+    CHECK(of_one(&Counts::ghost_cells) == 0);
+    CHECK(of_one(&Counts::blocks) == 1);
+  });
+}
+
+TEST_CASE("tiles load ghost cells instead of reading them, and nothing else") {
+  for_each_geometry([](const Runner& runner, const Problem& p, const Geometry& g) {
+    const std::string_view name = runner.strategy->name;
+    if (name != "tiled-in" && name != "tiled-out") return;
+    const Counts counts = counted(runner, of_tiles(p, g, 3, 2));
+    CHECK(counts.blocks == 6);
+    CHECK(double(counts.global_reads + counts.ghost_cells) == 6 * g.loads);
+  });
+}
+
+TEST_CASE("the textbook's example: tiled-in, a 5x5 mask, tiles of 16") {
+  const Strategy* strategy = find_strategy("tiled-in");
+  REQUIRE(strategy);
+  Tuning tuning;
+  tuning[Setting::tile] = 16;
+  const Problem p{640, 480, 1, Depth::f32, Border::replicate, 0, box_mask(5, 5)};
+  const Geometry g = strategy->geometry(p, tuning);
+  CHECK(g.loads == 400);
+  CHECK(g.out_columns * g.out_rows == 256);
+  CHECK(g.computing_threads == 256);
+  CHECK(g.block_columns * g.block_rows == 400);
+  CHECK(g.lead_x == 2);
+  CHECK(256 * 25 / g.loads == 16);
+}
+
+TEST_CASE("separable tells of its own kernel's block, and of two kernels' tile for longer masks") {
+  const Strategy* strategy = find_strategy("separable");
+  REQUIRE(strategy);
+  for (const Depth depth : kDepths) {
+    Problem p{640, 480, 1, depth, Border::replicate, 0, gaussian_mask(1, 129, 20)};
+    CHECK(strategy->geometry(p, {}).computing_threads > 0);
+    p.mask = gaussian_mask(1, 131, 20);
+    const Geometry two = strategy->geometry(p, {});
+    CHECK(two.computing_threads == 0);
+    CHECK(two.out_columns * two.out_rows > 1);
+    CHECK(two.note.starts_with("Two kernels"));
+  }
+}
+
+TEST_CASE("tiled-in refuses tiles whose block is too large, and names the largest") {
+  const Strategy* strategy = find_strategy("tiled-in");
+  REQUIRE(strategy);
+  Tuning tuning;
+  const auto refusal = [&](const Mask& mask, int tile) {
+    tuning[Setting::tile] = tile;
+    return strategy->refusal({640, 480, 1, Depth::u8, Border::replicate, 0, mask}, tuning);
+  };
+  CHECK(refusal(box_mask(5, 5), 28) == "");
+  CHECK(refusal(box_mask(5, 5), 29).ends_with("must be at most 28"));
+  CHECK(refusal(box_mask(2, 9), 25).ends_with("must be at most 24"));
+  // 33 rows are done as 17 and 16.
+  CHECK(refusal(box_mask(1, 33), 16) == "");
+  CHECK(refusal(box_mask(1, 33), 17).ends_with("must be at most 16"));
+}
+
+TEST_CASE("a setting out of its range is refused") {
+  const Strategy* strategy = find_strategy("tiled-out");
+  REQUIRE(strategy);
+  const Problem p{64, 48, 1, Depth::u8, Border::replicate, 0, box_mask(3, 3)};
+  for (int tile : {-1, 33}) {
+    Tuning tuning;
+    tuning[Setting::tile] = tile;
+    CHECK(strategy->refusal(p, tuning) ==
+          "--tile is " + std::to_string(tile) + "; it must be 1..32");
+  }
+  Tuning tuning;
+  tuning[Setting::halo] = 3;
+  CHECK(strategy->refusal(p, tuning) == "--halo is 3; it must be one of its words");
+}
+
+}  // namespace convfilt::test

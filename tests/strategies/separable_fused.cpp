@@ -1,0 +1,176 @@
+/// What strategy separable's one kernel must get right beside the shared cases: every length of a
+/// mask, channels, edges, blocks of several steps, and devices with less shared memory.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/backend/emulator/shared_words.hpp"
+#include "kernels/registry.hpp"
+#include "tests/support/a_depth.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/few_blocks.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+/// Puts the problem to all of separable's and two-pass's runners but the CPU's, whose bytes they
+/// must give.
+void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions options = {}) {
+  if (p.out_width() < 1 || p.out_height() < 1) return;
+  const Strategy *separable = find_strategy("separable"), *two_pass = find_strategy("two-pass");
+  REQUIRE((separable && two_pass));
+  REQUIRE(separable->refusal(p) == "");
+  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
+  Picture in = Picture::of(p);
+  in.fill(fill, 91);
+  const Picture expected = run({separable, DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.device == DeviceKind::cpu) continue;
+    if (runner.strategy != separable && runner.strategy != two_pass) continue;
+    INFO(to_string(runner));
+    const Picture out = run(runner, p, in, options);
+    const Place at = first_difference(out, expected);
+    CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+  }
+}
+
+/// An emulated device that copies rows on its own, or does not.
+class RowCopies {
+ public:
+  explicit RowCopies(bool has) { emulator::has_row_copies = has; }
+  ~RowCopies() { emulator::has_row_copies = true; }
+};
+
+/// An emulated device with so much shared memory a block.
+class LittleMemory {
+ public:
+  explicit LittleMemory(int bytes) { emulator::shared_limits = {bytes, bytes + 1024}; }
+  ~LittleMemory() { emulator::shared_limits = before_; }
+
+ private:
+  const emulator::SharedLimits before_ = emulator::shared_limits;
+};
+
+template <class Values>
+auto cycled(const Values& values, int k) {
+  return values[std::size_t(k) % std::size(values)];
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("separable: every length of a mask", D, OfU8, OfU16, OfF32) {
+  Random random(92);
+  int k = 0;
+  for (int taps = 1; taps <= 137; ++taps) {
+    if (taps > 40 && taps != 63 && taps != 64 && taps < 126) continue;
+    if (!full_size() && taps > 5 && taps % 9 != 0) continue;
+    for (const Depth depth : kDepths) {
+      for (const bool upright : {false, true}) {
+        const FewBlocks few(k % 3 == 0 ? 1 << 30 : 3);
+        const RowCopies copies(k % 4 != 1);
+        const int other = random.integer(1, 12);
+        const int terms = 1 + k % 3;
+        const Mask mask = upright ? real_low_rank_mask(random, other, taps, terms)
+                                  : real_low_rank_mask(random, taps, other, terms);
+        const Mask turned =
+            anchored(mask, random.integer(0, mask.width - 1), random.integer(0, mask.height - 1));
+        const int turn = k++;
+        if (depth != D::value) continue;
+        check_bytes({150, upright ? 90 : 40, 1 + turn % 2 * (turn % 5), depth,
+                     cycled(kBorders, turn), 0.5, turn % 4 ? mask : turned});
+      }
+    }
+  }
+}
+
+TEST_CASE("separable: channels side by side, and five of them as planes") {
+  Random random(93);
+  int k = 0;
+  for (int channels = 1; channels <= 5; ++channels) {
+    for (const int taps : {1, 2, 3, 4, 7, 21, 40}) {
+      for (const Border border : kBorders) {
+        ++k;
+        if (!full_size() && k % 11 != 0) continue;
+        const FewBlocks few(k % 2 ? 1 << 30 : 4);
+        const RowCopies copies(k % 3 != 0);
+        check_bytes({69, 25, channels, cycled(kDepths, k), border, 200,
+                     real_low_rank_mask(random, taps, random.integer(1, 5), 1 + k % 4 % 3)});
+      }
+    }
+  }
+}
+
+TEST_CASE("separable: pictures smaller than the mask") {
+  Random random(94);
+  int k = 0;
+  for (auto [width, height] : {std::pair{1, 1}, {2, 3}, {7, 1}, {1, 9}, {5, 4}, {17, 6}}) {
+    for (const Border border : kBorders) {
+      for (const Depth depth : kDepths) {
+        for (const Mode mode : {Mode::same, Mode::full}) {
+          ++k;
+          if (!full_size() && k % 13 != 0) continue;
+          check_bytes({width, height, 1 + k % 3, depth, border, 77,
+                       real_low_rank_mask(random, 1 + k % 37, 1 + k % 19, 1 + k % 3), mode});
+        }
+      }
+    }
+  }
+}
+
+/// Of each depth and mode, with one channel and three.
+template <class Check>
+void check_modes(Depth wanted, Check check) {
+  Random random(95);
+  int k = 0;
+  for (const Mode mode : kModes) {
+    for (const Depth depth : kDepths) {
+      for (const int channels : {1, 3}) {
+        const Mask mask = real_low_rank_mask(random, 13 + k % 5, 11 + k % 4, 1 + k % 2);
+        const Problem p{163, 61, channels, depth, cycled(kBorders, ++k), 9, mask, mode};
+        if (depth != wanted || (!full_size() && k % 4 != 0)) continue;
+        const FewBlocks few(2);
+        const RowCopies copies(k % 2 == 0);
+        check(p);
+      }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("separable: modes, packed rows, NaN and infinity", D, OfU8, OfU16, OfF32) {
+  check_modes(D::value, [](const Problem& p) {
+    check_bytes(p, Fill::not_finite);
+    check_bytes(p, Fill::large);
+    check_bytes(p, Fill::noise, {.padded_pitch = false});
+  });
+}
+
+TEST_CASE_TEMPLATE("separable: windows, in every mode", D, OfU8, OfU16, OfF32) {
+  check_modes(D::value,
+              [](const Problem& p) { check_bytes(p, Fill::noise, {.memory_limit = 40000}); });
+}
+
+TEST_CASE("separable: less shared memory, down to what holds no rows at all") {
+  Random random(96);
+  for (const int bytes : {227 * 1024, 99 * 1024, 64 * 1024, 24 * 1024, 8 * 1024}) {
+    const LittleMemory little(bytes);
+    for (const int taps : {3, 15, 33, 65}) {
+      for (const Depth depth : kDepths) {
+        if (!full_size() && (taps != 15 || depth != Depth::u16)) continue;
+        const FewBlocks few(3);
+        check_bytes({300, 70, 1, depth, Border::reflect, 0,
+                     real_low_rank_mask(random, taps, taps, 1 + taps % 4 % 3)});
+      }
+    }
+  }
+}
+
+TEST_CASE("separable: an offset of -0 keeps its sign") {
+  Mask mask = box_mask(3, 3);
+  mask.offset = -0.0;
+  check_bytes({40, 20, 1, Depth::f32, Border::constant, 0, mask}, Fill::signed_noise);
+}
+
+}  // namespace convfilt::test

@@ -1,0 +1,223 @@
+/// Strategy separable-tensor: what it refuses, and its bytes against the CPU's where pictures are
+/// larger and masks longer than in the shared cases.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernels/backend/emulator/shared_words.hpp"
+#include "kernels/contract/bytes.hpp"
+#include "kernels/registry.hpp"
+#include "kernels/separable_tensor/mask.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/sample_masks.hpp"
+#include "tests/support/with_warpgroups.hpp"
+
+namespace convfilt::test {
+namespace {
+
+/// A mask of rank 1 whose lines have weights of that size, so that results lie mostly in 0..255.
+Mask line_mask(Random& random, int width, int height, int largest, bool shifts) {
+  std::vector<double> row, column, weights;
+  for (int i = 0; i < width; ++i) row.push_back(random.integer(-largest / 4, largest));
+  for (int j = 0; j < height; ++j) column.push_back(random.integer(-largest / 4, largest));
+  row[std::size_t(width) / 2] = column[std::size_t(height) / 2] = largest;
+  double sum = 0;
+  for (double c : column) {
+    for (double r : row) {
+      weights.push_back(r * c);
+      sum += r * c;
+    }
+  }
+  double divisor = std::max(1.0, std::ceil(sum));
+  if (shifts) divisor = std::exp2(std::ceil(std::log2(divisor)));
+  return make_mask("lines", width, height, std::move(weights), divisor, 10);
+}
+
+/// Whether every runner of the strategy gives the CPU's bytes, the emulator as either device.
+void check_bytes(const Problem& p, const PlanOptions& options = {}) {
+  const Strategy *strategy = find_strategy("separable-tensor"), *cpu = find_strategy("separable");
+  REQUIRE((strategy && cpu));
+  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y << ", divisor "
+                    << p.mask.divisor);
+  REQUIRE(strategy->refusal(p) == "");
+  Picture in = Picture::of(p);
+  in.fill(Fill::noise, 92);
+  const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.strategy != strategy) continue;
+    const auto check = [&](const char* how) {
+      const Picture out = run(runner, p, in, options);
+      const Place at = first_difference(out, expected);
+      CHECK_MESSAGE(same_samples(out, expected), to_string(runner)
+                                                     << how << ": first difference at " << at.x
+                                                     << ' ' << at.y << " channel " << at.c);
+    };
+    check("");
+    if (runner.device != DeviceKind::emulator) continue;
+    const WithWarpgroups with;
+    check(", by warpgroups");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("bytes of two words by a selector") {
+  CHECK(pick_bytes(0x33221100, 0x77665544, 0x3210) == 0x33221100);
+  CHECK(pick_bytes(0x33221100, 0x77665544, 0x7654) == 0x77665544);
+  CHECK(pick_bytes(0x33221100, 0x77665544, 0x5140) == 0x55114400);
+}
+
+TEST_CASE("how sums of columns are ended; a full row pass is found out") {
+  for (const int side : {3, 5, 9, 15, 31, 63, 127}) {
+    const auto gaussian = prepare_separable<std::uint8_t>(gaussian_mask(side, side, side / 4.0));
+    CHECK(tensor_lines(gaussian).ends.column_end == ColumnEnd::shift);
+    const auto box = prepare_separable<std::uint8_t>(box_mask(side, side));
+    CHECK(tensor_lines(box).ends.column_end == ColumnEnd::odd);
+  }
+  CHECK(tensor_lines(prepare_separable<std::uint8_t>(box_mask(6, 6))).ends.column_end ==
+        ColumnEnd::any);
+  auto mask = prepare_separable<std::uint8_t>(sharpen_mask(5, 0.1, 1));
+  CHECK(tensor_lines(mask).terms == 2);
+  CHECK(tensor_lines(mask).ends.column_end == ColumnEnd::shift);
+  CHECK(rows_fit(mask));
+  mask.terms.back().column.finish = integer_finish(2140000000, 1 << 16, 0, 255);
+  CHECK(tensor_lines(mask).ends.column_end == ColumnEnd::any);  // 32 bits would not hold the sums
+  mask.terms.front().row.weights[2] *= 1000;
+  CHECK_FALSE(rows_fit(mask));
+}
+
+TEST_CASE("separable-tensor refuses other depths and longer masks, with the remedy") {
+  const Strategy* strategy = find_strategy("separable-tensor");
+  REQUIRE(strategy);
+  Problem p{64, 48, 1, Depth::u8, Border::replicate, 0, box_mask(3, 3)};
+  CHECK(strategy->refusal(p) == "");
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    p.depth = depth;
+    CHECK(strategy->refusal(p) == "tensor cores multiply bytes, and the picture is " +
+                                      std::string(name_of(depth)) +
+                                      "; use --strategy=separable, or a picture of 8 bits");
+  }
+  p.depth = Depth::u8;
+  for (auto [width, height] : {std::pair{127, 127}, {1, 129}}) {
+    p.mask = gaussian_mask(width, height, 20);
+    CHECK(strategy->refusal(p) == "");
+  }
+  for (auto [width, height] : {std::pair{131, 1}, {1, 130}}) {
+    p.mask = gaussian_mask(width, height, 20);
+    CHECK(strategy->refusal(p).ends_with("use --strategy=separable"));
+  }
+  Random random(95);
+  for (auto [terms, longest] : {std::pair{2, 65}, {3, 33}}) {
+    p.mask = real_low_rank_mask(random, longest, longest, terms);
+    CHECK(strategy->refusal(p) == "");
+    p.mask = real_low_rank_mask(random, longest, longest + 2, terms);
+    CHECK(strategy->refusal(p).ends_with("use --strategy=separable"));
+  }
+}
+
+TEST_CASE("separable-tensor gives the CPU's bytes: lengths of lines, digits, ends, anchors") {
+  Random random(93);
+  // On both sides of every number of groups.
+  for (const int side : {1, 2, 14, 17, 18, 31, 33, 34, 63, 65, 66, 127}) {
+    if (!full_size() && side != 2 && side != 17 && side != 34 && side != 63 && side != 66) continue;
+    for (const int largest : {2, 9, 30000}) {
+      for (const bool shifts : {true, false}) {
+        const int width = side, height = largest == 9 ? (side + 1) / 2 : side;
+        for (const int anchor : {width / 2, 0, (width - 1) / 4 * 2 + 1, width - 1}) {
+          Mask mask = line_mask(random, width, height, largest, shifts);
+          mask.anchor_x = std::min(anchor, width - 1);
+          mask.anchor_y = anchor * (height - 1) / std::max(1, width - 1);
+          const Problem p{141, 51, 1, Depth::u8, Border::reflect101, 0, mask};
+          if (!find_strategy("separable-tensor")->refusal(p).empty()) {
+            CHECK(side == 127);  // as long as the anchor leaves room
+            continue;
+          }
+          check_bytes(p);
+          if (largest < 30000 || !shifts || !full_size()) break;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("separable-tensor gives the CPU's bytes: channels, borders, modes, sizes, pitches") {
+  const Mask masks[] = {gaussian_mask(31, 9, 4), gaussian_mask(5, 63, 9), box_mask(7, 7),
+                        gaussian_mask(70, 3, 20)};
+  int k = 0;
+  for (const Mask& mask : masks) {
+    for (int channels = 1; channels <= 4; ++channels) {
+      for (const Border border : kBorders) {
+        for (const Mode mode : kModes) {
+          if (++k % (full_size() ? 2 : 7) != 0) continue;
+          const auto [width, height] = k % 3 ? std::pair{150 + k % 29, 83} : std::pair{97, 71 + k};
+          const Problem p{width, height, channels, Depth::u8, border, 201, mask, mode};
+          PlanOptions options;
+          options.padded_pitch = k % 4 != 1;
+          if (k % 5 == 2) options.memory_limit = 60000;
+          check_bytes(p, options);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("separable-tensor gives the CPU's bytes: sums of terms") {
+  Random random(96);
+  int k = 0;
+  for (auto [width, height, terms] : {std::array{5, 4, 2},
+                                      {18, 17, 2},
+                                      {33, 31, 2},
+                                      {34, 9, 2},
+                                      {49, 65, 2},
+                                      {7, 5, 3},
+                                      {20, 33, 3},
+                                      {33, 3, 3}}) {
+    for (int channels = 1; channels <= 3; channels += 2) {
+      for (const Border border : kBorders) {
+        if (++k % (full_size() ? 1 : 4) != 0) continue;
+        Mask mask = real_low_rank_mask(random, width, height, terms);
+        mask.offset = k % 3 * 60;
+        if (k % 2) mask = anchored(mask, width - 1, k % height);
+        check_bytes({137 + k, 66, channels, Depth::u8, border, 90, mask, kModes[k % 3]});
+      }
+    }
+  }
+}
+
+TEST_CASE("separable-tensor gives the CPU's bytes: in pieces of a size that warpgroups take") {
+  for (const Mode mode : {Mode::same, Mode::full}) {
+    PlanOptions options;
+    options.memory_limit = 270000;
+    const Border border = mode == Mode::full ? Border::constant : Border::wrap;
+    check_bytes({400, 500, 1, Depth::u8, border, 9, gaussian_mask(31, 9, 4), mode}, options);
+  }
+}
+
+TEST_CASE("separable-tensor gives the CPU's bytes: pictures smaller than the mask") {
+  for (const Border border : kBorders) {
+    for (auto [width, height] : {std::pair{1, 1}, {2, 40}, {40, 2}, {16, 16}, {3, 5}}) {
+      for (const int channels : {1, 3}) {
+        check_bytes({width, height, channels, Depth::u8, border, 9, gaussian_mask(63, 33, 9)});
+      }
+    }
+  }
+}
+
+TEST_CASE("separable-tensor gives the CPU's bytes however few blocks run at a time") {
+  for (const int blocks : {1, 3, 8}) {
+    emulator::most_blocks = blocks;
+    for (const int channels : {1, 3}) {
+      check_bytes({203, 150, channels, Depth::u8, Border::wrap, 0, gaussian_mask(31, 31, 5)});
+    }
+  }
+  emulator::most_blocks = 1 << 30;
+}
+
+}  // namespace convfilt::test

@@ -1,0 +1,210 @@
+/// What strategy separable's walk in registers must get right beside the shared cases: every side
+/// that it knows, edges on all sides of a strip, blocks of several rows, weights that its 16-bit
+/// samples cannot take, and its own ends of sums.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "kernels/registry.hpp"
+#include "kernels/separable/walk/denormal_samples.hpp"
+#include "kernels/separable/walk/mask.hpp"
+#include "tests/support/a_depth.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/few_blocks.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr Depth kWalked[] = {Depth::f32, Depth::u16};
+
+/// Puts the problem to separable on all its devices: the bytes are to be the CPU's.
+void check_bytes(const Problem& p, const Picture& in, PlanOptions options = {}) {
+  const Strategy* separable = find_strategy("separable");
+  REQUIRE(separable);
+  REQUIRE(separable->refusal(p) == "");
+  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
+  const Picture expected = run({separable, DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.strategy != separable || runner.device == DeviceKind::cpu) continue;
+    INFO(to_string(runner));
+    Timing timing;
+    const Picture out = run(runner, p, in, options, &timing);
+    if (options.memory_limit > 0) CHECK(timing.bands > 1);
+    const Place at = first_difference(out, expected);
+    CHECK_MESSAGE(same_samples(out, expected),
+                  "first difference at " << at.x << ' ' << at.y << " channel " << at.c);
+  }
+}
+
+void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions options = {}) {
+  if (p.out_width() < 1 || p.out_height() < 1) return;
+  Picture in = Picture::of(p);
+  in.fill(fill, 61);
+  check_bytes(p, in, options);
+}
+
+SeparableMask<std::uint16_t> lines_of(std::vector<float> row, std::vector<float> column) {
+  SeparableMask<std::uint16_t> mask;
+  auto& term = mask.terms.emplace_back();
+  term.row.width = int(row.size());
+  term.column.height = int(column.size());
+  term.row.weights = std::move(row);
+  term.column.weights = std::move(column);
+  return mask;
+}
+
+}  // namespace
+
+// Wide enough for a strip of four warps inside the picture, and a rest that overlaps it.
+TEST_CASE("separable's walk: every side, one and three channels") {
+  Random random(61);
+  for (int side = 3; side <= kLongestLine + 2; side += 2) {
+    if (!full_size() && side % 6 != 3 && side < 61) continue;
+    for (const Depth depth : kWalked) {
+      for (const int channels : {1, 3}) {
+        const FewBlocks few(side % 4 == 1 ? 1 << 30 : 3);
+        const int width = (depth == Depth::f32 ? 1200 : 2300) / channels + random.integer(0, 9);
+        check_bytes({width, 35, channels, depth, kBorders[std::size_t(side / 2 % 5)], 0.5,
+                     real_rank_one_mask(random, side, side)});
+      }
+    }
+  }
+}
+
+TEST_CASE("separable's walk: narrow and low pictures, every border and mode") {
+  Random random(62);
+  int k = 0;
+  for (auto [width, height] :
+       {std::pair{1, 1}, {2, 3}, {7, 1}, {1, 40}, {13, 5}, {130, 9}, {261, 20}}) {
+    for (const Border border : kBorders) {
+      for (const Mode mode : kModes) {
+        for (const Depth depth : kWalked) {
+          for (const int channels : {1, 3}) {
+            ++k;
+            if (!full_size() && k % 7 != 0) continue;
+            const FewBlocks few(2);
+            const int side = 3 + k % 31 * 2;
+            check_bytes({width, height, channels, depth, border, 77,
+                         real_rank_one_mask(random, side, side), mode});
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("separable's walk: anchors, pitches, windows, NaN and infinity", D, OfU16,
+                   OfF32) {
+  Random random(63);
+  int k = 0;
+  for (const int side : {3, 5, 9, 17, 27, 47, 59}) {
+    for (const Depth depth : kWalked) {
+      for (const int channels : {1, 3}) {
+        for (const int anchor : {0, 1, side / 2, side - 1}) {
+          ++k;
+          if (depth != D::value || (!full_size() && k % 17 != 5)) continue;
+          const FewBlocks few(3);
+          const Mask mask = real_rank_one_mask(random, side, side);
+          Problem p{611 / channels,
+                    41,
+                    channels,
+                    depth,
+                    kBorders[std::size_t(k / 5 % 5)],
+                    9,
+                    anchored(mask, anchor, side - 1 - anchor)};
+          check_bytes(p, Fill::not_finite);
+          check_bytes(p, Fill::large);
+          check_bytes(p, Fill::noise, {.padded_pitch = false});
+          check_bytes(p, Fill::noise, {.memory_limit = 60000});
+          // In bands, and where these are too low for the mask in pieces of them.
+          if (k % 4 != 2 || (!full_size() && side > 20)) continue;
+          p.height = 181;
+          check_bytes(p, Fill::noise, {.memory_limit = 1 << 18});
+          p.width = 3500 / channels;
+          p.height = 50;
+          check_bytes(p, Fill::noise, {.memory_limit = 1 << 18});
+        }
+      }
+    }
+  }
+}
+
+// Where a kernel takes masks of several sides, only an infinity tells a tap that a shorter mask
+// does not have from one that is left out: nothing times it is NaN. Of more infinities all would be
+// NaN.
+TEST_CASE("separable's walk: an infinity beside masks of fewer taps than their kernel") {
+  Random random(66);
+  for (int side = 27; side <= kLongestLine; side += 2) {
+    for (const int channels : {1, 3}) {
+      const Problem p{300 / channels,
+                      side + 20,
+                      channels,
+                      Depth::f32,
+                      Border::reflect101,
+                      0,
+                      real_rank_one_mask(random, side, side)};
+      Picture in = Picture::of(p);
+      in.fill(Fill::signed_noise, 61);
+      in.set(p.width / 2, p.height / 2, 0, std::numeric_limits<double>::infinity());
+      check_bytes(p, in);
+    }
+  }
+}
+
+TEST_CASE("separable's walk: integers with a divisor, offsets, and offsets of -0") {
+  Random random(64);
+  for (const double offset : {0.0, -0.0, -300.5, 70000.0}) {
+    for (const Depth depth : kWalked) {
+      Mask mask = integer_rank_one_mask(random, 5, 5, 9, 7);
+      mask.offset = offset;
+      check_bytes({300, 40, 1, depth, Border::constant, 0, mask});
+    }
+  }
+}
+
+TEST_CASE("a line mask of 16 bits is the mask times 2^149, or none") {
+  const auto mask = line_mask(lines_of({0.5f, -3, 0.25f}, {1, 1e-3f, 4}));
+  REQUIRE(mask);
+  for (int i = 0; i < 3; ++i) {
+    const float rows[] = {0.5f, -3, 0.25f}, columns[] = {1, 1e-3f, 4};
+    CHECK(std::ldexp(double(mask->row[i]), -149) * double(mask->column[i]) ==
+          double(rows[i]) * double(columns[i]));
+    CHECK(std::trunc(mask->row[i]) == mask->row[i]);
+  }
+  CHECK(line_mask(lines_of({1, 0x1p-100f, 1}, {1, 1, 1})));
+  CHECK_FALSE(line_mask(lines_of({1, 0x1p-140f, 1}, {1, 1, 1})));
+  CHECK_FALSE(line_mask(lines_of({1, 1, 1}, {1, 0x1p120f, 1})));
+  CHECK_FALSE(line_mask(lines_of({1, 1, 1, 1}, {1, 1, 1, 1})));
+  CHECK_FALSE(line_mask(lines_of({1, 1, 1}, {1, 1, 1, 1, 1})));
+  CHECK_FALSE(line_mask(lines_of({1}, {1})));
+}
+
+TEST_CASE("samples as denormal floats, and their ends, are as everywhere") {
+  for (std::uint32_t n = 0; n <= 65535; n += 5) {
+    float first, second;
+    tiny_samples(n << 16 | (65535 - n), first, second);
+    CHECK(first == std::ldexp(float(65535 - n), -149));
+    CHECK(second == std::ldexp(float(n), -149));
+  }
+  Random random(65);
+  for (const FloatFinish f : {FloatFinish{}, FloatFinish{0.37f, 12.5f}, FloatFinish{-2, 7}}) {
+    const FloatFinish tiny{std::ldexp(f.scale, -16), std::ldexp(f.offset, -16)};
+    std::vector<float> sums = {0.0f,     -0.0f,    0.5f,     1.5f,      2.5f, -0.5f,
+                               65534.5f, 65535.0f, 65535.5f, 65536.0f,  1e9f, -1e9f,
+                               3e38f,    -3e38f,   INFINITY, -INFINITY, NAN,  1e-40f};
+    for (int n = 0; n < 4000; ++n) sums.push_back(float(random.integer(-4, 131080)) / 2);
+    for (int n = 0; n < 4000; ++n) sums.push_back(float(random.real(-70000, 140000)));
+    for (const float sum : sums) {
+      INFO("sum " << sum << " * " << f.scale << " + " << f.offset);
+      std::uint16_t expected;
+      finish(f, sum, expected);
+      CHECK(std::uint16_t(tiny_end(tiny, sum)) == expected);
+    }
+  }
+}
+
+}  // namespace convfilt::test

@@ -1,0 +1,235 @@
+/// Strategy tensor: the emulator's matrix products against plain ones, what is refused, and its
+/// bytes against the CPU's.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "kernels/backend/emulator/shared_words.hpp"
+#include "kernels/registry.hpp"
+#include "kernels/tensor/layout.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr int kMaxTestChannels = 4;
+constexpr int kRows = 16, kColumns = 8;  // of a product's result
+
+template <int k>
+struct Matrices {
+  std::array<std::array<std::uint8_t, k>, kRows> a;
+  std::array<std::array<std::uint8_t, kColumns>, k> b;
+  std::array<std::array<std::int32_t, kColumns>, kRows> c;
+};
+
+template <int k>
+Matrices<k> random_matrices(Random& random) {
+  Matrices<k> m;
+  for (auto& row : m.a)
+    for (auto& byte : row) byte = std::uint8_t(random.integer(0, 255));
+  for (auto& row : m.b)
+    for (auto& byte : row) byte = std::uint8_t(random.integer(0, 255));
+  for (auto& row : m.c)
+    for (auto& sum : row) sum = random.integer(-1000, 1000);
+  return m;
+}
+
+/// The same product by one warp, laid out as the PTX ISA's figures of mma.m16n8k16 and m16n8k32 for
+/// .u8/.s8 say it, byte i of a fragment at a time. Byte is what a holds.
+template <class Digit, int words, class Byte>
+void multiply_by_warp(Matrices<16 * words>& m) {
+  Counts counts;
+  emulator::run_grid(1, 32, 1, counts, [&m] {
+    const int lane = emulator::threadIdx.x, group = lane >> 2, in_group = lane % 4;
+    std::uint32_t a[2 * words] = {}, b[words] = {};
+    std::int32_t c[4];
+    for (int i = 0; i < 8 * words; ++i) {
+      const int row = i < 4 || (i >= 8 && i < 12) ? group : group + 8;
+      const int col = in_group * 4 + (i & 3) + (i < 8 ? 0 : 16);
+      a[i / 4] |= std::uint32_t(m.a[row][col]) << (i % 4 * 8);
+    }
+    for (int i = 0; i < 4 * words; ++i) {
+      const int row = in_group * 4 + (i & 3) + (i < 4 ? 0 : 16);
+      b[i / 4] |= std::uint32_t(m.b[row][group]) << (i % 4 * 8);
+    }
+    for (int i = 0; i < 4; ++i) c[i] = m.c[i < 2 ? group : group + 8][in_group * 2 + (i & 1)];
+    emulator::mma<Digit, Byte>(c, a, b);
+    emulator::mma<Digit, Byte>(c, a, b);
+    for (int i = 0; i < 4; ++i) m.c[i < 2 ? group : group + 8][in_group * 2 + (i & 1)] = c[i];
+  });
+  CHECK(counts.barriers == 0);
+}
+
+template <class Digit, int words, class Byte = std::uint8_t>
+void check_product(Random& random) {
+  constexpr int k = 16 * words;
+  Matrices<k> m = random_matrices<k>(random);
+  auto expected = m.c;
+  for (int row = 0; row < kRows; ++row)
+    for (int col = 0; col < kColumns; ++col)
+      for (int n = 0; n < k; ++n) expected[row][col] += 2 * Byte(m.a[row][n]) * Digit(m.b[n][col]);
+  multiply_by_warp<Digit, words, Byte>(m);
+  CHECK(m.c == expected);
+}
+
+}  // namespace
+
+TEST_CASE("mma in the emulator: two products, in the PTX ISA's fragments") {
+  Random random(81);
+  for (int n = 0; n < 10; ++n) {
+    check_product<std::int8_t, 1>(random);
+    check_product<std::uint8_t, 1>(random);
+    check_product<std::int8_t, 2>(random);
+    check_product<std::uint8_t, 2>(random);
+    check_product<std::int8_t, 1, std::int8_t>(random);
+    check_product<std::uint8_t, 2, std::int8_t>(random);
+  }
+}
+
+TEST_CASE("a warp whose threads do not all come is found out") {
+  Counts counts;
+  const auto meet = [](int threads) {
+    return [threads] {
+      if (emulator::threadIdx.x < threads) emulator::meet_warp();
+    };
+  };
+  CHECK_THROWS_AS(emulator::run_grid(1, 32, 1, counts, meet(31)), emulator::EmulatorError);
+  CHECK_THROWS_AS(emulator::run_grid(1, 31, 1, counts, meet(31)), emulator::EmulatorError);
+  CHECK_NOTHROW(emulator::run_grid(2, 96, 1, counts, meet(64)));
+}
+
+TEST_CASE("a band holds each weight once for each output of a segment, and zeros else") {
+  for (const int channels : {1, 2, 3, 4}) {
+    for (const int width : {1, 2, 3, 8, 31}) {
+      for (const int lead : {-31, -6, -1, 0, 3}) {
+        const int dx = lead * channels, steps = steps_of(lead, width, channels);
+        int wrong = 0;
+        for (int output = 0; output < kSegment; ++output) {
+          int weights = 0;
+          for (int place = 0; place < steps * kStepBytes; ++place) {
+            const int word = place / 4 * 4, at = word - output + kSegment - 1;
+            wrong += at < 0 || at >= band_words_of(steps);
+            const int i = band_column(at, place - word, dx, width, channels);
+            // From a multiple of four samples on.
+            const int first = dx - (dx & ~3) + output;
+            wrong += i >= 0 && place != first + i * channels;
+            weights += i >= 0;
+          }
+          wrong += weights != width;
+        }
+        CHECK_MESSAGE(wrong == 0, width << " weights, " << channels << " channels, dx " << dx);
+      }
+    }
+  }
+}
+
+TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
+  const Strategy* strategy = find_strategy("tensor");
+  REQUIRE(strategy);
+  Problem p{64, 48, 1, Depth::u8, Border::replicate, 0, box_mask(3, 3)};
+  CHECK(strategy->refusal(p) == "");
+  for (const Depth depth : {Depth::u16, Depth::f32}) {
+    p.depth = depth;
+    CHECK(strategy->refusal(p) == "tensor cores multiply bytes, and the picture is " +
+                                      std::string(name_of(depth)) +
+                                      "; use --strategy=auto, or a picture of 8 bits");
+  }
+}
+
+namespace {
+
+/// By tensor on every device, in tiles and strips of all kinds: their bytes are the CPU's.
+void check_bytes(const Problem& p) {
+  const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
+  REQUIRE((tensor && cpu));
+  if (!tensor->refusal(p).empty()) return;
+  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ", divisor " << p.mask.divisor);
+  Picture in = Picture::of(p);
+  in.fill(Fill::noise, 84);
+  const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.strategy != tensor) continue;
+    // A tile a block, several, and rows of the picture one behind the other.
+    for (auto [blocks, padded] : {std::pair{1 << 30, true}, {5, true}, {1 << 30, false}}) {
+      emulator::most_blocks = blocks;
+      PlanOptions options;
+      options.padded_pitch = padded;
+      const Picture out = run(runner, p, in, options);
+      const Place at = first_difference(out, expected);
+      CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+    }
+    emulator::most_blocks = 1 << 30;
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tensor gives the CPU's bytes: channels, borders, modes, sides of the picture") {
+  Random random(86);
+  for (const int largest : {100, 30000, 3000000}) {
+    for (auto [w, h] : {std::pair{3, 3}, {5, 5}, {9, 9}, {2, 4}, {8, 1}}) {
+      const unsigned divisor = std::bit_floor(unsigned(largest * std::sqrt(w * h)));
+      const Mask mask = integer_mask(random, w, h, largest, divisor, 100);
+      for (int channels = 1; channels <= kMaxTestChannels; ++channels) {
+        for (const Border border : kBorders) {
+          for (const Mode mode : kModes) {
+            // Each in turn: the emulator takes its time.
+            const int turn = channels + int(border) + int(mode) + w;
+            if (turn % (full_size() ? 7 : 17) != 0) continue;
+            for (const int width : {340, 344, 512 + 13}) {
+              const int pixels = width / channels;
+              check_bytes({pixels, 35, channels, Depth::u8, border, 9, mask, mode});
+              check_bytes({pixels, 35, channels, Depth::u8, border, 9,
+                           anchored(mask, turn % w, turn % h), mode});
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// More than a tile wide and high, so that tiles without edges are among them; the other tests'
+// pictures are smaller.
+TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends") {
+  Random random(83);
+  std::vector<Mask> masks;
+  for (const int largest : {100, 30000, 3000000}) {  // one digit, two, three
+    for (auto [w, h] : {std::pair{3, 3},
+                        {5, 5},
+                        {7, 7},
+                        {9, 9},
+                        {4, 3},
+                        {9, 2},
+                        {15, 15},
+                        {31, 31},
+                        {30, 5},
+                        {1, 9}}) {
+      if (!full_size() && w > 9) continue;
+      const int limit = std::min(largest, 4000000 / (w * h));
+      // So large that most results lie within 0..255; a power of two, and not.
+      const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
+      for (const unsigned divisor : {scale, scale + 1}) {
+        const Mask mask = integer_mask(random, w, h, limit, divisor, 100);
+        masks.push_back(mask);
+        masks.push_back(anchored(mask, w - 1, 0));
+      }
+    }
+  }
+  masks.push_back(gaussian_mask(40, 3, 6));  // in parts
+  for (const Mask& mask : masks) {
+    for (const Mode mode : kModes) {
+      if (!full_size() && mode != Mode::same) continue;
+      const Border border = mode == Mode::full ? Border::constant : Border::reflect101;
+      check_bytes({601, 101, 1, Depth::u8, border, 9, mask, mode});
+    }
+  }
+}
+
+}  // namespace convfilt::test

@@ -1,0 +1,236 @@
+#include "tests/support/compare.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/separable.hpp"
+#include "tests/support/oracle.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr double kSlack = 1e-9;  // the oracle's own rounding
+
+// Cases up to this many taps are run twice, which also shows that a plan can be run again.
+constexpr double kCheapTaps = 50000;
+
+/// The first sample that a runner got wrong.
+struct Finding {
+  Place place;
+  double is = 0;
+  std::string should_be;
+};
+
+/// What is known about a case before any strategy runs.
+struct Truth {
+  std::vector<double> real;
+  std::optional<std::vector<std::uint8_t>> exact;
+  double largest = 0;  ///< |sample|, infinite where the picture has samples that are not finite
+};
+
+double largest_sample(const Problem& p, const Picture& in) {
+  double largest = p.border == Border::constant ? std::abs(p.border_value) : 0;
+  for (int y = 0; y < p.height; ++y) {
+    for (int x = 0; x < p.width; ++x) {
+      for (int c = 0; c < p.channels; ++c) {
+        const double sample = std::abs(in.get(x, y, c));
+        if (!std::isfinite(sample)) return std::numeric_limits<double>::infinity();
+        largest = std::max(largest, sample);
+      }
+    }
+  }
+  return largest;
+}
+
+double saturated(double value, Depth depth) {
+  return depth == Depth::f32 ? value : std::clamp(value, 0.0, full_range(depth));
+}
+
+/// Fills the output with what is wrong everywhere: half the range away from the truth, or a NaN
+/// that no arithmetic ends with. A sample not written is a sample found wrong.
+void poison(Picture& out, const Truth& truth, int round) {
+  std::size_t k = 0;
+  for (int y = 0; y < out.height(); ++y) {
+    for (int x = 0; x < out.width(); ++x) {
+      for (int c = 0; c < out.channels(); ++c, ++k) {
+        if (out.depth() == Depth::f32) {
+          const std::uint32_t bits = round == 0 ? 0x7fa5a5a5u : 0xffa5a5a5u;
+          std::memcpy(out.view().row(y) + (std::size_t(x) * out.channels() + c) * 4, &bits, 4);
+        } else {
+          const double range = full_range(out.depth());
+          const bool dark = saturated(truth.real[k], out.depth()) < range / 2;
+          out.set(x, y, c, dark ? range - round : round);
+        }
+      }
+    }
+  }
+}
+
+std::optional<Finding> compare(const Problem& p, const Picture& out, const Truth& truth,
+                               Family family) {
+  const double allowed = allowed_error(p, family, truth.largest);
+  const bool exact =
+      truth.exact && family != Family::transform &&
+      (family == Family::separable ? prepare_separable<std::uint8_t>(p.mask).error == 0
+                                   : prepare_mask<std::uint8_t>(p.mask).error == 0);
+  std::size_t k = 0;
+  for (int y = 0; y < p.out_height(); ++y) {
+    for (int x = 0; x < p.out_width(); ++x) {
+      for (int c = 0; c < p.channels; ++c, ++k) {
+        const double is = out.get(x, y, c), real = truth.real[k];
+        std::ostringstream should_be;
+        if (exact) {
+          if (is == (*truth.exact)[k]) continue;
+          should_be << "exactly " << int((*truth.exact)[k]);
+        } else if (!std::isfinite(truth.largest)) {
+          // Where NaN and infinity are concerned only their presence is compared; separable's order
+          // of operations may meet them otherwise.
+          if (family != Family::direct || std::isnan(is) == std::isnan(real)) continue;
+          should_be << real;
+        } else {
+          if (std::abs(is - saturated(real, p.depth)) <= allowed + kSlack * (1 + std::abs(real))) {
+            continue;
+          }
+          should_be.precision(9);
+          should_be << saturated(real, p.depth) << " +- " << allowed;
+        }
+        return Finding{{x, y, c}, is, should_be.str()};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void fail(const Case& c, const Runner& runner, const std::string& what) {
+  FAIL_CHECK(to_string(c) << "\n  " << to_string(runner) << ": " << what);
+}
+
+std::string describe(const Finding& f) {
+  std::ostringstream text;
+  text.precision(9);
+  text << "sample (" << f.place.x << ", " << f.place.y << ") channel " << f.place.c << " is "
+       << f.is << ", should be " << f.should_be;
+  return text.str();
+}
+
+PlanOptions options_of(const Runner& runner, PlanOptions options = {}) {
+  options.tuning = runner.tuning;
+  return options;
+}
+
+bool check_refusal(const Case& c, const Runner& runner) {
+  const Problem& p = c.problem;
+  const std::string refusal = runner.strategy->refusal(p, runner.tuning);
+  const std::string expected = expected_refusal(p, runner);
+  if (refusal.empty() && expected.empty()) return false;
+  count_refusal(runner);
+  if (expected.empty() && !runner.has_number())
+    fail(c, runner, "refuses what it must do: " + refusal);
+  if (refusal.empty()) fail(c, runner, "does not refuse what its family cannot do: " + expected);
+  try {
+    runner.strategy->prepare(p, runner.device, options_of(runner));
+    fail(c, runner, "prepare() takes a problem that must be refused");
+  } catch (const std::invalid_argument&) {
+  }
+  return true;
+}
+
+/// Emulated, a strategy of kernels/transform/ launches whole blocks of threads some five times a
+/// run, however small the picture: it takes every fourth of the smallest. On the CPU all are run.
+bool skipped(const Case& c, const Runner& runner) {
+  return runner.device == DeviceKind::emulator && runner.strategy->family == Family::transform &&
+         c.problem.width * c.problem.height <= 25 && c.seed % 4 != 0;
+}
+
+/// The runner's output; nothing when it has already been found wrong.
+std::optional<Picture> checked_output(const Case& c, const Runner& runner, const Picture& in,
+                                      const Truth& truth) {
+  const Problem& p = c.problem;
+  const double taps = double(in.samples()) * p.mask.width * p.mask.height;
+  Picture out = Picture::result_of(p, c.out_gap, c.lead);
+  std::unique_ptr<Plan> plan;
+  try {
+    plan = runner.strategy->prepare(p, runner.device, options_of(runner));
+    count_run(runner);
+    for (int round = 0; round < (taps <= kCheapTaps ? 2 : 1); ++round) {
+      poison(out, truth, round);
+      const Timing timing = plan->run(in.view(), out.view());
+      if (timing.bands < 1) fail(c, runner, "Timing::bands is below 1");
+      if (!out.canaries_intact()) {
+        fail(c, runner, "wrote between or before the rows");
+        return std::nullopt;
+      }
+      if (const auto finding = compare(p, out, truth, runner.family())) {
+        fail(c, runner, (round ? "second run: " : "") + describe(*finding));
+        return std::nullopt;
+      }
+    }
+  } catch (const std::exception& error) {
+    fail(c, runner, std::string("threw: ") + error.what());
+    return std::nullopt;
+  }
+  return out;
+}
+
+}  // namespace
+
+Picture run(const Runner& runner, const Problem& problem, const Picture& in,
+            const PlanOptions& options, Timing* timing) {
+  Picture out = Picture::result_of(problem);
+  count_run(runner);
+  const Timing taken = runner.strategy->prepare(problem, runner.device, options_of(runner, options))
+                           ->run(in.view(), out.view());
+  if (timing) *timing = taken;
+  return out;
+}
+
+void check_case(const Case& c) {
+  const Problem& p = c.problem;
+  Picture in = Picture::of(p, c.in_gap, c.lead);
+  in.fill(c.fill, c.seed);
+  const Picture untouched = in;
+  if (!mode_refuses(p).empty()) {
+    for (const Runner& runner : runners()) check_refusal(c, runner);
+    return;
+  }
+  const Truth truth{convolve(p, in), convolve_exactly(p, in), largest_sample(p, in)};
+
+  struct Reference {
+    Runner runner;
+    Picture out;
+  };
+  std::map<Family, Reference> references;  // what the first runner of each family gave
+  // Under a sanitizer large pictures take minutes with every setting.
+  const bool large = !full_size() && in.samples() > 50000;
+  for (const Runner& runner : runners()) {
+    if (large && runner.tuning != Tuning{}) continue;
+    if (check_refusal(c, runner) || skipped(c, runner)) continue;
+    if (runner.has_number() && !is_sampled(c)) continue;
+    const auto out = checked_output(c, runner, in, truth);
+    if (!same_samples(in, untouched)) {
+      fail(c, runner, "changed its input");
+      in = untouched;
+    }
+    if (!out || !runner.bytes_are_defined(p.depth)) continue;
+    const Family family = runner.family() == Family::reordered ? Family::direct : runner.family();
+    const auto [reference, is_first] = references.try_emplace(family, Reference{runner, *out});
+    if (is_first || same_samples(*out, reference->second.out)) continue;
+    const Place at = first_difference(*out, reference->second.out);
+    std::ostringstream other;
+    other.precision(9);
+    other << reference->second.out.get(at.x, at.y, at.c) << ", the same bytes as "
+          << to_string(reference->second.runner);
+    fail(c, runner, describe({at, out->get(at.x, at.y, at.c), other.str()}));
+  }
+}
+
+}  // namespace convfilt::test

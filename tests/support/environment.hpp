@@ -1,0 +1,54 @@
+/// What this run of the tests covers: how much, on which devices, and what came of it.
+///
+///   CONVFILT_TEST_SIZE       small or full, the default; small is for compute-sanitizer, which is
+///                            some 30 times slower
+///   CONVFILT_TEST_DEVICES    of cpu,emulator,cuda; by default all that are present; one that is
+///                            named must be present
+#pragma once
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "kernels/strategy.hpp"
+
+namespace convfilt::test {
+
+/// Whether everything is tested, not only the small selection.
+bool full_size();
+
+/// A strategy as it is tuned, and a device that it runs on.
+struct Runner {
+  const Strategy* strategy = nullptr;
+  DeviceKind device = DeviceKind::cpu;
+  Tuning tuning{};
+
+  Family family() const { return strategy->family_of(tuning); }
+
+  /// Whether a number is set, which a problem may not allow.
+  bool has_number() const;
+
+  /// Whether its family promises the same bytes from all its runners at this depth.
+  bool bytes_are_defined(Depth depth) const;
+};
+
+std::string to_string(const Runner& runner);
+
+/// Every strategy of the registry, in all its settings' words and some of their numbers, on every
+/// device tested; device cpu first.
+const std::vector<Runner>& runners();
+
+/// Why no CUDA device can be used; empty when one can.
+std::string cuda_missing();
+
+/// Reads the environment. Throws std::runtime_error when it names what is unknown or missing.
+void read_environment();
+
+void count_run(const Runner& runner);
+void count_refusal(const Runner& runner);
+
+/// The devices tested, those skipped with the reason, and how many runs and refusals there were.
+void print_coverage(std::ostream& out);
+
+}  // namespace convfilt::test

@@ -1,0 +1,215 @@
+#include "tests/support/picture_files.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <random>
+
+namespace convfilt::testing {
+
+Bytes load(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return Bytes(std::istreambuf_iterator<char>(file), {});
+}
+
+void save(const std::string& path, const Bytes& bytes) {
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+}
+
+double sample(const Image& image, int x, int y, int channel) {
+  const std::byte* row = image.view().row(y);
+  const int at = x * image.channels() + channel;
+  if (image.depth() == Depth::u8) return reinterpret_cast<const unsigned char*>(row)[at];
+  if (image.depth() == Depth::u16) return reinterpret_cast<const std::uint16_t*>(row)[at];
+  return reinterpret_cast<const float*>(row)[at];
+}
+
+void set_sample(Image* image, int x, int y, int channel, double value) {
+  std::byte* row = image->view().row(y);
+  const int at = x * image->channels() + channel;
+  switch (image->depth()) {
+    case Depth::u8:
+      reinterpret_cast<unsigned char*>(row)[at] = static_cast<unsigned char>(value);
+      break;
+    case Depth::u16:
+      reinterpret_cast<std::uint16_t*>(row)[at] = static_cast<std::uint16_t>(value);
+      break;
+    case Depth::f32: reinterpret_cast<float*>(row)[at] = static_cast<float>(value); break;
+  }
+}
+
+Image pattern(int width, int height, int channels, Depth depth) {
+  std::mt19937 random(7);
+  Image image(width, height, channels, depth);
+  const double full = full_range(depth);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      for (int c = 0; c < channels; ++c) {
+        const double level = (x * (c + 1) + y * 2) % 200 / 250.0 + random() % 20 / 255.0 + 0.05;
+        set_sample(&image, x, y, c, level * full);
+      }
+    }
+  }
+  return image;
+}
+
+bool same(const Image& a, const Image& b) {
+  if (a.width() != b.width() || a.height() != b.height() || a.channels() != b.channels() ||
+      a.depth() != b.depth()) {
+    return false;
+  }
+  const std::size_t row = static_cast<std::size_t>(a.width()) *
+                          static_cast<std::size_t>(a.channels()) * size_of(a.depth());
+  for (int y = 0; y < a.height(); ++y) {
+    if (std::memcmp(a.view().row(y), b.view().row(y), row) != 0) return false;
+  }
+  return true;
+}
+
+void append(Bytes* bytes, const std::string& text) {
+  bytes->insert(bytes->end(), text.begin(), text.end());
+}
+
+void append_number(Bytes* bytes, std::uint32_t value, int size, bool little) {
+  for (int i = 0; i < size; ++i) {
+    bytes->push_back(static_cast<unsigned char>(value >> 8 * (little ? i : size - 1 - i)));
+  }
+}
+
+Bytes exif(int orientation, bool little) {
+  Bytes bytes;
+  append(&bytes, little ? "II" : "MM");
+  append_number(&bytes, 42, 2, little);
+  append_number(&bytes, 8, 4, little);
+  append_number(&bytes, 1, 2, little);
+  append_number(&bytes, 274, 2, little);
+  append_number(&bytes, 3, 2, little);
+  append_number(&bytes, 1, 4, little);
+  append_number(&bytes, static_cast<std::uint32_t>(orientation), 2, little);
+  append_number(&bytes, 0, 2, little);
+  append_number(&bytes, 0, 4, little);
+  return bytes;
+}
+
+Bytes jpeg_with_exif(Bytes jpeg, const Bytes& exif_data) {
+  Bytes segment = {0xFF, 0xE1};
+  append_number(&segment, static_cast<std::uint32_t>(exif_data.size()) + 8, 2, false);
+  append(&segment, std::string("Exif\0\0", 6));
+  segment.insert(segment.end(), exif_data.begin(), exif_data.end());
+  jpeg.insert(jpeg.begin() + 2, segment.begin(), segment.end());
+  return jpeg;
+}
+
+namespace {
+
+std::uint32_t crc32(const Bytes& bytes) {
+  std::uint32_t crc = 0xFFFFFFFF;
+  for (const unsigned char byte : bytes) {
+    crc ^= byte;
+    for (int i = 0; i < 8; ++i) crc = crc >> 1 ^ (crc & 1 ? 0xEDB88320 : 0);
+  }
+  return ~crc;
+}
+
+}  // namespace
+
+Bytes png_with_exif(Bytes png, const Bytes& exif_data) {
+  Bytes typed, chunk;
+  append(&typed, "eXIf");
+  typed.insert(typed.end(), exif_data.begin(), exif_data.end());
+  append_number(&chunk, static_cast<std::uint32_t>(exif_data.size()), 4, false);
+  chunk.insert(chunk.end(), typed.begin(), typed.end());
+  append_number(&chunk, crc32(typed), 4, false);
+  png.insert(png.begin() + 33, chunk.begin(), chunk.end());  // behind the signature and IHDR
+  return png;
+}
+
+Bytes webp_with_exif(const Bytes& webp, const Bytes& exif_data, int width, int height, bool alpha) {
+  Bytes result;
+  append(&result, "RIFF----WEBPVP8X");
+  append_number(&result, 10, 4, true);
+  append_number(&result, 8 | (alpha ? 16 : 0), 4, true);
+  append_number(&result, static_cast<std::uint32_t>(width - 1), 3, true);
+  append_number(&result, static_cast<std::uint32_t>(height - 1), 3, true);
+  result.insert(result.end(), webp.begin() + 12, webp.end());
+  append(&result, "EXIF");
+  append_number(&result, static_cast<std::uint32_t>(exif_data.size()), 4, true);
+  result.insert(result.end(), exif_data.begin(), exif_data.end());
+  Bytes size;
+  append_number(&size, static_cast<std::uint32_t>(result.size()) - 8, 4, true);
+  std::copy(size.begin(), size.end(), result.begin() + 4);
+  return result;
+}
+
+Bytes tiff(const Image& image, int orientation, bool tiled) {
+  const int bits = static_cast<int>(size_of(image.depth())) * 8, channels = image.channels();
+  constexpr int kTile = 32;
+  const int tile_width = tiled ? kTile : image.width(),
+            tile_height = tiled ? kTile : image.height();
+  Bytes bytes;
+  append(&bytes, std::string("II*\0----", 8));
+  std::vector<std::uint32_t> offsets;
+  for (int top = 0; top < image.height(); top += tile_height) {
+    for (int left = 0; left < image.width(); left += tile_width) {
+      offsets.push_back(static_cast<std::uint32_t>(bytes.size()));
+      for (int y = top; y < top + tile_height; ++y) {
+        for (int x = left; x < left + tile_width; ++x) {
+          for (int c = 0; c < channels; ++c) {
+            const bool inside = x < image.width() && y < image.height();
+            const double value = inside ? sample(image, x, y, c < 3 ? 2 - c : c) : 0;
+            append_number(&bytes, static_cast<std::uint32_t>(value), bits / 8, true);
+          }
+        }
+      }
+    }
+  }
+  const auto length = static_cast<std::uint32_t>(tile_width * tile_height * channels * bits / 8);
+  const auto array = [&](const std::vector<std::uint32_t>& values, int size) {
+    if (values.size() * static_cast<std::size_t>(size) <= 4) return values[0];
+    const auto at = static_cast<std::uint32_t>(bytes.size());
+    for (const std::uint32_t value : values) append_number(&bytes, value, size, true);
+    return at;
+  };
+  const auto tiles = static_cast<std::uint32_t>(offsets.size());
+  const std::uint32_t offsets_at = array(offsets, 4);
+  const std::uint32_t lengths_at = array(std::vector<std::uint32_t>(tiles, length), 4);
+  const auto samples = static_cast<std::uint32_t>(channels);
+  const std::uint32_t bits_at =
+      array(std::vector<std::uint32_t>(samples, static_cast<std::uint32_t>(bits)), 2);
+  std::vector<std::array<std::uint32_t, 4>> entries = {
+      {256, 4, 1, static_cast<std::uint32_t>(image.width())},
+      {257, 4, 1, static_cast<std::uint32_t>(image.height())},
+      {258, 3, samples, bits_at},
+      {259, 3, 1, 1},
+      {262, 3, 1, 2}};
+  if (!tiled) entries.push_back({273, 4, tiles, offsets_at});
+  entries.push_back({274, 3, 1, static_cast<std::uint32_t>(orientation)});
+  entries.push_back({277, 3, 1, samples});
+  if (!tiled) {
+    entries.push_back({278, 4, 1, static_cast<std::uint32_t>(image.height())});
+    entries.push_back({279, 4, tiles, lengths_at});
+  } else {
+    entries.push_back({322, 4, 1, kTile});
+    entries.push_back({323, 4, 1, kTile});
+    entries.push_back({324, 4, tiles, offsets_at});
+    entries.push_back({325, 4, tiles, lengths_at});
+  }
+  if (channels == 4) entries.push_back({338, 3, 1, 2});
+  Bytes at;
+  append_number(&at, static_cast<std::uint32_t>(bytes.size()), 4, true);
+  std::copy(at.begin(), at.end(), bytes.begin() + 4);
+  append_number(&bytes, static_cast<std::uint32_t>(entries.size()), 2, true);
+  for (const auto& [tag, type, count, value] : entries) {
+    append_number(&bytes, tag, 2, true);
+    append_number(&bytes, type, 2, true);
+    append_number(&bytes, count, 4, true);
+    append_number(&bytes, value, 4, true);
+  }
+  append_number(&bytes, 0, 4, true);
+  return bytes;
+}
+
+}  // namespace convfilt::testing

@@ -1,0 +1,66 @@
+/// Files and pictures that the image tests make for themselves.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include "src/picture/image.hpp"
+
+namespace convfilt::testing {
+
+using Bytes = std::vector<unsigned char>;
+
+/// A folder of its own, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "convfilt-test-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+  int files() const {
+    const std::filesystem::directory_iterator all(path_);
+    return static_cast<int>(std::distance(begin(all), end(all)));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+Bytes load(const std::string& path);
+void save(const std::string& path, const Bytes& bytes);
+
+double sample(const Image& image, int x, int y, int channel);
+void set_sample(Image* image, int x, int y, int channel, double value);
+
+/// A smooth picture with some noise, different in every channel; alpha is nowhere 0.
+Image pattern(int width, int height, int channels, Depth depth);
+
+/// The same shape, depth and samples.
+bool same(const Image& a, const Image& b);
+
+void append(Bytes* bytes, const std::string& text);
+void append_number(Bytes* bytes, std::uint32_t value, int size, bool little);
+
+/// EXIF data that says nothing but an orientation.
+Bytes exif(int orientation, bool little);
+
+Bytes jpeg_with_exif(Bytes jpeg, const Bytes& exif_data);
+Bytes png_with_exif(Bytes png, const Bytes& exif_data);
+
+/// An extended WebP around a lossless one.
+Bytes webp_with_exif(const Bytes& webp, const Bytes& exif_data, int width, int height, bool alpha);
+
+/// An uncompressed RGB or RGBA TIFF of a picture, with an orientation; alpha is straight.
+/// In one strip, or in tiles of 32 x 32 pixels: libtiff 4.5 does not decode raw tiles from memory
+/// when their bytes are no multiple of 1024.
+Bytes tiff(const Image& image, int orientation, bool tiled);
+
+}  // namespace convfilt::testing

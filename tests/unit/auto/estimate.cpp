@@ -1,0 +1,279 @@
+/// The estimate behind --device=auto, and the choice made from it on invented machines.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "src/auto/choice.hpp"
+#include "src/auto/estimate.hpp"
+#include "src/base/errors.hpp"
+#include "tests/support/sample_masks.hpp"
+
+using namespace convfilt;
+using test::diagonal_mask;
+
+namespace {
+
+Problem problem_of(int side, Mask mask, Depth depth = Depth::u8) {
+  Problem problem;
+  problem.width = problem.height = side;
+  problem.depth = depth;
+  problem.mask = std::move(mask);
+  return problem;
+}
+
+Mask box(int side) {
+  return make_mask("box", side, side, std::vector<double>(std::size_t(side) * side, 1),
+                   side * side);
+}
+
+/// Rank 1, so that auto takes the separable family.
+Mask wide_box() {
+  return box(41);
+}
+
+/// Rank 2: the picture twice, less a box.
+Mask less_box(int side) {
+  Mask mask = box(side);
+  for (double& w : mask.weights) w = -w;
+  mask.weights[mask.weights.size() / 2] += 2 * mask.divisor;
+  return mask;
+}
+
+std::string accepts(const Problem&, const Tuning&) {
+  return "";
+}
+std::string refuses(const Problem&, const Tuning&) {
+  return "no problem is good enough; take another strategy.";
+}
+std::unique_ptr<Plan> never_run(const Problem&, const PlanOptions&) {
+  return nullptr;
+}
+
+Strategy invented(std::string_view name, Family family, bool cpu, bool emulator, bool cuda) {
+  return {name,
+          "",
+          family,
+          family,
+          {},
+          name == "picky" ? refuses : accepts,
+          nullptr,
+          cpu ? never_run : nullptr,
+          emulator ? never_run : nullptr,
+          cuda ? never_run : nullptr,
+          {.major = name == "tensor" ? kTensorCoreMajor : 0, .fft = family == Family::transform}};
+}
+
+/// Strategies that only say where they run.
+const Strategy kCpu = invented("cpu", Family::direct, true, false, false);
+const Strategy kTiledIn = invented("tiled-in", Family::direct, false, true, true);
+const Strategy kTiledOut = invented("tiled-out", Family::direct, false, true, true);
+const Strategy kSeparated = invented("separable", Family::separable, true, false, true);
+const Strategy kGpuOnly = invented("gpu-only", Family::direct, false, false, true);
+const Strategy kPicky = invented("picky", Family::direct, true, false, false);
+const Strategy kTensor = invented("tensor", Family::direct, false, true, true);
+const Strategy kDirect = invented("direct", Family::direct, false, true, true);
+const Strategy kBlocks = invented("overlap-save", Family::transform, true, true, true);
+const Strategy kWhole = invented("fft", Family::transform, true, true, true);
+const Strategy* const kAll[] = {&kCpu,   &kTiledIn, &kTiledOut, &kSeparated, &kGpuOnly,
+                                &kPicky, &kTensor,  &kDirect,   &kBlocks,    &kWhole};
+
+/// A machine of 8 cores that counts how often CUDA is asked.
+struct Invented {
+  CudaDevices cuda;
+  int asked = 0;
+  std::string fft_missing;
+  Machine machine;
+
+  explicit Invented(int devices, bool built = true, int major = 9) {
+    for (int i = 0; i < devices; ++i) cuda.devices.push_back({i, "invented", major, 0, 100, 1});
+    if (devices == 0) cuda.missing = "there is no driver; install one";
+    machine = {kAll, 8, built, [this]() -> const CudaDevices& { return ++asked, cuda; },
+               [this] { return fft_missing; }};
+  }
+
+  Choice choose(const Problem& problem, const std::string& strategy, const std::string& device,
+                int runs = 1) const {
+    return convfilt::choose(problem, runs, {strategy, device, 0, {}}, machine);
+  }
+};
+
+/// What choose() says when it throws `Error`.
+template <class Error>
+std::string complaint(const Invented& invented, const Problem& problem, const std::string& strategy,
+                      const std::string& device) {
+  try {
+    invented.choose(problem, strategy, device);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("work counts taps of the family, samples and runs") {
+  const Problem problem = problem_of(1000, wide_box(), Depth::u16);
+  CHECK(work_of(problem, Family::direct).multiply_adds == 1e6 * 41 * 41);
+  CHECK(work_of(problem, Family::separable).multiply_adds == 1e6 * 82);
+  CHECK(work_of(problem, Family::separable, 3).multiply_adds == 3e6 * 82);
+  CHECK(work_of(problem_of(1000, less_box(41)), Family::separable).multiply_adds == 2e6 * 82);
+  CHECK(work_of(problem, Family::direct, 3).bytes == 6e6);
+  // A transform's floats, as many as it takes whatever the mask.
+  const Work transformed = work_of(problem_of(1000, diagonal_mask(101)), Family::transform);
+  CHECK(transformed.depth == Depth::f32);
+  CHECK(transformed.multiply_adds == 1e6 * kTransformMultiplyAdds);
+  CHECK(work_of(problem_of(1000, diagonal_mask(3)), Family::transform).multiply_adds == 9e6);
+}
+
+TEST_CASE("CPU time falls with threads, and every sample costs, however small the mask") {
+  const Work heavy = work_of(problem_of(4000, wide_box()), Family::direct);
+  CHECK(cpu_seconds(heavy, 8) == doctest::Approx(cpu_seconds(heavy, 1) / 8));
+  CHECK(cpu_seconds(heavy, 0) == cpu_seconds(heavy, 1));
+  const Work light = work_of(problem_of(4000, diagonal_mask(1)), Family::direct);
+  CHECK(cpu_seconds(light, 1) ==
+        doctest::Approx(16e6 * (kCpuSampleU8 + kCpuMultiplyAddU8)).epsilon(1e-9));
+}
+
+TEST_CASE("a GPU pays for much work, never for a small picture or a copy") {
+  CHECK_FALSE(cuda_pays(work_of(problem_of(512, diagonal_mask(15)), Family::direct), 8));
+  CHECK_FALSE(cuda_pays(work_of(problem_of(4000, wide_box()), Family::separable), 8));
+  CHECK_FALSE(cuda_pays(work_of(problem_of(1 << 18, diagonal_mask(1)), Family::direct), 64));
+  CHECK(cuda_pays(work_of(problem_of(8192, diagonal_mask(101)), Family::direct), 8));
+}
+
+TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
+  const Invented two(2);
+  const Choice small = two.choose(problem_of(512, diagonal_mask(3)), "auto", "auto");
+  CHECK(small.strategy == &kCpu);
+  CHECK(small.device == DeviceKind::cpu);
+  CHECK(two.choose(problem_of(512, wide_box()), "auto", "auto").strategy == &kSeparated);
+  CHECK(two.asked == 0);
+
+  const Choice large = two.choose(problem_of(16384, diagonal_mask(63)), "auto", "auto");
+  CHECK(large.strategy == &kTensor);
+  CHECK(large.device == DeviceKind::cuda);
+  CHECK(has(large.why, "family direct by the mask; "));
+  CHECK(has(large.why, "estimated"));
+  CHECK(has(large.why, " ms on an H200"));
+  const Problem wide = problem_of(8192, diagonal_mask(23), Depth::f32);
+  CHECK(two.choose(wide, "auto", "cuda").strategy == &kDirect);
+  const Invented old(1, true, 7);  // without tensor cores for bytes
+  CHECK(old.choose(problem_of(8192, diagonal_mask(63)), "auto", "cuda").strategy == &kDirect);
+  CHECK(two.choose(problem_of(64, diagonal_mask(3)), "auto", "emulator").strategy == &kTiledOut);
+  CHECK(two.choose(problem_of(8192, diagonal_mask(15)), "auto", "auto").device == DeviceKind::cpu);
+  CHECK(two.choose(problem_of(8192, diagonal_mask(41)), "auto", "auto", 100).device ==
+        DeviceKind::cuda);
+  CHECK(two.choose(problem_of(8192, diagonal_mask(63)), "auto", "cpu").strategy == &kCpu);
+  CHECK(two.choose(problem_of(64, wide_box()), "auto", "cuda:1").ordinal == 1);
+
+  const Choice without = Invented(0).choose(problem_of(8192, diagonal_mask(101)), "auto", "auto");
+  CHECK(without.device == DeviceKind::cpu);
+  CHECK(without.notice.empty());
+}
+
+TEST_CASE("auto: large masks by transforms, unless samples are none that these take") {
+  const Problem wide = problem_of(8192, diagonal_mask(31), Depth::f32);
+  Invented two(2);
+  const Choice chosen = two.choose(wide, "auto", "cuda");
+  CHECK(chosen.strategy == &kBlocks);
+  CHECK(has(chosen.why,
+            "family transform by so large a mask, in which bytes may differ by a "
+            "rounding from device to device; "));
+  CHECK(two.choose(problem_of(8192, diagonal_mask(301)), "auto", "cuda").strategy == &kWhole);
+  CHECK(two.choose(wide, "auto", "cpu").strategy == &kBlocks);
+  CHECK(two.choose(wide, "auto", "emulator").strategy == &kBlocks);
+  // The CPU transforms smaller ones as a whole.
+  for (const auto& [side, strategy] : {std::pair{4096, &kWhole}, {4097, &kBlocks}}) {
+    const Problem problem = problem_of(side, diagonal_mask(31), Depth::f32);
+    CHECK(two.choose(problem, "auto", "cpu").strategy == strategy);
+  }
+
+  Request request{"auto", "cuda", 0, {}};
+  request.finite = false;
+  const Choice exact = convfilt::choose(wide, 1, request, two.machine);
+  CHECK(exact.strategy == &kDirect);
+  CHECK(has(exact.why, "family direct, since a transform would spread infinities, NaN"));
+
+  // 1,000 such pictures are worth a GPU, but not without its library.
+  CHECK(
+      two.choose(wide, "auto", "auto", 1000).device ==
+      (cuda_pays(work_of(wide, Family::transform, 1000), 8) ? DeviceKind::cuda : DeviceKind::cpu));
+  two.machine.cores = 1;
+  REQUIRE(two.choose(wide, "auto", "auto", 1000).device == DeviceKind::cuda);
+  two.fft_missing = "cuFFT is not here";
+  const Choice without = two.choose(wide, "auto", "auto", 1000);
+  CHECK(without.device == DeviceKind::cpu);
+  CHECK(has(without.why, ", but cuFFT is not here"));
+}
+
+TEST_CASE("threads beyond the cores do not make the CPU look faster") {
+  const Problem problem = problem_of(16384, diagonal_mask(63));
+  const Invented one(1);  // of 8 cores
+  for (int threads : {8, 64, 1024}) {
+    const Choice choice = convfilt::choose(problem, 1, {"auto", "auto", threads}, one.machine);
+    CHECK(choice.device == DeviceKind::cuda);
+    CHECK(has(choice.why, "on 8 CPU threads"));
+  }
+}
+
+TEST_CASE("a mask beyond the arithmetic is named, whatever the device") {
+  Problem problem = problem_of(64, make_mask("huge", 2, 1, {1e30, 1}));
+  for (const char* device : {"auto", "cpu", "emulator", "cuda"}) {
+    const std::string text = complaint<UsageError>(Invented(1), problem, "auto", device);
+    CHECK(has(text, "mask 'huge': "));
+    CHECK_FALSE(has(text, "--device"));
+  }
+}
+
+TEST_CASE("a textbook strategy takes the GPU, else the emulator, and says so") {
+  const Problem problem = problem_of(64, diagonal_mask(3));
+  CHECK(Invented(1).choose(problem, "tiled-in", "auto").device == DeviceKind::cuda);
+  CHECK(Invented(1).choose(problem, "tiled-in", "auto").notice.empty());
+  CHECK(Invented(1).choose(problem, "cpu", "auto").device == DeviceKind::cpu);
+  CHECK(Invented(1).choose(problem, "separable", "auto").device == DeviceKind::cpu);
+
+  const Choice emulated = Invented(0).choose(problem, "tiled-in", "auto");
+  CHECK(emulated.device == DeviceKind::emulator);
+  CHECK(
+      emulated.notice ==
+      "no CUDA device (there is no driver; install one); tiled-in runs in the emulator on the CPU: "
+      "same bytes, not the speed");
+  const Choice slow = Invented(0).choose(problem_of(8192, diagonal_mask(15)), "tiled-in", "auto");
+  CHECK(has(slow.notice, "not the speed; this will take some 15 s"));
+
+  const Choice asked = Invented(0).choose(problem, "tiled-in", "emulator");
+  CHECK(asked.device == DeviceKind::emulator);
+  CHECK(asked.notice.empty());
+}
+
+TEST_CASE("devices that are missing") {
+  const Problem problem = problem_of(64, diagonal_mask(3));
+  CHECK(complaint<DeviceError>(Invented(0), problem, "auto", "cuda") ==
+        "--device=cuda: there is no driver; install one");
+  CHECK(has(complaint<DeviceError>(Invented(0, false), problem, "tiled-in", "cuda"), "no driver"));
+  CHECK(has(complaint<DeviceError>(Invented(0), problem, "gpu-only", "auto"), "no driver"));
+  CHECK(has(complaint<DeviceError>(Invented(2), problem, "auto", "cuda:2"), "cuda:0 to cuda:1"));
+  CHECK(has(complaint<DeviceError>(Invented(1), problem, "auto", "cuda:1"), "only cuda:0"));
+}
+
+TEST_CASE("what cannot be asked for") {
+  const Problem problem = problem_of(64, diagonal_mask(3));
+  const Invented one(1);
+  CHECK(has(complaint<UsageError>(one, problem, "tiled-im", "auto"), "did you mean 'tiled-in'?"));
+  CHECK(has(complaint<UsageError>(one, problem, "auto", "cudo"), "did you mean 'cuda'?"));
+  for (const char* device : {"gpu", "GPU", "gpu:0"})
+    CHECK(has(complaint<UsageError>(one, problem, "auto", device), "did you mean 'cuda'?"));
+  for (const char* device : {"cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999"})
+    CHECK(has(complaint<UsageError>(one, problem, "auto", device), "cuda:0"));
+  CHECK(has(complaint<UsageError>(one, problem, "cpu", "cuda"), "only on cpu"));
+  CHECK(has(complaint<UsageError>(one, problem, "tiled-in", "cpu"), "emulator and cuda"));
+  CHECK(has(complaint<UsageError>(one, problem, "picky", "auto"), "no problem is good enough"));
+  CHECK(has(complaint<UsageError>(one, problem_of(64, wide_box()), "auto", "emulator"),
+            "tiled-in, tiled-out, tensor, direct, overlap-save or fft"));
+}

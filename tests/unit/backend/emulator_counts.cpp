@@ -1,0 +1,277 @@
+/// What the tiled kernels read, counted by the emulator, against the textbook's formulas.
+///
+/// One channel, one part of the mask. Ghost cells are excluded from the reads under
+/// Border::constant, which makes them up, and included under Border::replicate, which reads the
+/// edge instead.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "tests/support/environment.hpp"
+#include "tests/support/picture.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr int kOutTile = 32;  // tiled-out: side of the output tile, unless asked otherwise
+constexpr int kInTile = 32;   // tiled-in: side of the input tile, which is the block; its largest
+constexpr int kCachedTile = 32;            // cached: side of the tile, which is the block
+constexpr int kAskedTiles[] = {0, 16, 5};  // --tile; 0: not given
+
+Tuning tuning_of(int tile, int halo = kSweeps) {
+  Tuning tuning;
+  tuning[Setting::tile] = tile;
+  tuning[Setting::halo] = halo;
+  return tuning;
+}
+
+/// One axis of a problem: picture side, mask side, anchor. Counts of both axes multiply.
+struct Axis {
+  std::uint64_t n;
+  std::uint64_t side;
+  int anchor;
+
+  std::uint64_t taps() const { return n * side; }
+
+  /// Taps of all outputs that lie inside the image: the weight at distance d from the anchor meets
+  /// the image n - d times.
+  std::uint64_t taps_inside() const { return taps_within(n); }
+
+  /// The same for a stretch of `length` outputs and taps that stay within that stretch.
+  std::uint64_t taps_within(std::uint64_t length) const {
+    std::uint64_t sum = 0;
+    for (int i = 0; i < int(side); ++i) {
+      const auto distance = std::uint64_t(std::abs(i - anchor));
+      sum += length > distance ? length - distance : 0;
+    }
+    return sum;
+  }
+
+  std::uint64_t tiles(std::uint64_t tile) const { return (n + tile - 1) / tile; }
+
+  /// Cells inside the image of all input tiles: of an output tile and the halo around it.
+  std::uint64_t loads_inside(int tile) const {
+    std::uint64_t sum = 0;
+    for (int t = 0; t < int(tiles(tile)); ++t) {
+      const int first = std::max(0, t * tile - anchor);
+      const int last = std::min(int(n), t * tile - anchor + tile + int(side) - 1);
+      sum += std::uint64_t(std::max(0, last - first));
+    }
+    return sum;
+  }
+
+  /// cached: its tiles lie under the middle of the mask, this far from the outputs.
+  int shift() const { return int(side) / 2 - anchor; }
+
+  /// Cells inside the image of such tiles.
+  std::uint64_t tile_cells(int tile) const {
+    std::uint64_t sum = 0;
+    for (int t = 0; t < int(tiles(tile)); ++t) {
+      const int first = t * tile + shift();
+      sum += std::uint64_t(std::max(0, std::min(int(n), first + tile) - std::max(0, first)));
+    }
+    return sum;
+  }
+
+  /// Taps that stay within the output's own tile and the image: for each tile and weight, the
+  /// outputs that lie in four intervals at once.
+  std::uint64_t taps_in_own_tile(int tile) const {
+    std::uint64_t sum = 0;
+    for (int t = 0; t < int(tiles(tile)); ++t) {
+      for (int i = 0; i < int(side); ++i) {
+        const int d = i - int(side) / 2;  // from an output's place in the tile to the tap's
+        const int origin = t * tile + shift();
+        const int first = std::max({0, -d, -origin - d});
+        const int last = std::min({tile, int(n) - t * tile, tile - d, int(n) - origin - d});
+        sum += std::uint64_t(std::max(0, last - first));
+      }
+    }
+    return sum;
+  }
+};
+
+Counts counted(const char* name, const Problem& problem, const Tuning& tuning = {}) {
+  const Strategy* strategy = find_strategy(name);
+  REQUIRE(strategy);
+  Picture in = Picture::of(problem), out = Picture::of(problem);
+  in.fill(Fill::noise, 51);
+  PlanOptions options;
+  options.tuning = tuning;
+  const auto plan = strategy->prepare(problem, DeviceKind::emulator, options);
+  plan->run(in.view(), out.view());
+  count_run({strategy, DeviceKind::emulator, tuning});
+  return plan->counts();
+}
+
+/// Reads of global memory where `cells` are asked for and `inside` of them lie in the image.
+struct Expected {
+  std::uint64_t global_reads, ghost_cells, shared_reads, blocks;
+};
+
+Expected with_ghosts(const Problem& p, std::uint64_t cells, std::uint64_t inside) {
+  if (p.border == Border::constant) return {inside, cells - inside, 0, 0};
+  return {cells, 0, 0, 0};
+}
+
+void check_counts(const char* name, const Problem& p, const Expected& e,
+                  const Tuning& tuning = {}) {
+  INFO(name << ", " << to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y
+            << ", " << to_string(tuning));
+  const Counts c = counted(name, p, tuning);
+  CHECK(c.global_reads == e.global_reads);
+  CHECK(c.ghost_cells == e.ghost_cells);
+  CHECK(c.shared_reads == e.shared_reads);
+  if (e.blocks == 0) {
+    CHECK(c.barriers == 0);
+    return;
+  }
+  CHECK(c.blocks == e.blocks);
+  CHECK(c.barriers == e.blocks);
+}
+
+bool emulator_missing() {
+  const bool missing = std::none_of(runners().begin(), runners().end(), [](const Runner& r) {
+    return r.device == DeviceKind::emulator;
+  });
+  if (missing) MESSAGE("skipped: the emulator is not tested");
+  return missing;
+}
+
+template <class F>
+void for_each_problem(F f) {
+  Random random(52);
+  for (auto [w, h] : {std::pair{1, 1}, {3, 3}, {5, 5}, {4, 7}, {15, 15}, {31, 1}, {2, 31}}) {
+    const Mask mask = integer_mask(random, w, h, 5, 30, 100);
+    for (const Mask& m : {mask, anchored(mask, 0, h - 1)}) {
+      for (auto [width, height] :
+           {std::pair{1, 1}, {32, 32}, {33, 31}, {64, 96}, {75, 50}, {5, 130}}) {
+        if (!full_size() && width * height > 1100) continue;
+        for (Border border : {Border::constant, Border::replicate}) {
+          const Problem p{width, height, 1, Depth::u8, border, 9, m};
+          f(p, Axis{std::uint64_t(width), std::uint64_t(w), m.anchor_x},
+            Axis{std::uint64_t(height), std::uint64_t(h), m.anchor_y});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("basic reads every tap from global memory") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    check_counts("basic", p,
+                 with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()));
+  });
+}
+
+TEST_CASE("tiled-out loads each output tile and its halo once") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    for (int asked : kAskedTiles) {
+      const int tile = asked ? asked : kOutTile;
+      const std::uint64_t blocks = x.tiles(tile) * y.tiles(tile);
+      const std::uint64_t cells = blocks * (tile + x.side - 1) * (tile + y.side - 1);
+      Expected e = with_ghosts(p, cells, x.loads_inside(tile) * y.loads_inside(tile));
+      // A thread computes all its outputs together, also those of its tile that lie outside the
+      // image.
+      e.shared_reads = blocks * tile * tile * x.side * y.side;
+      e.blocks = blocks;
+      for (int halo : {kSweeps, kRegions, kTwoStep}) {
+        check_counts("tiled-out", p, e, tuning_of(asked, halo));
+      }
+    }
+  });
+}
+
+TEST_CASE("tiled-in loads one sample a thread") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    for (int asked : kAskedTiles) {
+      const int largest_tile = kInTile + 1 - int(std::max(x.side, y.side));
+      if (asked > largest_tile) continue;
+      const int tile_x = asked ? asked : kInTile + 1 - int(x.side);
+      const int tile_y = asked ? asked : kInTile + 1 - int(y.side);
+      const std::uint64_t blocks = x.tiles(tile_x) * y.tiles(tile_y);
+      const std::uint64_t cells = blocks * (tile_x + x.side - 1) * (tile_y + y.side - 1);
+      Expected e = with_ghosts(p, cells, x.loads_inside(tile_x) * y.loads_inside(tile_y));
+      e.shared_reads = x.taps() * y.taps();
+      e.blocks = blocks;
+      check_counts("tiled-in", p, e, tuning_of(asked));
+    }
+  });
+}
+
+TEST_CASE("cached reads what lies outside its tile from global memory") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    for (int asked : kAskedTiles) {
+      const int tile = asked ? asked : kCachedTile;
+      const std::uint64_t own = x.taps_in_own_tile(tile) * y.taps_in_own_tile(tile);
+      const std::uint64_t inside = x.taps_inside() * y.taps_inside();
+      Expected e = with_ghosts(p, x.taps() * y.taps() - own, inside - own);
+      e.global_reads += x.tile_cells(tile) * y.tile_cells(tile);  // the tiles
+      e.shared_reads = own;
+      e.blocks = x.tiles(tile) * y.tiles(tile);
+      check_counts("cached", p, e, tuning_of(asked));
+    }
+  });
+}
+
+TEST_CASE("scatter reads each sample once and adds it to every output that needs it") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    check_counts("scatter", p, with_ghosts(p, needed, x.n * y.n));
+    CHECK(counted("scatter", p).atomic_adds == x.taps() * y.taps());
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read each sample once in the frequency domain") {
+  if (emulator_missing()) return;
+  for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, needed, x.n * y.n));
+      CHECK(counted(name, p).atomic_adds == 0);
+    }
+  });
+}
+
+TEST_CASE("overlap-add and in-parts read every tap once in the spatial domain") {
+  if (emulator_missing()) return;
+  Tuning tuning;
+  tuning[Setting::domain] = kSpatial;
+  for_each_problem([&](const Problem& p, const Axis& x, const Axis& y) {
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      check_counts(name, p, with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()),
+                   tuning);
+    }
+  });
+}
+
+TEST_CASE("the textbook's ratios: global reads per output") {
+  if (emulator_missing()) return;
+  constexpr int kSide = 5, kTiles = 3, kPicture = 32 * kTiles;
+  const Mask mask = box_mask(kSide, kSide);
+  const Problem p{kPicture, kPicture, 1, Depth::u8, Border::replicate, 0, mask};
+  const auto per_output = [&](const char* name, const Problem& problem) {
+    return double(counted(name, problem).global_reads) / (double(problem.width) * problem.height);
+  };
+  CHECK(per_output("basic", p) == kSide * kSide);
+  // (tile + 2r)^2 / tile^2
+  CHECK(per_output("tiled-out", p) == doctest::Approx(std::pow(36.0 / 32, 2)));
+  // input tile^2 / output tile^2, on whole output tiles
+  Problem whole = p;
+  whole.width = whole.height = 28 * kTiles;
+  CHECK(per_output("tiled-in", whole) == doctest::Approx(std::pow(32.0 / 28, 2)));
+  // 1 and the share of w^2 taps that leave the tile
+  const double staying = 1 - (kSide * kSide - 1) / (4.0 * kSide * kCachedTile);
+  CHECK(per_output("cached", p) == doctest::Approx(1 + kSide * kSide * (1 - staying * staying)));
+}
+
+}  // namespace convfilt::test

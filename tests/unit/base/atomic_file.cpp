@@ -1,0 +1,192 @@
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <functional>
+#include <thread>
+
+#include "src/base/atomic_file.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/signal_cleanup.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr Temporary kBoth[] = {Temporary::nameless, Temporary::named};
+
+/// Runs `work` in a child; its wait status. `work` returns the exit code.
+pid_t child(const std::function<int()>& work) {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(work());
+  return pid;
+}
+
+int wait_for(pid_t pid) {
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return status;
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  stat(path.c_str(), &info);
+  return info.st_mode & 07777;
+}
+
+}  // namespace
+
+TEST_CASE("files are written whole, new or not, and nothing is left beside them") {
+  for (const Temporary temporary : kBoth) {
+    const TemporaryFolder folder;
+    write_file(folder / "a", Bytes(3'000'000, 'A'), temporary);
+    CHECK(load(folder / "a") == Bytes(3'000'000, 'A'));
+    write_file(folder / "a", Bytes(10, 'B'), temporary);
+    CHECK(load(folder / "a") == Bytes(10, 'B'));
+    CHECK(folder.files() == 1);
+  }
+}
+
+TEST_CASE("an old file keeps its mode, a new one follows the umask") {
+  for (const Temporary temporary : kBoth) {
+    const TemporaryFolder folder;
+    const mode_t before = umask(027);
+    write_file(folder / "a", Bytes(10, 'A'), temporary);
+    CHECK(mode_of(folder / "a") == 0640);
+    chmod((folder / "a").c_str(), 0604);
+    write_file(folder / "a", Bytes(10, 'B'), temporary);
+    CHECK(mode_of(folder / "a") == 0604);
+    umask(before);
+  }
+}
+
+TEST_CASE("links are followed and stay") {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "d");
+  fs::create_symlink("d/target", folder / "first");
+  fs::create_symlink("first", folder / "second");
+  for (const char letter : {'A', 'B'}) {  // first through links that dangle
+    write_file(folder / "second", Bytes(10, static_cast<unsigned char>(letter)));
+    CHECK(fs::is_symlink(folder / "second"));
+    CHECK(fs::is_symlink(folder / "first"));
+    CHECK(load(folder / "d/target") == Bytes(10, static_cast<unsigned char>(letter)));
+  }
+  fs::create_symlink("circle", folder / "circle");
+  CHECK_THROWS_AS(write_file(folder / "circle", Bytes(10)), IoError);
+}
+
+TEST_CASE("pipes and open descriptors are written into") {
+  // Never a device: a bug here would replace it, and tests may run as root.
+  const TemporaryFolder folder;
+  mkfifo((folder / "pipe").c_str(), 0600);
+  Bytes got;
+  std::thread reader([&] { got = load(folder / "pipe"); });
+  write_file(folder / "pipe", Bytes(100'000, 'A'));
+  reader.join();
+  CHECK(got == Bytes(100'000, 'A'));
+  CHECK(fs::is_fifo(folder / "pipe"));
+
+  const int fd = open((folder / "a").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  struct stat before {
+  }, after{};
+  fstat(fd, &before);
+  write_file("/proc/self/fd/" + std::to_string(fd), Bytes(10, 'A'));
+  stat((folder / "a").c_str(), &after);
+  close(fd);
+  CHECK(before.st_ino == after.st_ino);
+  CHECK(load(folder / "a") == Bytes(10, 'A'));
+}
+
+TEST_CASE("a file size limit is an error and leaves the old file") {
+  for (const Temporary temporary : kBoth) {
+    const TemporaryFolder folder;
+    save(folder / "a", Bytes(10, 'A'));
+    const int status = wait_for(child([&] {
+      const rlimit limit{4096, 4096};
+      setrlimit(RLIMIT_FSIZE, &limit);
+      try {
+        write_file(folder / "a", Bytes(1'000'000, 'B'), temporary);
+      } catch (const IoError&) {
+        return 7;
+      }
+      return 0;
+    }));
+    REQUIRE(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 7);
+    CHECK(load(folder / "a") == Bytes(10, 'A'));
+    CHECK(folder.files() == 1);
+  }
+}
+
+TEST_CASE("a closed pipe on standard output is an error") {
+  const int status = wait_for(child([] {
+    int ends[2];
+    if (pipe(ends) != 0) return 1;
+    dup2(ends[1], STDOUT_FILENO);
+    close(ends[0]);
+    try {
+      write_stdout(Bytes(1'000'000));
+    } catch (const IoError&) {
+      return 7;
+    }
+    return 0;
+  }));
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
+}
+
+TEST_CASE("killed at any moment, a file is the old or the new one") {
+  constexpr std::size_t kSize = 2'000'000;
+  for (int round = 0; round < 12; ++round) {
+    const TemporaryFolder folder;
+    const std::string kept = folder / "kept", fresh = folder / "fresh";
+    save(kept, Bytes(kSize, 'A'));
+    const pid_t pid = child([&] {
+      for (unsigned char letter = 'B';; letter = letter == 'B' ? 'C' : 'B') {
+        write_file(kept, Bytes(kSize, letter));
+        unlink(fresh.c_str());
+        write_file(fresh, Bytes(kSize, letter));
+      }
+      return 0;
+    });
+    std::this_thread::sleep_for(std::chrono::microseconds(3000 + 2711 * round));
+    kill(pid, SIGKILL);
+    wait_for(pid);
+    const Bytes bytes = load(kept);
+    REQUIRE(bytes.size() == kSize);
+    CHECK(bytes == Bytes(kSize, bytes[0]));
+    if (fs::exists(fresh)) CHECK(load(fresh).size() == kSize);
+  }
+}
+
+TEST_CASE("a signal removes a named temporary and still ends the program") {
+  const TemporaryFolder folder;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+    save(folder / "temporary", Bytes(10));
+    const int status = wait_for(child([&] {
+      const rlimit no_core{0, 0};
+      setrlimit(RLIMIT_CORE, &no_core);
+      std::signal(signal, SIG_DFL);
+      const SignalCleanup cleanup(folder / "temporary");
+      raise(signal);
+      return 0;
+    }));
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal);
+    CHECK(folder.files() == 0);
+  }
+}
+
+TEST_CASE("a folder that is missing is an error") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(write_file(folder / "no/a", Bytes(10)), IoError);
+  CHECK_THROWS_AS(write_file(folder / ".", Bytes(10)), IoError);
+}

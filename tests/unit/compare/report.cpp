@@ -1,0 +1,273 @@
+/// Tables, CSV, JSON and charts of comparisons made by hand.
+#include "src/compare/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "src/base/errors.hpp"
+#include "src/compare/plot.hpp"
+#include "src/compare/table.hpp"
+#include "tests/support/gnuplot.hpp"
+
+namespace convfilt::test {
+namespace {
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != text.npos;
+}
+
+long lines_in(const std::string& text) {
+  return std::count(text.begin(), text.end(), '\n');
+}
+
+Row timed_row(const std::string& name, const Location& location, double ms) {
+  Row row;
+  row.contender = name;
+  row.location = location;
+  row.width = 640;
+  row.height = 480;
+  row.times = Times{{ms, 0.1}, 5, 1e9 / 3, 2e9 / 3, 2.5, 9, 6e9, 0.4, false, 1.0 / 7, 1.25};
+  row.accuracy = Accuracy{0.5, 307200, 307200, 480, 0.52, 0.0, 0, 0.0};
+  return row;
+}
+
+/// One of each kind of row, with names that need quoting.
+Comparison sample() {
+  Comparison c;
+  c.problem = {640, 480, 1, Depth::u8, Border::replicate, 0, {}};
+  c.problem.mask = make_mask("a \"b\", c", 3, 3, std::vector<double>(9, 1), 9);
+  c.devices = {{{DeviceKind::cuda, 1}, {"Some GPU", 0, 6e13}, 0.125, 4e12},
+               {{DeviceKind::emulator, 0}, {"Some CPU", 8, 0}, 0, 0}};
+  c.auto_choice = "fast on cuda:1 (as it pays)";
+  c.rows.push_back(timed_row("fast:tile=16", {DeviceKind::cuda, 1}, 1.0 / 3));
+  c.rows.back().by_auto = true;
+  Row counted;
+  counted.contender = "slow";
+  counted.location = {DeviceKind::emulator, 0};
+  counted.width = counted.height = 160;
+  counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1};
+  counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, 3, {}, {}, 0, {}};
+  c.rows.push_back(counted);
+  Row refused;
+  refused.contender = "never";
+  refused.refused = true;
+  refused.refusal = "only 1x1 | masks, \"here\"";
+  c.rows.push_back(refused);
+  return c;
+}
+
+const ReportHead kHead{"1.2.3", "photo.png"};
+
+/// RFC 4180, taken apart.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> lines(1);
+  lines.back().emplace_back();
+  bool quoted = false;
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    std::string& cell = lines.back().back();
+    if (quoted && text[k] == '"' && k + 1 < text.size() && text[k + 1] == '"') {
+      cell += text[k++];
+    } else if (text[k] == '"') {
+      quoted = !quoted;
+    } else if (!quoted && text[k] == ',') {
+      lines.back().emplace_back();
+    } else if (!quoted && text[k] == '\n') {
+      lines.emplace_back(1);
+    } else {
+      cell += text[k];
+    }
+  }
+  lines.pop_back();
+  return lines;
+}
+
+}  // namespace
+
+TEST_CASE("a JSON report is read as it was written") {
+  const std::vector<Comparison> written = {sample(), sample()};
+  const std::string text = json_report(written, kHead);
+  ReportHead head;
+  const std::vector<Comparison> read = read_json_report(text, "all.json", head);
+  CHECK(json_report(read, head) == text);
+  CHECK(text_report(read, head) == text_report(written, kHead));
+  CHECK(markdown_report(read, head) == markdown_report(written, kHead));
+  // A report of an earlier version lacks what came later.
+  std::string earlier = text;
+  for (const char* key :
+       {"\"table\"", "\"time_over_best\"", "\"rows_checked\"", "\"promised_difference\""})
+    for (std::size_t at; (at = earlier.find(key)) != earlier.npos;)
+      earlier.erase(at, earlier.find('\n', at) - at);
+  earlier.erase(std::remove(earlier.begin(), earlier.end(), '\n'), earlier.end());
+  for (std::size_t at; (at = earlier.find(",      }")) != earlier.npos;) earlier.erase(at, 1);
+  for (std::size_t at; (at = earlier.find(",        }")) != earlier.npos;) earlier.erase(at, 1);
+  CAPTURE(earlier);
+  CHECK(read_json_report(earlier, "old.json", head).size() == 2);
+  ReportHead brief = kHead;
+  brief.table = TableKind::brief;
+  read_json_report(json_report(written, brief), "all.json", head);
+  CHECK(head.table == TableKind::brief);
+  for (const char* wrong : {"", "{}", "[1, 2]", "{\"convfilt_version\": 1}", "not JSON"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH_AS(read_json_report(wrong, "all.json", head),
+                         doctest::Contains("all.json: not what convfilt compare --json writes"),
+                         IoError);
+    CHECK_THROWS_WITH(read_json_report(wrong, "all.json", head),
+                      doctest::Contains("; run compare --json again with this version"));
+    try {
+      read_json_report(wrong, "all.json", head);
+    } catch (const IoError& error) {
+      CHECK_FALSE(contains(error.what(), "json.exception"));
+    }
+  }
+  std::string misspelt = text;
+  misspelt.replace(misspelt.find("\"u8\""), 4, "\"u9\"");
+  CHECK_THROWS_WITH(read_json_report(misspelt, "all.json", head),
+                    doctest::Contains("unknown name 'u9'"));
+}
+
+TEST_CASE("figures have three digits that count, and no exponent") {
+  CHECK(figure(0) == "0");
+  CHECK(figure(1) == "1.00");
+  CHECK(figure(12.345) == "12.3");
+  CHECK(figure(123456) == "123456");
+  CHECK(figure(0.00123456) == "0.00123");
+  CHECK(figure(-2.5) == "-2.50");
+  CHECK(figure(std::numeric_limits<double>::infinity()) == "infinite");
+  CHECK(grouped(7) == "7");
+  CHECK(grouped(1234567) == "1 234 567");
+  CHECK(grouped(100) == "100");
+}
+
+TEST_CASE("columns are as wide as their widest cell") {
+  const Table table{{"name", "ms"}, 1, {{{"\u00d7\u00d7", "1.5"}, ""}, {{"longer"}, "refused"}}};
+  CHECK(as_text(table) ==
+        "  name     ms\n"
+        "  \u00d7\u00d7      1.5\n"
+        "  longer  refused\n");
+  CHECK(as_markdown({{"a|b", "n"}, 1, {{{"x", "1"}, ""}}}) ==
+        "| a\\|b | n |\n|---|---:|\n| x | 1 |\n");
+}
+
+TEST_CASE("the table shows every row, marks auto's choice, and emulated times nowhere") {
+  const Comparison c = sample();
+  const std::string text = text_report({&c, 1}, kHead);
+  CHECK(contains(text, "photo.png: 640x480x1 u8"));
+  CHECK(contains(text, "fast:tile=16 *"));
+  CHECK(contains(text, "cuda:1: Some GPU; a copy of as many bytes takes 0.125 ms, 4000 GB/s"));
+  CHECK(contains(text, "only 1x1 | masks"));
+  CHECK(contains(text, "160x160"));
+  CHECK(contains(text, "7.20"));
+  CHECK(contains(text, "infinite"));
+  CHECK(contains(text, "in steps"));
+  Comparison counted = c;
+  counted.rows = {c.rows[1]};
+  counted.devices = {c.devices[1]};
+  const std::string emulated = text_report({&counted, 1}, kHead);
+  for (const char* word : {"kernel ms", "GB/s", "x copy", "of roof"})
+    CHECK_FALSE(contains(emulated, word));
+  CHECK(contains(markdown_report({&c, 1}, kHead), "only 1x1 \\| masks"));
+  CHECK(contains(markdown_report({&c, 1}, kHead), "|---|---|---|---:|"));
+}
+
+TEST_CASE("a note of Markdown is one bullet, and shows what Markdown would take as its own") {
+  Comparison c = sample();
+  const std::string text = markdown_report({&c, 1}, {"1.2.3", "my_*`<b>|photo.png"});
+  CHECK(contains(text, "## my\\_\\*\\`\\<b>\\|photo.png"));
+  CHECK(contains(text, "\n- \\* is what auto takes\n"));
+  CHECK(contains(text, "| fast:tile=16 \\* |"));
+  CHECK(contains(text, "of up to 5 runs, with the pixels already on the device"));
+  CHECK(contains(text, "whichever binds, as a share of the time; above"));
+  CHECK_FALSE(contains(text, "\n- tap"));
+  c.rows[0].by_auto = false;
+  CHECK_FALSE(contains(markdown_report({&c, 1}, kHead), "is what auto takes"));
+  CHECK_FALSE(contains(text_report({&c, 1}, kHead), "is what auto takes"));
+}
+
+TEST_CASE("JSON comes back with every figure in full") {
+  const Comparison c = sample();
+  const auto json = nlohmann::json::parse(json_report({&c, 1}, kHead));
+  CHECK(json["convfilt_version"] == "1.2.3");
+  const auto& one = json["comparisons"][0];
+  CHECK(one["problem"]["mask"] == "a \"b\", c");
+  CHECK(one["devices"][0]["fp32_peak_flop_per_s"] == 6e13);
+  CHECK(one["devices"][1]["copy_ms"].is_null());
+  const auto& rows = one["rows"];
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0]["kernel_ms_median"].get<double>() == 1.0 / 3);
+  CHECK(rows[0]["pixels_per_s"].get<double>() == 1e9 / 3);
+  CHECK(rows[0]["speed_over_basic"].get<double>() == 1.0 / 7);
+  CHECK(rows[0]["roofline_bound"] == "fp32");
+  CHECK(rows[0]["time_over_best"] == 1.25);
+  CHECK(rows[0]["promised_difference"] == 0.52);
+  CHECK(rows[0]["rows_checked"] == 480);
+  CHECK(rows[1]["promised_difference"].is_null());
+  CHECK(json["table"] == "full");
+  CHECK(rows[0]["by_auto"] == true);
+  CHECK(rows[0]["taps_per_access"].is_null());
+  CHECK(rows[1]["kernel_ms_median"].is_null());
+  CHECK(rows[1]["taps_per_access"].get<double>() == 7.2);
+  CHECK(rows[1]["largest_difference"] == "infinite");
+  CHECK(rows[1]["share_differing_from_cpu"].is_null());
+  CHECK(rows[2]["refusal"] == "only 1x1 | masks, \"here\"");
+  CHECK(rows[2]["measured_width_px"].is_null());
+}
+
+TEST_CASE("CSV has one line a row, the figures of JSON, and quotes what needs it") {
+  const Comparison both[] = {sample(), sample()};
+  const std::string csv = csv_report(both, kHead);
+  const auto lines = parse_csv(csv);
+  REQUIRE(lines.size() == 7);
+  CHECK(lines_in(csv) == 7);
+  for (const auto& line : lines) CHECK(line.size() == lines[0].size());
+  const auto cell = [&](std::size_t line, const std::string& name) {
+    const auto column = std::find(lines[0].begin(), lines[0].end(), name);
+    REQUIRE(column != lines[0].end());
+    return lines[line][std::size_t(column - lines[0].begin())];
+  };
+  CHECK(cell(1, "mask") == "a \"b\", c");
+  CHECK(std::stod(cell(1, "kernel_ms_median")) == 1.0 / 3);
+  CHECK(cell(2, "kernel_ms_median").empty());
+  CHECK(cell(3, "refusal") == "only 1x1 | masks, \"here\"");
+  CHECK(cell(6, "strategy") == "never");
+}
+
+TEST_CASE("a name that is no UTF-8 does not stop a report") {
+  Comparison c = sample();
+  c.problem.mask.name = "\xff";
+  CHECK(nlohmann::json::accept(json_report({&c, 1}, {"1", "\xfe.png"})));
+}
+
+TEST_CASE("charts are drawn of what there is") {
+  if (testing::gnuplot_missing()) return;
+  const Comparison comparisons[] = {sample(), sample(), sample(), sample(), sample()};
+  for (const auto count : {1, 5}) {
+    const std::span<const Comparison> some(comparisons, std::size_t(count));
+    for (const auto& draw : {draw_bars, draw_roofline}) {
+      const Drawing drawing = draw(some, kHead);
+      const auto svg = run_gnuplot(drawing.script, PlotFormat::svg, drawing.size);
+      const std::string text(svg.begin(), svg.end());
+      CHECK(contains(text, "fast:tile=16"));
+      CHECK(contains(text, "photo.png, 640x480x1 u8"));
+      CHECK(contains(text, "</svg>"));
+    }
+  }
+  const std::string folder(200, 'f');
+  Comparison longest = sample();
+  longest.rows[0].contender = std::string(80, 'n');
+  const Drawing wide = draw_roofline({&longest, 1}, {"1.2.3", folder + "/photo.png"});
+  CHECK_FALSE(contains(wide.script, folder));
+  CHECK(wide.size.width > draw_roofline(comparisons, kHead).size.width + 300);
+  Comparison other = sample();
+  other.problem.channels = 3;
+  const Comparison two[] = {sample(), other};
+  CHECK_THROWS_AS(plot_comparisons("two.svg", two, kHead, PlotKind::bars), UsageError);
+  Comparison nothing = sample();
+  nothing.rows = {nothing.rows[2]};
+  CHECK_THROWS_AS(draw_bars({&nothing, 1}, kHead), IoError);
+  CHECK_THROWS_AS(draw_roofline({&nothing, 1}, kHead), IoError);
+}
+
+}  // namespace convfilt::test

@@ -1,0 +1,135 @@
+/// The brief tables of a sweep.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "src/compare/report.hpp"
+
+namespace convfilt::test {
+namespace {
+
+constexpr Location kGpu{DeviceKind::cuda, 0}, kEmulator{DeviceKind::emulator, 0};
+
+Comparison comparison_of(int side, const char* mask, Depth depth = Depth::u8) {
+  Comparison c;
+  c.problem = {640, 480, 3, depth, Border::replicate, 0, {}};
+  c.problem.mask = make_mask(mask, side, side, std::vector<double>(std::size_t(side) * side, 1));
+  c.devices = {{kGpu, {"Some GPU", 0, 6e13}, 0.125, 4e12}};
+  return c;
+}
+
+Row& timed(Comparison& c, const char* name, double copies) {
+  Row row;
+  row.contender = name;
+  row.location = kGpu;
+  row.width = 640;
+  row.height = 480;
+  row.times.emplace();
+  row.times->copies = copies;
+  row.times->runs = 21;
+  row.accuracy = Accuracy{0.5, 921600, 921600, 480, 0.52, 0.0, 0, {}};
+  c.rows.push_back(row);
+  return c.rows.back();
+}
+
+Row& refused(Comparison& c, const char* name, const char* why) {
+  Row row;
+  row.contender = name;
+  row.location = kGpu;
+  row.refused = true;
+  row.refusal = why;
+  c.rows.push_back(row);
+  return c.rows.back();
+}
+
+std::vector<std::string> lines_of(const std::vector<Comparison>& all, bool markdown = false) {
+  const ReportHead head{"1", "noise", TableKind::brief};
+  std::istringstream text(markdown ? markdown_report(all, head) : text_report(all, head));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+long count_of(const std::vector<std::string>& lines, const std::string& line) {
+  return std::count(lines.begin(), lines.end(), line);
+}
+
+}  // namespace
+
+TEST_CASE("strategies are lines and masks are columns, with auto's choice and what it loses") {
+  std::vector<Comparison> all = {comparison_of(3, "16bit"), comparison_of(15, "16bit")};
+  timed(all[0], "slow", 24.25).times->best = 19;
+  timed(all[1], "slow", 460);
+  Row& small = timed(all[0], "fast", 1.25);
+  small.by_auto = true;
+  small.times->best = 1;
+  Row& large = timed(all[1], "fast", 2.5);
+  large.by_auto = true;
+  large.times->best = 1.04;
+  large.accuracy = Accuracy{0.51, 1000, 921600, 2, 0.52, 0.0, 9, {}};
+  const auto lines = lines_of(all);
+  REQUIRE(lines.size() > 8);
+  CHECK(lines[0] == "noise: 640x480x3 u8, 16bit masks, border replicate");
+  CHECK(lines[2] ==
+        "  cuda:0: Some GPU; a copy of as many bytes takes 0.125 ms, 4000 GB/s; fp32 peak 60000 "
+        "GFLOP/s");
+  CHECK(lines[4] ==
+        "  strategy     device     3x3   15x15  difference        checked  bytes as cpu");
+  CHECK(lines[5] ==
+        "  slow         cuda:0  24.2     460         0.500            all           yes");
+  CHECK(lines[6] ==
+        "  fast         cuda:0  1.25 *  2.50 *       0.510  1 000, 2 rows   yes, 9 rows");
+  CHECK(lines[7] == "  auto / best          1.00    1.04");
+}
+
+TEST_CASE("what is wrong, on a piece, refused or failed is marked, and the reason told once") {
+  std::vector<Comparison> all = {comparison_of(3, "8bit"), comparison_of(5, "8bit"),
+                                 comparison_of(7, "8bit")};
+  timed(all[0], "wrong", 2).accuracy->largest = 3;
+  timed(all[1], "wrong", 2).width = 100;
+  refused(all[2], "wrong", "too large").refused = false;
+  for (Comparison& c : all) refused(c, "never", "only on Sundays");
+  timed(all[0], "small", 4);
+  for (const int k : {1, 2}) refused(all[std::size_t(k)], "small", "only 3x3");
+  const auto lines = lines_of(all);
+  CHECK(lines[5] ==
+        "  wrong     cuda:0  2.00 !     2.00 ~   failed          3.00      all           yes");
+  CHECK(lines[6] ==
+        "  small     cuda:0  4.00    refused    refused         0.500      all           yes");
+  CHECK(count_of(lines, "  never on cuda:0: only on Sundays") == 1);
+  CHECK(count_of(lines, "  small on cuda:0: only 3x3 (8bit 5x5, 8bit 7x7)") == 1);
+  CHECK(count_of(lines, "  wrong on cuda:0: too large (8bit 7x7)") == 1);
+  CHECK(count_of(lines, "  !: wrong, beyond what its family promises") == 1);
+}
+
+TEST_CASE("a table a picture and kind of masks; other masks by their names; counts by themselves") {
+  std::vector<Comparison> all = {
+      comparison_of(3, "16bit"),    comparison_of(3, "8bit"),
+      comparison_of(3, "emboss3"),  comparison_of(5, "mean"),
+      comparison_of(7, "gaussian"), comparison_of(3, "16bit", Depth::f32)};
+  for (Comparison& c : all) timed(c, "fast", 2);
+  Row counted;
+  counted.contender = "kernel";
+  counted.location = kEmulator;
+  counted.counted = Counted{1.25, 9, 0, 0, 7.2, 1};
+  counted.width = 640;
+  counted.height = 480;
+  counted.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, 0, {}};
+  all[0].rows.push_back(counted);
+  const auto lines = lines_of(all);
+  for (const char* title :
+       {"u8, 16bit masks", "u8, 8bit masks", "u8", "f32, 16bit masks", "u8, gaussian masks"})
+    CHECK(count_of(lines, "noise: 640x480x3 " + std::string(title) + ", border replicate") == 1);
+  CHECK(count_of(lines,
+                 "  strategy  device  emboss3 3x3  mean 5x5  difference  checked  "
+                 "bytes as cpu") == 1);
+  CHECK(count_of(lines, "  kernel    emulator  1.25       0.500      all           yes") == 1);
+  const auto markdown = lines_of(all, true);
+  CHECK(count_of(markdown, "## noise: 640x480x3 u8, 8bit masks, border replicate") == 1);
+  CHECK(count_of(markdown, "| fast | cuda:0 | 2.00 | 0.500 | all | yes |") == 4);
+}
+
+}  // namespace convfilt::test

@@ -1,0 +1,235 @@
+/// Alpha, borders and plans, through the registry of this build.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include "src/base/errors.hpp"
+#include "src/filter/convolver.hpp"
+#include "src/filter/edge.hpp"
+#include "tests/support/images.hpp"
+
+using namespace convfilt;
+using namespace convfilt::image_tests;
+
+namespace {
+
+/// Makes alpha opaque everywhere.
+Image opaque_copy(Image image) {
+  for_samples(image, [&](int x, int y, int c) {
+    if (c == 3) put(image, x, y, c, full_range(image.depth()));
+  });
+  return image;
+}
+
+Image colours_of(const Image& image) {
+  Image colours(image.width(), image.height(), 3, image.depth());
+  for_samples(colours, [&](int x, int y, int c) { put(colours, x, y, c, sample(image, x, y, c)); });
+  return colours;
+}
+
+Mask binomial() {
+  return make_mask("binomial", 3, 3, {1, 2, 1, 2, 4, 2, 1, 2, 1}, 16);
+}
+
+Mask relief() {
+  return make_mask("relief", 3, 3, {-1, -1, 0, -1, 0, 1, 0, 1, 1}, 1, 100);
+}
+
+}  // namespace
+
+TEST_CASE("samples are rounded half to even and saturated") {
+  CHECK(to_sample<std::uint8_t>(0.5) == 0);
+  CHECK(to_sample<std::uint8_t>(1.5) == 2);
+  CHECK(to_sample<std::uint8_t>(254.5) == 254);
+  CHECK(to_sample<std::uint8_t>(1e300) == 255);
+  CHECK(to_sample<std::uint16_t>(-3) == 0);
+  CHECK(to_sample<std::uint16_t>(65534.5) == 65534);
+  CHECK(to_sample<float>(-0.25) == -0.25f);
+}
+
+TEST_CASE("red with a soft edge stays pure red") {
+  for (Depth depth : kDepths) {
+    for (Border border : kBorders) {
+      const double full = full_range(depth);
+      Image in(33, 9, 4, depth);  // transparent black on the left, opaque red on the right
+      for_samples(in, [&](int x, int y, int c) {
+        const double ramp = std::clamp((x - 10) / 12.0, 0.0, 1.0);
+        const double alpha = depth == Depth::f32 ? ramp : std::floor(ramp * full);
+        const double red = alpha > 0 ? full : 0;
+        put(in, x, y, c, c == 3 ? alpha : c == 2 ? red : 0);
+      });
+      Convolver convolver(on_cpu(border));
+      const Image out = convolver.convolve(in, binomial());
+      for_samples(out, [&](int x, int y, int c) {
+        if (border == Border::constant && (x == 0 || y == 0 || x == 32 || y == 8)) return;
+        const bool seen = sample(out, x, y, 3) > 0;
+        if (border == Border::wrap && (x == 0 || x == 32)) return;
+        if (seen && c < 3)
+          CHECK(sample(out, x, y, c) == doctest::Approx(c == 2 ? full : 0).epsilon(1e-6));
+      });
+      CHECK(sample(out, 32 - 3, 4, 3) == full);
+      CHECK(sample(out, 3, 4, 3) == 0);
+      CHECK(convolver.report().runs == 4);
+    }
+  }
+}
+
+TEST_CASE("alpha of a mask of gain 1: the premultiplied definition in double precision") {
+  for (Depth depth : kDepths) {
+    const Image in = random_image(17, 13, 4, depth, 1);
+    Mask mask = binomial();
+    mask.offset = depth == Depth::f32 ? 0.125 : 3;
+    const Image out = Convolver(on_cpu()).convolve(in, mask);
+    const double tolerance = depth == Depth::f32 ? 1e-5 : 1;
+    for_samples(out, [&](int x, int y, int c) {
+      const double alpha = naive(in, mask, x, y, [&](int u, int v) { return sample(in, u, v, 3); });
+      const double colour = naive(
+          in, mask, x, y, [&](int u, int v) { return sample(in, u, v, c) * sample(in, u, v, 3); });
+      const double truth = saturated(c == 3 ? alpha : colour / alpha + mask.offset, depth);
+      CHECK(std::abs(sample(out, x, y, c) - truth) <= tolerance);
+    });
+  }
+}
+
+TEST_CASE("the identity leaves colour and alpha as they are, where there is any") {
+  for (Depth depth : kDepths) {
+    Image in = random_image(9, 7, 4, depth, 2);
+    put(in, 4, 4, 3, 0);
+    const Image out = Convolver(on_cpu()).convolve(in, make_mask("identity", 1, 1, {1}));
+    for_samples(out, [&](int x, int y, int c) {
+      const double want = sample(in, x, y, 3) > 0 ? sample(in, x, y, c) : 0;
+      CHECK(std::abs(sample(out, x, y, c) - want) <= (depth == Depth::f32 ? 1e-6 : 0));
+    });
+  }
+}
+
+TEST_CASE("alpha is kept where the mask's gain is not 1, and the offset is a colour") {
+  const Image in = random_image(17, 13, 4, Depth::u8, 3);
+  const Mask mask = relief();
+  const Image out = Convolver(on_cpu()).convolve(in, mask);
+  for_samples(out, [&](int x, int y, int c) {
+    const double alpha = sample(in, x, y, 3);
+    if (c == 3) {
+      CHECK(sample(out, x, y, 3) == alpha);
+      return;
+    }
+    const double colour = naive(
+        in, mask, x, y, [&](int u, int v) { return sample(in, u, v, c) * sample(in, u, v, 3); });
+    const double truth = alpha > 0 ? saturated(colour / alpha + mask.offset, Depth::u8) : 0;
+    CHECK(std::abs(sample(out, x, y, c) - truth) <= 1);
+  });
+}
+
+TEST_CASE("opaque everywhere: the bytes of the picture without alpha") {
+  for (Depth depth : kDepths) {
+    for (Border border : kBorders) {
+      const Image in = opaque_copy(random_image(17, 13, 4, depth, 4));
+      for (const Mask& mask : {binomial(), relief()}) {
+        const double outside = depth == Depth::f32 ? 0.5 : 77;
+        Convolver convolver(on_cpu(border, outside));
+        const Image out = convolver.convolve(in, mask);
+        const Image plain = convolver.convolve(colours_of(in), mask);
+        for_samples(out, [&](int x, int y, int c) {
+          CHECK(sample(out, x, y, c) == (c == 3 ? full_range(depth) : sample(plain, x, y, c)));
+        });
+      }
+    }
+  }
+}
+
+TEST_CASE("a constant border is opaque, of the border's colour") {
+  Image in(5, 5, 4, Depth::u8);
+  for_samples(in, [&](int x, int y, int c) { put(in, x, y, c, 0); });  // transparent
+  const Image out = Convolver(on_cpu(Border::constant, 77)).convolve(in, binomial());
+  CHECK(sample(out, 0, 2, 0) == 77);
+  CHECK(sample(out, 0, 2, 3) == 64);  // a quarter of the weights lies outside: 63.75
+  CHECK(sample(out, 2, 2, 3) == 0);
+}
+
+TEST_CASE("the border value must be a sample of the picture") {
+  const Image bytes(3, 3, 1, Depth::u8), reals(3, 3, 1, Depth::f32);
+  for (double value : {-1.0, 256.0, 0.5})
+    CHECK_THROWS_AS(Convolver(on_cpu(Border::constant, value)).convolve(bytes, binomial()),
+                    UsageError);
+  CHECK_NOTHROW(Convolver(on_cpu(Border::constant, -1)).convolve(reals, binomial()));
+  CHECK_NOTHROW(Convolver(on_cpu(Border::replicate, -1)).convolve(bytes, binomial()));
+}
+
+TEST_CASE("a plan is prepared once for all channels and pictures of one shape") {
+  static int prepared;
+  prepared = 0;
+  struct Copy : Plan {
+    Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+      for (int y = 0; y < in.height; ++y) std::copy_n(in.row(y), in.pitch, out.row(y));
+      return {1, 2, 3, 1};
+    }
+  };
+  static const Strategy copying{
+      .name = "copying",
+      .summary = "",
+      .family = Family::direct,
+      .spatial_family = Family::direct,
+      .settings = {},
+      .refuses = [](const Problem&, const Tuning&) { return std::string(); },
+      .geometry = nullptr,
+      .prepare_cpu = [](const Problem&, const PlanOptions&) -> std::unique_ptr<Plan> {
+        ++prepared;
+        return std::make_unique<Copy>();
+      },
+      .prepare_emulator = nullptr,
+      .prepare_cuda = nullptr};
+  static const Strategy* const all[] = {&copying};
+  Machine machine;
+  machine.strategies = all;
+  ConvolverOptions options = on_cpu();
+  options.request.strategy = "copying";
+
+  Convolver convolver(options, machine);
+  const Image in = random_image(8, 8, 4, Depth::u8, 6);
+  convolver.convolve(in, binomial());
+  convolver.convolve(in, binomial());
+  CHECK(prepared == 1);
+  CHECK(convolver.report().runs == 8);
+  CHECK(convolver.report().timing.kernel_ms == 16);
+
+  // Colours and alpha differ outside the picture, hence two problems.
+  options.border = Border::constant;
+  Convolver framed(options, machine);
+  framed.convolve(in, binomial());
+  framed.convolve(in, binomial());
+  CHECK(prepared == 3);
+
+  prepared = 0;
+  Convolver edges(options, machine);
+  find_edges(in, edge_masks({}), edges);
+  CHECK(prepared == 2);
+  CHECK(edges.report().runs == 6);
+}
+
+TEST_CASE("large masks are transformed, but not over samples that would spread") {
+  const int side = 31;
+  std::vector<double> weights(side * side, 1);
+  for (int k = 0; k < 4; ++k) weights[k * side + k] = 40;  // so that the rank is above 3
+  const Mask mask = make_mask("noisy box", side, side, weights, 1000);
+  Image in = random_image(300, 260, 1, Depth::f32, 6);
+  Convolver convolver(on_cpu());
+  const Image whole = convolver.convolve(in, mask);
+  CHECK(convolver.report().choice.strategy->name == "fft");
+  for (const float far : {std::nanf(""), -HUGE_VALF, 2e30f}) {
+    put(in, 100, 50, 0, far);
+    const Image out = convolver.convolve(in, mask);
+    CHECK(convolver.report().choice.strategy->name == "cpu");
+    CHECK(convolver.report().choice.why.find("would spread") != std::string::npos);
+    for_samples(out, [&](int x, int y, int c) {
+      const bool reached = std::abs(x - 100) <= side / 2 && std::abs(y - 50) <= side / 2;
+      const double now = sample(out, x, y, c), before = sample(whole, x, y, c);
+      if (!reached) CHECK(now == doctest::Approx(before).epsilon(1e-5));
+    });
+  }
+  put(in, 100, 50, 0, 1e30);
+  convolver.convolve(in, mask);
+  CHECK(convolver.report().choice.strategy->name == "fft");
+}

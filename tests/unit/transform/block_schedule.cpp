@@ -1,0 +1,279 @@
+/// The schedules of overlap-add and in-parts: every product once, and no two blocks of a step in
+/// one output.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/registry.hpp"
+#include "kernels/transform/block_schedule.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+Interval part_of(const BlockAxis& axis, int part) {
+  const int first = part * axis.part;
+  return {first, std::min(axis.part, axis.side - first)};
+}
+
+/// What all divisions, one part and one step each, do to the outputs of an axis.
+struct Tally {
+  std::vector<int> taps;  ///< weights that each output got
+  int writers = 0;        ///< most blocks of one division that add to one output
+  bool taps_once = true;  ///< whether no output got a weight twice
+};
+
+Tally tally(const BlockAxis& axis, int outputs) {
+  Tally t{std::vector<int>(outputs)};
+  std::vector<std::vector<bool>> seen(outputs, std::vector<bool>(axis.side));
+  for (int part = 0; part < axis.parts(); ++part) {
+    const Interval weights = part_of(axis, part);
+    for (int step = 0; step < axis.steps; ++step) {
+      std::vector<int> writers(outputs);
+      const Interval blocks = axis.blocks_of_step(outputs, weights, step);
+      for (int k = 0; k < blocks.count; ++k) {
+        const int b = blocks.first + k * axis.steps;
+        const Interval reached = axis.outputs_of(b, weights);
+        const int end = std::min(outputs, reached.first + reached.count);
+        for (int x = std::max(0, reached.first); x < end; ++x) {
+          t.writers = std::max(t.writers, ++writers[x]);
+          for (int i = weights.first; i < weights.first + weights.count; ++i) {
+            if ((x + i) / axis.block != b) continue;
+            if (seen[x][i]) t.taps_once = false;
+            seen[x][i] = true;
+            ++t.taps[x];
+          }
+        }
+      }
+    }
+  }
+  return t;
+}
+
+constexpr int kBlocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33};
+
+/// A strategy's runner on every device, so tuned, where it does not refuse.
+std::vector<Runner> runners_of(const char* name, const Tuning& tuning) {
+  std::vector<Runner> found;
+  for (const Runner& runner : runners()) {
+    if (runner.strategy->name == name && runner.tuning == Tuning{}) {
+      found.push_back({runner.strategy, runner.device, tuning});
+    }
+  }
+  return found;
+}
+
+Tuning tuned(Domain domain, Accumulate accumulate, int block, int steps = 0) {
+  Tuning tuning;
+  tuning[Setting::domain] = domain;
+  tuning[Setting::accumulate] = accumulate;
+  tuning[Setting::block] = block;
+  tuning[Setting::steps] = steps;
+  return tuning;
+}
+
+void check_against_oracle(const Runner& runner, const Problem& p, const PlanOptions& options = {},
+                          Timing* timing = nullptr) {
+  INFO(to_string(runner) << ", " << to_string(p));
+  Picture in = Picture::of(p);
+  in.fill(Fill::noise, 71);
+  const Picture out = run(runner, p, in, options, timing);
+  const std::vector<double> real = convolve(p, in);
+  const double allowed = allowed_error(p, runner.family(), full_range(p.depth));
+  double furthest = 0;
+  for (int y = 0; y < p.out_height(); ++y) {
+    for (int x = 0; x < p.out_width(); ++x) {
+      double should_be = real[std::size_t(y) * p.out_width() + x];
+      if (p.depth != Depth::f32) should_be = std::clamp(should_be, 0.0, full_range(p.depth));
+      furthest = std::max(furthest, std::abs(out.get(x, y, 0) - should_be));
+    }
+  }
+  CHECK(furthest <= allowed);
+}
+
+}  // namespace
+
+TEST_CASE("blocks of a step never meet, and every product is added once") {
+  for (int outputs : {1, 2, 5, 31, 64, 97}) {
+    for (int side : {1, 2, 3, 5, 8, 17, 33, 64}) {
+      for (int block : kBlocks) {
+        for (int part : {1, 2, 3, 5, 8, side}) {
+          for (int steps = 1; steps <= 5; ++steps) {
+            const BlockAxis axis{block, std::min(part, side), steps, side};
+            const Tally t = tally(axis, outputs);
+            INFO("outputs " << outputs << ", w " << side << ", S " << block << ", P " << axis.part
+                            << ", K " << steps);
+            CHECK(std::ranges::all_of(t.taps, [&](int taps) { return taps == side; }));
+            CHECK(t.taps_once);
+            if (axis.disjoint()) CHECK(t.writers <= 1);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("blocks of a step meet where the condition fails") {
+  for (int block : kBlocks) {
+    for (int steps = 1; steps <= 4; ++steps) {
+      const int side = (steps - 1) * block + 2;
+      const BlockAxis axis{block, side, steps, side};
+      INFO("w " << side << ", S " << block << ", K " << steps);
+      CHECK_FALSE(axis.disjoint());
+      CHECK(tally(axis, 3 * steps * block + side).writers == 2);
+    }
+  }
+}
+
+TEST_CASE("the rules choose blocks that never meet") {
+  for (int side = 1; side <= kMaxMaskSide; side += side < 140 ? 1 : 59) {
+    Problem p{9000, 8000, 1, Depth::f32, Border::wrap, 0, box_mask(side, 1)};
+    for (Domain domain : {kFrequency, kSpatial}) {
+      for (int steps = 2; steps <= 6; ++steps) {
+        INFO("w " << side << ", K " << steps << ", domain " << domain);
+        const Tuning tuning = tuned(domain, kInSteps, 0, steps);
+        CHECK(overlap_add_refuses(p, tuning).empty());
+        const BlockSchedule s = overlap_add_schedule(p, tuning);
+        CHECK(s.x.disjoint());
+        CHECK(s.y.disjoint());
+        CHECK(s.x.part == side);
+        if (domain == kFrequency) CHECK(std::has_single_bit(unsigned(s.x.block + side - 1)));
+      }
+      for (int block : {0, 1, 6, 31, 32, 500}) {
+        const BlockSchedule s = in_parts_schedule(p, tuned(domain, kInSteps, block));
+        CHECK(s.x.disjoint());
+        CHECK(s.x.part <= s.x.block);
+        // Blocks under parts give whole blocks of outputs only where both have one side.
+        if (domain == kFrequency) CHECK((s.x.parts() == 1 || s.x.part == s.x.block));
+        if (domain == kSpatial) CHECK(s.x.part * s.y.part <= kMaxPartWeights);
+      }
+    }
+  }
+}
+
+TEST_CASE("too few steps are refused, with the least that do") {
+  Problem p{100, 80, 1, Depth::u8, Border::wrap, 0, box_mask(9, 5)};
+  const Strategy& strategy = *find_strategy("overlap-add");
+  CHECK(strategy.refusal(p, tuned(kFrequency, kInSteps, 4)) ==
+        "2 steps an axis let blocks of 4x4 meet under a mask of 9x5; use --steps=3 or --block=8");
+  CHECK(strategy.refusal(p, tuned(kSpatial, kInSteps, 4, 1)) ==
+        "1 step an axis let blocks of 4x4 meet under a mask of 9x5; use --steps=3");
+  CHECK(strategy.refusal(p, tuned(kFrequency, kInSteps, 4, 3)).empty());
+  CHECK(strategy.refusal(p, tuned(kFrequency, kInSteps, 8)).empty());
+  CHECK_FALSE(strategy.refusal(p, tuned(kFrequency, kInSteps, 7)).empty());
+  CHECK(strategy.refusal(p, tuned(kFrequency, kAtomic, 4)).empty());
+  CHECK_FALSE(strategy.refusal(p, tuned(kFrequency, kAtomic, 4, 3)).empty());
+  p.mask = box_mask(1, 101);
+  CHECK(strategy.refusal(p, tuned(kSpatial, kInSteps, 1)) ==
+        "2 steps an axis let blocks of 1x1 meet under a mask of 1x101; use --block=100");
+  p.mask = box_mask(1, 1);
+  CHECK(strategy.refusal(p, tuned(kFrequency, kInSteps, 3, 1)).empty());
+}
+
+TEST_CASE("blocks and parts of every size") {
+  Random random(72);
+  const std::vector<Mask> masks = {integer_mask(random, 9, 7, 9, 90, 100),
+                                   anchored(normalised_mask(random, 1, 13), 0, 12),
+                                   real_mask(random, 18, 1), normalised_mask(random, 33, 20)};
+  std::size_t k = 0;
+  for (const Mask& mask : masks) {
+    for (int block : {1, 3, 6, 8, 17}) {
+      if (mask.width * mask.height > 200 && block < 6) continue;
+      for (Domain domain : {kFrequency, kSpatial}) {
+        for (Accumulate accumulate : {kInSteps, kAtomic}) {
+          ++k;
+          Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, kModes[k / 3 % 3]};
+          if (!mode_refuses(p).empty()) p.mode = Mode::same;
+          for (const Runner& runner : runners_of("in-parts", tuned(domain, accumulate, block))) {
+            check_against_oracle(runner, p);
+          }
+          const int steps = 1 + (std::max(mask.width, mask.height) + block - 2) / block;
+          const Tuning tuning = tuned(domain, accumulate, block, accumulate ? 0 : steps);
+          for (const Runner& runner : runners_of("overlap-add", tuning)) {
+            check_against_oracle(runner, p);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a mask larger than the picture and than constant memory, in parts") {
+  Random random(73);
+  const Mask mask = normalised_mask(random, full_size() ? 301 : 70, full_size() ? 205 : 61);
+  for (Depth depth : kDepths) {
+    const Problem p{40, 23, 1, depth, Border::reflect, 0, mask};
+    for (Domain domain : {kFrequency, kSpatial}) {
+      for (int block : {0, 50}) {
+        for (const Runner& runner : runners_of("in-parts", tuned(domain, kInSteps, block))) {
+          check_against_oracle(runner, p);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("sums of a constant picture, whose roundings all go one way") {
+  for (int side : {31, 101, 128}) {
+    for (Depth depth : kDepths) {
+      const Problem p{9, 7, 1, depth, Border::replicate, 0, box_mask(side, side)};
+      const double value = depth == Depth::f32 ? 0.3f : full_range(depth) - 2;
+      Picture in = Picture::of(p);
+      for (int y = 0; y < p.height; ++y) {
+        for (int x = 0; x < p.width; ++x) in.set(x, y, 0, value);
+      }
+      for (const Runner& runner : runners()) {
+        if (runner.has_number() || !runner.strategy->refusal(p, runner.tuning).empty()) continue;
+        const Family family = runner.family();
+        if (family != Family::reordered && family != Family::transform) continue;
+        // Atomic additions tap by tap are too slow for more sides.
+        if (side == 128 && family == Family::reordered) continue;
+        INFO(to_string(runner) << ", " << to_string(p));
+        const Picture out = run(runner, p, in);
+        CHECK(std::abs(out.get(4, 3, 0) - value) <= allowed_error(p, family, value));
+      }
+    }
+  }
+}
+
+TEST_CASE("blocks in windows: little device memory") {
+  Random random(74);
+  const Mask mask = anchored(integer_mask(random, 12, 9, 20, 300, 60), 1, 8);
+  for (Depth depth : kDepths) {
+    const Problem p{200, 150, 1, depth, Border::reflect101, 0, mask};
+    for (const char* name : {"overlap-add", "in-parts"}) {
+      for (const Runner& runner : runners_of(name, tuned(kFrequency, kInSteps, 11))) {
+        PlanOptions options;
+        options.memory_limit = 100000;
+        Timing timing;
+        check_against_oracle(runner, p, options, &timing);
+        CHECK(timing.bands > 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("more blocks than an int counts are refused") {
+  const Problem p{60000, 60000, 1, Depth::u8, Border::wrap, 0, box_mask(1, 1)};
+  for (const char* name : {"overlap-save", "overlap-add", "in-parts"}) {
+    for (Domain domain : {kFrequency, kSpatial}) {
+      INFO(name << ", domain " << domain);
+      Tuning tuning;
+      tuning[Setting::domain] = domain;
+      tuning[Setting::block] = 1;
+      CHECK(find_strategy(name)->refusal(p, tuning).find("more than 2^31 blocks") !=
+            std::string::npos);
+      tuning[Setting::block] = 2;
+      CHECK(find_strategy(name)->refusal(p, tuning).empty());
+    }
+  }
+}
+
+}  // namespace convfilt::test
