@@ -76,7 +76,7 @@ done
 joined() {  # STEP LINE...
   local step=$1 line points=(); shift
   for line; do points+=("$out/$step-$line/$step-$line.points"); done
-  CONVFILT_OUT=$out/$step bash "tests/$step.sh" --from "${points[@]}"
+  CONVFILT_OUT=$out/$step bash "tests/bench/$step.sh" --from "${points[@]}"
 }
 if wants targets; then
   rm -rf "${out:?}/targets"; mkdir -p "$out/targets"
