@@ -14,6 +14,8 @@ struct Implementation {
   Needs needs = {};
   std::span<const Setting> settings = {};
   Family spatial_family = Family::direct;
+  std::string_view (*kernel_for)(const Problem&, const CudaDevice&) = nullptr;
+  double (*multiply_adds)(const Problem&) = nullptr;
 };
 
 }  // namespace convfilt

@@ -167,6 +167,7 @@ struct CudaDevice {
   int multiprocessors = 0;
   std::size_t memory = 0;  ///< bytes
   double clock_hz = 0;     ///< of the multiprocessors, at most
+  double memory_rate = 0;  ///< bytes a second that the memory's pins can move; 0 = not known
 };
 
 /// What a strategy's CUDA plans need that not every machine with a CUDA device has. `fft` is for
@@ -198,6 +199,14 @@ struct Strategy {
   std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&) = nullptr;
 
   Needs needs = {};
+
+  /// Which of its kernels filters the problem on that device, in the word that a profile uses; null
+  /// for a strategy whose kernels all take about the same time.
+  std::string_view (*kernel_for)(const Problem&, const CudaDevice&) = nullptr;
+
+  /// Multiply-adds of a sample, by which times are interpolated between masks; null where its
+  /// family says them: the mask's weights, or, separable, a row and a column for each term.
+  double (*multiply_adds)(const Problem&) = nullptr;
 
   bool runs_on(DeviceKind kind) const;
   bool has(Setting setting) const;

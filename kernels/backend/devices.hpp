@@ -24,6 +24,10 @@ inline constexpr int kTensorCoreMajor = 8;
 /// Of this one alone, warpgroups multiply bytes together (warpgroup.hpp).
 inline constexpr int kWarpgroupMajor = 9;
 
+/// Whether warpgroups of that device multiply bytes together: it has compute capability 9.0, and
+/// this build has machine code for sm_90a.
+bool has_warpgroups(const CudaDevice& device);
+
 /// False in a build without CUDA. Costs nothing.
 bool built_with_cuda();
 

@@ -10,6 +10,10 @@ const CudaDevices& cuda_devices() {
   return none;
 }
 
+bool has_warpgroups(const CudaDevice&) {
+  return false;
+}
+
 bool built_with_cuda() {
   return false;
 }

@@ -248,6 +248,11 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return std::make_unique<CoarsePlan>(problem, options, prepare_coarse(problem));
 }
 
+// A row and a column on the coarse grid, whatever its step.
+double multiply_adds(const Problem& problem) {
+  return problem.mask.width + problem.mask.height;
+}
+
 }  // namespace
 
 namespace coarse {
@@ -257,6 +262,7 @@ extern const Implementation implementation{
     .family = Family::transform,
     .refuses = refuses,
     .prepare = prepare,
+    .multiply_adds = multiply_adds,
 };
 }
 

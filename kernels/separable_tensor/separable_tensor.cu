@@ -14,6 +14,7 @@
 //   16), e.g. 288 at 31 taps; mma.sync does 2,700 a clock and multiprocessor (measured, H200).
 //   Sibling: separable. Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
 
+#include "kernels/backend/devices.hpp"
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/plan/device_plan_base.hpp"
 #include "kernels/separable_tensor/blocks.hpp"
@@ -286,6 +287,10 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return std::make_unique<SeparableTensorPlan>(problem, options, mask);
 }
 
+std::string_view kernel_for(const Problem&, const CudaDevice& device) {
+  return convfilt::has_warpgroups(device) ? "warpgroups" : "warps";
+}
+
 }  // namespace
 
 namespace separable_tensor {
@@ -297,6 +302,7 @@ extern const Implementation implementation{
     .prepare = prepare,
     .geometry = geometry,
     .needs = {.major = kTensorCoreMajor},
+    .kernel_for = kernel_for,
 };
 }
 

@@ -16,10 +16,12 @@
 //   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
 //   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
 
+#include "kernels/backend/devices.hpp"
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/tensor/strips/strips.hpp"
 #include "kernels/tensor/sums.hpp"
 #include "kernels/tensor/tile.hpp"
+#include "kernels/tensor/warpgroup/grid.hpp"
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -220,6 +222,12 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return make_direct_plan(problem, options, run, {.interleaved = strips.digits > 0});
 }
 
+// Strips of warpgroups leave pictures that they do not fit to the other kernels.
+std::string_view kernel_for(const Problem& problem, const CudaDevice& device) {
+  return convfilt::has_warpgroups(device) && strips_fit(problem.out_width()) ? "warpgroups"
+                                                                             : "warps";
+}
+
 }  // namespace
 
 namespace tensor {
@@ -231,6 +239,7 @@ extern const Implementation implementation{
     .prepare = prepare,
     .geometry = geometry,
     .needs = {.major = kTensorCoreMajor},
+    .kernel_for = kernel_for,
 };
 }
 

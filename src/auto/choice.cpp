@@ -11,6 +11,7 @@
 #include "kernels/registry.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/auto/estimate.hpp"
+#include "src/auto/family.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/nearest.hpp"
 #include "src/base/source_text.hpp"

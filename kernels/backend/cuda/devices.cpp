@@ -31,9 +31,14 @@ CudaDevices ask_driver() {
     CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
     int kilohertz = 0;  // no longer among the properties in CUDA 13
     CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, ordinal));
+    int memory_kilohertz = 0, bus_bits = 0;
+    CUDA_CHECK(cudaDeviceGetAttribute(&memory_kilohertz, cudaDevAttrMemoryClockRate, ordinal));
+    CUDA_CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal));
+    // Two transfers a clock cycle.
+    const double memory_rate = 2e3 * memory_kilohertz * bus_bits / 8;
     found.devices.push_back({ordinal, properties.name, properties.major, properties.minor,
                              properties.multiProcessorCount, properties.totalGlobalMem,
-                             1e3 * kilohertz});
+                             1e3 * kilohertz, memory_rate});
   }
   return found;
 }
@@ -43,6 +48,14 @@ CudaDevices ask_driver() {
 const CudaDevices& cuda_devices() {
   static const CudaDevices found = ask_driver();
   return found;
+}
+
+bool has_warpgroups([[maybe_unused]] const CudaDevice& device) {
+#ifdef CONVFILT_HAS_SM_90A
+  return device.major == kWarpgroupMajor && device.minor == 0;
+#else
+  return false;
+#endif
 }
 
 bool built_with_cuda() {

@@ -4,19 +4,18 @@
 #include <cstdint>
 
 #include "kernels/backend/cuda/row_copies.hpp"
+#include "kernels/backend/devices.hpp"
 
 namespace convfilt::cuda {
 
-/// Whether the device is the one that machine code for sm_90a was built for.
-inline bool has_warpgroups([[maybe_unused]] const PlanOptions& options) {
-#ifdef CONVFILT_HAS_SM_90A
-  int major = 0, minor = 0;
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, options.device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, options.device));
-  return major == kWarpgroupMajor && minor == 0;
-#else
-  return false;
-#endif
+/// Whether the plan's device and this build have them.
+inline bool has_warpgroups(const PlanOptions& options) {
+  CudaDevice device;
+  CUDA_CHECK(
+      cudaDeviceGetAttribute(&device.major, cudaDevAttrComputeCapabilityMajor, options.device));
+  CUDA_CHECK(
+      cudaDeviceGetAttribute(&device.minor, cudaDevAttrComputeCapabilityMinor, options.device));
+  return convfilt::has_warpgroups(device);
 }
 
 #ifdef __CUDACC__
