@@ -72,8 +72,8 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
     VectorFinish finish;
   };
 
-  // The terms are as it were neighbouring columns of one mask: their places lie a sample apart
-  // here, and make_worker() puts them a term's pitch apart.
+  // Terms count as neighbouring columns of one mask here: their places lie a sample apart, and
+  // make_worker() puts them a term's pitch apart.
   static IntegerTaps column_taps(const SeparableMask<std::uint8_t>& mask) {
     std::vector<std::int32_t> weights;
     for (int j = 0; j < mask.height(); ++j) {
