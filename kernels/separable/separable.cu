@@ -44,11 +44,8 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   const int steps = s.first_steps() + (end_y - first_y + step_rows - 1) / step_rows;
   const int in_x = strip_x + (mask.dx - s.skip_x) * channels - s.lead;
   const int in_y = first_y + mask.dy - s.skip_y;
-  const Source<T> source{
-      in, ghost, border, channels,
-      in.stride % Source<T>::kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % 16 == 0};
-  const bool out_aligned =
-      out.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Finished<T>) == 0;
+  const Source<T> source{in, ghost, border, channels, lies_at_multiples_of(16, in)};
+  const bool out_aligned = lies_at_multiples_of(sizeof(Finished<T>), out);
   constexpr bool kConverts = sizeof(T) < 4;
   const int terms = kSum ? mask.terms : 1;
 

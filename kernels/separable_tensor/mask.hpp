@@ -1,10 +1,11 @@
-/// A mask of rank 1 to 3 as separable-tensor's kernels take it: how many slices its rows and columns
-/// need, their 16-bit weights, and how the sums of both passes end.
+/// A mask of rank 1 to 3 as separable-tensor's kernels take it: how many slices its rows and
+/// columns need, their 16-bit weights, and how the sums of both passes end.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
 
+#include "kernels/contract/bytes.hpp"
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/contract/finish.hpp"
 #include "kernels/contract/half_to_even.hpp"
@@ -57,14 +58,38 @@ inline OddQuotient odd_quotient(const IntegerFinish& finish) {
   return end;
 }
 
-/// How the sums of the column pass end: by a shift, as an odd quotient, or as IntegerFinish does it.
+/// How the sums of the column pass end: by a shift, as an odd quotient, or as IntegerFinish does
+/// it.
 enum class ColumnEnd { shift, odd, any };
 
-/// A sum of the row pass times scale, plus start, in wrapping integers: its upper 16 bits are the
-/// row sum.
+/// How the sums of the row pass end: times scale, plus start, in wrapping integers. The upper 16
+/// bits of that are the row sum.
 struct RowEnd {
   std::uint32_t scale = 1, start = 0;
+
+  CONVFILT_HD std::uint32_t operator()(std::int32_t sum) const {
+    return std::uint32_t(sum) * scale + start;
+  }
 };
+
+/// Four row sums as operands of the column pass: their lower bytes, and the upper ones, which have
+/// the sign. They are made of two pairs of ended sums.
+struct FourRowSums {
+  std::uint32_t low, high;
+};
+CONVFILT_HD inline std::uint32_t pair_of(std::uint32_t first_ended, std::uint32_t second_ended) {
+  return pick_bytes(first_ended, second_ended, 0x7362);
+}
+CONVFILT_HD inline FourRowSums four_row_sums(std::uint32_t first_pair, std::uint32_t second_pair) {
+  return {pick_bytes(first_pair, second_pair, 0x5410), pick_bytes(first_pair, second_pair, 0x7632)};
+}
+
+/// Makes room in a lane's sums for the next digit: times 256, plus start. Separate sums of each
+/// digit would need more registers, and an SM would have room for fewer blocks.
+template <int kCount>
+CONVFILT_HD inline void next_digit(std::int32_t (&sums)[kCount], std::uint32_t start = 0) {
+  for (std::int32_t& sum : sums) sum = std::int32_t(std::uint32_t(sum) * 256 + start);
+}
 
 /// How the sums of both passes end.
 struct Ends {

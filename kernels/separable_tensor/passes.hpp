@@ -92,12 +92,6 @@ CONVFILT_DEVICE inline void add_slices(std::int32_t (&sums)[4],
 
 constexpr int kHalves = 2;  ///< of a slice, 8 rows or columns each: a product's narrow side
 
-/// A lane's four row sums of one column, of one slice of rows and 8 columns: their lower bytes, and
-/// the upper ones, which have the sign.
-struct RowSums {
-  std::uint32_t low, high;
-};
-
 /// The column that row g of a half of a row pass's matrix stands for. They are chosen so that after
 /// the column pass a lane has four neighbouring outputs: columns 2t and 2t + 1 of the first half
 /// are 4t and 4t + 1, those of the second half 4t + 2 and 4t + 3.
@@ -105,15 +99,10 @@ CONVFILT_DEVICE inline int column_of(int g, int half) {
   return g / 2 * 4 + g % 2 + 2 * half;
 }
 
-/// Makes room for the next digit: every sum times 256, plus start.
-CONVFILT_DEVICE inline void next_digit(std::int32_t (&sums)[4], std::uint32_t start) {
-  for (std::int32_t& sum : sums) sum = std::int32_t(std::uint32_t(sum) * 256u + start);
-}
-
 /// Makes room for the row sums of a slice of rows, which takes the last place.
 template <int kColumnSlices, int kTerms, int kSlices>
 CONVFILT_DEVICE inline void move_down(
-    RowSums (&row_sums)[kColumnSlices][kHalves][kTerms][kSlices]) {
+    FourRowSums (&row_sums)[kColumnSlices][kHalves][kTerms][kSlices]) {
   CONVFILT_UNROLL(kColumnSlices * kHalves * kTerms * (kSlices - 1))
   for (int k = 0; k < kColumnSlices * kHalves * kTerms * (kSlices - 1); ++k) {
     const int at = k / (kSlices - 1), slice = k % (kSlices - 1);
@@ -127,12 +116,12 @@ CONVFILT_DEVICE inline void move_down(
 template <int kDigits, int kSlices, int kTerms, int kColumns>
 CONVFILT_DEVICE inline void row_pass(const BandedMatrix<kDigits, kSlices>& matrix, const Ends& ends,
                                      const std::uint32_t (&words)[kHalves][kColumns], int side,
-                                     int slot, RowSums (&row_sums)[kHalves][kTerms][kSlices],
+                                     int slot, FourRowSums (&row_sums)[kHalves][kTerms][kSlices],
                                      int term) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
   const RowEnd& end = ends.rows[term];
-  std::uint32_t pairs[kHalves][kHalves];  // [columns][rows]: two lower bytes, two upper ones
+  std::uint32_t pairs[kHalves][kHalves];  // [columns][rows]
   CONVFILT_UNROLL(kHalves)
   for (int half = 0; half < kHalves; ++half) {
     std::uint32_t own[kSlices];
@@ -141,21 +130,18 @@ CONVFILT_DEVICE inline void row_pass(const BandedMatrix<kDigits, kSlices>& matri
     std::int32_t sums[4] = {};
     add_slices<Signed, Byte>(sums, matrix, kDigits - 1, own);
     if constexpr (kDigits == 2) {
-      next_digit(sums, 0);
+      next_digit(sums);
       add_slices<Byte, Byte>(sums, matrix, 0, own);
     }
     std::uint32_t ended[4];
     CONVFILT_UNROLL(4)
-    for (int k = 0; k < 4; ++k) {
-      ended[k] = std::uint32_t(sums[k]) * end.scale + end.start;
-    }
-    pairs[0][half] = pick_bytes(ended[0], ended[1], 0x7362);
-    pairs[1][half] = pick_bytes(ended[2], ended[3], 0x7362);
+    for (int k = 0; k < 4; ++k) ended[k] = end(sums[k]);
+    pairs[0][half] = pair_of(ended[0], ended[1]);
+    pairs[1][half] = pair_of(ended[2], ended[3]);
   }
   CONVFILT_UNROLL(kHalves)
   for (int half = 0; half < kHalves; ++half) {
-    row_sums[half][term][slot].low = pick_bytes(pairs[half][0], pairs[half][1], 0x5410);
-    row_sums[half][term][slot].high = pick_bytes(pairs[half][0], pairs[half][1], 0x7632);
+    row_sums[half][term][slot] = four_row_sums(pairs[half][0], pairs[half][1]);
   }
 }
 
@@ -165,7 +151,7 @@ CONVFILT_DEVICE inline void row_pass(const BandedMatrix<kDigits, kSlices>& matri
 template <int kDigits, int kSlices, int kTerms>
 CONVFILT_DEVICE inline void column_pass(const BandedMatrix<kDigits, kSlices> (&matrices)[kTerms],
                                         std::uint32_t start,
-                                        const RowSums (&row_sums)[kTerms][kSlices], int slot,
+                                        const FourRowSums (&row_sums)[kTerms][kSlices], int slot,
                                         std::int32_t (&sums)[4]) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
@@ -186,7 +172,7 @@ CONVFILT_DEVICE inline void column_pass(const BandedMatrix<kDigits, kSlices> (&m
     CONVFILT_UNROLL(kTerms)
     for (int t = 0; t < kTerms; ++t) add_slices<Signed, Byte>(sums, matrices[t], 0, low[t]);
   } else {
-    next_digit(sums, 0);
+    next_digit(sums);
     CONVFILT_UNROLL(kTerms)
     for (int t = 0; t < kTerms; ++t) {
       add_slices<Byte, Signed>(sums, matrices[t], 0, high[t]);

@@ -113,8 +113,8 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
         weights, 2 * term + 1, mask.height, {g, g + 8});
   }
 
-  const int word = in_slice / 4 + threadIdx.y * B::kSide * 4 + t;
-  RowSums row_sums[B::kColumnSlices][kHalves][kTerms][kSlices] = {};
+  const int word = in_slice / 4 + threadIdx.y * B::kAcross * 4 + t;
+  FourRowSums row_sums[B::kColumnSlices][kHalves][kTerms][kSlices] = {};
   for (int turn = 0; turn <= turns + 1; ++turn) {
     // Load rows ahead, store the outputs of the last turn, and make ready the rows that have
     // arrived.
@@ -164,17 +164,17 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
                                 : int(unsigned(turn - 1) % kStages) * kTurnRows + in_turn * kSlice;
       CONVFILT_UNROLL(kChannels)
       for (int channel = 0; channel < kChannels; ++channel) {
-        uint32_t words[kHalves][kSlices + B::kSide - 1];
+        uint32_t words[kHalves][kSlices + B::kAcross - 1];
         if constexpr (kSplit) {
           read_words(planes, in_row + g, channel * B::kPlaneWords + word, words);
         } else {
           read_words(in_tiles, in_row + g, word, words);
         }
-        CONVFILT_UNROLL(B::kSide * kTerms)
-        for (int k = 0; k < B::kSide * kTerms; ++k) {
+        CONVFILT_UNROLL(B::kAcross * kTerms)
+        for (int k = 0; k < B::kAcross * kTerms; ++k) {
           const int side = k / kTerms, term = k % kTerms;
           row_pass(row_matrices[term], mask.ends, words, side, slot,
-                   row_sums[channel * B::kSide + side], term);
+                   row_sums[channel * B::kAcross + side], term);
         }
       }
       if (step < kSlices - 1) continue;
@@ -224,7 +224,7 @@ auto with_terms(int terms, F f) {
 template <int kChannels, int kTerms>
 int pixel_chunks_of(int slices, int dx) {
   const int compiled = with_slices<kTerms>(slices, [](auto known) { return known(); });
-  return kWarps * Block<kChannels, 2>::kSide - 1 + compiled + ((dx & (kSlice - 1)) >= 4 ? 1 : 0);
+  return kWarps * Block<kChannels, 2>::kAcross - 1 + compiled + ((dx & (kSlice - 1)) >= 4 ? 1 : 0);
 }
 
 /// Blocks for each one that runs at a time. More of them compute more rows above their own twice.

@@ -24,10 +24,10 @@ constexpr int row_words(int chunks) {
 /// The constants of a block, for so many channels side by side and so many slices of taps.
 template <int kChannels, int kSlices>
 struct Block {
-  static constexpr int kSide = kChannels == 1 ? 2 : 1;        ///< slices of a warp side by side
-  static constexpr int kColumnSlices = kSide * kChannels;     ///< these, of all channels
-  static constexpr int kPixels = kWarps * kSide * kSlice;     ///< columns of outputs
-  static constexpr int kInChunks = kWarps * kSide + kSlices;  ///< of one channel
+  static constexpr int kAcross = kChannels == 1 ? 2 : 1;        ///< slices of a warp side by side
+  static constexpr int kColumnSlices = kAcross * kChannels;     ///< these, of all channels
+  static constexpr int kPixels = kWarps * kAcross * kSlice;     ///< columns of outputs
+  static constexpr int kInChunks = kWarps * kAcross + kSlices;  ///< of one channel
   static constexpr int kInWords = row_words(kInChunks * kChannels);
   static constexpr int kPlaneWords = kInChunks * 4;
   static constexpr int kOutChunks = kPixels * kChannels / kChunk;

@@ -1,6 +1,6 @@
 /// separable-tensor's kernels for warpgroups: the emulator's products of typed bytes and its turned
-/// matrices against plain ones, boxes of rows, the bands, and the strips that cover a plane. Their
-/// bytes are checked with the strategy's.
+/// matrices against plain ones, boxes of rows, banded matrices, and the strips that cover a plane.
+/// The bytes of the kernels are checked with the strategy's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -185,7 +185,7 @@ TEST_CASE("matrices of half words are turned over their diagonals, one below the
   CHECK(wrong == 0);
 }
 
-TEST_CASE("matrices of lines hold each weight once an output, in digits") {
+TEST_CASE("banded matrices hold each weight once for each output, in digits") {
   const auto mask = prepare_separable<std::uint8_t>(gaussian_mask(9, 33, 2.5)).terms[0];
   for (const int channels : {1, 3}) {
     for (const int dx : {0, -4, -7}) {
@@ -231,7 +231,7 @@ TEST_CASE("matrices of lines hold each weight once an output, in digits") {
   }
 }
 
-TEST_CASE("strips of lines cover a plane once, and are as many as run at a time") {
+TEST_CASE("strips cover a plane once, and are as many as run at a time") {
   for (const int width : {1, 63, 64, 65, 300, 4032, 8192}) {
     for (const int taps : {1, 31, 127, 379}) {
       const int dx = -(taps / 2);
@@ -244,14 +244,14 @@ TEST_CASE("strips of lines cover a plane once, and are as many as run at a time"
         for (const int at_once : {1, 528, 1 << 30}) {
           cut_rows(grid, 2, height, at_once);
           CHECK(grid.rows % kRows == 0);
-          // Of each strip and group of rows, how often it is there.
-          const int groups = ceil_div(height, kRows);
-          std::vector<int> there(std::size_t(grid.across * groups));
+          // Counts how often each strip has each slice of rows.
+          const int slices = ceil_div(height, kRows);
+          std::vector<int> there(std::size_t(grid.across * slices));
           for (int block = 0; block < grid.across * grid.down; ++block) {
             const Strip strip = grid.strip(block);
             CHECK(strip.from < height);
             for (int y = strip.from; y < std::min(height, strip.from + strip.rows); y += kRows) {
-              ++there[std::size_t(strip.x / kColumns * groups + y / kRows)];
+              ++there[std::size_t(strip.x / kColumns * slices + y / kRows)];
             }
           }
           INFO("width " << width << ", taps " << taps << ", height " << height);

@@ -61,7 +61,7 @@ SeparableMask<std::uint16_t> lines_of(std::vector<float> row, std::vector<float>
 
 }  // namespace
 
-// Wide enough for a strip of four warps inside the picture, and a rest that overlaps it.
+// The pictures are wide enough for a strip of four warps, and for a part of another one.
 TEST_CASE("separable's walk: every side, one and three channels") {
   Random random(61);
   for (int side = 3; side <= kMostSide + 2; side += 2) {
@@ -122,7 +122,8 @@ TEST_CASE_TEMPLATE("separable's walk: anchors, pitches, windows, NaN and infinit
           check_bytes(p, Fill::large);
           check_bytes(p, Fill::noise, {.padded_pitch = false});
           check_bytes(p, Fill::noise, {.memory_limit = 60000});
-          // In bands, and where these are too low for the mask in pieces of them.
+          // The memory limit asks for bands here, and for pieces of bands where these would be too
+          // low for the mask.
           if (k % 4 != 2 || (!full_size() && side > 20)) continue;
           p.height = 181;
           check_bytes(p, Fill::noise, {.memory_limit = 1 << 18});
@@ -135,9 +136,9 @@ TEST_CASE_TEMPLATE("separable's walk: anchors, pitches, windows, NaN and infinit
   }
 }
 
-// Where a kernel takes masks of several sides, only an infinity tells a tap that a shorter mask
-// does not have from one that is left out: nothing times it is NaN. Of more infinities all would be
-// NaN.
+// A kernel may take masks of several sides. Taps that a shorter mask does not have must be left
+// out: a weight of 0 would do as well, were it not for an infinity, which times 0 is NaN. The
+// picture has a single one, since among several every output would be NaN.
 TEST_CASE("separable's walk: an infinity beside masks of fewer taps than their kernel") {
   Random random(66);
   for (int side = 27; side <= kMostSide; side += 2) {

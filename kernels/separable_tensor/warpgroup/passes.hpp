@@ -77,13 +77,6 @@ class RowMatrices<kDigits, 0> {
   int steps_;
 };
 
-/// Makes room for the next digit: every sum times 256, plus start. Separate sums of each digit
-/// would need more registers, and an SM would have room for fewer blocks.
-CONVFILT_DEVICE inline void next_digit(int32_t (&sums)[kLaneSums], uint32_t start = 0) {
-  CONVFILT_UNROLL(kLaneSums)
-  for (int k = 0; k < kLaneSums; ++k) sums[k] = int32_t(uint32_t(sums[k]) * 256 + start);
-}
-
 /// A lane's row sums of kSlices slices of rows: words of their upper bytes, which have the sign,
 /// and of their lower ones.
 template <int kSlices>
@@ -99,16 +92,11 @@ struct RowSums {
     }
     CONVFILT_UNROLL(4)
     for (int word = 0; word < 4; ++word) {
-      uint32_t ended[4];
-      CONVFILT_UNROLL(4)
-      for (int byte = 0; byte < 4; ++byte) {
-        const int k = (word / 2 * 2 + byte / 2) * 4 + word % 2 * 2 + byte % 2;
-        ended[byte] = uint32_t(sums[k]) * row_end.scale + row_end.start;
-      }
-      const uint32_t first = pick_bytes(ended[0], ended[1], 0x7362);
-      const uint32_t second = pick_bytes(ended[2], ended[3], 0x7362);
-      low[kSlices - 1][word] = pick_bytes(first, second, 0x5410);
-      high[kSlices - 1][word] = pick_bytes(first, second, 0x7632);
+      const int k = word / 2 * 8 + word % 2 * 2;
+      const auto four = four_row_sums(pair_of(row_end(sums[k]), row_end(sums[k + 1])),
+                                      pair_of(row_end(sums[k + 4]), row_end(sums[k + 5])));
+      low[kSlices - 1][word] = four.low;
+      high[kSlices - 1][word] = four.high;
     }
   }
 };
