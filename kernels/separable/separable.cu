@@ -242,22 +242,22 @@ class SeparablePlan : public DevicePlan {
 Geometry geometry(const Problem& p, const Tuning&) {
   return with_depth(p.depth, [&](auto depth) -> Geometry {
     using T = typename decltype(depth)::type;
-    const auto mask = prepare_separable<T>(p.mask);
+    const auto prepared = prepare_separable<T>(p.mask);
     const SharedLimits shared = most_shared({});
-    if (!one_kernel_takes(mask)) return two_pass_geometry();
+    if (!one_kernel_takes(prepared)) return two_pass_geometry();
     if constexpr (std::is_same_v<SumOf<T>, float>) {
-      if (walk::square_mask(mask)) return walk::geometry<T>(p);
+      if (walk::square_mask(prepared)) return walk::geometry<T>(p);
     }
-    const KernelMask<T> fused = kernel_mask(mask);
-    if (!block_fits(fused, 1, shared)) return two_pass_geometry();
-    const Shape s = shape_for(fused, -p.lead_x(), 1, shared);
+    const KernelMask<T> mask = kernel_mask(prepared);
+    if (!block_fits(mask, 1, shared)) return two_pass_geometry();
+    const Shape s = shape_for(mask, -p.lead_x(), 1, shared);
     const int above = s.first_steps() * s.step_rows();
     Geometry g;
     g.block_columns = 32;
     g.block_rows = s.warps();
     g.computing_threads = 32 * s.warps();
     g.out_columns = s.across * kStripColumns;
-    g.out_rows = block_rows_for(s, fused, p.out_width(), p.out_height());
+    g.out_rows = block_rows_for(s, mask, p.out_width(), p.out_height());
     g.shared_bytes = std::size_t(s.words) * 4;
     g.loads = double(s.in_columns) * (above + g.out_rows);
     g.loads_per_output = std::to_string(s.in_columns) + " * (rows + " + std::to_string(above) +

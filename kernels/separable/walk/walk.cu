@@ -206,7 +206,7 @@ class Walk {
     }
   }
 
-  /// The next row of outputs, if it is one of the block's.
+  /// Stores a row of outputs, if it is one of the block's.
   template <bool kAtEnds>
   CONVFILT_DEVICE void store(int row, const float (&sums)[R::kOutputs]) {
     if (kAtEnds && (row < 0 || row >= rows_)) return;
@@ -314,7 +314,7 @@ class WalkPlan : public DevicePlan {
     with_kernel<T>(problem_.mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
       const int reached = R::samples_for(out.width);
-      // See run_sides().
+      // run_sides() says why more than the picture's columns count.
       const int outputs = R::kRun > 0 ? reached - (mask.side - 1) * step() : out.width;
       const int left = write_sides(in, outputs, ghost_, problem_, mask.dx, step(), stream_);
       const PlaneView<const T> samples{in.data - left, reached, in.height, in.stride};
