@@ -33,9 +33,9 @@ int two_passes(const SeparableMask<std::uint8_t>& s, const std::vector<int>& sam
         sum += std::int64_t(row.weights[i]) * samples[std::size_t(j) * row.width + i];
       }
       if (sum < row.finish.lowest_sum || sum > row.finish.highest_sum) ++overflows;
-      std::int16_t mid;
-      finish(row.finish, std::int32_t(sum), mid);
-      total += std::int64_t(column.weights[j]) * mid;
+      std::int16_t row_sum;
+      finish(row.finish, std::int32_t(sum), row_sum);
+      total += std::int64_t(column.weights[j]) * row_sum;
     }
     if (std::abs(double(total)) >= 2147483648.0) ++overflows;
   }
@@ -161,15 +161,15 @@ TEST_CASE("separable: a mask whose passes cannot stay within one step is refused
   CHECK(separable_refuses(problem_of(make_mask("huge", 2, 1, {5e6, 1.5e6}), Depth::f32)).empty());
 }
 
-TEST_CASE("separable: the row pass of a row outside the image") {
+TEST_CASE("separable: the row pass of a row outside the picture") {
   const Mask mask = make_mask("mean", 3, 3, {1, 2, 1, 2, 4, 2, 1, 2, 1}, 16);
   const auto prepared = prepare_separable<std::uint8_t>(mask);
   for (int ghost : {0, 1, 77, 255}) {
     int overflows = 0;
     CHECK(two_passes(prepared, std::vector<int>(9, ghost), overflows) == ghost);
-    std::int16_t mid;
-    finish(prepared.terms[0].row.finish, 4 * ghost, mid);
-    CHECK(prepared.terms[0].mid_ghost(std::uint8_t(ghost)) == mid);
+    std::int16_t row_sum;
+    finish(prepared.terms[0].row.finish, 4 * ghost, row_sum);
+    CHECK(prepared.terms[0].mid_ghost(std::uint8_t(ghost)) == row_sum);
   }
   CHECK(prepare_separable<float>(mask).terms[0].mid_ghost(0.5f) == 2.0f);
 }
