@@ -50,7 +50,7 @@ tests() {
 # small for what the strategies in kernels/fast/ do inside large ones, so those have files of their own.
 sanitized() {  # TOOL
   local file files=()
-  for file in all properties tensor tensor_warpgroup tensor_colour direct separable_fused separable_walk separable_tensor coarse; do
+  for file in all properties tensor tensor_warpgroup tensor_colour direct separable separable_walk separable_tensor coarse; do
     [ -f "tests/strategies/$file.cpp" ] || { echo "tests/strategies/$file.cpp is no longer there"; return 1; }
     files+=("*strategies/$file.cpp")
   done

@@ -1,17 +1,16 @@
 /// Strategy `separable` on the CPU: a row pass, then a column pass, for masks of rank 1 to 3.
 ///
-/// Idea: as in cpu/direct.cpp a strip of columns is walked from top to bottom, but the ring holds
-/// rows that the row pass has already been over: the plane between the passes exists only as far as
-/// the mask reaches. For 8 bits the row pass multiplies pairs of pixels and leaves pairs of rows,
-/// which is what the column pass multiplies. A row of the ring holds those of all terms, one behind
-/// the other.
+/// A strip of columns is walked from top to bottom, as in cpu/direct.cpp, but the ring holds rows
+/// of row sums: the plane between the passes exists only as far as the mask reaches. For 8 bits the
+/// row pass multiplies pairs of pixels and leaves pairs of rows, which is what the column pass
+/// multiplies. A row of the ring holds the row sums of all terms, one term behind the other.
 ///
 /// Cost per sample: width / 2 + height / 2 pair multiply-adds a term for 8 bits, width + height
 /// fused multiply-adds for the others.
 ///
-/// The bytes are defined in separable.hpp: what lies between is finished to MidOf<T>; for floats a
-/// row is one chain from zero, left to right, and a column one chain from zero, top to bottom. A
-/// ghost row of Border::constant is passed over like any other, which gives mid_ghost.
+/// kernels/contract/separable.hpp defines the bytes: row sums are finished to MidOf<T>; for floats
+/// a row is one chain from zero, left to right, and a column one chain from zero, top to bottom.
+/// The row pass takes a ghost row of Border::constant like any other, which gives mid_ghost.
 #include <type_traits>
 
 #include "kernels/contract/dispatch.hpp"
@@ -26,7 +25,8 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
-// A band computes the row pass of the mask's height less one rows twice; in heights of the mask.
+// A band computes the row sums of height - 1 rows that another one computes, too; so it is at least
+// so many heights of the mask high.
 constexpr int kLeastBandMasks = 4;
 
 TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {
@@ -34,7 +34,7 @@ TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {
   return {kShareOfSecondCache, bytes_per_pixel, 0, kLeastBandMasks * problem.mask.height};
 }
 
-// One pixel more on the right than the mask reaches: the partner of the last pair.
+// A row has one pixel more on the right than the mask reaches: the partner of the last pair.
 template <class T>
 SourceRows<T> source_rows(const Problem& problem) {
   return {problem, problem.lead_x(), problem.mask.width - problem.lead_x()};
@@ -45,8 +45,8 @@ std::int64_t multiply_adds(const SeparableMask<T>& mask) {
   return std::int64_t(mask.terms.size()) * (mask.width() + mask.height());
 }
 
-// Samples from one term to the next in a row of the ring, each followed by what kernels may write
-// beyond its end.
+// Samples from one term to the next in a row of the ring. Each term's are followed by room for what
+// vectors write beyond their end.
 std::size_t term_pitch(std::size_t samples) {
   return (samples + kSlack + 63) / 64 * 64;
 }
@@ -54,9 +54,9 @@ std::size_t term_pitch(std::size_t samples) {
 struct IntegerWorker {
   RowBuffer<std::uint8_t> gathered;
   RowBuffer<std::int32_t> pixel_pairs;  // of an even and an odd row
-  std::size_t pitch;                    // of terms in the ring
-  Ring<std::int32_t> ring;              // the plane between, in pairs of rows
-  std::vector<Place> places;            // in it
+  std::size_t pitch;                    // from term to term in the ring
+  Ring<std::int32_t> ring;              // row sums, in pairs of rows
+  std::vector<Place> places;            // of the taps in the ring
   std::vector<const std::int32_t*> row_sources[2], sources;
 };
 
@@ -72,7 +72,8 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
     VectorFinish finish;
   };
 
-  // Places are a sample apart where terms are.
+  // Terms count as neighbouring columns of one mask here: their places lie a sample apart, and
+  // make_worker() puts them a term's pitch apart.
   static IntegerTaps column_taps(const SeparableMask<std::uint8_t>& mask) {
     std::vector<std::int32_t> weights;
     for (int j = 0; j < mask.height(); ++j) {
@@ -132,7 +133,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
           rows_.row(in, tile.x0, tile.x1, y + half, worker.gathered.row(half));
       make_pairs(samples, samples + channels_, length - channels_, worker.pixel_pairs.row(half));
     }
-    std::int32_t* mids = worker.ring.row(slot);
+    std::int32_t* row_sums = worker.ring.row(slot);
     for (const auto& [taps, finish] : row_passes_) {
       for (int half = 0; half < 2; ++half) {
         auto& sources = worker.row_sources[half];
@@ -141,8 +142,9 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
           sources.push_back(worker.pixel_pairs.row(half) + place.offset);
         }
       }
-      pass_rows(taps, worker.row_sources[0].data(), worker.row_sources[1].data(), n, finish, mids);
-      mids += worker.pitch;
+      pass_rows(taps, worker.row_sources[0].data(), worker.row_sources[1].data(), n, finish,
+                row_sums);
+      row_sums += worker.pitch;
     }
   }
 
@@ -157,9 +159,9 @@ template <class T>
 struct FloatWorker {
   RowBuffer<T> gathered;
   RowBuffer<float> widened;
-  std::size_t pitch;          // of terms in the ring
-  Ring<float> ring;           // the plane between
-  std::vector<Place> places;  // of a term, one sample of every row in the ring; the next term's
+  std::size_t pitch;          // from term to term in the ring
+  Ring<float> ring;           // row sums
+  std::vector<Place> places;  // the first term's of every row in the ring, then the next term's
   std::vector<const float*> sources;
 };
 
@@ -208,10 +210,10 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
       const T* source =
           rows_.row(in, tile.x0, tile.x1, tile.y0 - lead_y_ + slot, worker.gathered.row(0));
       widen(source, length, worker.widened.row(0));
-      float* mids = worker.ring.row(slot);
+      float* row_sums = worker.ring.row(slot);
       for (const auto& [weights, finish] : row_passes_) {
-        pass_row(weights, worker.widened.row(0), this->channels_, n, finish, mids);
-        mids += worker.pitch;
+        pass_row(weights, worker.widened.row(0), this->channels_, n, finish, row_sums);
+        row_sums += worker.pitch;
       }
     };
     sweep(tile.y0, tile.y1, 2, 1, slots_, fill, [&](int y, int first) {
@@ -226,7 +228,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
   int slots_;
   std::vector<RowPass> row_passes_;
   Columns columns_;
-  FloatFinish finish_;  // of all terms' sums
+  FloatFinish finish_;  // of the sum of all terms
   int lead_y_;
 };
 

@@ -1,16 +1,21 @@
 /// How a block of separable.cu loads a step of rows: sixteen bytes at a time as they lie in memory,
-/// on their way while others are computed; sample by sample at the picture's edges.
+/// on their way while others are computed, and sample by sample at the picture's edges. Bytes and
+/// 16-bit samples are then converted to what sums are made of.
 #pragma once
+
+#include <bit>
 
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/separable/shape.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable {
+
+using namespace convfilt::separable;
 
 /// The rows of the input, as a block sees them.
 template <class T>
-struct FusedSource {
+struct Source {
   PlaneView<const T> in;
   T ghost;
   Border border;
@@ -19,9 +24,9 @@ struct FusedSource {
 
   static constexpr int kChunk = 16 / int(sizeof(T));  ///< samples
 
-  /// A sample anywhere, of a row of the image, or a ghost's where y < 0.
+  /// The sample at any x of a row of the picture, or a ghost cell's where y < 0.
   CONVFILT_DEVICE T sample(int x, int y) const {
-    // Divisions are slow: none for the samples beside ghosts.
+    // border_sample() divides, which is slow: samples of the picture do without.
     if (x < 0 || x >= in.width) x = border_sample(border, x, in.width, channels);
     if (x < 0 || y < 0) {
       count_ghost_cell();
@@ -30,7 +35,7 @@ struct FusedSource {
     return load(in, x, y);
   }
 
-  /// Sixteen bytes from (x, y) on into four words. y is a row of the image, or below 0.
+  /// Loads sixteen bytes from (x, y) on into four words. y is a row of the picture, or below 0.
   CONVFILT_DEVICE void chunk(int x, int y, SharedWords words, int at) const {
     if (aligned && y >= 0 && x >= 0 && x + kChunk <= in.width) return copy16(in, x, y, words, at);
     CONVFILT_UNROLL(1)
@@ -50,15 +55,15 @@ struct FusedSource {
   }
 };
 
-/// What of a block's rows lies in the image, in chunks: begin..end-1. None where the rows'
+/// Chunks begin..end-1 of a block's rows lie in the picture. There are none where the rows'
 /// addresses are no multiples of sixteen.
 struct InsideChunks {
   int begin, end;
 };
 
 template <class T>
-CONVFILT_DEVICE inline InsideChunks inside_chunks(const FusedSource<T>& source, int x, int chunks) {
-  constexpr int kChunk = FusedSource<T>::kChunk;
+CONVFILT_DEVICE inline InsideChunks inside_chunks(const Source<T>& source, int x, int chunks) {
+  constexpr int kChunk = Source<T>::kChunk;
   if (!source.aligned) return {chunks, chunks};
   const int begin = min(chunks, max(0, -x) / kChunk);
   return {begin, max(begin, min(chunks, (source.in.width - x) / kChunk))};
@@ -67,33 +72,34 @@ CONVFILT_DEVICE inline InsideChunks inside_chunks(const FusedSource<T>& source, 
 /// Starts to load a step of rows from (x, y) on. They are there after await() where the device
 /// copies rows on its own, and in any case after finish_copies() and a barrier.
 template <class T>
-CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedShape& s, int x,
-                                      int y, InsideChunks inside, int slot, SharedWords words) {
-  constexpr int kChunk = FusedSource<T>::kChunk;
+CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, int x, int y,
+                                      InsideChunks inside, int slot, SharedWords words) {
+  constexpr int kChunk = Source<T>::kChunk;
   const int chunks = s.in_columns / kChunk, rows = s.step_rows();
   const int to = s.loaded + slot * rows * s.loaded_pitch;
-  const auto image_row = [&](int row) {
+  const auto picture_row = [&](int row) {
     return border_index(source.border, y + row, source.in.height);
   };
   const auto load_chunk = [&](int row, int chunk) {
-    source.chunk(x + chunk * kChunk, image_row(row), words, to + row * s.loaded_pitch + chunk * 4);
+    source.chunk(x + chunk * kChunk, picture_row(row), words,
+                 to + row * s.loaded_pitch + chunk * 4);
   };
   int begin = 0, end = 0;  // of the chunks that are copied as rows
   if (s.row_copies) {
     begin = inside.begin;
     end = inside.end;
     const int samples = (end - begin) * kChunk;
-    // Rows of ghosts are not copied.
+    // Rows of ghost cells are not copied.
     const int ghosts = source.border == Border::constant
                            ? rows - max(0, min(y + rows, source.in.height) - max(y, 0))
                            : 0;
-    // A copy is started by one lane after the other: all warps share them.
+    // Lanes of a warp start their copies one after the other, so all warps share the rows.
     if (threadIdx.x + threadIdx.y == 0) {
       expect(words, 2 * slot, (rows - ghosts) * samples * int(sizeof(T)));
     }
     const int row = threadIdx.x * s.warps() + threadIdx.y;
     if (samples > 0 && row < rows) {
-      const int from = image_row(row);
+      const int from = picture_row(row);
       if (from >= 0) {
         copy_row(source.in, x + begin * kChunk, from, samples, words,
                  to + row * s.loaded_pitch + begin * 4, 2 * slot);
@@ -102,13 +108,13 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
     if (ghosts > 0) {
       CONVFILT_UNROLL(1)
       for (int row = threadIdx.y; row < rows; row += s.warps()) {
-        if (image_row(row) >= 0) continue;
+        if (picture_row(row) >= 0) continue;
         for (int chunk = begin + threadIdx.x; chunk < end; chunk += 32) load_chunk(row, chunk);
       }
     }
     if (ghosts == 0 && samples == s.in_columns) return;
   }
-  // The chunks beside them, one a thread.
+  // The threads share the chunks beside them.
   const int beside = begin + chunks - end;
   CONVFILT_UNROLL(1)
   for (int n = threadIdx.y * 32 + threadIdx.x; n < rows * beside; n += s.warps() * 32) {
@@ -118,4 +124,53 @@ CONVFILT_DEVICE inline void load_step(const FusedSource<T>& source, const FusedS
   if (s.row_copies) hand_over();
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+/// Sample k of a word, as a sum's type.
+template <class T>
+CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
+  if constexpr (sizeof(T) == 1) {
+    return std::int32_t(word >> (8 * k) & 255);
+  } else {
+    // The last bits of 2^23 + n are n.
+#ifdef __CUDA_ARCH__
+    const std::uint32_t bits = __byte_perm(word, 0x4b000000u, k ? 0x7632 : 0x7610);
+#else
+    const std::uint32_t bits = (word >> (16 * k) & 0xffff) | 0x4b000000u;
+#endif
+    return std::bit_cast<float>(bits) - 8388608.0f;
+  }
+}
+
+/// Converts the rows of a step to what sums are made of, four samples at a time.
+template <class T>
+CONVFILT_DEVICE inline void convert_step(const Shape& s, int slot, SharedWords words) {
+  using Work = SumOf<MidOf<T>>;
+  constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
+  const int fours = s.in_columns / 4, threads = s.warps() * 32;
+  // A thread goes on by so many rows and fours, or a row more and so many fours back.
+  const int down = threads / fours, along = threads % fours;
+  int row = (threadIdx.y * 32 + threadIdx.x) / fours;
+  int four = (threadIdx.y * 32 + threadIdx.x) % fours;
+  const SharedWords loaded = words.from(s.loaded + slot * s.step_rows() * s.loaded_pitch);
+  const SharedWords in_rows = words.from(s.in_rows);
+  CONVFILT_UNROLL(2)
+  while (row < s.step_rows()) {
+    std::uint32_t in_words[kWords];
+    CONVFILT_UNROLL(kWords)
+    for (int k = 0; k < kWords; ++k) {
+      in_words[k] = loaded.get<std::uint32_t>(row * s.loaded_pitch + four * kWords + k);
+    }
+    Four<Work> samples;
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k)
+      samples.samples[k] = sample_of<T>(in_words[k / kInWord], k % kInWord);
+    in_rows.set4(row * s.in_pitch + four * 4, samples);
+    four += along;
+    row += down;
+    if (four >= fours) {
+      four -= fours;
+      ++row;
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND::separable

@@ -2,59 +2,55 @@
 // written once. (Podlozhnyuk, "Image Convolution with CUDA", 2007, fused as a line buffer:
 // Brunhaver, "Design and Optimization of a Stencil Engine", 2015.)
 //
-//   A block walks down a strip of columns. It loads the next rows, takes each through the
-//   row pass once, keeps the last h - 1 rows of mids in a ring in shared memory, and a
-//   column pass over the ring gives the next rows of outputs.
+//   A block walks down a strip of columns. It loads the next rows, takes each through the row pass
+//   once, and keeps the row sums of the last h - 1 rows in a ring in shared memory. A column pass
+//   over the ring gives the next rows of outputs.
 //
-//       rows of samples   ->  row pass  ->  | mid, kept    |  ->  column pass  ->  outputs
-//       (on their way              16 mids  | ...          |      8 rows x 4
-//       while others               a lane   | mid, new     |      columns a lane
-//       are computed)                       +--------------+
+//       rows of samples   ->  row pass  ->  | row sums, kept |  ->  column pass  ->  outputs
+//       (on their way          16 row sums  | ...            |       8 rows x 4
+//       while others are       a lane       | row sums, new  |       columns a lane
+//       computed)                           +----------------+
 //
-//   Multiply-adds per output and term: w + h and the mids above a block's first output row,
-//   w * (h - 1) / rows, e.g. 63 at 31x31 with 1,024 rows a block. A term has a ring of its own.
-//   Siblings: separable_walk.cu does squares of up to 63 taps of 16-bit and float samples and keeps
-//   sums; two-pass writes them to memory, as done here for more than kFusedTaps or little shared
-//   memory. fused_load.hpp loads, fused_convert.hpp makes sums' types of samples, fused_rows.hpp
-//   and fused_columns.hpp compute.
+//   Multiply-adds per output and term: w + h, and for the row sums above a block's first output
+//   row w * (h - 1) / rows, e.g. 63 together at 31x31 with 1,024 rows a block. Each term has a
+//   ring. Siblings: walk/walk.cu takes squares of up to 63 taps of 16-bit and float samples, and
+//   keeps sums in registers; two_pass.cu, which writes the row sums to memory, takes masks of more
+//   than kMostTaps, and devices with little shared memory.
 
 #include "kernels/contract/separable.hpp"
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan_base.hpp"
-#include "kernels/separable/columns.hpp"
-#include "kernels/separable/convert.hpp"
+#include "kernels/plan/even_rows.hpp"
 #include "kernels/separable/load.hpp"
-#include "kernels/separable/rows.hpp"
+#include "kernels/separable/passes.hpp"
 #include "kernels/separable/walk/walk.hpp"
 #include "kernels/textbook/two_pass.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable {
 namespace {
 
-/// kSum: whether the mask may have several terms. The loop over a single one costs 5 % (H200).
+/// With kSum the mask may have several terms: a loop over a single one costs 5 % (H200).
 template <class T, bool kSum>
-__global__ void __launch_bounds__(kFusedWarps * 32)
-    fused_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int channels,
-                 FusedShape s, const FusedMask<T> __grid_constant__ mask) {
+__global__ void __launch_bounds__(kMostWarps * 32)
+    separable_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int channels,
+                     Shape s, const KernelMask<T> __grid_constant__ mask) {
   const SharedWords words = shared_words();
-  const SharedWords mids = words.from(s.mids), column_weights = words.from(s.column_weights);
+  const SharedWords row_sums = words.from(s.row_sums),
+                    column_weights = words.from(s.column_weights);
   const int step_rows = s.step_rows();
-  const int strip_x = blockIdx.x * s.across * kFusedColumns, first_y = blockIdx.y * s.segment;
-  const int end_y = min(first_y + s.segment, out.height);
+  const int strip_x = blockIdx.x * s.across * kStripColumns, first_y = blockIdx.y * s.block_rows;
+  const int end_y = min(first_y + s.block_rows, out.height);
   const int steps = s.first_steps() + (end_y - first_y + step_rows - 1) / step_rows;
   const int in_x = strip_x + (mask.dx - s.skip_x) * channels - s.lead;
   const int in_y = first_y + mask.dy - s.skip_y;
-  const FusedSource<T> source{in, ghost, border, channels,
-                              in.stride % FusedSource<T>::kChunk == 0 &&
-                                  reinterpret_cast<std::uintptr_t>(in.data) % 16 == 0};
-  const bool out_aligned =
-      out.stride % 4 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % sizeof(Finished<T>) == 0;
+  const Source<T> source{in, ghost, border, channels, lies_at_multiples_of(16, in)};
+  const bool out_aligned = lies_at_multiples_of(sizeof(Finished<T>), out);
   constexpr bool kConverts = sizeof(T) < 4;
   const int terms = kSum ? mask.terms : 1;
 
   // Load the weights, and the first steps.
-  const InsideChunks inside = inside_chunks(source, in_x, s.in_columns / FusedSource<T>::kChunk);
+  const InsideChunks inside = inside_chunks(source, in_x, s.in_columns / Source<T>::kChunk);
   const int thread = threadIdx.y * 32 + threadIdx.x, threads = s.warps() * 32;
   for (int term = 0; term < terms; ++term) {
     for (int k = thread; k < s.row_pitch; k += threads) {
@@ -79,13 +75,13 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
     ++loading;
     load_slot = load_slot + 1 == s.slots ? 0 : load_slot + 1;
   };
-  int slot = 0, round = 0;  // of the next step to arrive
+  int slot = 0, round = 0;  // the slot of the next step to arrive, and how often it was filled
   const auto next_slot = [&] {
     if (++slot < s.slots) return;
     slot = 0;
     ++round;
   };
-  // Before a barrier: until this thread's copies of the next step are there. Behind it: the rows.
+  // Waits until this thread's copies of the next step are there; a barrier follows.
   const auto finish_own = [&] {
     if (s.slots == 1) {
       finish_copies<0>();
@@ -93,6 +89,7 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
       finish_copies<1>();
     }
   };
+  // Waits, behind that barrier, until the rows are there that the device copies.
   const auto await_rows = [&] {
     if (s.row_copies) await(words, 2 * slot, round);
   };
@@ -105,7 +102,7 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
     next_slot();
   }
 
-  int block = 0;  // of the ring, in steps
+  int next = 0;  // where the ring takes the next row sums, in steps
   for (int step = 0; step < steps; ++step) {
     if constexpr (!kConverts) finish_own();
     __syncthreads();
@@ -115,12 +112,12 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
       await_rows();
     }
 
-    // Compute a step of mids; what it was computed from may then be loaded over.
+    // Compute a step of row sums. What they were computed from may then be loaded over.
     const int in_rows = s.in_rows + (kConverts ? 0 : slot * step_rows * s.in_pitch);
     CONVFILT_UNROLL(1)
     for (int term = 0; term < terms; ++term) {
       row_pass(s, mask, term, channels, words.from(s.row_weights), words.from(in_rows),
-               mids.from(block * step_rows * kMidPitch));
+               row_sums.from(next * step_rows * kRowSumPitch));
     }
     if constexpr (kConverts) finish_own();
     __syncthreads();
@@ -134,33 +131,35 @@ __global__ void __launch_bounds__(kFusedWarps * 32)
     }
     next_slot();
 
-    // Compute the outputs whose last mids these were.
-    block = block + 1 == s.ring ? 0 : block + 1;
+    // Compute the outputs whose last row sums these are. The first of theirs are the oldest.
+    next = next + 1 == s.ring ? 0 : next + 1;
     const int row = (step - s.first_steps()) * step_rows;
     if (row >= 0) {
-      column_pass(s, mask, terms, column_weights, mids, block * step_rows, out, strip_x,
+      column_pass(s, mask, terms, column_weights, row_sums, next * step_rows, out, strip_x,
                   first_y + row, end_y, out_aligned);
     }
   }
 }
 
-/// Whether one kernel gives the bytes of two passes: its row pass ends without a finish.
+/// Whether one kernel gives the bytes of two passes. Its row pass does not finish float sums.
 template <class T>
-bool fused_takes(const SeparableMask<T>& mask) {
-  if (mask.width() > kFusedTaps || mask.height() > kFusedTaps) return false;
+bool one_kernel_takes(const SeparableMask<T>& mask) {
+  if (mask.width() > kMostTaps || mask.height() > kMostTaps) return false;
   if constexpr (std::is_same_v<SumOf<T>, float>) {
-    // Then only a zero's sign may differ, which nothing shows but an offset of -0.
+    // A finish that scales by 1 and adds 0 changes at most a zero's sign, which only an offset of
+    // -0 shows.
     const auto& [row, column] = mask.terms.front();  // all terms end alike
-    const FloatFinish &mid = row.finish, &end = column.finish;
-    return mid.scale == 1 && mid.offset == 0 && !(end.offset == 0 && std::signbit(end.offset));
+    const FloatFinish &row_end = row.finish, &end = column.finish;
+    return row_end.scale == 1 && row_end.offset == 0 &&
+           !(end.offset == 0 && std::signbit(end.offset));
   }
   return true;
 }
 
-/// What the kernel takes but for where the first tap lies, which is that of a picture as it is.
+/// The mask as the kernel takes it, with the first tap where a whole picture has it.
 template <class T>
-FusedMask<T> fused_mask(const SeparableMask<T>& mask) {
-  FusedMask<T> m;
+KernelMask<T> kernel_mask(const SeparableMask<T>& mask) {
+  KernelMask<T> m;
   m.width = mask.width();
   m.height = mask.height();
   for (const auto& [row, column] : mask.terms) {
@@ -175,54 +174,57 @@ FusedMask<T> fused_mask(const SeparableMask<T>& mask) {
 }
 
 template <class T>
-auto kernel_for(const FusedMask<T>& mask) {
-  return mask.terms > 1 ? fused_kernel<T, true> : fused_kernel<T, false>;
+auto kernel_for(const KernelMask<T>& mask) {
+  return mask.terms > 1 ? separable_kernel<T, true> : separable_kernel<T, false>;
 }
 
-/// Not yet: what best_shape() leaves open.
+/// The block's shape, without what best_shape() leaves open.
 template <class T>
-FusedShape shape_for(const FusedMask<T>& mask, int dx, int channels, const SharedLimits& shared) {
+Shape shape_for(const KernelMask<T>& mask, int dx, int channels, const SharedLimits& shared) {
   return best_shape(mask.width, mask.height, mask.terms, dx, channels, sizeof(T), shared.block,
                     shared.multiprocessor);
 }
 
 /// Whether a block fits in the device's shared memory, wherever its rows start in chunks.
 template <class T>
-bool fused_fits(const FusedMask<T>& mask, int channels, const SharedLimits& shared) {
-  for (int dx = 0; dx < FusedSource<T>::kChunk; ++dx)
+bool block_fits(const KernelMask<T>& mask, int channels, const SharedLimits& shared) {
+  for (int dx = 0; dx < Source<T>::kChunk; ++dx)
     if (shape_for(mask, dx, channels, shared).words * 4 > shared.block) return false;
   return true;
 }
 
-/// Rows of a block where so many samples are computed.
+/// Rows of outputs of a block, for a plane of so many samples. A row of row sums that a block
+/// computes above its own costs the row pass's share of a row.
 template <class T>
-int segment_for(const FusedShape& s, const FusedMask<T>& mask, int width, int height) {
+int block_rows_for(const Shape& s, const KernelMask<T>& mask, int width, int height) {
   const int at_once = blocks_at_once(kernel_for(mask), dim3(32, s.warps()), s.words * 4);
-  return segment_rows(s, height, ceil_div(width, s.across * kFusedColumns), at_once, mask);
+  const int step = s.step_rows(), strips = ceil_div(width, s.across * kStripColumns);
+  const double above = double(s.first_steps()) * step * mask.width / (mask.width + mask.height);
+  return even_rows(height, step, strips, at_once, above);
 }
 
 template <class T>
-class FusedPlan : public DevicePlan {
+class SeparablePlan : public DevicePlan {
  public:
-  FusedPlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask)
-      : DevicePlan(problem, options, {.interleaved = problem.channels <= kFusedChannels}),
+  SeparablePlan(const Problem& problem, const PlanOptions& options, const SeparableMask<T>& mask)
+      : DevicePlan(problem, options, {.interleaved = problem.channels <= kMostChannels}),
         ghost_(ghost_sample<T>(problem)),
         shared_(most_shared(options)),
         row_copies_(row_copies(options)),
-        mask_(fused_mask(mask)) {}
+        mask_(kernel_mask(mask)) {}
 
-  bool fits() const { return fused_fits(mask_, step(), shared_); }
+  bool fits() const { return block_fits(mask_, step(), shared_); }
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    FusedMask<T> mask = mask_;
+    KernelMask<T> mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
-    FusedShape shape = shape_for(mask, mask.dx, step(), shared_);
+    Shape shape = shape_for(mask, mask.dx, step(), shared_);
     shape.row_copies = row_copies_;
-    shape.segment = segment_for(shape, mask, out.width, out.height);
-    const dim3 grid(ceil_div(out.width, shape.across * kFusedColumns),
-                    ceil_div(out.height, shape.segment));
+    shape.block_rows = block_rows_for(shape, mask, out.width, out.height);
+    const dim3 grid(ceil_div(out.width, shape.across * kStripColumns),
+                    ceil_div(out.height, shape.block_rows));
     launch_shared(grid, dim3(32, shape.warps()), shape.words * 4, stream_, kernel_for(mask),
                   in.view<const T>(), out.view<T>(), ghost_, problem_.border, step(), shape, mask);
   }
@@ -233,29 +235,29 @@ class FusedPlan : public DevicePlan {
   const T ghost_;
   const SharedLimits shared_;
   const bool row_copies_;
-  const FusedMask<T> mask_;
+  const KernelMask<T> mask_;
 };
 
-/// Of one channel.
+/// The geometry for pictures of one channel.
 Geometry geometry(const Problem& p, const Tuning&) {
   return with_depth(p.depth, [&](auto depth) -> Geometry {
     using T = typename decltype(depth)::type;
-    const auto mask = prepare_separable<T>(p.mask);
+    const auto prepared = prepare_separable<T>(p.mask);
     const SharedLimits shared = most_shared({});
-    if (!fused_takes(mask)) return two_pass_geometry();
+    if (!one_kernel_takes(prepared)) return two_pass_geometry();
     if constexpr (std::is_same_v<SumOf<T>, float>) {
-      if (line_mask(mask)) return line_walk_geometry<T>(p);
+      if (walk::square_mask(prepared)) return walk::geometry<T>(p);
     }
-    const FusedMask<T> fused = fused_mask(mask);
-    if (!fused_fits(fused, 1, shared)) return two_pass_geometry();
-    const FusedShape s = shape_for(fused, -p.lead_x(), 1, shared);
+    const KernelMask<T> mask = kernel_mask(prepared);
+    if (!block_fits(mask, 1, shared)) return two_pass_geometry();
+    const Shape s = shape_for(mask, -p.lead_x(), 1, shared);
     const int above = s.first_steps() * s.step_rows();
     Geometry g;
     g.block_columns = 32;
     g.block_rows = s.warps();
     g.computing_threads = 32 * s.warps();
-    g.out_columns = s.across * kFusedColumns;
-    g.out_rows = segment_for(s, fused, p.out_width(), p.out_height());
+    g.out_columns = s.across * kStripColumns;
+    g.out_rows = block_rows_for(s, mask, p.out_width(), p.out_height());
     g.shared_bytes = std::size_t(s.words) * 4;
     g.loads = double(s.in_columns) * (above + g.out_rows);
     g.loads_per_output = std::to_string(s.in_columns) + " * (rows + " + std::to_string(above) +
@@ -276,14 +278,14 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
     using T = typename decltype(depth)::type;
     const auto mask = prepare_separable<T>(problem.mask);
-    if (fused_takes(mask)) {
+    if (one_kernel_takes(mask)) {
       if constexpr (std::is_same_v<SumOf<T>, float>) {
-        const auto line = line_mask(mask);
-        if (line && walks_lines(problem.channels, options)) {
-          return line_walk_plan<T>(problem, options, *line);
+        const auto square = walk::square_mask(mask);
+        if (square && walk::takes(problem.channels, options)) {
+          return walk::make_plan<T>(problem, options, *square);
         }
       }
-      auto plan = std::make_unique<FusedPlan<T>>(problem, options, mask);
+      auto plan = std::make_unique<SeparablePlan<T>>(problem, options, mask);
       if (plan->fits()) return plan;
     }
     return make_separable_plan(problem, options, run_rows, run_columns);
@@ -292,7 +294,6 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-namespace separable {
 extern const Implementation implementation{
     .name = "separable",
     .summary = "row and column pass in one kernel, for masks of rank 1 to 3",
@@ -301,6 +302,5 @@ extern const Implementation implementation{
     .prepare = prepare,
     .geometry = geometry,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::separable

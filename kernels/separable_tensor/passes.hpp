@@ -1,125 +1,200 @@
-/// What a warp of separable_tensor.cu computes: 16 rows of one block of 16 columns after the other,
-/// first along the rows, then, with the groups of 16 rows above that it keeps, along the columns.
+/// What a warp of separable_tensor.cu computes: 16 rows of one slice of 16 columns after the other,
+/// first along the rows, then, with the slices of 16 rows above that it keeps, along the columns.
+///
+/// Both passes multiply with a banded matrix, whose row i is output i of 16 neighbours: the weights
+/// of the mask's row or column, from tap 0 at place lag(i) on. Slices of 16 places follow each
+/// other; of the other matrix a lane's word holds four places.
+///
+///     places   0 ........ 15  16 ....... 31  32 ....... 47      31 taps, 3 slices
+///     output 0   wwwwwwwwwwwwwwwwwwwwwwwwwwwwwww . . . . . .
+///     output 5   . . . wwwwwwwwwwwwwwwwwwwwwwwwwwwwwww . . .
 #pragma once
 
-#include "kernels/separable_tensor/bands.hpp"
+#include "kernels/backend/tensor_core.hpp"
+#include "kernels/contract/bytes.hpp"
+#include "kernels/plan/device_plan.hpp"
+#include "kernels/separable_tensor/mask.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable_tensor {
 
-constexpr int kHalves = 2;  // of a group, 8 rows or columns each: a product's narrow side
+using namespace convfilt::separable_tensor;
 
-/// What the row pass leaves of one group of rows and 8 columns, a lane's four places of one column:
-/// the lower bytes, and the upper ones, which have the sign.
-struct Mids {
-  std::uint32_t low, high;
+/// Which four places of a slice a lane's word holds: neighbours along a row; along a column two of
+/// the upper eight and two of the lower, as the row pass leaves them.
+enum class WordOrder { neighbours, two_and_two };
+
+template <WordOrder order>
+CONVFILT_DEVICE inline int place_of(int t, int byte) {
+  if constexpr (order == WordOrder::neighbours) return 4 * t + byte;
+  return 2 * t + byte % 2 + byte / 2 * 8;
+}
+
+/// A lane's part of a banded matrix: rows g and g + 8 of each slice, for each digit of base 256
+/// from the lowest on. The top digit is signed.
+template <int kDigits, int kSlices>
+struct BandedMatrix {
+  std::uint32_t words[kDigits][2 * kSlices];
 };
 
-/// Rows 4t.. of a block's band of a row pass stand for such columns that after the column pass a
-/// lane has four neighbouring outputs: columns 2t and 2t + 1 of the first half are 4t and 4t + 1,
-/// those of the second half 4t + 2 and 4t + 3.
+/// Splits four weights into a word for each digit.
+template <int kDigits>
+CONVFILT_DEVICE inline void split_digits(const std::uint32_t (&weights)[4],
+                                         std::uint32_t (&words)[kDigits]) {
+  const std::uint32_t first = pick_bytes(weights[0], weights[1], 0x5140);
+  const std::uint32_t second = pick_bytes(weights[2], weights[3], 0x5140);
+  words[0] = pick_bytes(first, second, 0x5410);
+  if constexpr (kDigits == 2) words[1] = pick_bytes(first, second, 0x7632);
+}
+
+/// Makes a lane's part from row `line` of the weights in shared memory. `lags`: the places before
+/// tap 0 in rows g and g + 8.
+template <WordOrder order, int kDigits, int kSlices, class Weights>
+CONVFILT_DEVICE inline BandedMatrix<kDigits, kSlices> banded_matrix(Weights& weights, int line,
+                                                                    int taps,
+                                                                    const int (&lags)[2]) {
+  const int t = threadIdx.x % 4;
+  const auto weight = [&](int tap) {
+    return tap >= 0 && tap < taps ? std::uint32_t(std::int32_t(weights[line][tap])) : 0u;
+  };
+  BandedMatrix<kDigits, kSlices> matrix;
+  CONVFILT_UNROLL(2 * kSlices)
+  for (int n = 0; n < 2 * kSlices; ++n) {
+    std::uint32_t four[4], words[kDigits];
+    CONVFILT_UNROLL(4)
+    for (int byte = 0; byte < 4; ++byte) {
+      four[byte] = weight(kSlice * (n / 2) + place_of<order>(t, byte) - lags[n % 2]);
+    }
+    split_digits<kDigits>(four, words);
+    for (int digit = 0; digit < kDigits; ++digit) matrix.words[digit][n] = words[digit];
+  }
+  return matrix;
+}
+
+/// sums += one digit of the matrix times the words of all slices.
+template <class A, class B, int kDigits, int kSlices>
+CONVFILT_DEVICE inline void add_slices(std::int32_t (&sums)[4],
+                                       const BandedMatrix<kDigits, kSlices>& matrix, int digit,
+                                       const std::uint32_t (&words)[kSlices]) {
+  const auto& weights = matrix.words[digit];
+  CONVFILT_UNROLL(kSlices)
+  for (int slice = 0; slice + 1 < kSlices; slice += 2) {
+    const int at = 2 * slice;
+    const std::uint32_t a[4] = {weights[at], weights[at + 1], weights[at + 2], weights[at + 3]};
+    const std::uint32_t b[2] = {words[slice], words[slice + 1]};
+    mma<B, A>(sums, a, b);
+  }
+  if constexpr (kSlices % 2 == 1) {
+    const std::uint32_t a[2] = {weights[2 * kSlices - 2], weights[2 * kSlices - 1]};
+    const std::uint32_t b[1] = {words[kSlices - 1]};
+    mma<B, A>(sums, a, b);
+  }
+}
+
+constexpr int kHalves = 2;  ///< of a slice, 8 rows or columns each: a product's narrow side
+
+/// The column that row g of a half of a row pass's matrix stands for. They are chosen so that after
+/// the column pass a lane has four neighbouring outputs: columns 2t and 2t + 1 of the first half
+/// are 4t and 4t + 1, those of the second half 4t + 2 and 4t + 3.
 CONVFILT_DEVICE inline int column_of(int g, int half) {
   return g / 2 * 4 + g % 2 + 2 * half;
 }
 
-/// Every sum times 256, and start.
-CONVFILT_DEVICE inline void next_digit(std::int32_t (&sums)[4], std::uint32_t start) {
-  for (std::int32_t& sum : sums) sum = std::int32_t(std::uint32_t(sum) * 256u + start);
-}
-
-/// Makes room for the uppermost groups of rows.
-template <int kBlocks, int kTerms, int kGroups>
-CONVFILT_DEVICE inline void move_down(Mids (&mids)[kBlocks][kHalves][kTerms][kGroups]) {
-  CONVFILT_UNROLL(kBlocks * kHalves * kTerms * (kGroups - 1))
-  for (int k = 0; k < kBlocks * kHalves * kTerms * (kGroups - 1); ++k) {
-    const int at = k / (kGroups - 1), group = k % (kGroups - 1);
-    auto& column = mids[at / kTerms / kHalves][at / kTerms % kHalves][at % kTerms];
-    column[group] = column[group + 1];
+/// Makes room for the row sums of a slice of rows, which takes the last place.
+template <int kColumnSlices, int kTerms, int kSlices>
+CONVFILT_DEVICE inline void move_down(
+    FourRowSums (&row_sums)[kColumnSlices][kHalves][kTerms][kSlices]) {
+  CONVFILT_UNROLL(kColumnSlices * kHalves * kTerms * (kSlices - 1))
+  for (int k = 0; k < kColumnSlices * kHalves * kTerms * (kSlices - 1); ++k) {
+    const int at = k / (kSlices - 1), slice = k % (kSlices - 1);
+    auto& column = row_sums[at / kTerms / kHalves][at / kTerms % kHalves][at % kTerms];
+    column[slice] = column[slice + 1];
   }
 }
 
-/// From the words of group `side` of columns on. What comes of them goes to group `slot` of the
-/// term's columns' halves.
-template <int kDigits, int kGroups, int kTerms, int kColumns>
-CONVFILT_DEVICE inline void row_pass(const Band<kDigits, kGroups>& band, const LineEnds& ends,
+/// Multiplies the words from slice `side` of columns on. The row sums go to slice `slot` of both
+/// halves of the columns, for one term.
+template <int kDigits, int kSlices, int kTerms, int kColumns>
+CONVFILT_DEVICE inline void row_pass(const BandedMatrix<kDigits, kSlices>& matrix, const Ends& ends,
                                      const std::uint32_t (&words)[kHalves][kColumns], int side,
-                                     int slot, Mids (&mids)[kHalves][kTerms][kGroups], int term) {
+                                     int slot, FourRowSums (&row_sums)[kHalves][kTerms][kSlices],
+                                     int term) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
   const RowEnd& end = ends.rows[term];
-  std::uint32_t pairs[kHalves][kHalves];  // [columns][rows]: two lower bytes, two upper ones
+  std::uint32_t pairs[kHalves][kHalves];  // [columns][rows]
   CONVFILT_UNROLL(kHalves)
   for (int half = 0; half < kHalves; ++half) {
-    std::uint32_t own[kGroups];
-    CONVFILT_UNROLL(kGroups)
-    for (int group = 0; group < kGroups; ++group) own[group] = words[half][group + side];
+    std::uint32_t own[kSlices];
+    CONVFILT_UNROLL(kSlices)
+    for (int slice = 0; slice < kSlices; ++slice) own[slice] = words[half][slice + side];
     std::int32_t sums[4] = {};
-    add_groups<Signed, Byte>(sums, band, kDigits - 1, own);
+    add_slices<Signed, Byte>(sums, matrix, kDigits - 1, own);
     if constexpr (kDigits == 2) {
-      next_digit(sums, 0);
-      add_groups<Byte, Byte>(sums, band, 0, own);
+      next_digit(sums);
+      add_slices<Byte, Byte>(sums, matrix, 0, own);
     }
     std::uint32_t ended[4];
     CONVFILT_UNROLL(4)
-    for (int k = 0; k < 4; ++k) {
-      ended[k] = std::uint32_t(sums[k]) * end.scale + end.start;
-    }
-    pairs[0][half] = pick_bytes(ended[0], ended[1], 0x7362);
-    pairs[1][half] = pick_bytes(ended[2], ended[3], 0x7362);
+    for (int k = 0; k < 4; ++k) ended[k] = end(sums[k]);
+    pairs[0][half] = pair_of(ended[0], ended[1]);
+    pairs[1][half] = pair_of(ended[2], ended[3]);
   }
   CONVFILT_UNROLL(kHalves)
   for (int half = 0; half < kHalves; ++half) {
-    mids[half][term][slot].low = pick_bytes(pairs[half][0], pairs[half][1], 0x5410);
-    mids[half][term][slot].high = pick_bytes(pairs[half][0], pairs[half][1], 0x7632);
+    row_sums[half][term][slot] = four_row_sums(pairs[half][0], pairs[half][1]);
   }
 }
 
-/// From all terms' groups of one half of a block's columns, the lowest of which is in `slot`: the
-/// sums of columns 2t and 2t + 1 of rows g and g + 8, begun at the end's start.
-template <int kDigits, int kGroups, int kTerms>
-CONVFILT_DEVICE inline void column_pass(const Band<kDigits, kGroups> (&bands)[kTerms],
-                                        std::uint32_t start, const Mids (&mids)[kTerms][kGroups],
-                                        int slot, std::int32_t (&sums)[4]) {
+/// Gives the sums of columns 2t and 2t + 1 of rows g and g + 8, which begin at the end's start. It
+/// multiplies the row sums of all terms and slices of rows, for one half of a slice of columns; the
+/// lowest slice is in `slot`.
+template <int kDigits, int kSlices, int kTerms>
+CONVFILT_DEVICE inline void column_pass(const BandedMatrix<kDigits, kSlices> (&matrices)[kTerms],
+                                        std::uint32_t start,
+                                        const FourRowSums (&row_sums)[kTerms][kSlices], int slot,
+                                        std::int32_t (&sums)[4]) {
   using Signed = std::int8_t;
   using Byte = std::uint8_t;
-  std::uint32_t low[kTerms][kGroups], high[kTerms][kGroups];
-  CONVFILT_UNROLL(kTerms * kGroups)
-  for (int k = 0; k < kTerms * kGroups; ++k) {
-    const int term = k / kGroups, group = k % kGroups;
-    low[term][group] = mids[term][(slot + 1 + group) % kGroups].low;
-    high[term][group] = mids[term][(slot + 1 + group) % kGroups].high;
+  std::uint32_t low[kTerms][kSlices], high[kTerms][kSlices];
+  CONVFILT_UNROLL(kTerms * kSlices)
+  for (int k = 0; k < kTerms * kSlices; ++k) {
+    const int term = k / kSlices, slice = k % kSlices;
+    low[term][slice] = row_sums[term][(slot + 1 + slice) % kSlices].low;
+    high[term][slice] = row_sums[term][(slot + 1 + slice) % kSlices].high;
   }
   for (std::int32_t& sum : sums) sum = 0;
   CONVFILT_UNROLL(kTerms)
   for (int t = 0; t < kTerms; ++t) {
-    add_groups<Signed, Signed>(sums, bands[t], kDigits - 1, high[t]);
+    add_slices<Signed, Signed>(sums, matrices[t], kDigits - 1, high[t]);
   }
   if constexpr (kDigits == 1) {
     next_digit(sums, start);
     CONVFILT_UNROLL(kTerms)
-    for (int t = 0; t < kTerms; ++t) add_groups<Signed, Byte>(sums, bands[t], 0, low[t]);
+    for (int t = 0; t < kTerms; ++t) add_slices<Signed, Byte>(sums, matrices[t], 0, low[t]);
   } else {
-    next_digit(sums, 0);
+    next_digit(sums);
     CONVFILT_UNROLL(kTerms)
     for (int t = 0; t < kTerms; ++t) {
-      add_groups<Byte, Signed>(sums, bands[t], 0, high[t]);
-      add_groups<Signed, Byte>(sums, bands[t], 1, low[t]);
+      add_slices<Byte, Signed>(sums, matrices[t], 0, high[t]);
+      add_slices<Signed, Byte>(sums, matrices[t], 1, low[t]);
     }
     next_digit(sums, start);
     CONVFILT_UNROLL(kTerms)
-    for (int t = 0; t < kTerms; ++t) add_groups<Byte, Byte>(sums, bands[t], 0, low[t]);
+    for (int t = 0; t < kTerms; ++t) add_slices<Byte, Byte>(sums, matrices[t], 0, low[t]);
   }
 }
 
-/// The sums of a warp's blocks, by half of the columns.
-template <int kBlocks>
-using ColumnSums = std::int32_t[kBlocks][kHalves][4];
+/// A lane's sums of a warp's slices of columns, by half of the slice.
+template <int kColumnSlices>
+using ColumnSums = std::int32_t[kColumnSlices][kHalves][4];
 
-/// Words of four neighbouring outputs of rows g and g + 8 of each block, by an end of one sum.
-template <int kBlocks, class End>
-CONVFILT_DEVICE inline void end_by(const ColumnSums<kBlocks>& sums,
-                                   std::uint32_t (&words)[2][kBlocks], End end) {
-  CONVFILT_UNROLL(2 * kBlocks)
-  for (int k = 0; k < 2 * kBlocks; ++k) {
+/// Ends the sums one by one, to words of four neighbouring outputs of rows g and g + 8 of each
+/// slice of columns.
+template <int kColumnSlices, class End>
+CONVFILT_DEVICE inline void end_by(const ColumnSums<kColumnSlices>& sums,
+                                   std::uint32_t (&words)[2][kColumnSlices], End end) {
+  CONVFILT_UNROLL(2 * kColumnSlices)
+  for (int k = 0; k < 2 * kColumnSlices; ++k) {
     const auto& [first, second] = sums[k / 2];
     const int at = k % 2 * 2;
     words[k % 2][k / 2] =
@@ -127,10 +202,10 @@ CONVFILT_DEVICE inline void end_by(const ColumnSums<kBlocks>& sums,
   }
 }
 
-template <int kBlocks>
-CONVFILT_DEVICE inline void end_columns(const LineEnds& ends, const ColumnSums<kBlocks>& sums,
-                                        std::uint32_t (&words)[2][kBlocks]) {
-  with_column_end(ends, [&](const auto& end) { end_by<kBlocks>(sums, words, end); });
+template <int kColumnSlices>
+CONVFILT_DEVICE inline void end_columns(const Ends& ends, const ColumnSums<kColumnSlices>& sums,
+                                        std::uint32_t (&words)[2][kColumnSlices]) {
+  with_column_end(ends, [&](const auto& end) { end_by<kColumnSlices>(sums, words, end); });
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::separable_tensor

@@ -1,44 +1,48 @@
-/// What a block of separable_tensor.cu keeps in shared memory, and how rows of samples get there.
+/// What a block of separable_tensor.cu keeps in shared memory: how rows of samples get there, how
+/// ghost cells are filled in and channels split once they have arrived, and how outputs leave.
 #pragma once
 
 #include "kernels/backend/tensor_core.hpp"
+#include "kernels/contract/bytes.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/separable_tensor/groups.hpp"
+#include "kernels/separable_tensor/mask.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable_tensor {
 
-constexpr int kWarps = 4;  // of a block
+using namespace convfilt::separable_tensor;
+
+constexpr int kWarps = 4;  ///< of a block
 constexpr int kThreads = kWarps * kLaneCount;
-constexpr int kThreadsARow = kThreads / kGroup;
+constexpr int kThreadsARow = kThreads / kSlice;
 
-/// A row of words that 8 neighbouring rows' lanes read without meeting in a bank: an odd number of
-/// chunks.
+/// Words of a row: an odd number of chunks, so that the lanes of 8 neighbouring rows read from
+/// different banks.
 constexpr int row_words(int chunks) {
   return (chunks + 1 - chunks % 2) * 4;
 }
 
-/// Of a block for pictures of so many channels side by side and so many groups of taps.
-template <int kChannels, int kGroups>
-struct Tile {
-  static constexpr int kSide = kChannels == 1 ? 2 : 1;  // blocks of 16 columns of a warp
-  static constexpr int kBlocks = kSide * kChannels;
-  static constexpr int kPixels = kWarps * kSide * kGroup;     // columns of outputs
-  static constexpr int kInChunks = kWarps * kSide + kGroups;  // of one channel
+/// The constants of a block, for so many channels side by side and so many slices of taps.
+template <int kChannels, int kSlices>
+struct Block {
+  static constexpr int kAcross = kChannels == 1 ? 2 : 1;        ///< slices of a warp side by side
+  static constexpr int kColumnSlices = kAcross * kChannels;     ///< these, of all channels
+  static constexpr int kPixels = kWarps * kAcross * kSlice;     ///< columns of outputs
+  static constexpr int kInChunks = kWarps * kAcross + kSlices;  ///< of one channel
   static constexpr int kInWords = row_words(kInChunks * kChannels);
   static constexpr int kPlaneWords = kInChunks * 4;
   static constexpr int kOutChunks = kPixels * kChannels / kChunk;
   static constexpr int kOutWords = row_words(kOutChunks);
-  // Groups of rows between two barriers. With as many as are kept of what lies between the passes,
-  // every group has its place in the code.
-  static constexpr int kPerTurn = kChannels == 1 && kGroups <= 3 ? kGroups : 1;
-  static constexpr int kTurnRows = kPerTurn * kGroup;
-  static constexpr int kAhead = kPerTurn > 1 ? 1 : 2;  // turns between load and arrival
-  // Turns whose rows are kept: those loading, the one arrived, and, where it is not split from it,
-  // the one computed.
+  /// Slices of rows between two barriers. Where they are as many as the slices of row sums that are
+  /// kept, the code has a place for each slice, and none is moved.
+  static constexpr int kPerTurn = kChannels == 1 && kSlices <= 3 ? kSlices : 1;
+  static constexpr int kTurnRows = kPerTurn * kSlice;
+  static constexpr int kAhead = kPerTurn > 1 ? 1 : 2;  ///< turns between load and arrival
+  /// Turns whose rows are kept: those loading, the one that has arrived, and, where channels are
+  /// not split into another tile, the one computed.
   static constexpr int kStages = kAhead + (kChannels == 1 ? 2 : 1);
 };
 
-/// This thread's row of a group, and the first of its chunks, which are kThreadsARow apart.
+/// This thread's row of a slice, and the first of its chunks, which are kThreadsARow apart.
 struct Share {
   int row, chunk;
 };
@@ -47,20 +51,20 @@ CONVFILT_DEVICE inline Share own_share() {
   return {int(thread / kThreadsARow), int(thread % kThreadsARow)};
 }
 
-/// Where a block's samples come from. Words are of four pixels of one channel.
+/// Where a block's samples come from. A word has four pixels of one channel.
 struct Source {
   PlaneView<const std::uint8_t> in;  ///< channels side by side
   Border border;
   std::uint8_t ghost;
   bool aligned;              ///< whether whole chunks can be copied
-  bool across;               ///< and all of a row's lie in the image
-  int first_pixel, first_y;  ///< of the block; a whole group of pixels
-  int pixel_chunks;          ///< groups of pixels that the block's warps read
-  int needed_chunks;         ///< those that matter: an output needs them
-  int begin, end;            ///< words begin..end-1 of a row lie in the image and are copied whole
+  bool across;               ///< and all chunks of a row lie in the picture
+  int first_pixel, first_y;  ///< the block's first sample; pixels in whole slices
+  int pixel_chunks;          ///< slices of pixels that the block's warps read
+  int needed_chunks;         ///< those among them that an output needs
+  int begin, end;  ///< words begin..end-1 of a row lie in the picture and are copied whole
   int copied_begin, copied_end;  ///< pixels of a row that were copied and may be read from there
 
-  /// Where the thread's first chunk would lie in the image.
+  /// Where the thread's first chunk would lie in the picture.
   template <int kChannels>
   CONVFILT_DEVICE std::ptrdiff_t first_place(const Share& share) const {
     return (first_y + share.row) * in.stride + first_pixel * kChannels + share.chunk * kChunk;
@@ -77,21 +81,21 @@ CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in,
       in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
   const int needed = needed_chunks * 4, width = in.width / kChannels - first_pixel;
   const int begin = aligned ? min(needed, max(0, -first_pixel) / 4) : 0;
-  // Of three channels whole chunks are split; a single one's words are filled in where they lie, so
-  // that the samples of such a word may not be read.
-  const int whole = kChannels == 1 ? width / 4 : width / kGroup * 4;
+  // Three channels are split by whole chunks. The words of a single one are filled in where they
+  // lie, so samples of a word that is filled in may not be read.
+  const int whole = kChannels == 1 ? width / 4 : width / kSlice * 4;
   const int end = aligned ? max(begin, min(needed, whole)) : 0;
   const int copied_end =
       kChannels == 1 || !aligned ? 4 * end : max(4 * begin, min(4 * needed, width));
-  const bool across = aligned && first_pixel >= 0 && pixel_chunks * kGroup <= width;
+  const bool across = aligned && first_pixel >= 0 && pixel_chunks * kSlice <= width;
   return {in,           border,        ghost, aligned, across,    first_pixel, first_y,
           pixel_chunks, needed_chunks, begin, end,     4 * begin, copied_end};
 }
 
-/// Starts to load a group of rows that lies in the image with all its chunks: `at` is where this
+/// Starts to load a slice of rows that lies in the picture with all its chunks. `at` is where this
 /// thread's first chunk lies.
 template <int kMostChunks, class Tile>
-CONVFILT_DEVICE inline void load_whole_group(Tile& in_tile, int first_row, const Source& source,
+CONVFILT_DEVICE inline void load_whole_slice(Tile& in_tile, int first_row, const Source& source,
                                              int chunks, const Share& share, std::ptrdiff_t at) {
   CONVFILT_UNROLL(kMostChunks)
   for (int k = 0; k < kMostChunks; k += kThreadsARow) {
@@ -100,11 +104,11 @@ CONVFILT_DEVICE inline void load_whole_group(Tile& in_tile, int first_row, const
   }
 }
 
-/// Starts to load any group of rows, which begins so many rows below the block's first, into rows
-/// first_row.. of the tile: chunks of what lies in the image, and of rows that are one of the
-/// image again beyond the border; elsewhere the border's value, and zeros that no output needs.
+/// Starts to load any slice of rows into rows first_row.. of the tile. It begins `below` rows below
+/// the block's first. Chunks of the picture's rows are copied, and beyond the border those of the
+/// rows that stand in. Rows of ghost cells get the border's value, and what no output needs is 0.
 template <int kChannels, class Tile>
-CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Source& source,
+CONVFILT_DEVICE inline void load_slice(Tile& in_tile, int first_row, const Source& source,
                                        int below, const Share& share) {
   const auto& in = source.in;
   const int first_x = source.first_pixel * kChannels, first_y = source.first_y + below;
@@ -126,8 +130,8 @@ CONVFILT_DEVICE inline void load_group(Tile& in_tile, int first_row, const Sourc
   }
 }
 
-/// From the tile's row and word on: words of every 8th row, each the first of four, which lanes
-/// share.
+/// Reads words from (row, word) of the tile on: of every 8th row every fourth, since lanes share
+/// four.
 template <class Tile, int kRows, int kColumns>
 CONVFILT_DEVICE inline void read_words(Tile& tile, int row, int word,
                                        std::uint32_t (&words)[kRows][kColumns]) {
@@ -137,4 +141,162 @@ CONVFILT_DEVICE inline void read_words(Tile& tile, int row, int word,
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+/// Where ghost cells come from: pixel n of a row is pixel places[n] of the tile's row. From
+/// kElsewhere on it is pixel places[n] - kElsewhere of the picture's row, and kNowhere stands for
+/// the border's value.
+constexpr std::uint32_t kElsewhere = 1u << 30, kNowhere = ~0u;
+
+template <int kChannels, class Places>
+CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
+  const int thread = threadIdx.y * kLaneCount + threadIdx.x;
+  for (int n = thread; n < source.needed_chunks * kSlice; n += kThreads) {
+    const int pixel =
+        border_index(source.border, source.first_pixel + n, source.in.width / kChannels);
+    const int in_row = pixel - source.first_pixel;
+    const bool copied = in_row >= source.copied_begin && in_row < source.copied_end;
+    places[0][n] = pixel < 0 ? kNowhere : copied ? in_row : pixel + kElsewhere;
+  }
+}
+
+/// The sample at such a place, from row `row` of the tile or from the picture's row y, which is the
+/// same row; below 0 there is none.
+template <int kChannels, class Tile>
+CONVFILT_DEVICE inline std::uint32_t find_sample(Tile& in_tile, int row, const Source& source,
+                                                 std::uint32_t place, int channel, int y) {
+  if (place < kElsewhere) return byte_at(in_tile, row, int(place) * kChannels + channel);
+  if (place != kNowhere && y >= 0) {
+    return load(source.in, int(place - kElsewhere) * kChannels + channel, y);
+  }
+  count_ghost_cell();
+  return source.ghost;
+}
+
+/// Fills in the words of a slice of rows that were not copied whole: from samples that were, which
+/// lie in rows from_row.. of a tile, or from the picture. The channels' words go to planes side by
+/// side.
+template <int kChannels, int kPlaneWords, class Tile, class Planes, class Places>
+CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& planes, int to_row,
+                                        Places& places, const Source& source, const Share& share,
+                                        int below) {
+  const int others = source.begin + source.needed_chunks * 4 - source.end;
+  const int row = from_row + share.row;
+  CONVFILT_UNROLL(1)
+  for (int k = share.chunk; k < others; k += kThreadsARow) {
+    const int word = k < source.begin ? k : k - source.begin + source.end;
+    const Sixteen from = read16(places, 0, 4 * word);
+    // All four are in the tile nearly always, and a warp waits for the slowest of its lanes.
+    const bool near =
+        (from.samples[0] | from.samples[1] | from.samples[2] | from.samples[3]) < kElsewhere;
+    CONVFILT_UNROLL(1)
+    for (int channel = 0; channel < kChannels; ++channel) {
+      std::uint32_t samples[4];
+      if (near) {
+        CONVFILT_UNROLL(4)
+        for (int byte = 0; byte < 4; ++byte) {
+          samples[byte] = byte_at(in_tile, row, int(from.samples[byte]) * kChannels + channel);
+        }
+      } else {
+        const int y =
+            border_index(source.border, source.first_y + below + share.row, source.in.height);
+        CONVFILT_UNROLL(4)
+        for (int byte = 0; byte < 4; ++byte) {
+          samples[byte] =
+              find_sample<kChannels>(in_tile, row, source, from.samples[byte], channel, y);
+        }
+      }
+      planes[to_row + share.row][channel * kPlaneWords + word] =
+          pick_bytes(pick_bytes(samples[0], samples[1], 0x0040),
+                     pick_bytes(samples[2], samples[3], 0x0040), 0x5410);
+    }
+  }
+}
+
+/// Turns three words of four pixels of three channels into three words of one channel each.
+CONVFILT_DEVICE inline void split_three(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
+  const std::uint32_t first = pick_bytes(pick_bytes(a, b, 0x0630), c, 0x5210);
+  const std::uint32_t second = pick_bytes(pick_bytes(a, b, 0x0741), c, 0x6210);
+  c = pick_bytes(pick_bytes(a, b, 0x0052), c, 0x7410);
+  a = first;
+  b = second;
+}
+
+/// Splits rows from_row.. of pixels of three channels, apart from ghost cells, into rows to_row..
+/// of three planes side by side.
+template <int kPlaneWords, class Tile, class Planes>
+CONVFILT_DEVICE inline void split_channels(Tile& in_tile, int from_row, Planes& planes, int to_row,
+                                           const Source& source, const Share& share) {
+  CONVFILT_UNROLL(1)
+  for (int chunk = share.chunk; chunk < source.pixel_chunks; chunk += kThreadsARow) {
+    if (chunk < source.needed_chunks && (chunk * 4 < source.begin || chunk * 4 >= source.end)) {
+      continue;
+    }
+    std::uint32_t words[12];
+    CONVFILT_UNROLL(3)
+    for (int k = 0; k < 3; ++k) {
+      const Sixteen sixteen = read16(in_tile, from_row + share.row, chunk * 12 + 4 * k);
+      for (int word = 0; word < 4; ++word) words[4 * k + word] = sixteen.samples[word];
+    }
+    CONVFILT_UNROLL(4)
+    for (int k = 0; k < 4; ++k) split_three(words[3 * k], words[3 * k + 1], words[3 * k + 2]);
+    CONVFILT_UNROLL(3)
+    for (int c = 0; c < 3; ++c) {
+      write16(planes, to_row + share.row, c * kPlaneWords + chunk * 4,
+              {words[c], words[c + 3], words[c + 6], words[c + 9]});
+    }
+  }
+}
+
+/// Turns three words of one channel each into three words of four pixels.
+CONVFILT_DEVICE inline void join_three(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
+  const std::uint32_t upper = pick_bytes(a, b, 0x7362), between = pick_bytes(b, c, 0x7351);
+  a = pick_bytes(pick_bytes(a, b, 0x5140), c, 0x2410);
+  b = pick_bytes(between, upper, 0x5410);
+  c = pick_bytes(c, upper, 0x3762);
+}
+
+/// Where a thread's outputs go: `at` is its first chunk in the block's first slice of rows, from
+/// which the picture has so many columns and the block so many rows.
+struct Sink {
+  PlaneView<std::uint8_t> out;
+  std::ptrdiff_t at;
+  int columns, rows;
+  bool aligned;  ///< whether whole chunks can be stored
+};
+
+template <int kChannels>
+CONVFILT_DEVICE inline Sink sink_of(const PlaneView<std::uint8_t>& out, int tile_x, int tile_y,
+                                    int end_y, const Share& share) {
+  const int x = tile_x * kChannels + share.chunk * kChunk, y = tile_y + share.row;
+  const bool aligned =
+      out.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(out.data) % kChunk == 0;
+  return {out, y * out.stride + x, out.width - x, end_y - y, aligned};
+}
+
+/// Stores this thread's row of a slice of outputs, which lies `below` rows below the first slice.
+/// `at` is where its first chunk goes.
+template <int kChunks, class Tile>
+CONVFILT_DEVICE inline void store_slice(Tile& out_tile, int first_row, const Sink& sink,
+                                        const Share& share, int below, std::ptrdiff_t at) {
+  if (below >= sink.rows) return;
+  CONVFILT_UNROLL(kChunks)
+  for (int k = 0; k < kChunks; k += kThreadsARow) {
+    const int left = sink.columns - k * kChunk;
+    if (share.chunk + k >= kChunks || left <= 0) break;
+    const Sixteen sixteen = read16(out_tile, first_row + share.row, (share.chunk + k) * 4);
+    std::uint8_t* const to = sink.out.data + at + k * kChunk;
+    if (sink.aligned && left >= kChunk) {
+      *reinterpret_cast<Sixteen*>(to) = sixteen;
+      continue;
+    }
+    CONVFILT_UNROLL(4)
+    for (int word = 0; word < 4; ++word) {
+      CONVFILT_UNROLL(1)
+      for (int byte = 0; byte < 4; ++byte) {
+        const int n = 4 * word + byte;
+        if (n < left) to[n] = std::uint8_t(sixteen.samples[word] >> (8 * byte));
+      }
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND::separable_tensor

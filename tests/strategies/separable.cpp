@@ -1,177 +1,176 @@
-/// Two passes of 8 bits: their proven error, their ends, and what is refused for it.
-#include "kernels/contract/separable.hpp"
-
+/// What strategy separable's one kernel must get right beside the shared cases: every length of a
+/// mask, channels, edges, blocks of several steps, and devices with less shared memory. Its walk in
+/// registers has a file of its own.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <utility>
 
-#include "src/mask/make.hpp"
+#include "kernels/backend/emulator/shared_words.hpp"
+#include "kernels/registry.hpp"
+#include "tests/support/a_depth.hpp"
+#include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/oracle.hpp"
+#include "tests/support/few_blocks.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {
 
-Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
-  return {20, 20, 1, depth, Border::replicate, 0, mask};
+/// Puts the problem to all runners of separable and two-pass: they must give the CPU's bytes.
+void check_bytes(const Problem& p, Fill fill = Fill::signed_noise, PlanOptions options = {}) {
+  if (p.out_width() < 1 || p.out_height() < 1) return;
+  const Strategy *separable = find_strategy("separable"), *two_pass = find_strategy("two-pass");
+  REQUIRE((separable && two_pass));
+  REQUIRE(separable->refusal(p) == "");
+  INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
+  Picture in = Picture::of(p);
+  in.fill(fill, 91);
+  const Picture expected = run({separable, DeviceKind::cpu}, p, in);
+  for (const Runner& runner : runners()) {
+    if (runner.device == DeviceKind::cpu) continue;
+    if (runner.strategy != separable && runner.strategy != two_pass) continue;
+    INFO(to_string(runner));
+    const Picture out = run(runner, p, in, options);
+    const Place at = first_difference(out, expected);
+    CHECK_MESSAGE(same_samples(out, expected), "first difference at " << at.x << ' ' << at.y);
+  }
 }
 
-/// The sample that two passes give where the picture under the mask is `samples`, straight from the
-/// definition in separable.hpp. Nothing where the row pass leaves 16 bits, which saturation would
-/// hide.
-int two_passes(const SeparableMask<std::uint8_t>& s, const std::vector<int>& samples,
-               int& overflows) {
-  std::int64_t total = 0;
-  for (const auto& [row, column] : s.terms) {
-    for (int j = 0; j < column.height; ++j) {
-      std::int64_t sum = 0;
-      for (int i = 0; i < row.width; ++i) {
-        sum += std::int64_t(row.weights[i]) * samples[std::size_t(j) * row.width + i];
-      }
-      if (sum < row.finish.lowest_sum || sum > row.finish.highest_sum) ++overflows;
-      std::int16_t mid;
-      finish(row.finish, std::int32_t(sum), mid);
-      total += std::int64_t(column.weights[j]) * mid;
-    }
-    if (std::abs(double(total)) >= 2147483648.0) ++overflows;
-  }
-  std::uint8_t out;
-  finish(s.terms.back().column.finish, std::int32_t(total), out);
-  return out;
-}
+/// An emulated device that copies rows on its own, or does not.
+class RowCopies {
+ public:
+  explicit RowCopies(bool has) { emulator::has_row_copies = has; }
+  ~RowCopies() { emulator::has_row_copies = true; }
+};
 
-/// Pictures that bring a pass to its ends: dark under one sign of the weights, bright under the
-/// other, their opposites, plain ones, and noise.
-std::vector<std::vector<int>> pictures_for(const Mask& mask, Random& random) {
-  const std::size_t n = mask.weights.size();
-  std::vector<std::vector<int>> pictures(4, std::vector<int>(n, 255));
-  for (std::size_t k = 0; k < n; ++k) {
-    pictures[0][k] = mask.weights[k] > 0 ? 255 : 0;
-    pictures[1][k] = mask.weights[k] > 0 ? 0 : 255;
-    pictures[2][k] = 0;
-  }
-  for (int rounds = full_size() ? 200 : 20; rounds > 0; --rounds) {
-    std::vector<int> noise(n);
-    for (int& v : noise) v = rounds % 2 ? random.integer(0, 255) : 255 * random.integer(0, 1);
-    pictures.push_back(std::move(noise));
-  }
-  return pictures;
-}
+/// An emulated device with so much shared memory a block.
+class LittleMemory {
+ public:
+  explicit LittleMemory(int bytes) { emulator::shared_limits = {bytes, bytes + 1024}; }
+  ~LittleMemory() { emulator::shared_limits = before_; }
 
-/// The largest distance of two passes from the real value, in steps, less the half that rounding
-/// takes.
-double measured_error(const Mask& mask, const SeparableMask<std::uint8_t>& prepared) {
-  Random random(21);
-  double largest = 0;
-  int overflows = 0;
-  for (const auto& picture : pictures_for(mask, random)) {
-    double real = 0;
-    for (std::size_t k = 0; k < picture.size(); ++k) real += mask.weights[k] * picture[k];
-    real = std::clamp(real / mask.divisor + mask.offset, 0.0, 255.0);
-    largest = std::max(largest, std::abs(two_passes(prepared, picture, overflows) - real));
-  }
-  CHECK_MESSAGE(overflows == 0, mask.name << ": sums leave their range");
-  return largest - 0.5;
+ private:
+  const emulator::SharedLimits before_ = emulator::shared_limits;
+};
+
+template <class Values>
+auto cycled(const Values& values, int k) {
+  return values[std::size_t(k) % std::size(values)];
 }
 
 }  // namespace
 
-TEST_CASE("terms of 8 bits share one scale and one end") {
-  const auto prepared = prepare_separable<std::uint8_t>(sharpen_mask(21, 2, 3));
-  REQUIRE(prepared.terms.size() == 2);
-  const IntegerFinish &first = prepared.terms[0].column.finish,
-                      &second = prepared.terms[1].column.finish;
-  CHECK(first.divisor == second.divisor);
-  CHECK(first.lowest_sum == second.lowest_sum);
-}
-
-TEST_CASE("separable 8-bit: the proven error is true, and within one step of the truth") {
-  Random random(26);
-  std::vector<Mask> masks = {gaussian_mask(5, 5, 1),
-                             gaussian_mask(31, 31, 5),
-                             gaussian_mask(241, 241, 40),
-                             box_mask(5, 5),
-                             box_mask(200, 3),
-                             box_mask(300, 300),
-                             make_mask("sobel", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 1, 128),
-                             make_mask("negative", 5, 1, {-0.9, -0.8, -0.31, -0.2, -0.1}, 1, 255),
-                             make_mask("gain", 1, 3, {30.7, -60.2, 30.1}, 1, 40),
-                             make_mask("white", 3, 1, {0.3, 0.3, 0.3}, 1, 1e9)};
-  for (int k = 0; k < 60; ++k) {
-    Mask mask = real_rank_one_mask(random, random.integer(1, 20), random.integer(1, 20));
-    mask.offset = random.real(-20, 200);
-    if (k % 4 == 0) mask.divisor = 0.01;  // 100 times as much
-    masks.push_back(mask);
-    masks.push_back(integer_rank_one_mask(random, random.integer(1, 9), random.integer(1, 9), 9,
-                                          random.integer(1, 400)));
-  }
-  for (const double amount : {0.3, 1.0, 8.0}) {
-    for (const int side : {5, 15, 31, 101}) masks.push_back(sharpen_mask(side, amount, side / 6.0));
-  }
-  for (int k = 0; k < 60; ++k) {
-    Mask mask =
-        real_mask(random, random.integer(2, 3), random.integer(2, 20), random.real(-20, 200));
-    if (k % 2) std::swap(mask.width, mask.height);
-    masks.push_back(mask);
-  }
-  std::size_t of_terms[kMostTerms + 1] = {};
-  for (const Mask& mask : masks) {
-    if (!separable_refuses(problem_of(mask)).empty()) continue;
-    INFO(mask.name << " divisor " << mask.divisor << " offset " << mask.offset);
-    const auto prepared = prepare_separable<std::uint8_t>(mask);
-    ++of_terms[prepared.terms.size()];
-    CHECK(prepared.error <= 0.5);  // and 0.5 by rounding: one step
-    CHECK(measured_error(mask, prepared) <= prepared.error + 1e-9);
-  }
-  for (int terms = 1; terms <= kMostTerms; ++terms) CHECK(of_terms[terms] > 10);
-}
-
-TEST_CASE("separable 8-bit: integer factors with sums of 16 bits give the bytes of direct") {
-  Random random(27);
-  for (const Mask& mask :
-       {box_mask(3, 3), box_mask(15, 15), box_mask(250, 9), identity_mask(3),
-        make_mask("sobel", 3, 3, {-1, 0, 1, -2, 0, 2, -1, 0, 1}, 1, 128),
-        make_mask("binomial", 5, 1, {1, 4, 6, 4, 1}, 16), integer_mask(random, 40, 3, 9, 300, 20),
-        integer_mask(random, 2, 17, 9, 60, -20)}) {
-    INFO(mask.name);
-    const auto prepared = prepare_separable<std::uint8_t>(mask);
-    CHECK(prepared.error == 0);
-    const auto direct = prepare_mask<std::uint8_t>(mask);
-    int different = 0, overflows = 0;
-    for (const auto& picture : pictures_for(mask, random)) {
-      std::int32_t sum = 0;
-      for (std::size_t k = 0; k < picture.size(); ++k) sum += direct.weights[k] * picture[k];
-      std::uint8_t out;
-      finish(direct.finish, sum, out);
-      if (out != two_passes(prepared, picture, overflows)) ++different;
+TEST_CASE_TEMPLATE("separable: every length of a mask", D, OfU8, OfU16, OfF32) {
+  Random random(92);
+  int k = 0;
+  for (int taps = 1; taps <= 137; ++taps) {
+    if (taps > 40 && taps != 63 && taps != 64 && taps < 126) continue;
+    if (!full_size() && taps > 5 && taps % 9 != 0) continue;
+    for (const Depth depth : kDepths) {
+      for (const bool upright : {false, true}) {
+        const FewBlocks few(k % 3 == 0 ? 1 << 30 : 3);
+        const RowCopies copies(k % 4 != 1);
+        const int other = random.integer(1, 12);
+        const int terms = 1 + k % 3;
+        const Mask mask = upright ? real_low_rank_mask(random, other, taps, terms)
+                                  : real_low_rank_mask(random, taps, other, terms);
+        const Mask turned =
+            anchored(mask, random.integer(0, mask.width - 1), random.integer(0, mask.height - 1));
+        const int turn = k++;
+        if (depth != D::value) continue;
+        check_bytes({150, upright ? 90 : 40, 1 + turn % 2 * (turn % 5), depth,
+                     cycled(kBorders, turn), 0.5, turn % 4 ? mask : turned});
+      }
     }
-    CHECK(different == 0);
-    CHECK(overflows == 0);
   }
 }
 
-TEST_CASE("separable: a mask whose passes cannot stay within one step is refused") {
-  CHECK_FALSE(separable_refuses(problem_of(make_mask("huge", 2, 1, {5e6, 1.5e6}))).empty());
-  CHECK_FALSE(
-      separable_refuses(problem_of(make_mask("steep", 2, 2, {900.5, 1801, 900.5, 1801}))).empty());
-  CHECK(separable_refuses(problem_of(make_mask("huge", 2, 1, {5e6, 1.5e6}), Depth::f32)).empty());
+TEST_CASE("separable: channels side by side, and five of them as planes") {
+  Random random(93);
+  int k = 0;
+  for (int channels = 1; channels <= 5; ++channels) {
+    for (const int taps : {1, 2, 3, 4, 7, 21, 40}) {
+      for (const Border border : kBorders) {
+        ++k;
+        if (!full_size() && k % 11 != 0) continue;
+        const FewBlocks few(k % 2 ? 1 << 30 : 4);
+        const RowCopies copies(k % 3 != 0);
+        check_bytes({69, 25, channels, cycled(kDepths, k), border, 200,
+                     real_low_rank_mask(random, taps, random.integer(1, 5), 1 + k % 4 % 3)});
+      }
+    }
+  }
 }
 
-TEST_CASE("separable: the row pass of a row outside the image") {
-  const Mask mask = make_mask("mean", 3, 3, {1, 2, 1, 2, 4, 2, 1, 2, 1}, 16);
-  const auto prepared = prepare_separable<std::uint8_t>(mask);
-  for (int ghost : {0, 1, 77, 255}) {
-    int overflows = 0;
-    CHECK(two_passes(prepared, std::vector<int>(9, ghost), overflows) == ghost);
-    std::int16_t mid;
-    finish(prepared.terms[0].row.finish, 4 * ghost, mid);
-    CHECK(prepared.terms[0].mid_ghost(std::uint8_t(ghost)) == mid);
+TEST_CASE("separable: pictures smaller than the mask") {
+  Random random(94);
+  int k = 0;
+  for (auto [width, height] : {std::pair{1, 1}, {2, 3}, {7, 1}, {1, 9}, {5, 4}, {17, 6}}) {
+    for (const Border border : kBorders) {
+      for (const Depth depth : kDepths) {
+        for (const Mode mode : {Mode::same, Mode::full}) {
+          ++k;
+          if (!full_size() && k % 13 != 0) continue;
+          check_bytes({width, height, 1 + k % 3, depth, border, 77,
+                       real_low_rank_mask(random, 1 + k % 37, 1 + k % 19, 1 + k % 3), mode});
+        }
+      }
+    }
   }
-  CHECK(prepare_separable<float>(mask).terms[0].mid_ghost(0.5f) == 2.0f);
+}
+
+/// Calls check with problems of one depth, of each mode, with one channel and three.
+template <class Check>
+void check_modes(Depth wanted, Check check) {
+  Random random(95);
+  int k = 0;
+  for (const Mode mode : kModes) {
+    for (const Depth depth : kDepths) {
+      for (const int channels : {1, 3}) {
+        const Mask mask = real_low_rank_mask(random, 13 + k % 5, 11 + k % 4, 1 + k % 2);
+        const Problem p{163, 61, channels, depth, cycled(kBorders, ++k), 9, mask, mode};
+        if (depth != wanted || (!full_size() && k % 4 != 0)) continue;
+        const FewBlocks few(2);
+        const RowCopies copies(k % 2 == 0);
+        check(p);
+      }
+    }
+  }
+}
+
+TEST_CASE_TEMPLATE("separable: modes, packed rows, NaN and infinity", D, OfU8, OfU16, OfF32) {
+  check_modes(D::value, [](const Problem& p) {
+    check_bytes(p, Fill::not_finite);
+    check_bytes(p, Fill::large);
+    check_bytes(p, Fill::noise, {.padded_pitch = false});
+  });
+}
+
+TEST_CASE_TEMPLATE("separable: windows, in every mode", D, OfU8, OfU16, OfF32) {
+  check_modes(D::value,
+              [](const Problem& p) { check_bytes(p, Fill::noise, {.memory_limit = 40000}); });
+}
+
+TEST_CASE("separable: less shared memory, down to what holds no rows at all") {
+  Random random(96);
+  for (const int bytes : {227 * 1024, 99 * 1024, 64 * 1024, 24 * 1024, 8 * 1024}) {
+    const LittleMemory little(bytes);
+    for (const int taps : {3, 15, 33, 65}) {
+      for (const Depth depth : kDepths) {
+        if (!full_size() && (taps != 15 || depth != Depth::u16)) continue;
+        const FewBlocks few(3);
+        check_bytes({300, 70, 1, depth, Border::reflect, 0,
+                     real_low_rank_mask(random, taps, taps, 1 + taps % 4 % 3)});
+      }
+    }
+  }
+}
+
+TEST_CASE("separable: an offset of -0 keeps its sign") {
+  Mask mask = box_mask(3, 3);
+  mask.offset = -0.0;
+  check_bytes({40, 20, 1, Depth::f32, Border::constant, 0, mask}, Fill::signed_noise);
 }
 
 }  // namespace convfilt::test

@@ -22,8 +22,11 @@
 namespace convfilt::test {
 namespace {
 
-/// A mask of rank 1 whose lines have weights of that size, so that results lie mostly in 0..255.
-Mask line_mask(Random& random, int width, int height, int largest, bool shifts) {
+using namespace separable_tensor;
+
+/// A mask of rank 1 whose row and column have weights of that size, so that results lie mostly in
+/// 0..255.
+Mask mask_of_rank_1(Random& random, int width, int height, int largest, bool shifts) {
   std::vector<double> row, column, weights;
   for (int i = 0; i < width; ++i) row.push_back(random.integer(-largest / 4, largest));
   for (int j = 0; j < height; ++j) column.push_back(random.integer(-largest / 4, largest));
@@ -37,7 +40,7 @@ Mask line_mask(Random& random, int width, int height, int largest, bool shifts) 
   }
   double divisor = std::max(1.0, std::ceil(sum));
   if (shifts) divisor = std::exp2(std::ceil(std::log2(divisor)));
-  return make_mask("lines", width, height, std::move(weights), divisor, 10);
+  return make_mask("rank 1", width, height, std::move(weights), divisor, 10);
 }
 
 /// Whether every runner of the strategy gives the CPU's bytes, the emulator as either device.
@@ -77,18 +80,18 @@ TEST_CASE("bytes of two words by a selector") {
 TEST_CASE("how sums of columns are ended; a full row pass is found out") {
   for (const int side : {3, 5, 9, 15, 31, 63, 127}) {
     const auto gaussian = prepare_separable<std::uint8_t>(gaussian_mask(side, side, side / 4.0));
-    CHECK(tensor_lines(gaussian).ends.column_end == ColumnEnd::shift);
+    CHECK(kernel_mask(gaussian).ends.column_end == ColumnEnd::shift);
     const auto box = prepare_separable<std::uint8_t>(box_mask(side, side));
-    CHECK(tensor_lines(box).ends.column_end == ColumnEnd::odd);
+    CHECK(kernel_mask(box).ends.column_end == ColumnEnd::odd);
   }
-  CHECK(tensor_lines(prepare_separable<std::uint8_t>(box_mask(6, 6))).ends.column_end ==
+  CHECK(kernel_mask(prepare_separable<std::uint8_t>(box_mask(6, 6))).ends.column_end ==
         ColumnEnd::any);
   auto mask = prepare_separable<std::uint8_t>(sharpen_mask(5, 0.1, 1));
-  CHECK(tensor_lines(mask).terms == 2);
-  CHECK(tensor_lines(mask).ends.column_end == ColumnEnd::shift);
+  CHECK(kernel_mask(mask).terms == 2);
+  CHECK(kernel_mask(mask).ends.column_end == ColumnEnd::shift);
   CHECK(rows_fit(mask));
   mask.terms.back().column.finish = integer_finish(2140000000, 1 << 16, 0, 255);
-  CHECK(tensor_lines(mask).ends.column_end == ColumnEnd::any);  // 32 bits would not hold the sums
+  CHECK(kernel_mask(mask).ends.column_end == ColumnEnd::any);  // 32 bits would not hold the sums
   mask.terms.front().row.weights[2] *= 1000;
   CHECK_FALSE(rows_fit(mask));
 }
@@ -122,16 +125,16 @@ TEST_CASE("separable-tensor refuses other depths and longer masks, with the reme
   }
 }
 
-TEST_CASE("separable-tensor gives the CPU's bytes: lengths of lines, digits, ends, anchors") {
+TEST_CASE("separable-tensor gives the CPU's bytes: lengths of sides, digits, ends, anchors") {
   Random random(93);
-  // On both sides of every number of groups.
+  // These lie on both sides of every number of slices.
   for (const int side : {1, 2, 14, 17, 18, 31, 33, 34, 63, 65, 66, 127}) {
     if (!full_size() && side != 2 && side != 17 && side != 34 && side != 63 && side != 66) continue;
     for (const int largest : {2, 9, 30000}) {
       for (const bool shifts : {true, false}) {
         const int width = side, height = largest == 9 ? (side + 1) / 2 : side;
         for (const int anchor : {width / 2, 0, (width - 1) / 4 * 2 + 1, width - 1}) {
-          Mask mask = line_mask(random, width, height, largest, shifts);
+          Mask mask = mask_of_rank_1(random, width, height, largest, shifts);
           mask.anchor_x = std::min(anchor, width - 1);
           mask.anchor_y = anchor * (height - 1) / std::max(1, width - 1);
           const Problem p{141, 51, 1, Depth::u8, Border::reflect101, 0, mask};

@@ -1,6 +1,6 @@
 /// separable-tensor's kernels for warpgroups: the emulator's products of typed bytes and its turned
-/// matrices against plain ones, boxes of rows, the bands, and the strips that cover a plane. Their
-/// bytes are checked with the strategy's.
+/// matrices against plain ones, boxes of rows, banded matrices, and the strips that cover a plane.
+/// The bytes of the kernels are checked with the strategy's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "kernels/backend/emulator/boxes.hpp"
 #include "kernels/registry.hpp"
-#include "kernels/separable_tensor/warpgroup/grid.hpp"
+#include "kernels/separable_tensor/warpgroup/layout.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sample_masks.hpp"
 #include "tests/support/with_warpgroups.hpp"
@@ -18,7 +18,9 @@
 namespace convfilt::test {
 namespace {
 
-constexpr int kRows = 64, kColumns = 32, kDepth = 32;  // of a product
+using namespace separable_tensor::warpgroup;
+
+constexpr int kLeftRows = 64, kRightColumns = 32, kDepth = 32;  // of a product
 
 /// Where the PTX ISA's figure of matrices without swizzling has byte k of a row: core matrices of 8
 /// rows of 16 bytes.
@@ -51,10 +53,10 @@ template <class A, class B>
 void check_product(Random& random) {
   constexpr int kALead = 528, kAStride = 128, kABytes = 7 * kAStride + kALead + 128;
   constexpr int kBLead = 128, kBStride = 256;
-  std::vector<std::uint8_t> bytes(kABytes + kColumns / 8 * kBStride);
+  std::vector<std::uint8_t> bytes(kABytes + kRightColumns / 8 * kBStride);
   for (auto& byte : bytes) byte = std::uint8_t(random.integer(0, 255));
   std::vector<std::int32_t> results[2];
-  for (auto& result : results) result.resize(kRows * kColumns);
+  for (auto& result : results) result.resize(kLeftRows * kRightColumns);
   run_block(bytes, [&](emulator::SharedWords words, int thread) {
     const auto left = emulator::operand(words, kALead, kAStride);
     const auto right = emulator::operand(words.from(kABytes / 4), kBLead, kBStride);
@@ -70,20 +72,20 @@ void check_product(Random& random) {
     emulator::multiply<A, B>(shared, left, right);
     emulator::multiply<A, B>(registers, own, right);
     for (int k = 0; k < 16; ++k) {
-      const int at = (row + k / 2 % 2 * 8) * kColumns + k / 4 * 8 + t * 2 + k % 2;
+      const int at = (row + k / 2 % 2 * 8) * kRightColumns + k / 4 * 8 + t * 2 + k % 2;
       results[0][std::size_t(at)] = shared[k];
       results[1][std::size_t(at)] = registers[k];
     }
   });
   long wrong = 0;
-  for (int row = 0; row < kRows; ++row) {
-    for (int column = 0; column < kColumns; ++column) {
+  for (int row = 0; row < kLeftRows; ++row) {
+    for (int column = 0; column < kRightColumns; ++column) {
       std::int32_t sum = 0;
       for (int k = 0; k < kDepth; ++k) {
         sum += A(bytes[std::size_t(place_of(row, k, kALead, kAStride))]) *
                B(bytes[std::size_t(kABytes + place_of(column, k, kBLead, kBStride))]);
       }
-      const auto at = std::size_t(row * kColumns + column);
+      const auto at = std::size_t(row * kRightColumns + column);
       wrong += results[0][at] != 2 * sum || results[1][at] != sum + 5;
     }
   }
@@ -183,42 +185,43 @@ TEST_CASE("matrices of half words are turned over their diagonals, one below the
   CHECK(wrong == 0);
 }
 
-TEST_CASE("bands of lines hold each weight once an output, in digits") {
+TEST_CASE("banded matrices hold each weight once for each output, in digits") {
   const auto mask = prepare_separable<std::uint8_t>(gaussian_mask(9, 33, 2.5)).terms[0];
   for (const int channels : {1, 3}) {
     for (const int dx : {0, -4, -7}) {
-      const int taps = 8 * channels + 1, steps = pass_steps(dx, taps), blocks = pass_blocks(33);
-      REQUIRE(blocks == 2);
-      const auto bands = pass_bands(mask, channels, dx, steps, blocks, 2);
-      REQUIRE(bands.size() == std::size_t(2 * (steps * kRowBandBytes + blocks * kColumnBandBytes)));
-      const auto weight = [&](std::size_t band, int bytes, int n, int k) {
-        const std::size_t at = band + std::size_t(place_of(n, k, 128, 256));
-        return std::int8_t(bands[at]) * 256 + bands[at + std::size_t(bytes)];
+      const int taps = 8 * channels + 1, steps = steps_for(dx, taps), slices = slices_for(33);
+      REQUIRE(slices == 2);
+      const auto matrices = banded_matrices(mask, channels, dx, steps, slices, 2);
+      REQUIRE(matrices.size() ==
+              std::size_t(2 * (steps * kRowMatrixBytes + slices * kColumnMatrixBytes)));
+      const auto weight = [&](std::size_t matrix, int bytes, int n, int k) {
+        const std::size_t at = matrix + std::size_t(place_of(n, k, 128, 256));
+        return std::int8_t(matrices[at]) * 256 + matrices[at + std::size_t(bytes)];
       };
       long wrong = 0, weights = 0;
-      for (int n = 0; n < kPassColumns; ++n) {
+      for (int n = 0; n < kColumns; ++n) {
         // Row 16 w + g + 8 h is output 16 w + 2 g + h.
         const int output = n / 16 * 16 + n % 8 * 2 + n % 16 / 8;
-        for (int sample = 0; sample < steps * kPassStep; ++sample) {
+        for (int sample = 0; sample < steps * kStep; ++sample) {
           const int behind = sample - slack_of(dx) - output;
           const bool there =
               behind >= 0 && behind % channels == 0 && behind / channels < mask.row.width;
-          const int is =
-              weight(std::size_t(sample / 32 * 2 * kRowBandBytes), kRowBandBytes, n, sample % 32);
+          const int is = weight(std::size_t(sample / 32 * 2 * kRowMatrixBytes), kRowMatrixBytes, n,
+                                sample % 32);
           wrong += is != (there ? mask.row.weights[std::size_t(behind / channels)] : 0);
           weights += is != 0;
         }
       }
       CHECK(wrong == 0);
-      CHECK(weights == kPassColumns * 9);
+      CHECK(weights == kColumns * 9);
       // Byte 4t + 2i + e of a word half is row 2t + e of its matrix 2 * half + i.
-      const auto column_bands = std::size_t(2 * steps * kRowBandBytes);
-      for (int n = 0; n < kPassRows; ++n) {
-        for (int y = 0; y < blocks * kPassRows; ++y) {
+      const auto column_matrices = std::size_t(2 * steps * kRowMatrixBytes);
+      for (int n = 0; n < kRows; ++n) {
+        for (int y = 0; y < slices * kRows; ++y) {
           const int matrix = y % 32 / 8, t = y % 8 / 2, e = y % 2;
           const int k = matrix / 2 * 16 + t * 4 + matrix % 2 * 2 + e;
-          const int is = weight(column_bands + std::size_t(y / 32 * 2 * kColumnBandBytes),
-                                kColumnBandBytes, n, k);
+          const int is = weight(column_matrices + std::size_t(y / 32 * 2 * kColumnMatrixBytes),
+                                kColumnMatrixBytes, n, k);
           const bool there = y >= n && y - n < mask.column.height;
           wrong += is != (there ? mask.column.weights[std::size_t(y - n)] : 0);
         }
@@ -228,28 +231,27 @@ TEST_CASE("bands of lines hold each weight once an output, in digits") {
   }
 }
 
-TEST_CASE("strips of lines cover a plane once, and are as many as run at a time") {
+TEST_CASE("strips cover a plane once, and are as many as run at a time") {
   for (const int width : {1, 63, 64, 65, 300, 4032, 8192}) {
     for (const int taps : {1, 31, 127, 379}) {
       const int dx = -(taps / 2);
-      PassGrid grid = pass_columns(dx, taps, pass_steps(dx, taps), width, width);
+      Grid grid = cut_columns(dx, taps, steps_for(dx, taps), width, width);
       CHECK(grid.lead % 4 == 0);
       CHECK(grid.lead + dx == slack_of(dx));
       CHECK(grid.left == taps / 2);
       CHECK(grid.right == taps / 2);
       for (const int height : {1, 32, 33, 3024, 8192}) {
         for (const int at_once : {1, 528, 1 << 30}) {
-          pass_rows_of(grid, 2, height, at_once);
-          CHECK(grid.rows % kPassRows == 0);
-          // Of each strip and group of rows, how often it is there.
-          const int groups = ceil_div(height, kPassRows);
-          std::vector<int> there(std::size_t(grid.across * groups));
+          cut_rows(grid, 2, height, at_once);
+          CHECK(grid.rows % kRows == 0);
+          // Counts how often each strip has each slice of rows.
+          const int slices = ceil_div(height, kRows);
+          std::vector<int> there(std::size_t(grid.across * slices));
           for (int block = 0; block < grid.across * grid.down; ++block) {
-            const PassStrip strip = grid.strip(block);
+            const Strip strip = grid.strip(block);
             CHECK(strip.from < height);
-            for (int y = strip.from; y < std::min(height, strip.from + strip.rows);
-                 y += kPassRows) {
-              ++there[std::size_t(strip.x / kPassColumns * groups + y / kPassRows)];
+            for (int y = strip.from; y < std::min(height, strip.from + strip.rows); y += kRows) {
+              ++there[std::size_t(strip.x / kColumns * slices + y / kRows)];
             }
           }
           INFO("width " << width << ", taps " << taps << ", height " << height);
@@ -258,8 +260,8 @@ TEST_CASE("strips of lines cover a plane once, and are as many as run at a time"
       }
     }
   }
-  PassGrid grid = pass_columns(-15, 31, 3, 8192, 8192);
-  pass_rows_of(grid, 2, 8192, 528);
+  Grid grid = cut_columns(-15, 31, 3, 8192, 8192);
+  cut_rows(grid, 2, 8192, 528);
   CHECK(grid.across * grid.down <= 528);
   CHECK(grid.across * grid.down > 480);
 }

@@ -19,6 +19,8 @@
 namespace convfilt::test {
 namespace {
 
+using namespace separable::walk;
+
 constexpr Depth kWalked[] = {Depth::f32, Depth::u16};
 
 /// Puts the problem to separable on all its devices: the bytes are to be the CPU's.
@@ -59,10 +61,10 @@ SeparableMask<std::uint16_t> lines_of(std::vector<float> row, std::vector<float>
 
 }  // namespace
 
-// Wide enough for a strip of four warps inside the picture, and a rest that overlaps it.
+// The pictures are wide enough for a strip of four warps, and for a part of another one.
 TEST_CASE("separable's walk: every side, one and three channels") {
   Random random(61);
-  for (int side = 3; side <= kLongestLine + 2; side += 2) {
+  for (int side = 3; side <= kMostSide + 2; side += 2) {
     if (!full_size() && side % 6 != 3 && side < 61) continue;
     for (const Depth depth : kWalked) {
       for (const int channels : {1, 3}) {
@@ -120,7 +122,8 @@ TEST_CASE_TEMPLATE("separable's walk: anchors, pitches, windows, NaN and infinit
           check_bytes(p, Fill::large);
           check_bytes(p, Fill::noise, {.padded_pitch = false});
           check_bytes(p, Fill::noise, {.memory_limit = 60000});
-          // In bands, and where these are too low for the mask in pieces of them.
+          // The memory limit asks for bands here, and for pieces of bands where these would be too
+          // low for the mask.
           if (k % 4 != 2 || (!full_size() && side > 20)) continue;
           p.height = 181;
           check_bytes(p, Fill::noise, {.memory_limit = 1 << 18});
@@ -133,12 +136,12 @@ TEST_CASE_TEMPLATE("separable's walk: anchors, pitches, windows, NaN and infinit
   }
 }
 
-// Where a kernel takes masks of several sides, only an infinity tells a tap that a shorter mask
-// does not have from one that is left out: nothing times it is NaN. Of more infinities all would be
-// NaN.
+// A kernel may take masks of several sides. Taps that a shorter mask does not have must be left
+// out: a weight of 0 would do as well, were it not for an infinity, which times 0 is NaN. The
+// picture has a single one, since among several every output would be NaN.
 TEST_CASE("separable's walk: an infinity beside masks of fewer taps than their kernel") {
   Random random(66);
-  for (int side = 27; side <= kLongestLine; side += 2) {
+  for (int side = 27; side <= kMostSide; side += 2) {
     for (const int channels : {1, 3}) {
       const Problem p{300 / channels,
                       side + 20,
@@ -166,8 +169,8 @@ TEST_CASE("separable's walk: integers with a divisor, offsets, and offsets of -0
   }
 }
 
-TEST_CASE("a line mask of 16 bits is the mask times 2^149, or none") {
-  const auto mask = line_mask(lines_of({0.5f, -3, 0.25f}, {1, 1e-3f, 4}));
+TEST_CASE("a square mask of 16 bits is the mask times 2^149, or none") {
+  const auto mask = square_mask(lines_of({0.5f, -3, 0.25f}, {1, 1e-3f, 4}));
   REQUIRE(mask);
   for (int i = 0; i < 3; ++i) {
     const float rows[] = {0.5f, -3, 0.25f}, columns[] = {1, 1e-3f, 4};
@@ -175,24 +178,24 @@ TEST_CASE("a line mask of 16 bits is the mask times 2^149, or none") {
           double(rows[i]) * double(columns[i]));
     CHECK(std::trunc(mask->row[i]) == mask->row[i]);
   }
-  CHECK(line_mask(lines_of({1, 0x1p-100f, 1}, {1, 1, 1})));
-  CHECK_FALSE(line_mask(lines_of({1, 0x1p-140f, 1}, {1, 1, 1})));
-  CHECK_FALSE(line_mask(lines_of({1, 1, 1}, {1, 0x1p120f, 1})));
-  CHECK_FALSE(line_mask(lines_of({1, 1, 1, 1}, {1, 1, 1, 1})));
-  CHECK_FALSE(line_mask(lines_of({1, 1, 1}, {1, 1, 1, 1, 1})));
-  CHECK_FALSE(line_mask(lines_of({1}, {1})));
+  CHECK(square_mask(lines_of({1, 0x1p-100f, 1}, {1, 1, 1})));
+  CHECK_FALSE(square_mask(lines_of({1, 0x1p-140f, 1}, {1, 1, 1})));
+  CHECK_FALSE(square_mask(lines_of({1, 1, 1}, {1, 0x1p120f, 1})));
+  CHECK_FALSE(square_mask(lines_of({1, 1, 1, 1}, {1, 1, 1, 1})));
+  CHECK_FALSE(square_mask(lines_of({1, 1, 1}, {1, 1, 1, 1, 1})));
+  CHECK_FALSE(square_mask(lines_of({1}, {1})));
 }
 
 TEST_CASE("samples as denormal floats, and their ends, are as everywhere") {
   for (std::uint32_t n = 0; n <= 65535; n += 5) {
     float first, second;
-    tiny_samples(n << 16 | (65535 - n), first, second);
+    denormal_samples(n << 16 | (65535 - n), first, second);
     CHECK(first == std::ldexp(float(65535 - n), -149));
     CHECK(second == std::ldexp(float(n), -149));
   }
   Random random(65);
   for (const FloatFinish f : {FloatFinish{}, FloatFinish{0.37f, 12.5f}, FloatFinish{-2, 7}}) {
-    const FloatFinish tiny{std::ldexp(f.scale, -16), std::ldexp(f.offset, -16)};
+    const FloatFinish scaled{std::ldexp(f.scale, -16), std::ldexp(f.offset, -16)};
     std::vector<float> sums = {0.0f,     -0.0f,    0.5f,     1.5f,      2.5f, -0.5f,
                                65534.5f, 65535.0f, 65535.5f, 65536.0f,  1e9f, -1e9f,
                                3e38f,    -3e38f,   INFINITY, -INFINITY, NAN,  1e-40f};
@@ -202,7 +205,7 @@ TEST_CASE("samples as denormal floats, and their ends, are as everywhere") {
       INFO("sum " << sum << " * " << f.scale << " + " << f.offset);
       std::uint16_t expected;
       finish(f, sum, expected);
-      CHECK(std::uint16_t(tiny_end(tiny, sum)) == expected);
+      CHECK(std::uint16_t(denormal_end(scaled, sum)) == expected);
     }
   }
 }

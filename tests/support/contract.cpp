@@ -6,7 +6,7 @@
 #include "kernels/coarse/axis.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/separable.hpp"
-#include "kernels/separable_tensor/groups.hpp"
+#include "kernels/separable_tensor/mask.hpp"
 
 namespace convfilt::test {
 namespace {
@@ -104,8 +104,11 @@ std::string expected_refusal(const Problem& problem, const Runner& runner) {
     if (problem.depth != Depth::u8) return "tensor cores multiply bytes";
     if (const std::string reason = separable_refuses(problem); !reason.empty()) return reason;
     const int terms = int(prepare_separable<std::uint8_t>(problem.mask).terms.size());
-    const int groups = groups_of(problem.mask.width, problem.mask.height, -problem.lead_x());
-    if (groups > most_groups(1, terms)) return "a lane's registers hold no more groups of rows";
+    const int slices =
+        separable_tensor::slices_of(problem.mask.width, problem.mask.height, -problem.lead_x());
+    if (slices > separable_tensor::most_slices(1, terms)) {
+      return "a lane's registers hold no more slices of rows";
+    }
   }
   if (runner.strategy->name == "coarse") return coarse_refuses(problem);
   switch (runner.family()) {

@@ -1,6 +1,6 @@
 /// 16-bit samples as floats without converting them: the bits of n are those of the denormal float
-/// n * 2^-149. Weights 2^149 times as large make up for that; half of it in the row pass and half
-/// in the column pass, since no weight may exceed the largest float.
+/// n * 2^-149. Weights that are 2^149 times as large make up for it. The row pass takes half of
+/// that factor and the column pass the other half, since no weight may exceed the largest float.
 #pragma once
 
 #include <bit>
@@ -8,16 +8,16 @@
 
 #include "kernels/contract/finish.hpp"
 
-namespace convfilt {
+namespace convfilt::separable::walk {
 
-/// Two samples of a word.
-CONVFILT_HD inline void tiny_samples(std::uint32_t word, float& first, float& second) {
+/// The two samples of a word.
+CONVFILT_HD inline void denormal_samples(std::uint32_t word, float& first, float& second) {
   first = std::bit_cast<float>(word & 0xffff);
   second = std::bit_cast<float>(word >> 16);
 }
 
 /// What finish() gives, from a finish with 2^-16 times its scale and offset.
-CONVFILT_HD inline std::uint32_t tiny_end(const FloatFinish& f, float sum) {
+CONVFILT_HD inline std::uint32_t denormal_end(const FloatFinish& f, float sum) {
 #ifdef __CUDA_ARCH__
   const float value = __saturatef(multiply_add(sum, f.scale, f.offset));
 #else
@@ -28,4 +28,4 @@ CONVFILT_HD inline std::uint32_t tiny_end(const FloatFinish& f, float sum) {
   return std::bit_cast<std::uint32_t>(fminf(value, 65535.0f / 65536) + 128.0f);
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::separable::walk

@@ -3,18 +3,18 @@
 #include <algorithm>
 #include <cmath>
 
-namespace convfilt {
+namespace convfilt::separable::walk {
 namespace {
 
 template <class T>
-std::optional<LineMask> as_it_is(const SeparableMask<T>& mask) {
+std::optional<SquareMask> as_it_is(const SeparableMask<T>& mask) {
   const int side = mask.width();
   if (mask.terms.size() > 1 || side != mask.height() || side % 2 == 0 || side < 3 ||
-      side > kLongestLine) {
+      side > kMostSide) {
     return {};
   }
   const auto& [row, column] = mask.terms.front();
-  LineMask m;
+  SquareMask m;
   m.side = side;
   m.dx = -row.anchor_x;
   m.dy = -column.anchor_y;
@@ -24,7 +24,7 @@ std::optional<LineMask> as_it_is(const SeparableMask<T>& mask) {
   return m;
 }
 
-/// value times a power of two; whether nothing of it was lost.
+/// Multiplies value by a power of two; tells whether nothing of it was lost.
 bool scale(float& value, int exponent) {
   const float scaled = std::ldexp(value, exponent);
   const bool exact = std::isfinite(scaled) && std::ldexp(scaled, -exponent) == value;
@@ -34,18 +34,19 @@ bool scale(float& value, int exponent) {
 
 }  // namespace
 
-std::optional<LineMask> line_mask(const SeparableMask<float>& mask) {
+std::optional<SquareMask> square_mask(const SeparableMask<float>& mask) {
   return as_it_is(mask);
 }
 
-std::optional<LineMask> line_mask(const SeparableMask<std::uint16_t>& mask) {
+std::optional<SquareMask> square_mask(const SeparableMask<std::uint16_t>& mask) {
   auto m = as_it_is(mask);
   if (!m) return {};
   const int side = mask.width();
   float largest = 0;
   for (int i = 0; i < side; ++i) largest = std::max(largest, std::abs(m->row[i]));
-  // The largest weight that a float can be. All are then to be integers: products with samples are
-  // multiples of the least float, so that no sum is rounded which is not rounded without scaling.
+  // The row's largest weight becomes as large as a float can be. All weights of the row must then
+  // be integers: products with samples are multiples of the least float, so that no sum is rounded
+  // that is not rounded without scaling.
   const int up = 127 - std::ilogb(largest);
   bool exact = scale(m->finish.scale, -16) && scale(m->finish.offset, -16);
   for (int i = 0; i < side; ++i) {
@@ -55,4 +56,4 @@ std::optional<LineMask> line_mask(const SeparableMask<std::uint16_t>& mask) {
   return exact ? m : std::nullopt;
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::separable::walk

@@ -1,25 +1,25 @@
-/// Masks of rank 1 as separable_walk.cu takes them.
+/// Square masks of rank 1 as walk.cu takes them.
 #pragma once
 
 #include <optional>
 
 #include "kernels/contract/separable.hpp"
 
-namespace convfilt {
+namespace convfilt::separable::walk {
 
-constexpr int kLongestLine = 63;  ///< taps; sums of more rows would not fit in registers
+constexpr int kMostSide = 63;  ///< the sums of more rows would not fit in registers
 
-/// By value.
-struct LineMask {
+/// The mask as the kernel takes it, by value.
+struct SquareMask {
   int side = 0;
   int dx = 0, dy = 0;  ///< the first tap, in pixels from the output
   FloatFinish finish;
-  float row[kLongestLine] = {}, column[kLongestLine] = {};
+  float row[kMostSide] = {}, column[kMostSide] = {};
 };
 
-/// The mask, if it is a square of odd side. For 16 bits in tiny_samples.hpp's terms, unless its
-/// weights are too far apart for that.
-std::optional<LineMask> line_mask(const SeparableMask<std::uint16_t>& mask);
-std::optional<LineMask> line_mask(const SeparableMask<float>& mask);
+/// The mask, if it is a square of odd side. For 16 bits its weights are those that
+/// denormal_samples.hpp asks for, and there is none where they lie too far apart for that.
+std::optional<SquareMask> square_mask(const SeparableMask<std::uint16_t>& mask);
+std::optional<SquareMask> square_mask(const SeparableMask<float>& mask);
 
-}  // namespace convfilt
+}  // namespace convfilt::separable::walk

@@ -1,39 +1,39 @@
-/// What a lane of separable_walk.cu reads of a row, and how its blocks walk.
+/// What a lane of walk.cu reads of a row, and what its block is: constants of each kernel.
 #pragma once
 
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/contract/float_samples.hpp"
 #include "kernels/separable/walk/mask.hpp"
 
-namespace convfilt {
+namespace convfilt::separable::walk {
 
-/// How strips are walked down.
-struct LineTuning {
-  int outputs;          ///< neighbours, of a lane
+/// How a block walks down its strip.
+struct BlockShape {
+  int outputs;          ///< neighbours that a lane computes
   int beside;           ///< warps of a block, side by side
-  int together;         ///< rows between two barriers
-  int slots;            ///< of so many rows: one in use, the others on their way
+  int together;         ///< rows between two barriers, a step
+  int slots;            ///< steps of rows in shared memory: one in use, the others on their way
   int warps;            ///< that an SM runs at a time
-  bool shares = false;  ///< whether lanes share mids: a run of neighbours each, of one row
+  bool shares = false;  ///< whether a warp's lanes share row sums, each computing a run of them
 };
 
-/// Taps up to which a lane computes the mids of its own outputs; for more, lanes share them. What
-/// measured best on an H200.
-constexpr int longest_own_mids(bool is_float, int channels) {
+/// Up to so many taps a lane computes the row sums of its own outputs; for more, lanes share them.
+/// This measured best on an H200.
+constexpr int longest_own_row_sums(bool is_float, int channels) {
   if (channels > 1) return 25;
   return is_float ? 47 : 33;
 }
 
-/// Taps of the kernel for a mask of this side: as many, or, where mids are shared, the next of 31,
-/// 39, 47, 55 and 63.
-constexpr int line_taps(int side, bool is_float, int channels) {
-  return side <= longest_own_mids(is_float, channels) ? side : (side + 8) / 8 * 8 - 1;
+/// Taps of the kernel for a mask of this side: as many, or, where row sums are shared, the next of
+/// 31, 39, 47, 55 and 63.
+constexpr int kernel_taps(int side, bool is_float, int channels) {
+  return side <= longest_own_row_sums(is_float, channels) ? side : (side + 8) / 8 * 8 - 1;
 }
 
 /// What measured best on an H200. Small masks wait for memory, which likes wide rows, and few of
-/// them at a time; large ones for registers: few warps, with all their sums.
-constexpr LineTuning line_tuning(int side, bool is_float, int channels) {
-  if (side > longest_own_mids(is_float, channels)) {
+/// them at a time. Large ones wait for registers: few warps have room for all their sums.
+constexpr BlockShape block_shape(int side, bool is_float, int channels) {
+  if (side > longest_own_row_sums(is_float, channels)) {
     if (channels > 1) return {2, 4, 8, 2, 12, true};
     return {2, 4, 8, 2, 8, true};
   }
@@ -48,43 +48,44 @@ constexpr LineTuning line_tuning(int side, bool is_float, int channels) {
   return {4, 1, 1, 6, 8};
 }
 
-/// Of a row, in samples: a lane's outputs, and from where to where their taps reach.
+/// The constants of a kernel. A row's are in samples, those of shared memory in words.
 template <class T, int kSide_, int kChannels>
-struct LineReach {
-  static constexpr LineTuning kTuning = line_tuning(kSide_, sizeof(T) == 4, kChannels);
-  static constexpr int kTogether = kTuning.together, kSlots = kTuning.slots;
-  /// line_taps() of the mask.
-  static constexpr int kSide = kSide_;
-  static constexpr int kPixel = kChannels, kOutputs = kTuning.outputs;
-  static constexpr int kThreads = 32 * kTuning.beside, kColumns = kThreads * kOutputs;
+struct Reach {
+  static constexpr BlockShape kShape = block_shape(kSide_, sizeof(T) == 4, kChannels);
+  static constexpr int kTogether = kShape.together, kSlots = kShape.slots;
+  static_assert(kSlots >= 2, "a row in use, and at least one on its way");
+  static constexpr int kSide = kSide_;  ///< kernel_taps() of the mask
+  /// The least side of a mask for which this kernel is chosen.
+  static constexpr int kLeastSide = kShape.shares ? kSide - 6 : kSide;
+  static constexpr int kPixel = kChannels, kOutputs = kShape.outputs;
+  static constexpr int kThreads = 32 * kShape.beside, kColumns = kThreads * kOutputs;
 
-  /// A lane reads so many times its outputs, from its own first tap on, and a row has so many
-  /// times 16 bytes.
+  /// A lane reads so many times its outputs, from its own first tap on.
   static constexpr int kLoads = (kOutputs + (kSide - 1) * kPixel + kOutputs - 1) / kOutputs;
-  static constexpr int kChunk = kIn16<T>;
-  /// Mids of a lane, where a warp's are shared.
-  static constexpr int kRun = kTuning.shares ? kTogether * kOutputs : 0;
+  /// Row sums that a lane computes where lanes share them.
+  static constexpr int kRun = kShape.shares ? kTogether * kOutputs : 0;
+  /// From a block's last output to the last sample that is read.
   static constexpr int kReach = kRun > 0 ? (kSide - 1) * kPixel : (kLoads - 1) * kOutputs;
+  /// A block's row has so many chunks of 16 bytes.
+  static constexpr int kChunk = kIn16<T>;
   static constexpr int kChunks = (kColumns + kReach + kChunk - 1) / kChunk;
-  /// In words. Lanes that share mids read rows below each other: these lie in different banks.
+
+  /// Lanes that share row sums read rows below each other, so these lie in different banks.
   static constexpr int kPitch = (kRun > 0 ? kChunks | 1 : kChunks) * 4;
   static constexpr int kSlot = kPitch * kTogether;
+  /// Where a warp shares row sums: the pitch of their rows, and all of them.
+  static constexpr int kRowSumPitch = 32 * kOutputs + 4;
+  static constexpr int kRowSumWords = kRun > 0 ? kTogether* kRowSumPitch : 0;
+  /// Weights of a pass that not every mask of this kernel has, rounded up.
+  static constexpr int kOptional = kSide > kLeastSide ? 8 : 0;
 
-  /// Of the mids that a warp shares, behind the rows.
-  static constexpr int kMidPitch = 32 * kOutputs + 4;
-  static constexpr int kMids = kRun > 0 ? kTogether* kMidPitch : 0;
-  /// Taps that every mask has for which this is chosen.
-  static constexpr int kLeast = kRun > 0 ? kSide - 6 : kSide;
-
-  static constexpr int kDoubtful = kSide > kLeast ? 8 : 0;  ///< words for the others, a pass
-
-  /// Of a block: its rows, its warps' mids, weights.
-  static constexpr int kMidsAt = kSlot * kSlots, kWeightsAt = kMidsAt + kMids * kTuning.beside;
-  static constexpr int kBytes = (kWeightsAt + 2 * kDoubtful) * 4;
+  /// A block has its rows first, then its warps' row sums, then the optional weights of both
+  /// passes.
+  static constexpr int kRowSumsAt = kSlot * kSlots;
+  static constexpr int kWeightsAt = kRowSumsAt + kRowSumWords * kShape.beside;
+  static constexpr int kBytes = (kWeightsAt + 2 * kOptional) * 4;
   static_assert(kBytes <= 48 * 1024,
                 "a block's rows do not fit in the shared memory of every device");
-
-  static_assert(kSlots >= 2, "a row in use, and at least one on its way");
 
   /// Samples of a row that are read for so many outputs.
   static constexpr int samples_for(int outputs) {
@@ -97,9 +98,9 @@ struct LineReach {
 };
 
 /// How a picture is shared out among blocks.
-struct LineGrid {
-  int across;  ///< strips
-  int rows;    ///< of outputs, of a block
+struct Grid {
+  int across;  ///< strips side by side
+  int rows;    ///< of outputs of a block
 };
 
-}  // namespace convfilt
+}  // namespace convfilt::separable::walk

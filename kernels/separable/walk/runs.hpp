@@ -1,120 +1,122 @@
-/// How the lanes of a warp of separable_walk.cu share the mids of its rows, where a mask is too
-/// long for each to compute those of its own outputs: with registers for the sums of two columns it
-/// would read w + 1 samples for two mids. So a warp takes eight rows at once:
+/// How the lanes of a warp of walk.cu share the row sums of its rows. Where a mask is long,
+/// registers hold the sums of two columns alone, and a lane that computed the row sums of its own
+/// outputs would read w + 1 samples for two of them. So a warp takes eight rows at once:
 ///
-///     lane 0 | m m ... m |  lane 8 | m m ... m |  ...    row 0: 16 mids a lane, of w + 15 samples
-///     lane 1 | m m ... m |  lane 9 | m m ... m |  ...    row 1
+///     lane 0 | r r ... r |  lane 8 | r r ... r |  ...    row 0: a lane has a run of 16 row sums,
+///     lane 1 | r r ... r |  lane 9 | r r ... r |  ...    row 1   made of w + 15 samples
 ///       v      through shared memory
 ///     lane 0 | o o |  lane 1 | o o |  ...                sums of two columns, for all eight rows
 ///
-/// Loads from shared memory of 16 bytes, for a mid of 32-bit samples: (w + 15) / 64, a quarter for
-/// the mid itself, and 3/8 for weights; w: the taps of the kernel, which takes masks of fewer.
+/// Loads of 16 bytes from shared memory for each row sum of 32-bit samples: (w + 15) / 64 for the
+/// samples, a quarter for the row sum itself, and 3/8 for weights. Here w is the taps of the
+/// kernel, which takes masks of fewer, too.
 #pragma once
 
 #include "kernels/separable/walk/sums.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable::walk {
 
-/// The weights that not every mask of a kernel has, the row pass's last ones or the column pass's
-/// first ones. From shared memory, and so to registers: of constants the compiler would load each
-/// again wherever it is used, behind the question whether it is.
+/// The weights that not every mask of a kernel has: the row pass's last ones or the column pass's
+/// first ones. They come to registers from shared memory. If they were the kernel's arguments, the
+/// compiler would load each one again wherever it is used, behind the question whether it is.
 template <class R>
-struct DoubtfulWeights {
-  Four<float> weights[R::kDoubtful / 4];
+struct OptionalWeights {
+  Four<float> weights[R::kOptional / 4];
 
-  CONVFILT_DEVICE explicit DoubtfulWeights(SharedWords words) {
-    CONVFILT_UNROLL(R::kDoubtful / 4)
-    for (int k = 0; k < R::kDoubtful / 4; ++k) weights[k] = words.template get4<float>(4 * k);
+  CONVFILT_DEVICE explicit OptionalWeights(SharedWords words) {
+    CONVFILT_UNROLL(R::kOptional / 4)
+    for (int k = 0; k < R::kOptional / 4; ++k) weights[k] = words.template get4<float>(4 * k);
   }
   CONVFILT_DEVICE float operator[](int k) const { return weights[k / 4].samples[k % 4]; }
 
-  /// By the block's threads, which then need a barrier.
-  static CONVFILT_DEVICE void store(SharedWords words, const LineMask& mask, int thread) {
-    if (thread >= R::kDoubtful) return;
-    words.set(thread, thread < R::kSide - R::kLeast ? mask.row[R::kLeast + thread] : 0.0f);
-    words.set(R::kDoubtful + thread, mask.column[thread]);
+  /// Stores them for later construction. All threads of a block call it, and a barrier follows.
+  static CONVFILT_DEVICE void store(SharedWords words, const SquareMask& mask, int thread) {
+    if (thread >= R::kOptional) return;
+    words.set(thread, thread < R::kSide - R::kLeastSide ? mask.row[R::kLeastSide + thread] : 0.0f);
+    words.set(R::kOptional + thread, mask.column[thread]);
   }
 };
 
-/// Adds sample kAt from a run's first tap on to the mids that it belongs to.
+/// Adds a sample to the row sums that it belongs to. It lies kAt samples behind a run's first tap.
 template <class R, int kAt>
-CONVFILT_DEVICE inline void add_sample(const LineMask& mask, const DoubtfulWeights<R>& last,
-                                       float sample, float (&mids)[R::kRun]) {
+CONVFILT_DEVICE inline void add_sample(const SquareMask& mask, const OptionalWeights<R>& last,
+                                       float sample, float (&row_sums)[R::kRun]) {
   constexpr int kPixel = R::kPixel;
   CONVFILT_UNROLL(R::kRun)
   for (int n = kAt % kPixel; n < R::kRun; n += kPixel) {
     const int i = (kAt - n) / kPixel;
-    if (n > kAt || i >= R::kSide || (i >= R::kLeast && i >= mask.side)) continue;
-    const float weight = i < R::kLeast ? mask.row[i] : last[i - R::kLeast];
-    mids[n] = multiply_add(weight, sample, mids[n]);
+    if (n > kAt || i >= R::kSide || (i >= R::kLeastSide && i >= mask.side)) continue;
+    const float weight = i < R::kLeastSide ? mask.row[i] : last[i - R::kLeastSide];
+    row_sums[n] = multiply_add(weight, sample, row_sums[n]);
   }
 }
 
-/// Adds those of a word likewise.
+/// Adds the samples of a word likewise; the first lies kAt samples behind the first tap.
 template <class T, class R, int kAt>
-CONVFILT_DEVICE inline void add_word(const LineMask& mask, const DoubtfulWeights<R>& last,
-                                     std::uint32_t word, float (&mids)[R::kRun]) {
+CONVFILT_DEVICE inline void add_word(const SquareMask& mask, const OptionalWeights<R>& last,
+                                     std::uint32_t word, float (&row_sums)[R::kRun]) {
   if constexpr (sizeof(T) == 4) {
-    add_sample<R, kAt>(mask, last, std::bit_cast<float>(word), mids);
+    add_sample<R, kAt>(mask, last, std::bit_cast<float>(word), row_sums);
   } else {
     float first, second;
-    tiny_samples(word, first, second);
-    add_sample<R, kAt>(mask, last, first, mids);
-    add_sample<R, kAt + 1>(mask, last, second, mids);
+    denormal_samples(word, first, second);
+    add_sample<R, kAt>(mask, last, first, row_sums);
+    add_sample<R, kAt + 1>(mask, last, second, row_sums);
   }
 }
 
-/// The mids of a lane's run, whose samples begin there. A mid's taps are added in their order,
-/// since samples come in theirs.
+/// The row sums of a lane's run, whose samples begin at `samples`. Each row sum's taps are added in
+/// their order, since samples come in theirs.
 template <class T, class R, int kFrom = 0>
-CONVFILT_DEVICE inline void add_run(const LineMask& mask, const DoubtfulWeights<R>& last,
-                                    SharedWords samples, float (&mids)[R::kRun]) {
+CONVFILT_DEVICE inline void add_run(const SquareMask& mask, const OptionalWeights<R>& last,
+                                    SharedWords samples, float (&row_sums)[R::kRun]) {
   constexpr int kIn4 = 4 / int(sizeof(T));
   const auto words = samples.template get4<std::uint32_t>(kFrom / kIn4);
-  add_word<T, R, kFrom>(mask, last, words.samples[0], mids);
-  add_word<T, R, kFrom + kIn4>(mask, last, words.samples[1], mids);
-  add_word<T, R, kFrom + 2 * kIn4>(mask, last, words.samples[2], mids);
-  add_word<T, R, kFrom + 3 * kIn4>(mask, last, words.samples[3], mids);
+  add_word<T, R, kFrom>(mask, last, words.samples[0], row_sums);
+  add_word<T, R, kFrom + kIn4>(mask, last, words.samples[1], row_sums);
+  add_word<T, R, kFrom + 2 * kIn4>(mask, last, words.samples[2], row_sums);
+  add_word<T, R, kFrom + 3 * kIn4>(mask, last, words.samples[3], row_sums);
   if constexpr (kFrom + R::kChunk < R::kRun + R::kReach) {
-    add_run<T, R, kFrom + R::kChunk>(mask, last, samples, mids);
+    add_run<T, R, kFrom + R::kChunk>(mask, last, samples, row_sums);
   }
 }
 
-/// A warp's mids of a step, of which a lane computes one run. samples: of the block's strip, of
-/// which the warp's begins at column `x`; runs beyond the picture are as that at `last`, the last
-/// one in it: a branch would keep weights out of uniform registers.
+/// Computes a warp's row sums of a step; each lane does one run. The warp's columns begin at column
+/// `x` of the block's `samples`. A run beyond the picture repeats the one at `last`, the last in
+/// it, because a branch would keep weights out of uniform registers.
 template <class T, class R>
-CONVFILT_DEVICE inline void share_mids(const LineMask& mask, SharedWords weights,
-                                       SharedWords samples, SharedWords mids, int x, int last) {
+CONVFILT_DEVICE inline void share_row_sums(const SquareMask& mask, SharedWords weights,
+                                           SharedWords samples, SharedWords row_sums, int x,
+                                           int last) {
   const int row = threadIdx.x % R::kTogether, own = threadIdx.x / R::kTogether * R::kRun;
   float run[R::kRun] = {};
-  add_run<T, R>(mask, DoubtfulWeights<R>(weights),
+  add_run<T, R>(mask, OptionalWeights<R>(weights),
                 samples.from(row * R::kPitch + min(x + own, last) * int(sizeof(T)) / 4), run);
   CONVFILT_UNROLL(R::kRun)
   for (int n = 0; n < R::kRun; n += 4) {
-    mids.set4(row * R::kMidPitch + own + n,
-              Four<float>{{run[n], run[n + 1], run[n + 2], run[n + 3]}});
+    row_sums.set4(row * R::kRowSumPitch + own + n,
+                  Four<float>{{run[n], run[n + 1], run[n + 2], run[n + 3]}});
   }
   __syncwarp();
 }
 
-constexpr int kRowsAtOnce = 4;
+constexpr int kRowsAtOnce = 4;  ///< a weight serves all of them
 
-/// Adds rows of mids, from a lane's first one on, to its sums, which move on by as many places, so
-/// that a weight serves all rows; `ends` are the outputs that are complete then, a row each.
+/// Adds kRowsAtOnce rows of a lane's row sums to its sums, which move on by as many places. `ends`
+/// receives the outputs that are complete then, a row each.
 template <class R>
-CONVFILT_DEVICE inline void add_mids(const LineMask& mask, SharedWords weights, SharedWords mids,
-                                     typename R::Sums& sums,
-                                     float (&ends)[kRowsAtOnce][R::kOutputs]) {
+CONVFILT_DEVICE inline void add_row_sums(const SquareMask& mask, SharedWords weights,
+                                         SharedWords row_sums, typename R::Sums& sums,
+                                         float (&ends)[kRowsAtOnce][R::kOutputs]) {
   constexpr int kSide = R::kSide;
   const int unused = kSide - mask.side;  // weights before the first one
-  const DoubtfulWeights<R> first(weights);
+  const OptionalWeights<R> first(weights);
   float rows[kRowsAtOnce][R::kOutputs];
   CONVFILT_UNROLL(kRowsAtOnce)
   for (int r = 0; r < kRowsAtOnce; ++r) {
     static_assert(R::kOutputs == 2);
     std::uint32_t two[2];
-    mids.get2(r * R::kMidPitch, two);
+    row_sums.get2(r * R::kRowSumPitch, two);
     rows[r][0] = std::bit_cast<float>(two[0]);
     rows[r][1] = std::bit_cast<float>(two[1]);
   }
@@ -126,8 +128,8 @@ CONVFILT_DEVICE inline void add_mids(const LineMask& mask, SharedWords weights, 
       CONVFILT_UNROLL(kRowsAtOnce)
       for (int r = 0; r < kRowsAtOnce; ++r) {
         const int j = to - (kRowsAtOnce - 1) + r;
-        if (j < 0 || j >= kSide || (j < kSide - R::kLeast && j < unused)) continue;
-        const float weight = j < kSide - R::kLeast ? first[j] : mask.column[j];
+        if (j < 0 || j >= kSide || (j < kSide - R::kLeastSide && j < unused)) continue;
+        const float weight = j < kSide - R::kLeastSide ? first[j] : mask.column[j];
         sum = multiply_add(weight, rows[r][n], sum);
       }
       if (to >= kSide - 1) {
@@ -139,4 +141,4 @@ CONVFILT_DEVICE inline void add_mids(const LineMask& mask, SharedWords weights, 
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::separable::walk

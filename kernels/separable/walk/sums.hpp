@@ -1,4 +1,4 @@
-/// What a lane of separable_walk.cu computes: a row of mids, which adds to as many rows of outputs
+/// What a lane of walk.cu computes: row sums of one row, which it adds to as many rows of outputs
 /// as the mask has.
 #pragma once
 
@@ -8,11 +8,13 @@
 #include "kernels/separable/walk/mask.hpp"
 #include "kernels/separable/walk/reach.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable::walk {
 
-/// A lane's samples of a row, from its first tap on.
+using namespace convfilt::separable::walk;
+
+/// Reads a lane's samples of a row, from its first tap on.
 template <class T, class R>
-CONVFILT_DEVICE inline void read_line(SharedWords words, typename R::Samples& samples) {
+CONVFILT_DEVICE inline void read_row(SharedWords words, typename R::Samples& samples) {
   constexpr int kWords = R::kOutputs * int(sizeof(T)) / 4;
   CONVFILT_UNROLL(R::kLoads)
   for (int n = 0; n < R::kLoads; ++n) {
@@ -30,25 +32,25 @@ CONVFILT_DEVICE inline void read_line(SharedWords words, typename R::Samples& sa
       if constexpr (sizeof(T) == 4) {
         to[k] = std::bit_cast<float>(in[k]);
       } else {
-        tiny_samples(in[k], to[2 * k], to[2 * k + 1]);
+        denormal_samples(in[k], to[2 * k], to[2 * k + 1]);
       }
     }
   }
 }
 
-/// The mids of a row. They meet row j of the mask for the outputs j rows above, whose sums stand at
-/// j - 1 from the row before: so they move on as they are added to, and those at kSide - 1 are
-/// complete.
+/// Adds a row to the sums. Its row sums meet row j of the mask for the outputs j rows above, whose
+/// sums stand at place j - 1 since the row before. So all sums move on a place as they are added
+/// to, and those at kSide - 1 are then complete.
 template <class R>
-CONVFILT_DEVICE inline void add_line(const LineMask& mask, const typename R::Samples& samples,
-                                     typename R::Sums& sums) {
+CONVFILT_DEVICE inline void add_row(const SquareMask& mask, const typename R::Samples& samples,
+                                    typename R::Sums& sums) {
   constexpr int kSide = R::kSide;
-  float mids[R::kOutputs] = {};
+  float row_sums[R::kOutputs] = {};
   CONVFILT_UNROLL(kSide)
   for (int i = 0; i < kSide; ++i) {
     CONVFILT_UNROLL(R::kOutputs)
     for (int n = 0; n < R::kOutputs; ++n) {
-      mids[n] = multiply_add(mask.row[i], samples[i * R::kPixel + n], mids[n]);
+      row_sums[n] = multiply_add(mask.row[i], samples[i * R::kPixel + n], row_sums[n]);
     }
   }
   CONVFILT_UNROLL(kSide)
@@ -56,17 +58,17 @@ CONVFILT_DEVICE inline void add_line(const LineMask& mask, const typename R::Sam
     CONVFILT_UNROLL(R::kOutputs)
     for (int n = 0; n < R::kOutputs; ++n) {
       sums[j][n] =
-          multiply_add(mask.column[j], mids[n], j == 0 ? 0.0f : sums[j > 0 ? j - 1 : 0][n]);
+          multiply_add(mask.column[j], row_sums[n], j == 0 ? 0.0f : sums[j > 0 ? j - 1 : 0][n]);
     }
   }
 }
 
 /// A lane's outputs of a row.
 template <class T, class R>
-struct alignas(R::kOutputs * sizeof(T)) LineOutputs {
+struct alignas(R::kOutputs * sizeof(T)) Outputs {
   std::uint32_t words[R::kOutputs * sizeof(T) / 4];
 
-  CONVFILT_DEVICE LineOutputs(const FloatFinish& f, const float (&sums)[R::kOutputs]) {
+  CONVFILT_DEVICE Outputs(const FloatFinish& f, const float (&sums)[R::kOutputs]) {
     if constexpr (sizeof(T) == 4) {
       float four[4] = {};
       CONVFILT_UNROLL(R::kOutputs)
@@ -77,10 +79,11 @@ struct alignas(R::kOutputs * sizeof(T)) LineOutputs {
     } else {
       CONVFILT_UNROLL(R::kOutputs / 2)
       for (int k = 0; k < R::kOutputs / 2; ++k) {
-        words[k] = pick_bytes(tiny_end(f, sums[2 * k]), tiny_end(f, sums[2 * k + 1]), 0x5410);
+        words[k] =
+            pick_bytes(denormal_end(f, sums[2 * k]), denormal_end(f, sums[2 * k + 1]), 0x5410);
       }
     }
   }
 };
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::separable::walk

@@ -1,68 +1,284 @@
-// separable's way for square masks of up to 63 taps, of samples that are no bytes: sums of all the
-// rows of outputs that a row of samples belongs to stay in registers.
+// separable's way for square masks of up to 63 taps and samples that are no bytes: the sums of all
+// the rows of outputs that a row of samples adds to stay in registers.
 //
 //   A block walks down a strip. A lane reads a row's samples around its 16 bytes of outputs from
-//   shared memory, and adds their mids to the sums of all rows of outputs that they belong to.
+//   shared memory, computes their row sums, and adds these to the sums of all rows of outputs that
+//   they belong to.
 //
 //       | s s s s | s s s s | s s s s |   a row in shared memory, copied rows ahead
-//                   m m m m               w multiply-adds each
+//                   r r r r               row sums, w multiply-adds each
 //                   o o o o               h rows of sums, which move down a place as
 //                   o o o o               they are added to
 //
-//   Long masks leave registers for the sums of few columns: the lanes of a warp then share mids,
-//   as line_runs.hpp says.
+//   Long masks leave registers for the sums of few columns: the lanes of a warp then share row
+//   sums (runs.hpp). What lies beside the picture is written beside its rows first.
 //
 //   Global reads per output: (1 + (h - 1) / rows) * (1 + (w + 2) / columns) of 32-bit samples.
-//   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows); loads from shared memory:
+//   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows). Loads from shared memory per output:
 //   ceil((w + 3) / 4) / 4 of 16 bytes, for 32-bit samples.
-//   Sibling: fused_kernel in separable.cu keeps h rows of mids in shared memory, and no sums.
-//   What lies beside the picture is written beside its rows first. line_walk.hpp has the kernel,
-//   line_rows.hpp loads, line_sums.hpp and line_runs.hpp compute.
+//   Sibling: separable.cu keeps h rows of row sums in shared memory, and no sums.
 
 #include "kernels/separable/walk/walk.hpp"
 
+#include "kernels/backend/shared_words.hpp"
+#include "kernels/contract/ceil_div.hpp"
 #include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/edge_row.hpp"
 #include "kernels/plan/even_rows.hpp"
-#include "kernels/separable/walk/kernel.hpp"
+#include "kernels/separable/walk/reach.hpp"
+#include "kernels/separable/walk/runs.hpp"
+#include "kernels/separable/walk/sums.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable::walk {
 namespace {
 
-using std::uint16_t;
-
-/// Calls f with what lanes reach for a mask of this side, and the kernel.
-template <class T, int kChannels, int kSide = 3, class F>
-decltype(auto) with_line(int side, F f) {
-  if constexpr (kSide < kLongestLine) {
-    constexpr int kNext = line_taps(kSide + 2, sizeof(T) == 4, kChannels);
-    if (side > kSide) return with_line<T, kChannels, kNext>(side, f);
+/// Copies a strip's rows to shared memory: 16 bytes at a time as they lie in memory, on their way
+/// while others are computed. Rows of `in` begin at multiples of 16 bytes, and have whole ones.
+template <class T, class R>
+class Rows {
+ public:
+  /// The first row's first sample is (x, y).
+  CONVFILT_DEVICE Rows(const PlaneView<const T>& in, T ghost, Border border, int x, int y)
+      : in_(in),
+        ghost_(ghost),
+        border_(border),
+        thread_(threadIdx.y * 32 + threadIdx.x),
+        y_(y),
+        from_(in.data + y * in.stride + x + thread_ * R::kChunk) {
+    CONVFILT_UNROLL(kCopies)
+    for (int k = 0; k < kCopies; ++k) {
+      const int chunk = thread_ + k * R::kThreads;
+      const int samples = chunk < R::kChunks ? in.width - x - chunk * R::kChunk : 0;
+      bytes_[k] = min(samples, R::kChunk) * int(sizeof(T));
+    }
   }
-  return f(LineReach<T, kSide, kChannels>{}, line_kernel<T, kSide, kChannels>);
+
+  /// Copies first_inside()..last_inside()-1 have all their rows in the picture. To be asked before
+  /// the first copy.
+  CONVFILT_DEVICE int first_inside() const { return y_ < 0 ? ceil_div(-y_, R::kTogether) : 0; }
+  CONVFILT_DEVICE int last_inside() const { return (in_.height - y_) / R::kTogether; }
+
+  /// Starts to copy the next rows to a slot. Without kAtEnds they all lie in the picture.
+  template <bool kAtEnds>
+  CONVFILT_DEVICE void copy(SharedWords slot) {
+    const SharedWords own = slot.from(thread_ * 4);
+    CONVFILT_UNROLL(R::kTogether)
+    for (int r = 0; r < R::kTogether; ++r, ++y_, from_ += in_.stride) {
+      const T* from = from_;
+      if (kAtEnds && unsigned(y_) >= unsigned(in_.height)) {
+        const int row = edge_row(border_, y_, in_.height);
+        if (row < 0) {
+          fill(slot.from(r * R::kPitch));
+          continue;
+        }
+        from += (row - y_) * in_.stride;
+      }
+      CONVFILT_UNROLL(kCopies)
+      for (int k = 0; k < kCopies; ++k) {
+        const int further = k * R::kThreads;
+        copy16(in_, from - in_.data + further * R::kChunk, own, r * R::kPitch + further * 4,
+               bytes_[k]);
+      }
+    }
+  }
+
+ private:
+  static constexpr int kCopies = (R::kChunks + R::kThreads - 1) / R::kThreads;
+
+  /// Writes a row of ghost cells.
+  CONVFILT_DEVICE void fill(SharedWords row) const {
+    std::uint32_t word;
+    if constexpr (sizeof(T) == 4) {
+      word = std::bit_cast<std::uint32_t>(ghost_);
+    } else {
+      word = ghost_ * 0x10001u;
+    }
+    CONVFILT_UNROLL(1)
+    for (int n = thread_; n < R::kPitch; n += R::kThreads) {
+      row.set(n, word);
+      count_ghost_cell();
+    }
+  }
+
+  const PlaneView<const T> in_;
+  const T ghost_;
+  const Border border_;
+  const int thread_;
+  int y_;               ///< of the next row to copy
+  const T* from_;       ///< where the thread's first chunk of it lies, or would lie
+  int bytes_[kCopies];  ///< that are copied of each of the thread's chunks
+};
+
+/// A block's walk down its strip. The samples of output x begin at column x of `in`, and go on
+/// beyond its rows, where side_samples.hpp wrote what the border makes up. Rows of `out` have room
+/// for whole words.
+template <class T, class R>
+class Walk {
+  static constexpr int kTogether = R::kTogether, kSlots = R::kSlots;
+
+ public:
+  CONVFILT_DEVICE Walk(const PlaneView<const T>& in, const PlaneView<T>& out, T ghost,
+                       Border border, const Grid& grid, const SquareMask& mask)
+      : mask_(mask),
+        words_(shared_words()),
+        strip_x_(int(blockIdx.x) * R::kColumns),
+        columns_(out.width - strip_x_),
+        // A lane beside the picture does what the last one in it does, unless lanes share row sums.
+        lane_x_(min(int(threadIdx.y * 32 + threadIdx.x),
+                    R::kRun > 0 ? R::kThreads : (columns_ - 1) / R::kOutputs) *
+                R::kOutputs),
+        out_stride_(out.stride),
+        rows_(min(grid.rows, out.height - int(blockIdx.y) * grid.rows)),
+        in_rows_(in, ghost, border, strip_x_, int(blockIdx.y) * grid.rows + mask.dy),
+        to_(out.row(blockIdx.y * grid.rows) + strip_x_ + lane_x_) {}
+
+  CONVFILT_DEVICE void walk() {
+    const int above = mask_.side - 1;
+    const int steps = ceil_div(rows_ + above, kTogether);
+    // Between its first and its last rows a block meets neither rows outside the picture nor
+    // outputs that are not its own.
+    const int first = max(ceil_div(above, kTogether), in_rows_.first_inside() - (kSlots - 1));
+    const int last = min(min((rows_ + above) / kTogether, steps - (kSlots - 1)),
+                         in_rows_.last_inside() - (kSlots - 1));
+    if constexpr (R::kOptional > 0) {
+      OptionalWeights<R>::store(words_.from(R::kWeightsAt), mask_,
+                                int(threadIdx.y * 32 + threadIdx.x));
+    }
+    CONVFILT_UNROLL(kSlots)
+    for (int slot = 0; slot < kSlots - 1; ++slot) {
+      if (slot < steps) in_rows_.template copy<true>(words_.from(slot * R::kSlot));
+      commit_copies();
+    }
+    CONVFILT_UNROLL(1)
+    for (int k = 0; k < steps;) {
+      CONVFILT_UNROLL(1)
+      for (; k < steps && (k < first || k >= last); ++k) {
+        step<true>(k * kTogether - above, k + kSlots - 1 < steps);
+      }
+      CONVFILT_UNROLL(1)
+      for (; k < last; ++k) step<false>(0, true);
+    }
+  }
+
+ private:
+  /// Takes a step of rows. `row` is the first row of outputs that it completes.
+  template <bool kAtEnds>
+  CONVFILT_DEVICE void step(int row, bool goes_on) {
+    // Load rows ahead, to where all lanes have read those of the step before.
+    finish_copies<kSlots - 2>();
+    synchronise();
+    if (!kAtEnds || goes_on) in_rows_.template copy<kAtEnds>(words_.from(free_slot_));
+    commit_copies();
+
+    // Compute, and store the rows of outputs that are complete.
+    if constexpr (R::kRun > 0) {
+      shared_step<kAtEnds>(row);
+    } else {
+      const SharedWords first = words_.from(slot_ + lane_x_ * int(sizeof(T)) / 4);
+      CONVFILT_UNROLL(kTogether)
+      for (int r = 0; r < kTogether; ++r) {
+        typename R::Samples samples;
+        read_row<T, R>(first.from(r * R::kPitch), samples);
+        add_row<R>(mask_, samples, sums_);
+        store<kAtEnds>(row + r, sums_[R::kSide - 1]);
+      }
+    }
+    free_slot_ = slot_;
+    slot_ = slot_ == (kSlots - 1) * R::kSlot ? 0 : slot_ + R::kSlot;
+  }
+
+  /// The step's computation where a warp's lanes share its row sums.
+  template <bool kAtEnds>
+  CONVFILT_DEVICE void shared_step(int row) {
+    const int warp_x = int(threadIdx.y) * 32 * R::kOutputs;
+    const SharedWords row_sums = words_.from(R::kRowSumsAt + int(threadIdx.y) * R::kRowSumWords);
+    const SharedWords weights = words_.from(R::kWeightsAt);
+    share_row_sums<T, R>(mask_, weights, words_.from(slot_), row_sums, warp_x,
+                         (columns_ - 1) / R::kRun * R::kRun);
+    const SharedWords own = row_sums.from(int(threadIdx.x) * R::kOutputs);
+    CONVFILT_UNROLL(1)
+    for (int r = 0; r < kTogether; r += kRowsAtOnce) {
+      float ends[kRowsAtOnce][R::kOutputs];
+      add_row_sums<R>(mask_, weights.from(R::kOptional), own.from(r * R::kRowSumPitch), sums_,
+                      ends);
+      CONVFILT_UNROLL(kRowsAtOnce)
+      for (int k = 0; k < kRowsAtOnce; ++k) store<kAtEnds>(row + r + k, ends[k]);
+    }
+  }
+
+  /// Stores a row of outputs, if it is one of the block's.
+  template <bool kAtEnds>
+  CONVFILT_DEVICE void store(int row, const float (&sums)[R::kOutputs]) {
+    if (kAtEnds && (row < 0 || row >= rows_)) return;
+    const Outputs<T, R> ends(mask_.finish, sums);
+    if (R::kRun == 0 || lane_x_ < columns_) *reinterpret_cast<Outputs<T, R>*>(to_) = ends;
+    to_ += out_stride_;
+  }
+
+  /// A barrier of the block.
+  static CONVFILT_DEVICE void synchronise() {
+    if constexpr (R::kThreads == 32) {
+      __syncwarp();
+    } else {
+      __syncthreads();
+    }
+  }
+
+  const SquareMask& mask_;
+  const SharedWords words_;
+  const int strip_x_, columns_;  ///< columns of outputs that the picture has from strip_x_ on
+  const int lane_x_;
+  const std::ptrdiff_t out_stride_;
+  const int rows_;  ///< of outputs
+  Rows<T, R> in_rows_;
+  T* to_;  ///< where the next outputs go
+  int slot_ = 0, free_slot_ = (kSlots - 1) * R::kSlot;
+  typename R::Sums sums_ = {};
+};
+
+template <class T, int kSide, int kChannels>
+__global__ void __launch_bounds__(Reach<T, kSide, kChannels>::kThreads,
+                                  Reach<T, kSide, kChannels>::kShape.warps * 32 /
+                                      Reach<T, kSide, kChannels>::kThreads)
+    walk_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, Grid grid,
+                const SquareMask __grid_constant__ mask) {
+  Walk<T, Reach<T, kSide, kChannels>> block(in, out, ghost, border, grid, mask);
+  block.walk();
+}
+
+/// Calls f with the Reach of the kernel for a mask of this side, and with that kernel.
+template <class T, int kChannels, int kSide = 3, class F>
+decltype(auto) with_side(int side, F f) {
+  if constexpr (kSide < kMostSide) {
+    constexpr int kNext = kernel_taps(kSide + 2, sizeof(T) == 4, kChannels);
+    if (side > kSide) return with_side<T, kChannels, kNext>(side, f);
+  }
+  return f(Reach<T, kSide, kChannels>{}, walk_kernel<T, kSide, kChannels>);
 }
 
 template <class T, class F>
 decltype(auto) with_kernel(int side, int channels, F f) {
-  return channels == 1 ? with_line<T, 1>(side, f) : with_line<T, 3>(side, f);
+  return channels == 1 ? with_side<T, 1>(side, f) : with_side<T, 3>(side, f);
 }
 
 template <class R>
 dim3 block_of(R) {
-  return dim3(32, R::kTuning.beside);
+  return dim3(32, R::kShape.beside);
 }
 
 template <class R, class Kernel>
-LineGrid grid_for(R reach, Kernel kernel, int width, int height) {
-  LineGrid grid;
+Grid grid_for(R reach, Kernel kernel, int width, int height) {
+  Grid grid;
   grid.across = ceil_div(width, R::kColumns);
   const auto blocks =
       std::min<std::int64_t>(blocks_at_once(kernel, block_of(reach), R::kBytes),
-                             std::int64_t(multiprocessors()) * R::kTuning.warps * 32 / R::kThreads);
+                             std::int64_t(multiprocessors()) * R::kShape.warps * 32 / R::kThreads);
   grid.rows = even_rows(height, R::kTogether, grid.across, int(blocks), R::kSide - 1);
   return grid;
 }
 
-/// Bytes of a row that lanes read beyond those of walk_sides(), where they share mids: of a whole
-/// run, and of taps that the mask does not have.
+/// Bytes of a row that lanes which share row sums read beyond those of walk_sides(): they compute
+/// whole runs, and their kernel may have more taps than the mask.
 template <class T>
 int run_sides(const Problem& problem) {
   return with_kernel<T>(problem.mask.width, problem.channels, [&](auto reach, auto) {
@@ -73,16 +289,16 @@ int run_sides(const Problem& problem) {
 }
 
 template <class T>
-class LineWalkPlan : public DevicePlan {
+class WalkPlan : public DevicePlan {
  public:
-  LineWalkPlan(const Problem& problem, const PlanOptions& options, const LineMask& mask)
+  WalkPlan(const Problem& problem, const PlanOptions& options, const SquareMask& mask)
       : DevicePlan(problem, options,
                    {.width = kMostWalkedPixels,
                     .interleaved = true,
                     .sides = walk_sides<T>(problem) + run_sides<T>(problem)}),
         ghost_(ghost_sample<T>(problem)),
         mask_(mask) {
-    // A kernel of more taps has the column's ones last.
+    // A kernel of more taps than the mask's takes the column's weights as its last ones.
     with_kernel<T>(mask.side, problem.channels, [&](auto reach, auto) {
       std::rotate(mask_.column, std::end(mask_.column) - (decltype(reach)::kSide - mask.side),
                   std::end(mask_.column));
@@ -92,47 +308,47 @@ class LineWalkPlan : public DevicePlan {
  protected:
   void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
     const auto in = in_plane.view<T>(), out = out_plane.view<T>();
-    LineMask mask = mask_;
+    SquareMask mask = mask_;
     mask.dx += shift.x;
     mask.dy += shift.y;
     with_kernel<T>(problem_.mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
       const int reached = R::samples_for(out.width);
-      // Runs are computed whole, by a kernel that may have more taps than the mask.
+      // run_sides() says why more than the picture's columns count.
       const int outputs = R::kRun > 0 ? reached - (mask.side - 1) * step() : out.width;
       const int left = write_sides(in, outputs, ghost_, problem_, mask.dx, step(), stream_);
       const PlaneView<const T> samples{in.data - left, reached, in.height, in.stride};
-      const LineGrid grid = grid_for(reach, kernel, out.width, out.height);
+      const Grid grid = grid_for(reach, kernel, out.width, out.height);
       launch_shared(dim3(grid.across, ceil_div(out.height, grid.rows)), block_of(reach), R::kBytes,
                     stream_, kernel, samples, out, ghost_, problem_.border, grid, mask);
     });
   }
-  /// So that the samples of the first output begin at a whole address.
+  /// Puts the first output's samples at a multiple of 16 bytes.
   int margin(Shift shift) const override { return -(mask_.dx + shift.x) * step() * int(sizeof(T)); }
   std::size_t scratch_bytes(int, int, int) const override { return 0; }
   void allocate_scratch(int, int, int) override {}
 
  private:
   const T ghost_;
-  LineMask mask_;
+  SquareMask mask_;
 };
 
 }  // namespace
 
 template <class T>
-std::unique_ptr<Plan> line_walk_plan(const Problem& problem, const PlanOptions& options,
-                                     const LineMask& mask) {
-  return std::make_unique<LineWalkPlan<T>>(problem, options, mask);
+std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options,
+                                const SquareMask& mask) {
+  return std::make_unique<WalkPlan<T>>(problem, options, mask);
 }
 
 template <class T>
-Geometry line_walk_geometry(const Problem& p) {
+Geometry geometry(const Problem& p) {
   return with_kernel<T>(p.mask.width, 1, [&](auto reach, auto kernel) {
     using R = decltype(reach);
-    const LineGrid grid = grid_for(reach, kernel, p.out_width(), p.out_height());
+    const Grid grid = grid_for(reach, kernel, p.out_width(), p.out_height());
     Geometry g;
     g.block_columns = 32;
-    g.block_rows = R::kTuning.beside;
+    g.block_rows = R::kShape.beside;
     g.computing_threads = R::kThreads;
     g.out_columns = R::kColumns;
     g.out_rows = grid.rows;
@@ -150,11 +366,11 @@ Geometry line_walk_geometry(const Problem& p) {
   });
 }
 
-template std::unique_ptr<Plan> line_walk_plan<float>(const Problem&, const PlanOptions&,
-                                                     const LineMask&);
-template std::unique_ptr<Plan> line_walk_plan<uint16_t>(const Problem&, const PlanOptions&,
-                                                        const LineMask&);
-template Geometry line_walk_geometry<float>(const Problem&);
-template Geometry line_walk_geometry<uint16_t>(const Problem&);
+template std::unique_ptr<Plan> make_plan<float>(const Problem&, const PlanOptions&,
+                                                const SquareMask&);
+template std::unique_ptr<Plan> make_plan<std::uint16_t>(const Problem&, const PlanOptions&,
+                                                        const SquareMask&);
+template Geometry geometry<float>(const Problem&);
+template Geometry geometry<std::uint16_t>(const Problem&);
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::separable::walk

@@ -5,19 +5,21 @@
 #include "kernels/plan/side_samples.hpp"
 #include "kernels/separable/walk/mask.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable::walk {
+
+using namespace convfilt::separable::walk;
 
 /// Whether channels are filtered together, side by side, with room for what lies beside rows.
-inline bool walks_lines(int channels, const PlanOptions& options) {
+inline bool takes(int channels, const PlanOptions& options) {
   return (channels == 1 || channels == 3) && has_room_for_sides(options);
 }
 
-/// `mask`: of line_mask(), whose row pass ends without a finish.
+/// The plan for a mask of square_mask(). Its row pass must end without a finish.
 template <class T>
-std::unique_ptr<Plan> line_walk_plan(const Problem&, const PlanOptions&, const LineMask& mask);
+std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&, const SquareMask& mask);
 
-/// Of one channel.
+/// The geometry for pictures of one channel.
 template <class T>
-Geometry line_walk_geometry(const Problem&);
+Geometry geometry(const Problem&);
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::separable::walk

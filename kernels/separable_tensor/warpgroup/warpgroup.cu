@@ -1,101 +1,167 @@
 // separable-tensor, where warpgroups multiply (sm_90): a block walks down a strip of 64 columns.
 //
-//   The device copies 32 rows at a time to shared memory on its own. The row pass multiplies the
-//   row's band with them: 64 outputs x 32 rows. A lane has of its sums such rows of
-//   one column as it needs of the other operand of the column pass, so that what lies between the
-//   passes stays in registers: two bytes a sample, of this group of rows and those above it. The
-//   column's band is out of shared memory again. A last turn of 8 x 8 outputs makes neighbours of
-//   the same row's.
+//   The device copies a slice of 32 rows at a time to shared memory on its own. The row pass
+//   multiplies the row's banded matrices with it, which gives 64 outputs x 32 rows. A lane has, of
+//   one column of these sums, the rows that it needs as its share of the column pass's operand. So
+//   row sums stay in registers, two bytes each, for this slice and those above it. The banded
+//   matrices of the column come from shared memory. The outputs' 8 x 8 matrices are turned at last,
+//   which makes neighbours of the outputs of a row.
 //
-//      32 rows  +--------+      64 x 32 sums,       64 x 32 outputs, turned:
-//      of       | ====== | -->  two bytes each, --> the last groups' times
-//      samples  +--------+      in registers        the column's bands
+//      32 rows  +--------+      64 x 32 row sums,   64 x 32 outputs, turned:
+//      of       | ====== | -->  two bytes each, --> the last slices' times the
+//      samples  +--------+      in registers        column's banded matrices
 //
-//   Products of 64 x 32 x 32 per 2048 outputs: digits * (steps + 2 * blocks), e.g. 14 at 31 taps
-//   with weights of two digits; steps are of 32 samples, of which a strip's outputs and the taps
-//   count, blocks groups of 32 rows. Global reads per output: 2 * (1 + (h - 1) / rows) to 33 taps.
-//   What lies beside the picture is written there first, by a
-//   kernel of its own: strips that did it took three times as long as the others. Sibling:
-//   separable_tensor.cu, for other devices.
+//   Products of 64 x 32 x 32 for 2048 outputs: digits * (steps + 2 * slices), e.g. 14 at 31 taps
+//   with weights of two digits; steps of 32 samples cover a strip's outputs and the taps. Global
+//   reads per output: 2 * (1 + (h - 1) / rows) up to 33 taps.
+//   What lies beside the picture is written there first, by a kernel of its own: strips that did it
+//   themselves took three times as long as the others.
+//   Sibling: separable_tensor.cu, for other devices.
 
 #include "kernels/separable_tensor/warpgroup/warpgroup.hpp"
 
 #include "kernels/plan/device_plan_base.hpp"
 #include "kernels/plan/side_samples.hpp"
-#include "kernels/separable_tensor/warpgroup/walk.hpp"
+#include "kernels/separable_tensor/warpgroup/passes.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::separable_tensor::warpgroup {
 namespace {
 
-/// Steps whose bands a lane keeps in registers, and so many blocks shall fit an SM's registers.
+/// Walks down a strip.
+template <int kDigits, int kSteps, int kSlices>
+CONVFILT_DEVICE inline void walk_strip(const Block& block, const Grid& grid, int dy,
+                                       const Ends& ends, const Strip& strip) {
+  const int x = strip.x, boxes = boxes_of(grid);
+  const int from = strip.from, to = min(from + strip.rows, block.out.height);
+  const int slices = kSlices - 1 + ceil_div(to - from, kRows);
+  RowCopies copies(x, from + dy, slices, boxes);
+  if (threadIdx.x == 0) start_arrivals(block.arrivals, 0, kAhead + 1);
+  __syncthreads();
+  CONVFILT_UNROLL(1)
+  for (int ahead = 0; ahead < kAhead; ++ahead) {
+    copies.copy_slice(block);
+  }
+  commit_copies();  // the kernel has started those of the matrices
+  finish_copies<0>();
+  hand_over();
+  __syncthreads();
+  const RowMatrices<kDigits, kSteps> row_matrices(block.matrices, grid.steps);
+  const Operand column_matrices =
+      matrix_operand(block.matrices.from(grid.steps * kDigits * (kRowMatrixBytes / 4)));
+
+  Sink sink(block, x, from, to);
+  RowSums<kSlices> row_sums;
+  const Operand first = box_operand(block.rows);
+  int slot = 0, round = 0, stage = threadIdx.x / 32 * 4;
+  CONVFILT_UNROLL(1)
+  for (int slice = 0; slice < slices; ++slice) {
+    // Wait for the newest rows, and multiply them.
+    await(block.arrivals, 2 * slot, round);
+    __syncthreads();
+    int32_t sums[kLaneSums];
+    const Operand rows = first.from(slot * boxes * kBoxWords * 4);
+    begin_products();
+    row_matrices.template multiply_rows<0>(sums, rows);
+    commit_products();
+    round += slot == kAhead;
+    slot = slot == kAhead ? 0 : slot + 1;
+
+    // Meanwhile, copy rows over those that no warp reads since the barrier, and store the outputs
+    // that were complete there.
+    copies.copy_slice(block);
+    if (slice >= kSlices) sink.store_slice(block);
+    finish_rows(sums, row_matrices, rows);
+    row_sums.push(ends.rows[0], sums);
+    if (slice < kSlices - 1) continue;
+
+    // Multiply the row sums with the column's matrices, and end the sums.
+    multiply_columns<kDigits>(sums, row_sums, column_matrices, ends.column_start);
+    with_column_end(ends, [&](const auto& end) {
+      const auto ended = [&](int k) { return end(sums[k]); };
+      uint32_t words[4];
+      CONVFILT_UNROLL(4)
+      for (int k = 0; k < 4; ++k) {
+        words[k] =
+            saturated_four(ended(4 * k), ended(4 * k + 2), ended(4 * k + 1), ended(4 * k + 3));
+      }
+      set_turned(block.stages, stage, kStageWords, words);
+    });
+    stage += stage < kRows * kStageWords ? kRows * kStageWords : -kRows * kStageWords;
+  }
+  __syncthreads();
+  sink.store_slice(block);
+}
+
+/// The most steps whose matrices a lane keeps in registers.
 constexpr int kMostKeptSteps = 5;
+
+/// Blocks whose registers an SM shall have room for.
 constexpr int blocks_an_sm(int steps) {
   return steps == 3 ? 5 : 4;
 }
 
-template <int kDigits, int kSteps, int kBlocks>
-__global__ void __launch_bounds__(kPassThreads, blocks_an_sm(kSteps))
-    separable_group_kernel(const BoxSource __grid_constant__ samples, int height,
-                           PlaneView<uint8_t> out, PlaneView<const uint8_t> bands, uint8_t ghost,
-                           Border border, int dy, PassGrid grid,
-                           const LineEnds __grid_constant__ ends) {
+template <int kDigits, int kSteps, int kSlices>
+__global__ void __launch_bounds__(kThreads, blocks_an_sm(kSteps))
+    warpgroup_kernel(const BoxSource __grid_constant__ samples, int height, PlaneView<uint8_t> out,
+                     PlaneView<const uint8_t> matrices, uint8_t ghost, Border border, int dy,
+                     Grid grid, const Ends __grid_constant__ ends) {
   if constexpr (kWarpgroupCode) {
     const SharedWords rows = box_words(shared_words());
-    const SharedWords band_words = rows.from((kPassAhead + 1) * boxes_of(grid) * kBoxWords);
-    const SharedWords stages = band_words.from(bands.width / 4);
-    const SharedWords arrivals = stages.from(kStages * kPassRows * kStageWords);
-    const PassPlace place{samples, height, out, ghost, border, rows, band_words, stages, arrivals};
-    for (int at = 16 * threadIdx.x; at < bands.width; at += 16 * kPassThreads) {
-      copy16(bands, at, 0, band_words, at / 4);
+    const SharedWords matrix_words = rows.from((kAhead + 1) * boxes_of(grid) * kBoxWords);
+    const SharedWords stages = matrix_words.from(matrices.width / 4);
+    const SharedWords arrivals = stages.from(kStages * kRows * kStageWords);
+    const Block block{samples, height, out, ghost, border, rows, matrix_words, stages, arrivals};
+    for (int at = 16 * threadIdx.x; at < matrices.width; at += 16 * kThreads) {
+      copy16(matrices, at, 0, matrix_words, at / 4);
     }
-    walk_passes<kDigits, kSteps, kBlocks>(place, grid, dy, ends, grid.strip(blockIdx.x));
+    walk_strip<kDigits, kSteps, kSlices>(block, grid, dy, ends, grid.strip(blockIdx.x));
   }
 }
 
-template <int kSteps, int kBlocks>
+template <int kSteps, int kSlices>
 auto kernel_for(int digits) {
-  // Weights of one digit are those of small masks.
-  if constexpr (kBlocks == 2) {
-    if (digits == 1) return separable_group_kernel<1, kSteps, kBlocks>;
+  // Only small masks have weights of one digit.
+  if constexpr (kSlices == 2) {
+    if (digits == 1) return warpgroup_kernel<1, kSteps, kSlices>;
   }
-  return separable_group_kernel<2, kSteps, kBlocks>;
+  return warpgroup_kernel<2, kSteps, kSlices>;
 }
 
-/// kLeast: fewer steps are rounded up, since few masks are so much higher than wide.
-template <int kBlocks, int kLeast = kBlocks + 1>
+/// Fewer steps than kLeast are rounded up, since few masks are so much higher than wide.
+template <int kSlices, int kLeast = kSlices + 1>
 auto kernel_for(int digits, int steps) {
   if constexpr (kLeast > kMostKeptSteps) {
-    return kernel_for<0, kBlocks>(digits);
+    return kernel_for<0, kSlices>(digits);
   } else {
-    if (steps <= kLeast) return kernel_for<kLeast, kBlocks>(digits);
-    return kernel_for<kBlocks, kLeast + 1>(digits, steps);
+    if (steps <= kLeast) return kernel_for<kLeast, kSlices>(digits);
+    return kernel_for<kSlices, kLeast + 1>(digits, steps);
   }
 }
 
-auto kernel_for(int digits, int steps, int blocks) {
-  if (blocks == 2) return kernel_for<2>(digits, steps);
-  if (blocks == 3) return kernel_for<3>(digits, steps);
-  return blocks == 4 ? kernel_for<4>(digits, steps) : kernel_for<5>(digits, steps);
+auto kernel_for(int digits, int steps, int slices) {
+  if (slices == 2) return kernel_for<2>(digits, steps);
+  if (slices == 3) return kernel_for<3>(digits, steps);
+  return slices == 4 ? kernel_for<4>(digits, steps) : kernel_for<5>(digits, steps);
 }
 
-/// The steps that the kernel for so many takes.
-int compiled_steps(int steps, int blocks) {
-  const int least = std::max(steps, blocks + 1);
-  return least <= kMostKeptSteps ? least : ceil_div(steps, kPassStepsTogether) * kPassStepsTogether;
+/// The steps of the kernel that takes so many.
+int compiled_steps(int steps, int slices) {
+  const int least = std::max(steps, slices + 1);
+  return least <= kMostKeptSteps ? least : ceil_div(steps, kStepsTogether) * kStepsTogether;
 }
 
-class SeparableGroupPlan : public DevicePlan {
+class WarpgroupPlan : public DevicePlan {
  public:
-  SeparableGroupPlan(const Problem& problem, const PlanOptions& options,
-                     const SeparableMask<uint8_t>& mask)
+  WarpgroupPlan(const Problem& problem, const PlanOptions& options,
+                const SeparableMask<uint8_t>& mask)
       : DevicePlan(problem, options,
                    {.width = kMostColumns / problem.channels,
                     .interleaved = true,
                     .sides = most_sides(problem)}),
         term_(mask.terms.front()),
-        ends_(line_ends(mask)),
-        blocks_(std::max(2, pass_blocks(mask.height()))),
-        digits_(blocks_ == 2 ? digits_of(mask) : 2),
+        ends_(ends_of(mask)),
+        slices_(std::max(2, slices_for(mask.height()))),
+        digits_(slices_ == 2 ? digits_of(mask) : 2),
         ghost_(ghost_sample<uint8_t>(problem)) {}
 
  protected:
@@ -103,76 +169,77 @@ class SeparableGroupPlan : public DevicePlan {
     const auto in = in_plane.view<uint8_t>();
     const auto out = out_plane.view<uint8_t>();
     const int dx = dx_of(shift), taps = (problem_.mask.width - 1) * step() + 1;
-    const int steps = compiled_steps(pass_steps(dx, taps), blocks_);
-    hold_bands(dx, steps);
-    const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
-                                         int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
-    PassGrid grid = pass_columns(dx, taps, steps, in.width, out.width);
+    const int steps = compiled_steps(steps_for(dx, taps), slices_);
+    hold_matrices(dx, steps);
+    const PlaneView<const uint8_t> matrices{reinterpret_cast<const uint8_t*>(buffer_.data()),
+                                            int(matrices_.size()), 1,
+                                            std::ptrdiff_t(matrices_.size())};
+    Grid grid = cut_columns(dx, taps, steps, in.width, out.width);
     const PlaneView<const uint8_t> samples{in.data - grid.lead, grid.read_columns(), in.height,
                                            in.stride};
-    const int words = kBoxSlack + (kPassAhead + 1) * (boxes_of(grid) * kBoxWords + 2) +
-                      kStages * kPassRows * kStageWords;
-    const int bytes = int(bands_.size()) + words * 4;
-    const auto kernel = kernel_for(digits_, steps, blocks_);
-    const dim3 block(kPassThreads);
-    pass_rows_of(grid, blocks_, out.height, blocks_at_once(kernel, block, bytes));
+    const int words =
+        kBoxSlack + (kAhead + 1) * (boxes_of(grid) * kBoxWords + 2) + kStages * kRows * kStageWords;
+    const int bytes = int(matrices_.size()) + words * 4;
+    const auto kernel = kernel_for(digits_, steps, slices_);
+    const dim3 block(kThreads);
+    cut_rows(grid, slices_, out.height, blocks_at_once(kernel, block, bytes));
     write_sides(in, ghost_, problem_.border, step(), grid.left, grid.right, stream_);
     launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel, box_source(samples),
-                  in.height, out, bands, ghost_, problem_.border, shift.y - problem_.mask.anchor_y,
-                  grid, ends_);
+                  in.height, out, matrices, ghost_, problem_.border,
+                  shift.y - problem_.mask.anchor_y, grid, ends_);
   }
-  /// So that the strips' samples begin at addresses that are multiples of 16.
-  int margin(Shift shift) const override { return pass_lead(dx_of(shift)); }
+  /// Puts the strips' samples at multiples of 16 bytes.
+  int margin(Shift shift) const override { return lead_of(dx_of(shift)); }
   std::size_t scratch_bytes(int, int, int) const override {
-    return std::size_t(digits_) * (std::size_t(most_steps(problem_)) * kRowBandBytes +
-                                   std::size_t(blocks_) * kColumnBandBytes);
+    return std::size_t(digits_) * (std::size_t(most_steps(problem_)) * kRowMatrixBytes +
+                                   std::size_t(slices_) * kColumnMatrixBytes);
   }
   void allocate_scratch(int, int, int) override {}
 
  private:
-  /// So that columns and what strips round them up to stay within int.
+  /// Columns, and what strips round them up to, stay within int.
   static constexpr int kMostColumns = 1 << 30;
 
-  /// Wherever a strip's samples begin in their words.
+  /// The most that a mask needs, wherever its strips' samples begin in their words.
   static int most_steps(const Problem& problem) {
     constexpr int kMostSlack = 3;
-    const int steps = pass_steps(kMostSlack, (problem.mask.width - 1) * problem.channels + 1);
-    return compiled_steps(steps, pass_blocks(problem.mask.height));
+    const int steps = steps_for(kMostSlack, (problem.mask.width - 1) * problem.channels + 1);
+    return compiled_steps(steps, slices_for(problem.mask.height));
   }
-  /// Bytes of a row beside its samples: what its strips read, the last of which may have one
-  /// output.
+  /// Bytes of a row beside its samples that strips read. The last strip may have a single output.
   static int most_sides(const Problem& problem) {
     const int more_outputs = std::max(0, problem.out_width() - problem.width) * problem.channels;
-    return more_outputs + most_steps(problem) * kPassStep + kPassColumns;
+    return more_outputs + most_steps(problem) * kStep + kColumns;
   }
   int dx_of(Shift shift) const { return (shift.x - problem_.mask.anchor_x) * step(); }
 
-  /// They depend on where a piece of the picture begins.
-  void hold_bands(int dx, int steps) {
+  /// Makes the matrices, unless they are there: they depend on where a piece of the picture begins.
+  void hold_matrices(int dx, int steps) {
     if (slack_of(dx) == slack_) return;
-    bands_ = pass_bands(term_, step(), dx, steps, blocks_, digits_);
-    hold(buffer_, bands_.size());
-    upload_rows(buffer_.data(), bands_.size(), reinterpret_cast<const std::byte*>(bands_.data()),
-                bands_.size(), bands_.size(), 1, stream_);
+    matrices_ = banded_matrices(term_, step(), dx, steps, slices_, digits_);
+    hold(buffer_, matrices_.size());
+    upload_rows(buffer_.data(), matrices_.size(),
+                reinterpret_cast<const std::byte*>(matrices_.data()), matrices_.size(),
+                matrices_.size(), 1, stream_);
     slack_ = slack_of(dx);
   }
 
   const SeparableTerm<uint8_t> term_;
-  const LineEnds ends_;
-  const int blocks_, digits_;
+  const Ends ends_;
+  const int slices_, digits_;
   const uint8_t ghost_;
-  int slack_ = -1;  ///< of bands_, which lie in buffer_
-  std::vector<uint8_t> bands_;
+  int slack_ = -1;  ///< that matrices_ are made for; a copy of them is in buffer_
+  std::vector<uint8_t> matrices_;
   DeviceBuffer buffer_;
 };
 
 }  // namespace
 
-std::unique_ptr<Plan> separable_group_plan(const Problem& problem, const PlanOptions& options,
-                                           const SeparableMask<uint8_t>& mask) {
+std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options,
+                                const SeparableMask<uint8_t>& mask) {
   if (mask.terms.size() > 1 || !has_room_for_sides(options) || !has_warpgroups(options))
     return nullptr;
-  return std::make_unique<SeparableGroupPlan>(problem, options, mask);
+  return std::make_unique<WarpgroupPlan>(problem, options, mask);
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::separable_tensor::warpgroup

@@ -88,7 +88,7 @@ TEST_CASE("an odd quotient is what IntegerFinish gives, once it is saturated") {
     const std::int32_t whole = std::int32_t(divisor), room = kLimit - 256 * whole;
     for (const std::int32_t offset : {0, whole, -7 * whole + 1, room, -room}) {
       const IntegerFinish finish = integer_finish(offset, divisor, 0, 255);
-      const OddQuotient end = odd_quotient(finish);
+      const separable_tensor::OddQuotient end = separable_tensor::odd_quotient(finish);
       const std::int64_t start = start_of(finish);
       INFO("divisor " << divisor << ", offset " << offset);
       CHECK(wrong_ends(random, finish, [&](std::int32_t sum) {
