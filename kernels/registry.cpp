@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/contract/separable.hpp"
-#include "kernels/cpu/cpu_plans.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "kernels/implementation.hpp"
 #include "kernels/transform/overlap_save.hpp"
 
@@ -173,7 +173,7 @@ bool transform_pays(const Problem& problem) {
 bool coarse_pays(const Problem& problem) {
   const int weights = problem.depth == Depth::u8 ? kCoarseWeightsU8 : kCoarseWeights;
   return problem.mask.width + problem.mask.height >= weights && is_large(problem) &&
-         coarse_refuses(problem).empty();
+         coarse::refuses(problem).empty();
 }
 
 bool separable_pays(const Problem& problem) {
