@@ -166,7 +166,7 @@ bool transform_pays(const Problem& problem) {
   const int weights = problem.depth == Depth::u8 ? kTransformWeightsU8 : kTransformWeights;
   // Transforms of one row or column at a time gain little.
   return mask.width > 1 && mask.height > 1 && mask.width * mask.height >= weights &&
-         is_large(problem) && overlap_save_refuses(problem, {}).empty();
+         is_large(problem) && transform::overlap_save_refuses(problem, {}).empty();
 }
 
 /// Of a mask that is separable.
