@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/contract/separable.hpp"
-#include "kernels/cpu/cpu_plans.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "kernels/implementation.hpp"
 
 // One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table(). A

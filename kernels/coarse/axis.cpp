@@ -1,27 +1,29 @@
-#include "kernels/coarse/axis.hpp"
+// Fits a line of weights to a grid, and bounds what the fit and the roundings lose.
+
+#include "kernels/coarse/mask.hpp"
 
 #include <algorithm>
 
-namespace convfilt {
+namespace convfilt::coarse {
 namespace {
 
 using Line = std::vector<double>;
 
-/// The box of `step` ones, three times with itself; its sum is step^3. Padded to whole cells.
+/// The convolution of kOrder boxes of `step` ones; its sum is step^3. It is padded to whole cells.
 Line spline(int step) {
   Line line = {1};
-  for (int k = 0; k < kCoarseOrder; ++k) {
+  for (int k = 0; k < kOrder; ++k) {
     Line longer(line.size() + step - 1);
     for (std::size_t i = 0; i < line.size(); ++i) {
       for (int t = 0; t < step; ++t) longer[i + t] += line[i];
     }
     line = std::move(longer);
   }
-  line.resize(kCoarseOrder * step);
+  line.resize(kOrder * step);
   return line;
 }
 
-/// Sum of a[x] * b[x + shift].
+/// The sum of a[x] * b[x + shift].
 double product(const Line& a, const Line& b, int shift) {
   double sum = 0;
   const int end = std::min(int(a.size()), int(b.size()) - shift);
@@ -29,13 +31,15 @@ double product(const Line& a, const Line& b, int shift) {
   return sum;
 }
 
-/// Solves A v = b, with A[i][j] = band[|i - j|] positive definite: Cholesky, in place.
-class BandSolver {
+/// Solves A v = b for a banded positive definite matrix A[i][j] = diagonals[|i - j|], by Cholesky's
+/// decomposition.
+class BandedSolver {
  public:
-  BandSolver(const Line& band, int size) : width_(int(band.size())), rows_(size, Line(width_)) {
+  BandedSolver(const Line& diagonals, int size)
+      : width_(int(diagonals.size())), rows_(size, Line(width_)) {
     for (int i = 0; i < size; ++i) {
-      for (int e = std::min(i, width_ - 1); e >= 0; --e) {  // of column i - e
-        double sum = band[e];
+      for (int e = std::min(i, width_ - 1); e >= 0; --e) {  // column i - e
+        double sum = diagonals[e];
         for (int k = e + 1; k < width_ && k <= i; ++k) sum -= rows_[i][k] * rows_[i - e][k - e];
         rows_[i][e] = e == 0 ? std::sqrt(sum) : sum / rows_[i - e][0];
       }
@@ -71,30 +75,30 @@ std::vector<float> floats(const Line& line) {
   return {line.begin(), line.end()};
 }
 
-/// Sum of the |weights| that the coarse line gives samples for an output `place` samples into a
-/// cell, less the line.
-double difference(const CoarseAxis& axis, int place) {
-  const int d = axis.step, nodes = int(axis.coarse.size()) + kCoarseOrder - 1;
+/// The sum of |differences| between the weights that the coarse line gives samples, for an output
+/// `place` samples into a cell, and the line's own.
+double difference(const Axis& axis, int place) {
+  const int d = axis.step, nodes = int(axis.coarse.size()) + kOrder - 1;
   Line of_nodes(nodes);
-  for (int k = 0; k < kCoarseOrder; ++k) {
-    // The first of the three nodes has gone furthest along its spline.
-    const double back = axis.back[place + (kCoarseOrder - 1 - k) * d];
+  for (int k = 0; k < kOrder; ++k) {
+    // The first of the three nodes began first, so the output lies furthest along its spline.
+    const double back = axis.back[place + (kOrder - 1 - k) * d];
     for (std::size_t m = 0; m < axis.coarse.size(); ++m) of_nodes[k + m] += back * axis.coarse[m];
   }
-  Line weights((nodes + kCoarseOrder - 1) * d);  // of samples from axis.first on
+  Line weights((nodes + kOrder - 1) * d);  // for the samples from axis.first on
   for (int node = 0; node < nodes; ++node) {
     double* const to = &weights[node * d];
-    for (int t = 0; t < kCoarseOrder * d; ++t) to[t] += of_nodes[node] * axis.down[t];
+    for (int t = 0; t < kOrder * d; ++t) to[t] += of_nodes[node] * axis.down[t];
   }
   for (std::size_t i = 0; i < axis.line.size(); ++i)
     weights[place - axis.first + int(i)] -= axis.line[i];
   return magnitude(weights);
 }
 
-/// Roundings, in half ulps of the largest sample, of a sum of products with these weights: of each
-/// product, and of each partial sum, which is at most the sum of the |weights| so far. Sums start
-/// again every `length` products, first after length - shift, and with every cell, and are then
-/// added up.
+/// A bound on the roundings of a sum of products with these weights, in half ulps of the largest
+/// sample. Each product is rounded, and so is each partial sum, which is at most the sum of
+/// |weights| so far. A chain ends every `length` products, first after length - shift of them, and
+/// with every cell; the chains are then added up.
 double roundings(const std::vector<float>& weights, int length, int cell, int shift = 0) {
   double total = 0, chain = 0, count = magnitude(weights);
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -110,7 +114,7 @@ double roundings(const std::vector<float>& weights, int length, int cell, int sh
 }
 
 double line_roundings(const std::vector<float>& weights) {
-  double most = 0;  // of the sums that a thread computes together, each starts a sample later
+  double most = 0;  // each of the sums that a thread computes together starts a sample later
   for (int shift = 0; shift < kLineChain; ++shift)
     most = std::max(most, roundings(weights, kLineChain, int(weights.size()), shift));
   return most;
@@ -118,12 +122,13 @@ double line_roundings(const std::vector<float>& weights) {
 
 }  // namespace
 
-CoarseAxis coarse_axis(const std::vector<double>& line, int step, int gap) {
-  // Nodes whose down reaches samples of outputs that need them: of a line that starts `gap` later.
+Axis fit_axis(const std::vector<double>& line, int step, int gap) {
+  // The nodes whose splines reach samples that the outputs of a cell need: the line starts `gap`
+  // samples into the cell.
   const int d = step, sides = int(line.size());
-  const int reach = kCoarseOrder * d;
+  const int reach = kOrder * d;
   const int last = (gap + sides - 1 + reach - 1) / d;
-  const int before = kCoarseOrder - 1;  // nodes whose spline begins before the line
+  const int before = kOrder - 1;  // nodes whose spline begins before the line
   const int size = before + last + 1;
   const Line box3 = spline(d);
   Line down = box3, back = box3;
@@ -141,19 +146,20 @@ CoarseAxis coarse_axis(const std::vector<double>& line, int step, int gap) {
       if (shift >= -reach && shift < reach) right[m] += line[i] * across[shift + reach];
     }
   }
-  Line band(2 * kCoarseOrder - 1);
-  for (int e = 0; e < int(band.size()); ++e) {
-    for (int j = -kCoarseOrder; j <= kCoarseOrder; ++j)
-      band[e] += product(back, back, j * d) * product(down, down, (e - j) * d);
+  Line diagonals(2 * kOrder - 1);
+  for (int e = 0; e < int(diagonals.size()); ++e) {
+    for (int j = -kOrder; j <= kOrder; ++j)
+      diagonals[e] += product(back, back, j * d) * product(down, down, (e - j) * d);
   }
-  const BandSolver solver(band, size);
+  const BandedSolver solver(diagonals, size);
   Line coarse = solver.solve(right);
-  // The same, with the line's own sum.
+  // The nearest solution may have another sum than the line. Adding a multiple of the solution for
+  // ones corrects that at the least distance.
   const Line along = solver.solve(Line(size, 1.0));
   const double missing = (sum_of(line) - sum_of(coarse)) / sum_of(along);
   for (int m = 0; m < size; ++m) coarse[m] += missing * along[m];
 
-  CoarseAxis axis;
+  Axis axis;
   axis.line = floats(line);
   axis.step = d;
   axis.first = -gap - 2 * before * d;
@@ -167,10 +173,10 @@ CoarseAxis coarse_axis(const std::vector<double>& line, int step, int gap) {
   axis.back = floats(back);
   for (int place = 0; place < d; ++place)
     axis.error = std::max(axis.error, difference(axis, place));
-  axis.line_roundings = line_roundings(axis.line) + 1;            // 1: the weight's own
-  axis.down_roundings = roundings(axis.down, kDownChain, d) + 1;  // 1: two blocks share a node
+  axis.line_roundings = line_roundings(axis.line) + 1;            // + 1 for the weights' own
+  axis.down_roundings = roundings(axis.down, kDownChain, d) + 1;  // + 1: two blocks share a node
   axis.coarse_roundings = line_roundings(axis.coarse);
   return axis;
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::coarse

@@ -1,11 +1,11 @@
-/// Sums of integer samples times 16-bit weights, by the instructions that multiply bytes: exact,
-/// and without a conversion a sample.
+/// Sums of integer samples times 16-bit weights, by the instructions that multiply bytes. They are
+/// exact, and no sample is converted to a float.
 #pragma once
 
 #include "kernels/coarse/samples.hpp"
 #include "kernels/contract/bytes.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::coarse {
 
 /// The upper and the lower bytes of four weights.
 struct alignas(8) ByteWeights {
@@ -29,7 +29,7 @@ CONVFILT_DEVICE inline std::uint32_t add_products(const FourWords<T>& samples,
 #endif
 }
 
-/// Four pixels of three channels, which lie as they do in a picture, by channel.
+/// Sorts four pixels of three interleaved channels by channel.
 CONVFILT_DEVICE inline void split(const FourWords<std::uint8_t> (&w)[3],
                                   FourWords<std::uint8_t> (&of_channel)[3]) {
   const std::uint32_t a = w[0].words[0], b = w[1].words[0], c = w[2].words[0];
@@ -49,7 +49,7 @@ CONVFILT_DEVICE inline void split(const FourWords<std::uint16_t> (&w)[3],
   }
 }
 
-/// Sums of one channel of one row.
+/// The sum of one channel of one row, its upper and lower bytes of weights apart.
 struct ByteSums {
   std::uint32_t upper = 0, lower = 0;
 
@@ -61,10 +61,11 @@ struct ByteSums {
   CONVFILT_DEVICE float value() const { return add_product(float(upper), 256, float(lower)); }
 };
 
-/// A line onto a grid: weights as multiples of `unit`, and what the samples' centre comes to.
+/// The weights of a B-spline onto a grid as multiples of `unit`, and the sum that samples at the
+/// centre would give.
 struct ByteLine {
   const ByteWeights* weights;
   float unit, of_centre;
 };
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

@@ -1,9 +1,10 @@
 // coarse: smooth masks of rank 1, on grids of every d-th row and column (Unser, Aldroubi and Eden,
 // "B-spline signal processing", 1993; Gordon's blending of two one-way interpolations, 1971).
 //
-//   Of a row f and a column g, both smooth over d samples, s and t are what a coarse grid can do:
-//   samples onto the grid by a B-spline, few sums there, back by a B-spline. Where f and g end they
-//   are wrong, by 1e-3 to 2e-2. But f t + s g - s t is wrong by (f - s)(g - t) alone, the product:
+//   The mask is a row f times a column g, both smooth over d samples. A coarse grid can do nearly
+//   the same, s and t: a B-spline brings samples onto the grid, few sums follow, and a B-spline
+//   interpolates. Where f and g end, s and t are wrong by 1e-3 to 2e-2. But f t + s g - s t is
+//   wrong by (f - s)(g - t) alone, the product:
 //
 //        picture --y--> rows of nodes --f--> A ------+
 //           |                 |                      |      out = A in y, plus B in x,
@@ -11,33 +12,35 @@
 //           +-----x--> columns of nodes --g--> B ----+
 //
 //   f runs at full length over every d-th row, g over every d-th column: (w + h) / d multiply-adds
-//   an output. d grows with the mask: whatever a Gaussian's sigma, some 14 in 8 bits, and 30 to 70
-//   in the others. Global reads: 2, and some 6 / d of floats.
-//   Siblings: separable and separable-tensor, w + h multiply-adds an output, exact.
+//   an output. d grows with the mask, so a Gaussian of any sigma takes some 14 of them in 8 bits,
+//   and 30 to 70 at other depths. Global reads per output: 2 samples, and some 6 / d floats.
+//   Siblings: separable and separable-tensor take w + h multiply-adds an output, and are exact.
 
 #include <algorithm>
 #include <utility>
 
-#include "kernels/coarse/back.hpp"
-#include "kernels/coarse/columns.hpp"
-#include "kernels/coarse/down8.hpp"
-#include "kernels/coarse/jobs.hpp"
+#include "kernels/coarse/interpolate.hpp"
+#include "kernels/coarse/node_columns.hpp"
+#include "kernels/coarse/node_rows.hpp"
 #include "kernels/coarse/planes.hpp"
 #include "kernels/coarse/sides.hpp"
+#include "kernels/coarse/sums.hpp"
+#include "kernels/coarse/weights.hpp"
 #include "kernels/contract/dispatch.hpp"
 #ifndef CONVFILT_HOST  // which has no shared memory
-#include "kernels/coarse/strips.hpp"
+#include "kernels/coarse/node_strips.hpp"
 #endif
-#include "kernels/coarse/weights.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::coarse {
+
+using namespace convfilt::coarse;
 namespace {
 
-constexpr int kRowsOfABlock = 128;  // of the picture: more share nodes less often, and wait more
-constexpr int kFewestCells = 2;     // of a block, so that no node is shared by three
-constexpr int kCellsAlone = 8;      // of a block: to read two more costs less than to share
-constexpr int kApart = 64;          // bytes between nodes of a row, from which on strips pay
-constexpr int kStripPixels = 1024;  // of a warp: more warps, or fewer cells that two of them read
+constexpr int kRowsOfABlock = 128;  // rows of the picture: more share fewer nodes, but wait longer
+constexpr int kFewestCells = 2;     // in a block, so that no three blocks share a node
+constexpr int kCellsAlone = 8;  // from so many on, reading two more costs less than sharing nodes
+constexpr int kApart = 64;      // from so many bytes between a row's nodes on, strips are faster
+constexpr int kStripPixels = 1024;  // of a warp: fewer make more warps, which read more cells twice
 
 float sum_of(const std::vector<float>& weights) {
   double sum = 0;
@@ -45,10 +48,10 @@ float sum_of(const std::vector<float>& weights) {
   return float(sum);
 }
 
-class CoarsePlan : public CoarsePlanes {
+class GridPlan : public Planes {
  public:
-  CoarsePlan(const Problem& problem, const PlanOptions& options, CoarseMask mask)
-      : CoarsePlanes(problem, options, std::move(mask)),
+  GridPlan(const Problem& problem, const PlanOptions& options, FittedMask mask)
+      : Planes(problem, options, std::move(mask)),
         start_(problem.mask.offset + mask_.centre * gain(problem.mask)),
         other_(options) {
     WeightList list;
@@ -81,7 +84,7 @@ class CoarsePlan : public CoarsePlanes {
     return reinterpret_cast<const Four<float>*>(weights_.data()) + at;
   }
 
-  ByteLine byte_line(const CoarseAxis& axis, const AxisWeights& at) const {
+  ByteLine byte_line(const Axis& axis, const AxisWeights& at) const {
     return {reinterpret_cast<const ByteWeights*>(weights(at.down_bytes)), axis.down_unit,
             float(mask_.centre * sum_of(axis.down))};
   }
@@ -94,7 +97,7 @@ class CoarsePlan : public CoarsePlanes {
     const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
     const Reach beside = reach(shift, out.width / channels);
     const Stream& other = other_.begin(stream_);
-    write_coarse_sides(
+    write_sides(
         in,
         {beside.margin() * channels, beside.behind(width) * channels, problem_.border, channels},
         ghost_sample<T>(problem_), other);
@@ -107,7 +110,7 @@ class CoarsePlan : public CoarsePlanes {
     sum_nodes();
 
     PlaneView<float> fine_x = plane(kFineX);
-    fine_x.width = roomy(fine_x.width);
+    fine_x.width = padded(fine_x.width);
     const Grids grids{read(fine_x),
                       read(plane(kBoth)),
                       read(plane(kFineY)),
@@ -118,13 +121,12 @@ class CoarsePlan : public CoarsePlanes {
                       float(mask_.scale / kEndRange<T>),
                       float(start_ / kEndRange<T>)};
     const int cells = std::max(1, kRowsOfABlock / mask_.y.step);
-    const dim3 blocks(ceil_div(out.width / channels, 4 * kCoarseThreads),
+    const dim3 blocks(ceil_div(out.width / channels, 4 * kWalkThreads),
                       ceil_div(out.height, cells * mask_.y.step));
-    launch(blocks, dim3(kCoarseThreads), stream_, interpolate_kernel<T, channels>, grids, out,
-           cells);
+    launch(blocks, dim3(kWalkThreads), stream_, interpolate_kernel<T, channels>, grids, out, cells);
   }
 
-  // The picture's rows onto the grid.
+  // Brings the picture's rows onto the grid.
   template <class T>
   void rows_of_nodes(const PlaneView<const T>& in, int top, float ghost) {
     const PlaneView<float> nodes = plane(kRows);
@@ -132,18 +134,18 @@ class CoarsePlan : public CoarsePlanes {
     const bool shared = cells < kCellsAlone;
     if (shared) clear_plane(kRows);
     const Cells grid{top + mask_.y.first, mask_.y.step, problem_.border, ghost, cells, shared};
-    const dim3 blocks(ceil_div(in.width, 4 * kCoarseThreads),
-                      ceil_div(nodes.height + (shared ? kCoarseOrder - 1 : 0), cells));
+    const dim3 blocks(ceil_div(in.width, 4 * kWalkThreads),
+                      ceil_div(nodes.height + (shared ? kOrder - 1 : 0), cells));
     if constexpr (std::is_same_v<T, std::uint8_t>) {
-      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows8_kernel, in, nodes, grid,
+      launch(blocks, dim3(kWalkThreads), stream_, decimate_rows8_kernel, in, nodes, grid,
              ghost_sample<T>(problem_), byte_line(mask_.y, y_));
     } else {
-      launch(blocks, dim3(kCoarseThreads), stream_, decimate_rows_kernel<T>, in, nodes, grid,
+      launch(blocks, dim3(kWalkThreads), stream_, decimate_rows_kernel<T>, in, nodes, grid,
              float(mask_.centre), weights(y_.down_in_threes));
     }
   }
 
-  // Its columns, sides included.
+  // Brings its columns onto the grid, sides included.
   template <class T, int channels>
   void columns_of_nodes(const PlaneView<const T>& in, int top, float ghost, const Stream& stream) {
     constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // they share weights
@@ -188,20 +190,20 @@ class CoarsePlan : public CoarsePlanes {
     }
   }
 
-  /// From the plane `from` to the plane `to`, whose channels lie below each other.
+  /// A job from `in` to the plane `to`, whose channels lie below each other.
   ColumnJob job(const PlaneView<float>& in, std::ptrdiff_t next_in, Name to, int line, int steps,
                 int first) const {
     ColumnJob job{read(in),    first_of(to), next_in,
                   next_of(to), step(),       PaddedLine{weights(line), steps},
                   first,       true,         in.width};
-    job.in.width = roomy(in.width);
+    job.in.width = padded(in.width);
     return job;
   }
   ColumnJob nodes_job(Name from, Name to, const AxisWeights& axis) const {
     return job(first_of(from), next_of(from), to, axis.coarse, axis.coarse_steps, 0);
   }
 
-  /// Rows of nodes, as smooth as the mask in y, turned, with their sides.
+  /// Sums rows of nodes by the coarse line in y, and writes them turned, with their sides.
   void smooth_rows(int before, float ghost) {
     ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
     rows.in = read(plane(kRows));
@@ -216,10 +218,10 @@ class CoarsePlan : public CoarsePlanes {
     run_sums(stream_, rows, nullptr, nullptr);
   }
 
-  // What lies between: A, B and C of coarse.cu's head. The long sums run together.
+  // Sums A, B and C of this file's head. The long sums run together.
   void sum_nodes() {
     const int n = step();
-    // Of rows that are columns, every n-th is of one channel.
+    // Every n-th row of the turned plane belongs to one channel.
     PlaneView<float> turned = plane(kRowsTurned);
     const std::ptrdiff_t next = turned.stride;
     turned = {turned.data, turned.width, turned.height / n, turned.stride * n};
@@ -234,18 +236,18 @@ class CoarsePlan : public CoarsePlanes {
     run_sums(stream_, nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
   }
 
-  const double start_;  ///< of an output's sum; of a large mask it takes longer than to filter
+  const double start_;  ///< of a sum; a large mask's gain takes longer than the filter
   AxisWeights x_{}, y_{};
   DeviceBuffer weights_;
   SideStream other_;
 };
 
 std::string refuses(const Problem& problem, const Tuning&) {
-  return coarse_refuses(problem);
+  return convfilt::coarse::refuses(problem);
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  return std::make_unique<CoarsePlan>(problem, options, prepare_coarse(problem));
+  return std::make_unique<GridPlan>(problem, options, fit_mask(problem));
 }
 
 // A row and a column on the coarse grid, whatever its step.
@@ -255,7 +257,6 @@ double multiply_adds(const Problem& problem) {
 
 }  // namespace
 
-namespace coarse {
 extern const Implementation implementation{
     .name = "coarse",
     .summary = "smooth masks of rank 1 on every d-th row and column, whatever their size",
@@ -264,6 +265,5 @@ extern const Implementation implementation{
     .prepare = prepare,
     .multiply_adds = multiply_adds,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

@@ -1,4 +1,4 @@
-// Which grids a mask gets, and how far the result may be off.
+// Chooses a mask's grids, and bounds how far the result may be off.
 
 #include <algorithm>
 #include <cmath>
@@ -7,42 +7,43 @@
 #include <optional>
 #include <stdexcept>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/border.hpp"
 #include "kernels/contract/separable.hpp"
 
-namespace convfilt {
+namespace convfilt::coarse {
 namespace {
 
 using Line = std::vector<double>;
 
 constexpr double kHalfUlp = 0x1p-24;  // of a float near 1
-constexpr int kAligned = 16;          // samples of 8 bits in the widest load
+constexpr int kAligned = 16;          // 8-bit samples in the widest load
 
-// Multiples of kCoarseColumns, so that four neighbouring outputs lie in one cell.
+// Multiples of four, so that four neighbouring outputs lie in one cell.
 constexpr int kSteps[] = {4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
 
-// Of sums of bytes: their upper half as a float, both halves, the difference from the centre, and
-// that itself; once more where two blocks share a node, and their sum. Each is of at most twice the
-// centre.
+// Sums of bytes are rounded four times: the upper half as a float, both halves together, the
+// centre's share, and the difference from it. Where two blocks share a node, each rounds as often,
+// and so does their sum. Each rounding is of at most twice the centre.
 constexpr double kByteRoundings = 2 * (2 * 4 + 1);
 
-// So that sums of bytes stay below 2^32.
+// Longer steps would make sums of bytes exceed 32 bits.
 constexpr int kLongestStepU16 = 80;
-static_assert(65535.0 * 255 * kCoarseOrder * kLongestStepU16 < 0x1p32);
+static_assert(65535.0 * 255 * kOrder * kLongestStepU16 < 0x1p32);
 
-// What the bound may be: in steps, with half a step of rounding still to come, and of f32's scale.
+// The largest bounds that are accepted: in steps, to which rounding adds half a step, and for f32
+// in the mask's scale times the largest sample.
 constexpr double kLimitU8 = 0.1, kLimitU16 = 0.49, kLimitF32 = 0.99e-5;
 
 double limit_of(Depth depth) {
   return depth == Depth::u8 ? kLimitU8 : depth == Depth::u16 ? kLimitU16 : kLimitF32;
 }
 
-/// Relative to scale * largest |sample|: a bound on what single precision loses, to first order.
-double rounding_error(Depth depth, const CoarseAxis& x, const CoarseAxis& y) {
+/// A bound on what single precision loses, to first order, relative to scale * largest |sample|.
+double rounding_error(Depth depth, const Axis& x, const Axis& y) {
   const double coarse_x = magnitude(x.coarse), coarse_y = magnitude(y.coarse);
-  // What is common to f.x s.y and s.x s.y comes out multiplied by f.x - s.x.
+  // The errors common to f.x s.y and s.x s.y are multiplied by f.x - s.x in the end.
   const double bytes = depth == Depth::f32 ? 0 : kByteRoundings;
   const double down_x = std::max(x.down_roundings, bytes);
   const double down_y = std::max(y.down_roundings, bytes);
@@ -50,8 +51,8 @@ double rounding_error(Depth depth, const CoarseAxis& x, const CoarseAxis& y) {
   const double fine_x = x.line_roundings * coarse_y;
   const double both = (x.down_roundings * coarse_x + x.coarse_roundings) * coarse_y;
   const double fine_y = (down_x + y.line_roundings) * coarse_x + x.coarse_roundings;
-  const double ends = 2 * kCoarseOrder * coarse_y * (coarse_x + 2 * x.error) +
-                      (2 * kCoarseOrder + 1) * (coarse_x + x.error * coarse_y);
+  const double ends = 2 * kOrder * coarse_y * (coarse_x + 2 * x.error) +
+                      (2 * kOrder + 1) * (coarse_x + x.error * coarse_y);
   const double scaled = coarse_y + coarse_x * coarse_y + coarse_x;
   return kHalfUlp * (common + fine_x + both + fine_y + ends + scaled);
 }
@@ -78,41 +79,42 @@ Lines lines_of(const Problem& problem) {
   return lines;
 }
 
-double relative_bound(const Problem& problem, const CoarseAxis& x, const CoarseAxis& y) {
+double relative_bound(const Problem& problem, const Axis& x, const Axis& y) {
   return x.error * y.error + rounding_error(problem.depth, x, y) + rank_tolerance(problem.depth);
 }
 
-/// In what CoarseMask::error is in.
-double bound_of(const Problem& problem, const CoarseMask& mask) {
+/// The bound in the unit of FittedMask::error.
+double bound_of(const Problem& problem, const FittedMask& mask) {
   const double relative = relative_bound(problem, mask.x, mask.y);
   if (problem.depth == Depth::f32) return relative;
   return relative * mask.centre * mask.scale +
          kHalfUlp * (std::abs(problem.mask.offset) + 2 * mask.centre * (mask.scale + 1));
 }
 
-/// What the steps decide of the cost, in multiply-adds an output: the lines at full length on every
-/// d-th row and column, and those rows and columns written and read some six times.
-double cost(const CoarseMask& mask) {
-  constexpr double kPlanes = 100;
+/// The part of the cost that the steps decide, in multiply-adds an output: the lines at full length
+/// on every d-th row and column, and the writing and reading of those rows and columns, some six
+/// times.
+double cost(const FittedMask& mask) {
+  constexpr double kPlanes = 100;  // multiply-adds that take as long as those transfers of a sample
   return (double(mask.x.line.size()) + kPlanes) / mask.y.step +
          (double(mask.y.line.size()) + kPlanes) / mask.x.step;
 }
 
-/// The fits of one line, each made when first asked for.
+/// The fits of one line, each of which is made when it is first asked for.
 class Fits {
  public:
   Fits(const Line& line, int gap) : line_(line), gap_(gap) {}
 
-  const CoarseAxis& at(int step) {
+  const Axis& at(int step) {
     const auto found = made_.find(step);
     if (found != made_.end()) return found->second;
-    return made_.emplace(step, coarse_axis(line_, step, gap_)).first->second;
+    return made_.emplace(step, fit_axis(line_, step, gap_)).first->second;
   }
 
  private:
   const Line& line_;
   int gap_;
-  std::map<int, CoarseAxis> made_;
+  std::map<int, Axis> made_;
 };
 
 std::string too_far(const Problem& problem, double error) {
@@ -129,19 +131,19 @@ std::string too_far(const Problem& problem, double error) {
 
 }  // namespace
 
-CoarseMask prepare_coarse(const Problem& problem) {
+FittedMask fit_mask(const Problem& problem) {
   if (const std::string reason = transform_refuses(problem); !reason.empty())
     throw std::invalid_argument(reason);
   const Lines lines = lines_of(problem);
   Fits fits_x(lines.x, floor_modulo(-problem.lead_x(), kAligned)), fits_y(lines.y, 0);
   const double centre = problem.depth == Depth::f32 ? 0 : std::ceil(full_range(problem.depth) / 2);
-  std::optional<CoarseMask> best;
+  std::optional<FittedMask> best;
   double least_error = 0;
   for (int step_x : kSteps) {
     if (problem.depth == Depth::u16 && step_x > kLongestStepU16) break;
-    bool any = false;  // coarser steps are further off still
+    bool any = false;  // whether a step was fine enough: coarser ones are further off still
     for (int step_y : kSteps) {
-      CoarseMask mask{fits_x.at(step_x), fits_y.at(step_y), lines.scale, centre, 0};
+      FittedMask mask{fits_x.at(step_x), fits_y.at(step_y), lines.scale, centre, 0};
       mask.error = bound_of(problem, mask);
       if (least_error == 0) least_error = mask.error;
       if (mask.error > limit_of(problem.depth)) break;
@@ -154,13 +156,13 @@ CoarseMask prepare_coarse(const Problem& problem) {
   return *best;
 }
 
-std::string coarse_refuses(const Problem& problem) {
+std::string refuses(const Problem& problem) {
   try {
-    prepare_coarse(problem);
+    fit_mask(problem);
   } catch (const std::invalid_argument& refusal) {
     return refusal.what();
   }
   return "";
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::coarse

@@ -1,5 +1,5 @@
-/// Samples as coarse.cu reads and writes them: as floats less a centre, without the conversion
-/// instructions, of which a GPU issues one where it issues eight others.
+/// Samples as coarse.cu reads and writes them: as floats less a centre. Bit operations stand in for
+/// the conversion instructions, one of which takes a GPU as long as eight others.
 #pragma once
 
 #include <bit>
@@ -7,15 +7,16 @@
 
 #include "kernels/backend/launch.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::coarse {
 
-/// So many bytes of samples, as words.
+/// So many bytes of samples as words.
 template <std::size_t bytes>
 struct alignas(bytes) Words {
   std::uint32_t words[bytes / 4];
 };
 
-/// sum + weight * sample. Fused on a GPU; on the CPU not, where that may be a function call.
+/// sum + weight * sample. It is fused on a GPU, but not on the CPU, where that may be a function
+/// call.
 CONVFILT_DEVICE inline float add_product(float weight, float sample, float sum) {
 #ifdef __CUDA_ARCH__
   return __fmaf_rn(weight, sample, sum);
@@ -27,7 +28,7 @@ CONVFILT_DEVICE inline float add_product(float weight, float sample, float sum) 
 inline constexpr float kMagic = 8388608;  // 2^23: the last bits of 2^23 + n are n
 inline constexpr std::uint32_t kMagicBits = 0x4b000000;
 
-/// Sample k of a word of samples, less the centre: both are integers below 2^16, so it is exact.
+/// Sample k of a word of samples, less the centre. Both are integers below 2^16, so it is exact.
 template <class T>
 CONVFILT_DEVICE inline float centred_of(std::uint32_t word, int k, float centre) {
 #ifdef __CUDA_ARCH__
@@ -39,18 +40,19 @@ CONVFILT_DEVICE inline float centred_of(std::uint32_t word, int k, float centre)
   return std::bit_cast<float>(bits) - (kMagic + centre);
 }
 
-/// Four samples as they lie in memory. As bytes, a compiler takes them apart and joins them again.
+/// Four samples as they lie in memory. If they were bytes, the compiler would take words apart and
+/// join them again.
 template <class T>
 using FourWords = Words<4 * sizeof(T)>;
 
-/// One row as such, or as other chunks of memory, at a multiple of whose size it begins.
+/// One row as chunks of memory; it must begin at a multiple of their size.
 template <class Chunk, class T>
 CONVFILT_DEVICE inline PlaneView<const Chunk> row_of(const PlaneView<const T>& in, int y) {
   return {reinterpret_cast<const Chunk*>(in.row(y)), int(in.width * sizeof(T) / sizeof(Chunk)), 1,
           0};
 }
 
-/// Four samples, less the centre.
+/// Four samples as floats, less the centre.
 template <class T>
 CONVFILT_DEVICE inline void spread(const FourWords<T>& four, float centre, float (&to)[4]) {
   for (int k = 0; k < 4; ++k) {
@@ -63,7 +65,7 @@ CONVFILT_DEVICE inline void spread(const FourWords<T>& four, float centre, float
   }
 }
 
-/// Four weights in one load, though not all may be used.
+/// Loads four weights at once, even if not all are used.
 CONVFILT_DEVICE inline Four<float> load_weights(const Four<float>* weights) {
 #ifdef __CUDA_ARCH__
   const float4 four = __ldg(reinterpret_cast<const float4*>(weights));
@@ -73,7 +75,13 @@ CONVFILT_DEVICE inline Four<float> load_weights(const Four<float>* weights) {
 #endif
 }
 
-/// Sets sample k of words that are 0.
+/// Threads of a block, where each walks down four columns.
+inline constexpr int kWalkThreads = 64;
+
+/// The B-spline's weights for sample t of three successive nodes' cells: [2 d + t], [d + t], [t].
+using SplineWeights = Four<float>;
+
+/// Sets sample k of words that were 0.
 template <class Words, class T>
 CONVFILT_DEVICE inline void set_sample(Words& words, int k, T sample) {
   std::uint32_t& word = words.words[k * sizeof(T) / 4];
@@ -84,17 +92,18 @@ CONVFILT_DEVICE inline void set_sample(Words& words, int k, T sample) {
   }
 }
 
+/// Stores four floats at once.
 CONVFILT_DEVICE inline void store4(float* to, const float (&four)[4]) {
   *reinterpret_cast<Four<float>*>(to) = {{four[0], four[1], four[2], four[3]}};
 }
 
-/// What sums are multiplied by and start from, so that integer depths lie in 0..1: a GPU saturates
-/// to that for nothing.
+/// Sums are kept in this unit. For integer depths it makes them 0..1, to which a GPU saturates at
+/// no cost.
 template <class T>
 inline constexpr float kEndRange = std::is_same_v<T, float> ? 1.0f : float(T(-1));
 
-/// A sum of that range as a sample: rounded half to even, since beside 1.5 * 2^23 a float has no
-/// place for fractions; saturated; every NaN the same one, or 0.
+/// A sum in that unit as a sample: saturated, and rounded half to even, since a float near 1.5 *
+/// 2^23 has no bits for fractions. A NaN becomes the one NaN of the contract, or 0.
 template <class T>
 CONVFILT_DEVICE inline T ended(float sum) {
   if constexpr (std::is_same_v<T, float>) {
@@ -111,7 +120,7 @@ CONVFILT_DEVICE inline T ended(float sum) {
   }
 }
 
-/// Four pixels of a row from sample x on, less those beyond the row.
+/// Ends and stores four pixels of a row from sample x on, without those beyond the row.
 template <class T, int channels>
 CONVFILT_DEVICE inline void store_ended(const float (&sums)[channels][4], const PlaneView<T>& out,
                                         int x, bool wide) {
@@ -131,4 +140,4 @@ CONVFILT_DEVICE inline void store_ended(const float (&sums)[channels][4], const 
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

@@ -1,22 +1,25 @@
-/// What the border makes up beside a picture, in the padding of its rows, so that no thread of
-/// coarse_columns.hpp has to look for its samples one by one.
+/// Writes what the border makes up beside a picture into the padding of its rows, so that no thread
+/// of node_columns.hpp has to look for its samples one by one. plan/side_samples.hpp does so for
+/// narrow sides, a column a thread; these sides are as wide as the mask and some cells more, and
+/// are written in fours.
 #pragma once
 
 #include "kernels/coarse/samples.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::coarse {
 
 inline constexpr int kSideThreads = 128;
-inline constexpr int kSideLines = 16;  // rows of a thread, which looks up their columns once
+inline constexpr int kSideLines = 16;  // rows of a thread, which looks up its columns once
 
-/// The samples beside a row, in fours at multiples of their size: they begin `before` samples
-/// before it, a multiple of 4, and end at its end or behind it.
-struct Sides {
+/// The samples beside a row. They are written in fours, each at a multiple of its size. They begin
+/// `before` samples before the row, a multiple of 4, and end `behind` samples behind it.
+struct RowSides {
   int before, behind;
   Border border;
   int channels;
 
-  /// Fours before the row, and from the last one on that has samples of it.
+  /// The number of fours before the row, and of all; those behind begin with the row's last
+  /// samples.
   CONVFILT_HD int fours_before() const { return before / 4; }
   CONVFILT_HD int fours(int width) const {
     return fours_before() + ceil_div(width % 4 + behind, 4);
@@ -24,7 +27,7 @@ struct Sides {
 };
 
 template <class T>
-__global__ void coarse_sides_kernel(PlaneView<T> picture, Sides sides, T ghost) {
+__global__ void sides_kernel(PlaneView<T> picture, RowSides sides, T ghost) {
   const int four = blockIdx.x * kSideThreads + threadIdx.x, first = blockIdx.y * kSideLines;
   if (four >= sides.fours(picture.width)) return;
   const int behind = four - sides.fours_before();
@@ -34,7 +37,7 @@ __global__ void coarse_sides_kernel(PlaneView<T> picture, Sides sides, T ghost) 
     columns[k] = border_sample(sides.border, x + k, picture.width, sides.channels);
   const PlaneView<const T> from{picture.data, picture.width, picture.height, picture.stride};
   const int lines = min(kSideLines, picture.height - first);
-  // What lies beside the picture, not in it, where other threads read.
+  // Only samples beside the picture are written, since other threads read those inside it.
   const bool whole =
       (x + 4 <= 0 || x >= picture.width) && lies_at_multiples_of(4 * sizeof(T), picture);
   CONVFILT_UNROLL(4)
@@ -54,14 +57,14 @@ __global__ void coarse_sides_kernel(PlaneView<T> picture, Sides sides, T ghost) 
   }
 }
 
-/// Launches it.
+/// Launches the kernel; no sides, no launch.
 template <class T>
-void write_coarse_sides(const PlaneView<T>& picture, const Sides& sides, T ghost,
-                        const Stream& stream) {
+void write_sides(const PlaneView<T>& picture, const RowSides& sides, T ghost,
+                 const Stream& stream) {
   const int fours = sides.fours(picture.width);
   if (fours == 0) return;
   launch(dim3(ceil_div(fours, kSideThreads), ceil_div(picture.height, kSideLines)),
-         dim3(kSideThreads), stream, coarse_sides_kernel<T>, picture, sides, ghost);
+         dim3(kSideThreads), stream, sides_kernel<T>, picture, sides, ghost);
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

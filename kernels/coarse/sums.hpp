@@ -1,16 +1,54 @@
-/// Sums along one axis, see coarse.cu; coarse_jobs.hpp has their kernel.
+/// The kernel of coarse.cu that sums nodes: down the columns of a plane by a line of weights, or
+/// from a plane onto a grid. Each sum has few threads, so one launch does several jobs.
 #pragma once
 
-#include "kernels/coarse/column_job.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/coarse/samples.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::coarse {
 
-/// Sixteen successive sums of one column.
+using namespace convfilt::coarse;
+
+inline constexpr int kSumsAThread = 16;
+inline constexpr int kSumThreads = 128;
+
+/// A line of weights for sum_columns: kSumsAThread - 1 zeros, the weights, and zeros.
+struct PaddedLine {
+  const Four<float>* weights;
+  int steps;  ///< a thread's sums take so many steps of four samples
+};
+
+/// out.row(x)[y] = sum over i of line[i] * in(x, first + y + i). The result is transposed, so that
+/// the next sum runs down columns again. Rows of `out` have room for whole multiples of
+/// kSumsAThread sums, and rows beyond those of `in` meet only weights of 0.
+struct ColumnJob {
+  PlaneView<const float> in;  ///< the first channel, as is `out`
+  PlaneView<float> out;
+  std::ptrdiff_t next_in, next_out;  ///< floats from one channel to the next
+  int channels;
+  PaddedLine line;
+  int first;
+
+  bool pairs;  ///< whether a thread sums two columns; rows then have room for whole pairs
+  int columns;
+
+  // Without pairs, columns may lie beside the plane, where the border makes them up.
+  int before = 0;   ///< columns before the plane's first
+  int samples = 1;  ///< samples of a pixel, side by side
+  Border border = Border::replicate;
+  float ghost = 0;  ///< the sum of a column of ghost cells
+
+  /// Threads for one channel.
+  CONVFILT_HD int threads() const {
+    return ceil_div(columns, pairs ? 2 : 1) * ceil_div(out.width, kSumsAThread);
+  }
+};
+
+/// kSumsAThread successive sums down one column.
 struct ColumnSums {
   float sums[kSumsAThread] = {}, chains[kSumsAThread] = {};
 
-  /// Adds four samples, which meet the weights of five successive fours, of which the first is
+  /// Adds four samples. They meet the weights of five successive fours, the first of which is
   /// number `begin` in a ring.
   template <int fours>
   CONVFILT_DEVICE void add(const Four<float> (&ring)[fours], int begin, const float (&samples)[4]) {
@@ -32,13 +70,13 @@ struct ColumnSums {
   }
 };
 
-/// So many neighbouring columns, which share weights.
+/// Sums so many neighbouring columns, which share the weights.
 template <int columns>
 CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
   const int channel = thread / job.threads();
   if (channel >= job.channels) return;
   thread -= channel * job.threads();
-  // Threads of a warp go on with the next sums where columns end: of a coarse grid there are few.
+  // A coarse grid has few columns. Where they end, the threads of a warp go on with the next sums.
   const int across = ceil_div(job.columns, columns);
   const int x = columns * (thread % across), y = kSumsAThread * (thread / across);
   float* const to = job.out.row(x) + channel * job.next_out + y;
@@ -66,8 +104,8 @@ CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
   };
 
   constexpr int kStepsOfChain = kLineChain / 4;
-  constexpr int kStepsAtOnce = kStepsOfChain / columns;  // so that their waits are one
-  constexpr int kFours = kSumsAThread / 4 + 1;           // that a step's weights lie in
+  constexpr int kStepsAtOnce = kStepsOfChain / columns;  // a thread waits for their loads once
+  constexpr int kFours = kSumsAThread / 4 + 1;           // fours that a step's weights lie in
   static_assert(kStepsOfChain == kFours + 1, "a chain brings the ring of weights round");
   ColumnSums sums[columns];
   Four<float> ring[kFours + 1];
@@ -122,4 +160,94 @@ CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+/// out.row(n)[x] = sum over t of down[t] * in(x, n * step + t).
+struct NodeJob {
+  PlaneView<const float> in;  ///< the first channel, as is `out`
+  PlaneView<float> out;
+  std::ptrdiff_t next_in, next_out;  ///< floats from one channel to the next
+  int channels, step;
+  const Four<float>* down;
+
+  /// Threads for one channel.
+  CONVFILT_HD int threads() const { return out.width * out.height; }
+};
+
+/// The jobs of one launch: the blocks before blocks[0] do columns[0], those before blocks[1] do
+/// columns[1], and the others do nodes.
+struct SumJobs {
+  ColumnJob columns[2];
+  NodeJob nodes;
+  int blocks[2];
+};
+
+CONVFILT_DEVICE inline void sum_node(const NodeJob& job, int thread) {
+  const int channel = thread / job.threads();
+  if (channel >= job.channels) return;
+  thread -= channel * job.threads();
+  const int x = thread % job.out.width, node = thread / job.out.width;
+  PlaneView<const float> in = job.in.rows(node * job.step, kOrder * job.step);
+  in.data += channel * job.next_in;
+
+  float sum = 0;
+  CONVFILT_UNROLL(1)
+  for (int cell = 0; cell < in.height; cell += job.step) {
+    CONVFILT_UNROLL(1)
+    for (int begin = 0; begin < job.step; begin += kDownChain) {
+      const int count = min(kDownChain, job.step - begin);
+      float chain = 0;
+      // Samples beyond the count belong to other cells, or repeat the last one. No weight meets
+      // them.
+      float samples[kDownChain];
+      CONVFILT_UNROLL(kDownChain)
+      for (int t = 0; t < kDownChain; ++t)
+        samples[t] = load(in, x, min(cell + begin + t, in.height - 1));
+      CONVFILT_UNROLL(kDownChain / 4)
+      for (int t = 0; t < kDownChain; t += 4) {
+        if (t >= count) break;
+        const Four<float> weights = load_weights(job.down + (cell + begin + t) / 4);
+        for (int k = 0; k < 4; ++k) chain = add_product(weights.samples[k], samples[t + k], chain);
+      }
+      sum += chain;
+    }
+  }
+  job.out.row(node)[x + channel * job.next_out] = sum;
+}
+
+// Four blocks an SM are worth the few registers that are spilled for them.
+static __global__ void __launch_bounds__(kSumThreads, 4)
+    sum_kernel(const SumJobs __grid_constant__ jobs) {
+  const int block = blockIdx.x, thread = threadIdx.x;
+  if (block < jobs.blocks[1]) {
+    const int which = block >= jobs.blocks[0];
+    const int in_job = (block - (which ? jobs.blocks[0] : 0)) * kSumThreads + thread;
+    if (jobs.columns[which].pairs) {
+      sum_columns<2>(jobs.columns[which], in_job);
+    } else {
+      sum_columns<1>(jobs.columns[which], in_job);
+    }
+  } else {
+    sum_node(jobs.nodes, (block - jobs.blocks[1]) * kSumThreads + thread);
+  }
+}
+
+/// Launches the jobs; all but the first may be missing.
+inline void run_sums(const Stream& stream, const ColumnJob& first, const ColumnJob* second,
+                     const NodeJob* nodes) {
+  SumJobs jobs{{first, first}, {}, {}};
+  const auto blocks_of = [](const auto& of) {
+    return ceil_div(of.threads() * of.channels, kSumThreads);  // exceeds an int from 128 GiB on
+  };
+  jobs.blocks[0] = jobs.blocks[1] = blocks_of(first);
+  if (second) {
+    jobs.columns[1] = *second;
+    jobs.blocks[1] += blocks_of(*second);
+  }
+  int blocks = jobs.blocks[1];
+  if (nodes) {
+    jobs.nodes = *nodes;
+    blocks += blocks_of(*nodes);
+  }
+  launch(dim3(blocks), dim3(kSumThreads), stream, sum_kernel, jobs);
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

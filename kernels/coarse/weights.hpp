@@ -1,20 +1,22 @@
-/// A coarse mask's weights as the kernels of coarse.cu take them.
+/// A fitted mask's weights in the order in which the kernels of coarse.cu read them.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <vector>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/coarse/bytes.hpp"
 #include "kernels/coarse/sums.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::coarse {
 
-/// All weights in one buffer, each array from a multiple of 16 bytes on.
+using namespace convfilt::coarse;
+
+/// All weights in one buffer, in which each array begins at a multiple of 16 bytes.
 class WeightList {
  public:
-  /// Where they begin, in fours.
+  /// Adds an array, and returns where it begins, in fours.
   int add(const std::vector<float>& weights) {
     const int at = int(floats_.size()) / 4;
     floats_.insert(floats_.end(), weights.begin(), weights.end());
@@ -27,33 +29,36 @@ class WeightList {
   std::vector<float> floats_;
 };
 
-/// Where an axis' weights lie, in fours.
+/// Where the arrays of an axis begin, in fours, and the steps of its lines.
 struct AxisWeights {
   int line, line_steps, coarse, coarse_steps, down, down_bytes, down_in_threes, back_in_threes;
 };
 
+/// PaddedLine::steps.
 inline int steps_of(const std::vector<float>& line) {
   return ceil_div(int(line.size()) + kSumsAThread - 1, 4);
 }
 
+/// A PaddedLine.
 inline int add_line(WeightList& list, const std::vector<float>& line) {
-  // Fours are loaded a step before they are used.
+  // There is one step more, since fours are loaded a step before they are used.
   std::vector<float> padded(4 * std::size_t(steps_of(line) + 1) + kSumsAThread);
   std::copy(line.begin(), line.end(), padded.begin() + kSumsAThread - 1);
   return list.add(padded);
 }
 
+/// SplineWeights.
 inline int add_in_threes(WeightList& list, const std::vector<float>& spline, int step) {
   std::vector<float> threes;
   for (int t = 0; t < step; ++t) {
-    for (int n = kCoarseOrder - 1; n >= 0; --n) threes.push_back(spline[t + n * step]);
+    for (int n = kOrder - 1; n >= 0; --n) threes.push_back(spline[t + n * step]);
     threes.push_back(0);
   }
   return list.add(threes);
 }
 
-/// ByteWeights of the line onto the grid, in the bits of floats.
-inline int add_bytes(WeightList& list, const CoarseAxis& axis) {
+/// ByteWeights of the B-spline onto the grid, in the bits of floats.
+inline int add_bytes(WeightList& list, const Axis& axis) {
   std::vector<float> bits;
   for (std::size_t t = 0; t < axis.down.size(); t += 4) {
     ByteWeights four{};
@@ -68,7 +73,7 @@ inline int add_bytes(WeightList& list, const CoarseAxis& axis) {
   return list.add(bits);
 }
 
-inline AxisWeights add_axis(WeightList& list, const CoarseAxis& axis) {
+inline AxisWeights add_axis(WeightList& list, const Axis& axis) {
   return {add_line(list, axis.line),
           steps_of(axis.line),
           add_line(list, axis.coarse),
@@ -79,4 +84,4 @@ inline AxisWeights add_axis(WeightList& list, const CoarseAxis& axis) {
           add_in_threes(list, axis.back, axis.step)};
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

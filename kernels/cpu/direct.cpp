@@ -1,22 +1,23 @@
 /// Strategy `cpu`: every weight times every sample, on all cores, in vectors.
 ///
 /// Idea: a tile is a strip of columns, walked from top to bottom. The source rows under the mask
-/// lie in a ring, prepared once: ghost cells filled in, widened, and for 8 bits joined in pairs of
-/// rows, so that one instruction does two multiply-adds (vpmaddwd) and one load serves 2 or 4
-/// output rows. Pictures are taken as they lie in memory, channels interleaved: the neighbour i
-/// pixels away is i * channels samples away, for every channel alike.
+/// lie in a ring, and each is prepared once: its ghost cells are filled in, its samples widened,
+/// and 8-bit rows are joined in pairs. One instruction (vpmaddwd) then does two multiply-adds, and
+/// one load serves 2 or 4 output rows. Channels stay interleaved, as they lie in memory: the
+/// neighbour i pixels away is i * channels samples away in every channel.
 ///
 /// Cost per sample: width * (height + 1) / 2 pair multiply-adds for 8 bits, / 16 lanes (AVX-512);
 /// width * height fused multiply-adds for the others.
 ///
-/// Siblings: cpu/separable.cpp takes 2 * side instead of side^2 where the mask's rank is 1. The row
-/// kernels are in integer_rows.cpp and float_rows.cpp.
+/// Sibling: separable/cpu.cpp takes 2 * side multiply-adds instead of side^2 where the mask's rank
+/// is
+/// 1. The inner loops are in integer_rows.cpp and float_rows.cpp.
 #include <type_traits>
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/cpu/cpu_plans.hpp"
 #include "kernels/cpu/float_rows.hpp"
 #include "kernels/cpu/integer_rows.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "kernels/cpu/source_rows.hpp"
 #include "kernels/cpu/tiled_plan.hpp"
 
@@ -24,7 +25,8 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
-// From this height on, pairs that serve 4 output rows save more loads than their zero weights cost.
+// From this height on, pairs that serve 4 output rows save more loads than the multiply-adds by
+// their zero weights cost.
 constexpr int kHeightForFourRows = 7;
 
 constexpr int kLeastBandRows = 16;

@@ -12,6 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace convfilt::cpu {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::ScalableTag<float>;
@@ -19,24 +20,25 @@ using Vector = hn::Vec<Lanes>;
 
 constexpr Lanes df;
 
-// Chains of a row side by side. With two rows, 8 chains hide the latency of the multiply-add;
-// machines with 16 registers have no room for more than 6 and their sums.
+// Chains side by side in a row of output. Two rows of 4 make 8 chains, which hide the latency of
+// the multiply-add. Machines with 16 registers have room for 6 chains and their sums.
 constexpr int kVectors = HWY_TARGET == HWY_AVX2 ? 3 : 4;
-constexpr int kRowVectors = 8;  // one row: 8 chains
+constexpr int kRowVectors = 8;  // chains of the row pass, which computes one row at a time
 
 HWY_INLINE int lanes() {
   return int(hn::Lanes(df));
 }
 
 #if !HWY_NATIVE_FMA
-// std::fma without the instruction takes tens of nanoseconds. In double precision the product is
-// exact, and the sum, if rounded to odd, is rounded to a float as if it had been exact (Boldo and
-// Melquiond 2008, "Emulation of FMA and correctly rounded sums").
+// std::fma takes tens of nanoseconds on a machine without the instruction. In double precision the
+// product is exact. If the sum is then rounded to odd, rounding it again to a float gives the same
+// as rounding the exact sum (Boldo and Melquiond 2008, "Emulation of FMA and correctly rounded
+// sums").
 HWY_INLINE float fused_in_double(float weight, float sample, float addend) {
   const double product = double(weight) * double(sample), c = double(addend);
   const double sum = product + c;
   const double from_c = sum - product;
-  const double lost = (product - (sum - from_c)) + (c - from_c);  // exactly; NaN beside an infinity
+  const double lost = (product - (sum - from_c)) + (c - from_c);  // exact; NaN beside an infinity
   std::int64_t bits = std::bit_cast<std::int64_t>(sum);
   const bool outwards = (lost > 0) == (sum > 0);
   const std::int64_t step = outwards ? 1 : -1;
@@ -45,7 +47,7 @@ HWY_INLINE float fused_in_double(float weight, float sample, float addend) {
 }
 #endif
 
-// weight * sample + sum with one rounding, in every lane, on every machine.
+// Gives weight * sample + sum with one rounding, in every lane, on every machine.
 HWY_INLINE Vector fused(Vector weight, Vector sample, Vector sum) {
 #if HWY_NATIVE_FMA
   return hn::MulAdd(weight, sample, sum);
@@ -77,8 +79,8 @@ HWY_INLINE void store(const FloatFinish& f, Vector sum, std::uint16_t* out) {
   hn::StoreU(hn::DemoteTo(d16, hn::NearestInt(clamped)), d16, out);
 }
 
-// Blocks of kWide vectors at `x`, ended by single vectors; the last goes through a buffer, since
-// what lies beyond n belongs to another tile.
+// Calls block(width, x, rows) for blocks of kWide vectors, then for single vectors. The last one
+// goes through a buffer, since the samples beyond n belong to another tile.
 template <int kWide, class T, class Block>
 HWY_INLINE void in_blocks(int n, T* const* out, Block&& block) {
   int x = 0;
@@ -116,7 +118,7 @@ HWY_INLINE void store_rows(const FloatFinish& finish, const Vector (&sum)[2][kWi
   }
 }
 
-// One chain for each output row of which `kUpper` and `kLower` say that it has weights here.
+// Adds one chain to the upper row's sums if kUpper, and one to the lower row's if kLower.
 template <bool kUpper, bool kLower, int kWide>
 HWY_INLINE void add_chain(const FloatTaps& taps, const Chain& chain, const float* const* sources,
                           int x, Vector (&sum)[2][kWide]) {
@@ -197,7 +199,7 @@ void pass_row(const std::vector<float>& weights, const float* row, int step, int
   }
 }
 
-// The chains of a term, carried on in `sum`.
+// Carries on the chains in `sum` down the column of one term.
 template <int kWide>
 HWY_INLINE void add_column(const std::vector<float>& weights, const float* const* rows, int x,
                            Vector (&sum)[2][kWide]) {
@@ -248,12 +250,36 @@ void pass_columns_f32(const Columns& columns, const float* const* rows, int n,
   pass_columns_of(columns, rows, n, finish, out);
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt::cpu
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace convfilt::cpu {
+
+template <class T>
+FloatTaps float_taps(const PreparedMask<T>& mask, int step) {
+  FloatTaps taps;
+  taps.slots = mask.height + 1;
+  for (const MaskPart<T>& part : mask.parts()) {
+    const int first_slot = part.dy + mask.anchor_y, first_pixel = part.dx + mask.anchor_x;
+    for (int row = 0; row <= part.height; ++row) {
+      const bool upper = row<part.height, lower = row> 0;
+      const int begin = int(taps.places.size());
+      for (int i = 0; i < part.width; ++i) {
+        taps.places.push_back({first_slot + row, (first_pixel + i) * step});
+        taps.weights.push_back(upper ? part.weight(i, row) : 0);
+        taps.weights.push_back(lower ? part.weight(i, row - 1) : 0);
+      }
+      taps.chains.push_back({begin, int(taps.places.size()), upper, lower});
+    }
+  }
+  return taps;
+}
+
+template FloatTaps float_taps(const PreparedMask<std::uint16_t>&, int);
+template FloatTaps float_taps(const PreparedMask<float>&, int);
 
 HWY_EXPORT(widen_u16);
 HWY_EXPORT(filter_rows_u16);

@@ -1,29 +1,54 @@
-/// The inner loops of 16-bit and float pictures, for every vector width, chosen at run time.
+/// 16-bit and float pictures on the CPU: masks as the chains of the numeric contract, and the inner
+/// loops. These are compiled for every vector width and chosen at run time.
+///
+/// Each row of a part of the mask is one chain of fused multiply-adds from zero, left to right, and
+/// the chains' results are added in order. Two output rows are computed at once: a source row under
+/// mask row j of the upper one lies under mask row j - 1 of the lower one, so one load serves both.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/cpu/float_taps.hpp"
+#include "kernels/cpu/row_buffer.hpp"
 
 namespace convfilt::cpu {
 
-/// Samples as floats. May write whole blocks beyond n.
+/// The taps on one source row: a chain for the upper output row, the lower one, or both.
+struct Chain {
+  int begin, end;  ///< places
+  bool upper, lower;
+};
+
+struct FloatTaps {
+  int slots = 2;  ///< source rows that two output rows read
+  std::vector<Chain> chains;
+  std::vector<Place> places;
+  std::vector<float> weights;  ///< each place's weight for the upper and for the lower row, or 0
+};
+
+/// The taps of a mask; `step` is the distance of horizontal neighbours in samples.
+template <class T>
+FloatTaps float_taps(const PreparedMask<T>& mask, int step);
+
+/// Converts samples to floats. May write whole blocks beyond n.
 void widen(const std::uint16_t* samples, int n, float* out);
 void widen(const float* samples, int n, float* out);
 
-/// Two rows of output by `taps`. out[1] may be null.
+/// Computes two rows of output by `taps`. out[1] may be null.
 void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
                  const FloatFinish& finish, std::uint16_t* const* out);
 void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
                  const FloatFinish& finish, float* const* out);
 
-/// out[x] = finish(one chain of weights[i] * row[x + i * step]). May write whole blocks beyond n.
+/// Does the row pass: out[x] = finish(one chain of weights[i] * row[x + i * step]). May write whole
+/// blocks beyond n.
 void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
               const FloatFinish& finish, float* out);
 
-/// Two rows of output, each one chain down the column of one term after the other: out[r][x] =
-/// finish(sum of columns[t][j] * rows[t * (height + 1) + j + r][x]). out[1] may be null.
+/// Does the column pass of two rows of output. Each is one chain that runs down the column of one
+/// term after the other: out[r][x] = finish(sum of columns[t][j] * rows[t * (height + 1) + j +
+/// r][x]). out[1] may be null.
 using Columns = std::vector<std::vector<float>>;
 void pass_columns(const Columns& columns, const float* const* rows, int n,
                   const FloatFinish& finish, std::uint16_t* const* out);

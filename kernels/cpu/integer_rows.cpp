@@ -1,5 +1,6 @@
 #include "kernels/cpu/integer_rows.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -9,15 +10,125 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/cpu/integer_vectors-inl.hpp"
-
 HWY_BEFORE_NAMESPACE();
 namespace convfilt::cpu {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors side by side: enough independent sums to hide the latency, all in registers, of which the
-// older instruction sets have 16.
+using Lanes = hn::ScalableTag<std::int32_t>;
+using Vector = hn::Vec<Lanes>;
+
+constexpr Lanes d32;
+
+HWY_INLINE int lanes() {
+  return int(hn::Lanes(d32));
+}
+
+// sum + low(pairs) * low(weights) + high(pairs) * high(weights), in every lane.
+HWY_INLINE Vector add_products(Vector pairs, Vector weights, Vector sum) {
+#if HWY_TARGET == HWY_AVX3_DL
+  // Highway's target lacks the compiler's avx512vnni, though machines that it is chosen on have it.
+  asm("vpdpwssd %2, %1, %0" : "+v"(sum.raw) : "v"(pairs.raw), "v"(weights.raw));
+  return sum;
+#elif HWY_TARGET == HWY_SCALAR
+  const Vector low = hn::Mul(hn::ShiftRight<16>(hn::ShiftLeft<16>(pairs)),
+                             hn::ShiftRight<16>(hn::ShiftLeft<16>(weights)));
+  return hn::Add(sum,
+                 hn::Add(low, hn::Mul(hn::ShiftRight<16>(pairs), hn::ShiftRight<16>(weights))));
+#else
+  const hn::Repartition<std::int16_t, Lanes> d16;
+  Vector other = hn::Zero(d32);
+  const Vector products = hn::ReorderWidenMulAccumulate(
+      d32, hn::BitCast(d16, pairs), hn::BitCast(d16, weights), hn::Zero(d32), other);
+  return hn::Add(sum, hn::RearrangeToOddPlusEven(products, other));
+#endif
+}
+
+// Division by a power of two: (sum + offset) >> shift, rounded half to even. The caller saturates.
+struct ShiftFinish {
+  explicit ShiftFinish(const VectorFinish& f)
+      : offset(hn::Set(d32, f.offset)),
+        even(hn::Set(d32, f.even)),
+        below_half(hn::Set(d32, f.half - f.even)),
+        shift(f.shift) {}
+
+  HWY_INLINE Vector operator()(Vector sum) const {
+    const Vector n = hn::Add(sum, offset);
+    // This adds half less one, and one more where the quotient is odd, so that ties go to the even
+    // side. The shifts floor, so negative numbers round alike. For a divisor of 1 both are 0.
+    const Vector odd = hn::And(hn::ShiftRightSame(n, shift), even);
+    return hn::ShiftRightSame(hn::Add(n, hn::Add(odd, below_half)), shift);
+  }
+
+  Vector offset, even, below_half;
+  int shift;
+};
+
+// Division by any divisor, for quotients of 0 to 255.
+struct DivideFinish {
+  explicit DivideFinish(const VectorFinish& f)
+      : lowest(hn::Set(d32, f.lowest_sum)),
+        highest(hn::Set(d32, f.highest_sum)),
+        offset(hn::Set(d32, f.offset + f.half)),
+        divisor(hn::Set(d32, f.divisor)),
+        even(hn::Set(d32, f.even)),
+        inverse(hn::Set(hn::Rebind<float, Lanes>(), 1.0f / float(f.divisor))) {}
+
+  HWY_INLINE Vector operator()(Vector sum) const {
+    const hn::Rebind<float, Lanes> df;
+    const Vector n = hn::Add(hn::Min(hn::Max(sum, lowest), highest), offset);
+    // The quotient is at most 256, so the single-precision estimate is off by one at most, and the
+    // exact remainder tells whether it is.
+    const Vector estimate = hn::ConvertTo(d32, hn::Mul(hn::ConvertTo(df, n), inverse));
+    const Vector rest = hn::Sub(n, hn::Mul(estimate, divisor));
+    const auto above = hn::Not(hn::Lt(rest, divisor));
+    // Masks are -1 where true.
+    const Vector quotient =
+        hn::Sub(hn::Add(estimate, hn::ShiftRight<31>(rest)), hn::VecFromMask(d32, above));
+    // A tie has been rounded up. Half to even takes it down again where the quotient is odd.
+    const auto exact = hn::Or(hn::Eq(rest, hn::Zero(d32)), hn::Eq(rest, divisor));
+    return hn::Sub(quotient, hn::And(quotient, hn::IfThenElseZero(exact, even)));
+  }
+
+  Vector lowest, highest, offset, divisor, even;
+  hn::Vec<hn::Rebind<float, Lanes>> inverse;
+};
+
+// Saturates and stores one vector.
+HWY_INLINE void store_bytes(Vector values, std::uint8_t* out) {
+  const hn::Rebind<std::int16_t, Lanes> d16;
+  const hn::Rebind<std::uint8_t, Lanes> d8;
+  hn::StoreU(hn::DemoteTo(d8, hn::DemoteTo(d16, values)), d8, out);
+}
+
+// Saturates and stores vectors side by side.
+template <int kWide>
+HWY_INLINE void store_bytes(const Vector (&values)[kWide], std::uint8_t* out) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  if constexpr (kWide == 4) {
+    const __m512i packed = _mm512_packus_epi16(_mm512_packs_epi32(values[0].raw, values[1].raw),
+                                               _mm512_packs_epi32(values[2].raw, values[3].raw));
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    _mm512_storeu_si512(out, _mm512_permutexvar_epi32(order, packed));
+    return;
+  }
+#elif HWY_TARGET == HWY_AVX2
+  if constexpr (kWide == 4) {
+    const __m256i packed = _mm256_packus_epi16(_mm256_packs_epi32(values[0].raw, values[1].raw),
+                                               _mm256_packs_epi32(values[2].raw, values[3].raw));
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(out),
+                        _mm256_permutevar8x32_epi32(packed, order));
+    return;
+  }
+#endif
+  CONVFILT_UNROLL_ALL
+  for (int v = 0; v < kWide; ++v) store_bytes(values[v], out + v * lanes());
+}
+
+// Vectors side by side: enough independent sums to hide the latency of the multiply-add, few enough
+// to stay in registers. The older instruction sets have 16 of these.
 constexpr bool kManyRegisters =
     HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON;
 constexpr int kVectors = 4;
@@ -87,7 +198,7 @@ HWY_INLINE void filter_rows_of(const IntegerTaps& taps, const std::int32_t* cons
     filter_block<kRows, 1>(taps, sources, x, finish, out, x);
   }
   if (x == n) return;
-  // What lies beyond n belongs to another tile.
+  // The samples beyond n belong to another tile, so the last vector goes through a buffer.
   std::uint8_t ends[kRows][HWY_MAX_BYTES / 4];
   std::uint8_t* end_rows[kRows];
   for (int r = 0; r < kRows; ++r) end_rows[r] = out[r] ? ends[r] : nullptr;
@@ -162,12 +273,73 @@ void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
   }
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt::cpu
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace convfilt::cpu {
+
+namespace {
+
+constexpr int kLowBits = 15;
+
+std::int32_t high_part(std::int32_t weight) {
+  if (weight >= -32767 && weight <= 32767) return 0;
+  return (weight + (1 << (kLowBits - 1))) >> kLowBits;
+}
+
+std::int32_t low_part(std::int32_t weight) {
+  return weight - high_part(weight) * (1 << kLowBits);
+}
+
+std::int32_t pair_of(std::int32_t first, std::int32_t second) {
+  return std::int32_t((std::uint32_t(second) << 16) | (std::uint32_t(first) & 0xffff));
+}
+
+// Adds the places where some output row has a weight other than zero. Zero weights would add
+// nothing to an integer sum.
+template <class Weight>
+void add_taps(IntegerTaps& taps, int width, int step, std::int32_t (*part)(std::int32_t),
+              Weight&& weight) {
+  std::vector<std::int32_t> pairs;
+  for (int slot = 0; slot < taps.slots; ++slot) {
+    for (int i = 0; i < width; ++i) {
+      pairs.clear();
+      for (int r = 0; r < taps.rows; ++r) {
+        pairs.push_back(pair_of(part(weight(i, 2 * slot - r)), part(weight(i, 2 * slot + 1 - r))));
+      }
+      if (std::all_of(pairs.begin(), pairs.end(), [](std::int32_t p) { return p == 0; })) continue;
+      taps.places.push_back({slot, i * step});
+      taps.weights.insert(taps.weights.end(), pairs.begin(), pairs.end());
+    }
+  }
+}
+
+}  // namespace
+
+IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int width, int height,
+                              int step, int rows) {
+  IntegerTaps taps;
+  taps.rows = rows;
+  taps.slots = (height + rows) / 2;
+  const auto weight = [&](int i, int j) {
+    return j < 0 || j >= height ? 0 : weights[std::size_t(j) * width + i];
+  };
+  add_taps(taps, width, step, high_part, weight);
+  taps.high = taps.count();
+  add_taps(taps, width, step, low_part, weight);
+  return taps;
+}
+
+IntegerTaps taps_on_pixel_pairs(const std::vector<std::int32_t>& weights, int step) {
+  // The taps are those of a column of weights on row pairs, turned: slot q becomes pixel 2q.
+  IntegerTaps taps = taps_on_row_pairs(weights, 1, int(weights.size()), 1, 1);
+  for (Place& place : taps.places) place = {0, place.slot * 2 * step};
+  taps.slots = 1;
+  return taps;
+}
 
 HWY_EXPORT(make_pairs);
 HWY_EXPORT(filter_rows);
@@ -181,7 +353,8 @@ VectorFinish::VectorFinish(const IntegerFinish& finish)
       half(std::int32_t(finish.half)),
       even(std::int32_t(finish.even)) {
   constexpr std::int32_t kSumLimit = 1 << 30;  // |sums| stay below, see arithmetic.hpp
-  // Beyond, sum + offset might need more than 32 bits, unless the sum is saturated before.
+  // With a larger offset, sum + offset might need more than 32 bits unless the sum is saturated
+  // first.
   const bool fits = -kSumLimit < offset && offset < kSumLimit - half;
   shift =
       fits && std::has_single_bit(finish.divisor) ? int(std::bit_width(finish.divisor)) - 1 : -1;

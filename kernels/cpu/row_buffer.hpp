@@ -10,8 +10,8 @@
 
 namespace convfilt::cpu {
 
-/// Samples that a kernel may read or write beyond the end of a row: one block of the widest vectors
-/// (8 of 64 bytes).
+/// Samples that the inner loops may read or write beyond the end of a row: one block of the widest
+/// vectors (8 of 64 bytes).
 inline constexpr int kSlack = 128;
 
 /// Rows of equal length, each aligned for the widest vectors and followed by kSlack samples.
@@ -33,12 +33,13 @@ class RowBuffer {
   hwy::AlignedFreeUniquePtr<T[]> data_;
 };
 
-/// Where a weight's source lies: in which slot after the ring's first, how many samples into it.
+/// Where the source of a weight lies: `slot` slots after the ring's first, `offset` samples into
+/// it.
 struct Place {
   int slot, offset;
 };
 
-/// The slots that a group of output rows reads. Slot s of the tile lies in row s % slots.
+/// The slots that the output rows computed together read. Slot s of the tile lies in row s % slots.
 template <class T>
 class Ring {
  public:
@@ -63,9 +64,9 @@ class Ring {
   RowBuffer<T> rows_;
 };
 
-/// Walks a tile from top to bottom, `rows` output rows at a time: fill(slot) is called once for
-/// every slot, in order, then emit(y, first) when slots first..first+slots-1 are there for rows
-/// y..y+rows-1.
+/// Walks a tile from top to bottom, `rows` output rows at a time. It calls fill(slot) once for
+/// every slot, in order, and emit(y, first) when slots first..first+slots-1 are filled for the
+/// output rows y..y+rows-1.
 template <class Fill, class Emit>
 void sweep(int y0, int y1, int rows, int rows_per_slot, int slots, Fill&& fill, Emit&& emit) {
   int filled = 0;

@@ -1,4 +1,4 @@
-/// Rows of the picture with their ghost cells, as the row kernels read them.
+/// Rows of the picture with their ghost cells, as the inner loops read them.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace convfilt::cpu {
 
-/// Gives, for a tile, the samples of any row from `left` pixels before it to `right` pixels after
+/// Gives a tile the samples of any row, from `left` pixels before the tile to `right` pixels after
 /// it.
 template <class T>
 class SourceRows {
@@ -25,7 +25,7 @@ class SourceRows {
         left_(left),
         right_(right) {
     for (int x = -left; x < 0; ++x) before_.push_back(border_index(border_, x, width_));
-    // Mode::full has outputs beyond the picture.
+    // The last tile may end beyond the picture, since Mode::full has outputs there.
     const int end = problem.out_width() + right;
     for (int x = width_; x < end; ++x) after_.push_back(border_index(border_, x, width_));
   }
@@ -36,8 +36,8 @@ class SourceRows {
            std::size_t(channels_);
   }
 
-  /// The samples of row y, any y, for output pixels [x0, x1): in the picture itself where they and
-  /// kSlack more lie there, else gathered in `buffer`.
+  /// The samples of row y, which may lie outside the picture, for the output pixels [x0, x1). They
+  /// are read in place where they and kSlack more lie in the picture, else gathered in `buffer`.
   const T* row(PictureView<const std::byte> in, int x0, int x1, int y, T* buffer) const {
     const int first = x0 - left_, last = x1 + right_;  // ghost pixels included
     const int source_y = border_index(border_, y, height_);
@@ -73,7 +73,7 @@ class SourceRows {
   Border border_;
   T ghost_;
   int left_, right_;
-  std::vector<int> before_, after_;  ///< which pixel a ghost cell takes; -1 = the border value
+  std::vector<int> before_, after_;  ///< the pixel that a ghost cell copies; -1 = the border value
 };
 
 }  // namespace convfilt::cpu

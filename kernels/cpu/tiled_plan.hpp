@@ -1,4 +1,4 @@
-/// What the plans of this folder share: tiles on all cores, rows of output, the clock.
+/// A plan that filters tile by tile on all cores: strategy `cpu` and `separable` on the CPU.
 #pragma once
 
 #include <chrono>
@@ -11,8 +11,8 @@
 
 namespace convfilt::cpu {
 
-/// A plan that filters tile by tile. Each thread has a Worker, made when it first runs and kept, so
-/// that repeated runs take no memory.
+/// Each thread has a Worker, which is made when the thread first runs and then kept, so that
+/// repeated runs allocate no memory.
 template <class Worker>
 class TiledPlan : public Plan {
  public:
@@ -40,7 +40,7 @@ class TiledPlan : public Plan {
   }
 
  protected:
-  /// Buffers for tiles of up to that many pixels.
+  /// Makes the buffers for tiles of up to that many pixels' width.
   virtual std::unique_ptr<Worker> make_worker(int pixels) const = 0;
 
   virtual void filter_tile(Worker& worker, const Tile& tile, PictureView<const std::byte> in,

@@ -5,11 +5,12 @@
 namespace convfilt::cpu {
 namespace {
 
-constexpr std::int64_t kSecondCache = 768 << 10;  // of 1 MB or 2 MB
-constexpr int kLeastPixels = 256;                 // below, what is done once per row and tile shows
-constexpr int kPixelStep = 64;  // whole vectors of any kind, for any number of channels
-constexpr int kTilesPerThread =
-    8;  // so that cores that are slower, or busy, do not keep the others waiting
+constexpr std::int64_t kSecondCache = 768 << 10;  // most of a second-level cache of 1 MB or 2 MB
+constexpr int kLeastPixels = 256;  // in narrower tiles the work per row and tile begins to show
+constexpr int kPixelStep = 64;     // makes whole vectors of any kind, whatever the channels
+
+// Several tiles a thread keep the other cores busy where one is slower, or has other work.
+constexpr int kTilesPerThread = 8;
 
 int ceil_div(std::int64_t a, std::int64_t b) {
   return int((a + b - 1) / b);
@@ -23,8 +24,8 @@ std::vector<Tile> cut_in_tiles(const Problem& problem, const TileCost& cost, int
     pixels = std::min<std::int64_t>((kSecondCache - cost.fixed_bytes) / cost.bytes_per_pixel,
                                     kLeastPixels);
   }
-  // Bands first, since rows of many pixels are the better ones; narrower strips where bands alone
-  // do not give every core its share.
+  // Long rows are faster, so the picture is cut into bands first. Strips become narrower where
+  // bands alone do not give every core its share.
   const int wanted = threads == 1 ? 1 : kTilesPerThread * threads;
   const int most_bands = std::max(1, problem.out_height() / std::max(1, cost.least_rows));
   const int least_strips = ceil_div(wanted, most_bands);

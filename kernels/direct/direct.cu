@@ -1,18 +1,18 @@
 // direct: sums in registers, fed by loads of 16 bytes.
 //
-//   Squares of a known side: a warp walks down a strip, and keeps the sums of all rows of
-//   outputs that the row of samples at hand adds to. No shared memory; weights are operands.
+//   Squares of a known side (walk.hpp): a warp walks down a strip of the picture. It keeps the sums
+//   of all rows of outputs that the current row of samples adds to. There is no shared memory, and
+//   weights are operands of the multiply-adds.
 //
-//       | s s s s | s s s s | s s s s |      read once, for h rows of outputs:
-//                   o o o o                  the sums move down a place as they are added to
+//       | s s s s | s s s s | s s s s |      Each row is read once for h rows of outputs,
+//                   o o o o                  whose sums move on by a place as they are added to.
 //
-//   Masks of other sizes, and parts of masks: a tile in shared memory, 4 x 8 outputs a
-//   thread; a chunk of 4 weights or samples read from it serves 32 multiply-adds.
+//   Masks of other sizes, and parts of masks (tile.hpp): a tile in shared memory, and 4 x 8 outputs
+//   a thread. A chunk of 4 weights or samples read from the tile serves 32 multiply-adds.
 //
 //   Global reads per output: (1 + (h - 1) / rows) * ceil((w + 3) / 4) of 32-bit samples, e.g. 2 at
 //   5x5, of which the caches give all but one.
 //   Siblings: unrolled reads every row h times; tensor does 8 bits on tensor cores.
-//   direct_walk.hpp and direct_tile.hpp are the kernels.
 
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/contract/dispatch.hpp"
@@ -22,18 +22,18 @@
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/plan/side_samples.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::direct {
 namespace {
 
 using std::uint16_t;
 using std::uint8_t;
 
-// The loop of larger ones would no longer fit the cache of instructions, so that the tile is as
-// fast. Fewer are compiled for 16-bit samples, to save time.
+// The loop for a larger side would no longer fit into the instruction cache, and the tile is as
+// fast there. For 16-bit samples fewer sides are compiled, which saves build time.
 template <class T>
 constexpr int kLargestWalk = std::is_same_v<T, float> ? 21 : 17;
 
-/// Whether a warp walks down the picture.
+/// Whether the problem is solved by walking down the picture, not by tiles.
 bool walks(const Problem& p) {
   const int side = p.mask.width;
   const int largest = p.depth == Depth::f32 ? kLargestWalk<float> : kLargestWalk<uint16_t>;
@@ -41,7 +41,7 @@ bool walks(const Problem& p) {
          side % 2 == 1 && (p.channels == 1 || p.channels == 3);
 }
 
-/// Calls f with what lanes reach, and the kernel.
+/// Calls f with the Reach and the kernel for this side and these channels.
 template <class T, int kSide = 3, class F>
 decltype(auto) with_walk(int side, int channels, F f) {
   if constexpr (kSide + 2 <= kLargestWalk<T>) {
@@ -60,7 +60,8 @@ WalkGrid walk_grid(R, Kernel kernel, int width, int height) {
   if (R::kTuning.guarded) {
     grid.rows = ceil_div(ceil_div(grid.strips * height, blocks), R::kTogether) * R::kTogether;
   } else {
-    // These wait for memory, which likes neighbours that read the same rows at the same time.
+    // These walks wait for memory, which is faster when neighbours read the same rows at the same
+    // time. So strips are cut into whole equal pieces instead.
     grid.rows = even_rows(height, R::kTogether, grid.strips, blocks, R::kSide - 1);
     grid.length = ceil_div(height, grid.rows) * grid.rows;
   }
@@ -76,8 +77,8 @@ class WalkPlan : public DevicePlan {
             {.width = kMostWalkedPixels, .interleaved = true, .sides = walk_sides<T>(problem)}),
         mask_(prepare_mask<T>(problem.mask).parts().front()),
         ghost_(ghost_sample<T>(problem)) {
-    // The first row's sums are not added to zero here, and may be -0. An offset of 0 makes that 0
-    // in the end, but one of -0 would not.
+    // The first row's sums are not added to a zero here, so they may be -0. Adding an offset of 0
+    // turns them into 0 at the end, but adding -0 would not.
     mask_.finish.offset += 0.0f;
   }
 
@@ -97,7 +98,7 @@ class WalkPlan : public DevicePlan {
              samples, out, ghost_, problem_.border, grid, mask);
     });
   }
-  /// So that the samples of the first output begin at a whole address.
+  /// The margin lets the samples of the first output begin at an aligned address.
   int margin(Shift shift) const override { return -(mask_.dx + shift.x) * step() * int(sizeof(T)); }
   std::size_t scratch_bytes(int, int, int) const override { return 0; }
   void allocate_scratch(int, int, int) override {}
@@ -182,7 +183,6 @@ Geometry geometry(const Problem& p, const Tuning&) {
 
 }  // namespace
 
-namespace direct {
 extern const Implementation implementation{
     .name = "direct",
     .summary = "sums in registers, any depth: warps walk down the picture, or threads share a tile",
@@ -191,6 +191,5 @@ extern const Implementation implementation{
     .prepare = prepare,
     .geometry = geometry,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::direct

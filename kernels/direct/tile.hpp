@@ -1,12 +1,72 @@
-/// Masks of any size: a tile in shared memory, 4 rows of 8 neighbouring outputs a thread.
+/// Masks of any size: a block keeps an input tile in shared memory, and each of its threads sums 4
+/// rows of 8 neighbouring outputs.
 #pragma once
 
 #include "kernels/contract/float_samples.hpp"
-#include "kernels/direct/chunks.hpp"
+#include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::direct {
 
-/// Masks of kChunks * 4 - 3 to kChunks * 4 columns. A block has one channel of the pixels.
+constexpr int kLanesAcross = 16;  // threads of a warp beside each other; a warp has two such rows
+constexpr int kTileWarps = 4;     // in a block, below each other
+constexpr int kThreadColumns = 8, kThreadRows = 4;  // outputs of a thread
+constexpr int kChunk = 4;  // weights or samples in one shared-memory read of 16 bytes
+constexpr int kTileColumns = kLanesAcross * kThreadColumns;  // in pixels
+constexpr int kTileRows = kTileWarps * 32 / kLanesAcross * kThreadRows;
+
+/// Columns of the input tile for masks of so many chunks.
+constexpr int tile_in_columns(int chunks) {
+  return kTileColumns + chunks * kChunk;
+}
+constexpr std::size_t tile_shared_bytes(int chunks) {
+  return 4 * std::size_t((kTileRows + kMaxPartSide - 1) * tile_in_columns(chunks) +
+                         kMaxPartSide * chunks * kChunk);
+}
+constexpr int kMostChunks = (kMaxPartSide + kChunk - 1) / kChunk;
+static_assert(tile_shared_bytes(kMostChunks) <= 48 * 1024,
+              "the tile and the weights exceed static shared memory");
+
+template <class Sum>
+using ThreadSums = Sum[kThreadRows][kThreadColumns];
+
+/// Adds one row of samples to a thread's sums. The samples meet row j of the mask in the first row
+/// of outputs, and row j - r in the r-th. With kGuarded some of these rows lie outside the mask and
+/// are left out.
+template <int kChunks, bool kGuarded, class Sum, class Tile, class Weights>
+CONVFILT_DEVICE inline void add_samples(Tile& in_tile, Weights& weights, int width, int height,
+                                        int row, int col, int j, ThreadSums<Sum>& sums) {
+  ThreadSums<Sum> row_sums = {};
+  Four<Sum> samples[3] = {shared4(in_tile, row, col), shared4(in_tile, row, col + kChunk), {}};
+  const auto is_used = [&](int r) { return !kGuarded || (j - r >= 0 && j - r < height); };
+  CONVFILT_UNROLL(kChunks)
+  for (int chunk = 0; chunk < kChunks; ++chunk) {
+    samples[2] = shared4(in_tile, row, col + (chunk + 2) * kChunk);
+    CONVFILT_UNROLL(kThreadRows)
+    for (int r = 0; r < kThreadRows; ++r) {
+      if (!is_used(r)) continue;
+      const Four<Sum> taps = shared4(weights, j - r, chunk * kChunk);
+      CONVFILT_UNROLL(kChunk)
+      for (int t = 0; t < kChunk; ++t) {
+        if (t > 0 && chunk == kChunks - 1 && chunk * kChunk + t >= width) break;
+        CONVFILT_UNROLL(kThreadColumns)
+        for (int n = 0; n < kThreadColumns; ++n) {
+          const Sum sample = samples[(t + n) / kChunk].samples[(t + n) % kChunk];
+          row_sums[r][n] = multiply_add(taps.samples[t], sample, row_sums[r][n]);
+        }
+      }
+    }
+    samples[0] = samples[1];
+    samples[1] = samples[2];
+  }
+  CONVFILT_UNROLL(kThreadRows)
+  for (int r = 0; r < kThreadRows; ++r) {
+    if (!is_used(r)) continue;
+    CONVFILT_UNROLL(kThreadColumns)
+    for (int n = 0; n < kThreadColumns; ++n) sums[r][n] += row_sums[r][n];
+  }
+}
+
+/// For masks of kChunks * 4 - 3 to kChunks * 4 columns. A block computes one channel of its pixels.
 template <class T, int kChunks>
 __global__ void __launch_bounds__(kTileWarps * 32)
     tile_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<SumOf<T>> partial, T ghost,
@@ -55,7 +115,7 @@ __global__ void __launch_bounds__(kTileWarps * 32)
   }
   __syncthreads();
 
-  // Compute, a row of samples after the other.
+  // Compute, one row of samples after the other.
   const int col = threadIdx.x % kLanesAcross * kThreadColumns;
   const int row = (threadIdx.y * (32 / kLanesAcross) + threadIdx.x / kLanesAcross) * kThreadRows;
   const int x = tile_x + col, y = tile_y + row, width = out.width / channels;
@@ -80,7 +140,7 @@ __global__ void __launch_bounds__(kTileWarps * 32)
     }
   }
 
-  // Store whole words where the outputs lie beside each other.
+  // Store whole words where a thread's outputs lie beside each other in memory.
   CONVFILT_UNROLL(kThreadRows)
   for (int r = 0; r < kThreadRows; ++r) {
     if (y + r >= out.height) continue;
@@ -106,4 +166,4 @@ __global__ void __launch_bounds__(kTileWarps * 32)
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::direct

@@ -1,14 +1,176 @@
-/// Squares of a known side: a warp walks down a strip of the picture, and every row that it reads
-/// adds to as many rows of outputs as the mask has.
+/// Squares of a known side: a warp walks down a strip of the picture, and every row of samples that
+/// it reads is added to as many rows of outputs as the mask has rows.
 #pragma once
 
-#include "kernels/direct/rows.hpp"
+#include "kernels/contract/float_samples.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/edge_row.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::direct {
 
-/// A lane's strip. The samples of output x begin at column x of `in`, and go on beyond its rows:
-/// side_samples.hpp wrote there what the border makes up. Rows of `out` have room for whole words.
+constexpr int kWalkWarps = 4;  // in a block, side by side
+
+/// How a picture is shared out among blocks. Its strips, laid one below the other, make up one long
+/// strip. Each block walks an equal number of its rows, so that all blocks end together.
+struct WalkGrid {
+  int strips;
+  int length;  ///< rows of a strip: at least as many as there are rows of outputs
+  int rows;    ///< rows that a block walks
+};
+
+/// How strips are walked down.
+struct WalkTuning {
+  int together;  ///< rows of samples that are added at once, so that one weight serves them all
+  bool ahead;    ///< whether the next rows are loaded while these are added
+  int near;      ///< how many rows ahead samples are prefetched into the L2 cache; 0 = not at all
+  bool guarded;  ///< whether a strip's first and last rows leave out rows of the mask
+  int unrolled;  ///< turns of the loop that are unrolled
+  int warps;     ///< warps for whose registers an SM shall have room
+};
+
+/// The fastest choices measured on an H200. Large masks run best with few warps that keep all their
+/// sums and the next rows in registers. More warps would be at different places of a long loop, and
+/// would wait for instructions. From 15x15 on, a loop that adds two rows no longer fits into the
+/// instruction cache.
+constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
+  const bool colour = channels > 1;
+  switch (side) {
+    case 3: return {2, true, 0, false, 2, 28};
+    case 5:
+      if (!is_float) return {1, true, 0, false, 1, 20};
+      if (colour) return {2, false, 2, false, 1, 20};
+      return {2, true, 0, false, 1, 24};
+    case 7:
+      if (!is_float) return {1, true, 0, true, 1, 16};
+      if (colour) return {1, false, 4, false, 1, 20};
+      return {2, false, 2, false, 1, 20};
+    case 9:
+      if (!is_float && colour) return {1, true, 0, true, 1, 12};
+      if (colour) return {2, false, 2, true, 1, 12};
+      return {2, true, 0, true, 1, 12};
+    case 11: return {2, true, 0, true, 1, 8};
+    case 13:
+      if (colour) return {1, true, 0, true, 1, 12};
+      return {2, true, 0, true, 1, 8};
+    default: return {1, true, 0, true, 1, 8};
+  }
+}
+
+/// What a lane reads of a row of samples, in pieces of as many samples as it has outputs. A piece
+/// is 16 bytes for small masks, which wait for memory. For large masks it is four samples, because
+/// the sums of more outputs would not fit into the registers.
+template <class T, int kSide_, int kChannels>
+struct Reach {
+  static constexpr int kSide = kSide_;
+  static constexpr int kOutputs = kSide <= 7 ? kIn16<T> : 4;
+  static constexpr int kSamples = kOutputs + (kSide - 1) * kChannels;
+  static constexpr int kLoads = (kSamples + kOutputs - 1) / kOutputs;
+  static constexpr WalkTuning kTuning = walk_tuning(kSide, kChannels, sizeof(T) == 4);
+  static constexpr int kTogether = kTuning.together;
+  static_assert((kSide - 1) % kTogether == 0);
+
+  using Piece = std::conditional_t<kOutputs == kIn16<T>, Bytes16, Four<T>>;
+  using Row = Piece[kLoads];
+  using Samples = float[kSamples];
+  using Sums = float[kSide][kOutputs];
+};
+
+/// Loads the piece that begins at (x, y).
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece load_piece(const PlaneView<const T>& in, int x, int y) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return load16(in, x, y);
+  } else {
+    return load4(in, x, y);
+  }
+}
+
+/// A piece made of these samples.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece piece_of(const T* samples) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return bytes16_of(samples);
+  } else {
+    return {samples[0], samples[1], samples[2], samples[3]};
+  }
+}
+
+/// Ends the sums of a lane's outputs in one row.
+template <class R, class T>
+CONVFILT_DEVICE inline typename R::Piece ends_of(const FloatFinish& f,
+                                                 const float (&sums)[R::kOutputs]) {
+  if constexpr (R::kOutputs == kIn16<T>) {
+    return finished<T>(f, sums);
+  } else {
+    float all[kIn16<T>] = {};
+    CONVFILT_UNROLL(R::kOutputs)
+    for (int n = 0; n < R::kOutputs; ++n) all[n] = sums[n];
+    const Bytes16 words = finished<T>(f, all);
+    return {sample_of<T>(words, 0), sample_of<T>(words, 1), sample_of<T>(words, 2),
+            sample_of<T>(words, 3)};
+  }
+}
+
+/// The samples of a row's pieces, as floats.
+template <class T, class R>
+CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Samples& samples) {
+  CONVFILT_UNROLL(R::kSamples)
+  for (int n = 0; n < R::kSamples; ++n) {
+    const auto& piece = row[n / R::kOutputs];
+    if constexpr (R::kOutputs == kIn16<T>) {
+      samples[n] = sum_of(sample_of<T>(piece, n % R::kOutputs));
+    } else {
+      samples[n] = sum_of(piece.samples[n % R::kOutputs]);
+    }
+  }
+}
+
+/// Adds row k of the strip, and the rows that are added together with it. Row k meets row j of the
+/// mask in the outputs of row k - j, whose sums the row before left at j - 1. The sums thus move on
+/// by one place with each row that is added, and those at kSide - 1 are complete. With kGuarded
+/// some of these outputs lie outside the strip, which has `rows` rows, and are left out.
+template <class R, int kSide, int kChannels, bool kGuarded, class T>
+CONVFILT_DEVICE inline void add_rows(const MaskPart<T>& mask,
+                                     const typename R::Samples (&samples)[R::kTogether], int k,
+                                     int rows, typename R::Sums& sums,
+                                     float (&complete)[R::kTogether][R::kOutputs]) {
+  constexpr int kOutputs = R::kOutputs, kTogether = R::kTogether;
+  float after[kOutputs] = {};  // the second row's products for the sums at j + 1
+  CONVFILT_UNROLL(kSide)
+  for (int j = kSide - 1; j >= 0; --j) {
+    if (kGuarded && (j >= k + kTogether || k - j >= rows)) continue;
+    float row_sums[kTogether][kOutputs] = {};
+    CONVFILT_UNROLL(kSide)
+    for (int i = 0; i < kSide; ++i) {
+      const float weight = mask.weights[j * kSide + i];
+      CONVFILT_UNROLL(kTogether)
+      for (int r = 0; r < kTogether; ++r) {
+        CONVFILT_UNROLL(kOutputs)
+        for (int n = 0; n < kOutputs; ++n) {
+          row_sums[r][n] = multiply_add(weight, samples[r][n + i * kChannels], row_sums[r][n]);
+        }
+      }
+    }
+    CONVFILT_UNROLL(kOutputs)
+    for (int n = 0; n < kOutputs; ++n) {
+      const float sum = j == 0 ? row_sums[0][n] : sums[j > 0 ? j - 1 : 0][n] + row_sums[0][n];
+      if (kTogether == 1) {
+        sums[j][n] = sum;
+      } else {
+        if (j < kSide - 1) sums[j < kSide - 1 ? j + 1 : j][n] = sum + after[n];
+        after[n] = row_sums[kTogether - 1][n];
+        if (j == 0) sums[0][n] = after[n];
+      }
+      if (j == kSide - 1) complete[0][n] = sum;
+    }
+  }
+  CONVFILT_UNROLL(kOutputs)
+  for (int n = 0; n < kOutputs; ++n) complete[kTogether - 1][n] = sums[kSide - 1][n];
+}
+
+/// A lane's strip. The samples of output x begin at column x of `in`. They go on beyond the ends of
+/// its rows, where side_samples.hpp has written what the border makes up. Rows of `out` have room
+/// for whole words.
 template <class T, int kSide, int kChannels>
 class Strip {
   using R = Reach<T, kSide, kChannels>;
@@ -22,15 +184,15 @@ class Strip {
                         Border border, const WalkGrid& grid)
       : picture_(in), outputs_(out), ghost_(ghost), border_(border), grid_(grid) {}
 
-  /// Walks a block's rows.
+  /// Walks the rows of this block.
   CONVFILT_DEVICE void walk(const MaskPart<T>& mask) {
     int at = int(blockIdx.x) * grid_.rows;
     const int end = min(at + grid_.rows, grid_.strips * grid_.length);
     begin(at, end, mask.dy);
     CONVFILT_UNROLL(1)
     for (int k = 0; k < in_rows();) {
-      // Between its first and its last rows a strip meets neither rows outside the picture nor
-      // outputs that are not its own.
+      // Between a strip's first and last rows no row lies outside the picture, and every output is
+      // the strip's own.
       const int last = out_.height - kTogether - kLoaded;
       CONVFILT_UNROLL(1)
       for (; k < in_rows() && (k < kSide - 1 || k > last); k += kTogether) step<true>(mask, k);
@@ -56,7 +218,8 @@ class Strip {
  private:
   CONVFILT_DEVICE int in_rows() const { return out_.height + kSide - 1; }
 
-  /// A strip from the long strip's row `at` on. Lanes beside the picture do as the last one in it.
+  /// Begins the strip that holds row `at` of the long strip, at that row. Lanes to the right of the
+  /// picture repeat the work of the last lane inside it.
   CONVFILT_DEVICE void begin(int at, int end, int dy) {
     const int lane = (at / grid_.length * kWalkWarps + threadIdx.y) * 32 + threadIdx.x;
     const int x = min(lane, (outputs_.width - 1) / R::kOutputs) * R::kOutputs;
@@ -67,10 +230,10 @@ class Strip {
     if (kLoaded) load_any(0, now_);
   }
 
-  /// Row k of the strip, and those added together with it.
+  /// Adds row k of the strip and the rows together with it, and stores the outputs then complete.
   template <bool kAtEnds>
   CONVFILT_DEVICE void step(const MaskPart<T>& mask, int k) {
-    // Load the next rows where there is little to compute meanwhile, else these.
+    // Load the next rows, or these where the walk does not load ahead.
     Rows next = {};
     Rows& loaded = kLoaded ? next : now_;
     if (kAtEnds) {
@@ -85,7 +248,7 @@ class Strip {
       }
     }
 
-    // Compute, and store the rows of outputs that are complete.
+    // Compute, and store the complete rows of outputs.
     typename R::Samples samples[kTogether];
     CONVFILT_UNROLL(kTogether)
     for (int r = 0; r < kTogether; ++r) unpack<T, R>(now_[r], samples[r]);
@@ -106,7 +269,7 @@ class Strip {
     }
   }
 
-  /// Loads rows from row k of the strip on, or what the border puts in their place.
+  /// Loads the rows from row k of the strip on; the border replaces those outside the picture.
   CONVFILT_DEVICE void load_any(int k, Rows& rows) const {
     T ghosts[R::kOutputs];
     CONVFILT_UNROLL(R::kOutputs)
@@ -128,13 +291,13 @@ class Strip {
   const T ghost_;
   const Border border_;
   const WalkGrid grid_;
-  PlaneView<const T> in_{};    ///< from the lane's samples on
-  PlaneView<T> out_{};         ///< and its outputs
-  int first_y_ = 0;            ///< of the rows that the strip reads
-  PlaneView<const T> here_{};  ///< from the next row on that is to be loaded, within the picture
+  PlaneView<const T> in_{};    ///< begins at the lane's first sample of a row
+  PlaneView<T> out_{};         ///< begins at the lane's first output in the strip
+  int first_y_ = 0;            ///< the picture's row that the strip reads first
+  PlaneView<const T> here_{};  ///< begins at the next row to load, within the picture
   T* to_ = nullptr;            ///< where the next outputs go
   Rows now_ = {};
-  typename R::Sums sums_ = {};  ///< the first row of the mask starts them: none is left from before
+  typename R::Sums sums_ = {};  ///< the mask's first row starts each, so none needs a reset
 };
 
 template <class T, int kSide, int kChannels>
@@ -146,4 +309,4 @@ __global__ void __launch_bounds__(kWalkWarps * 32,
   strip.walk(mask);
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::direct

@@ -1,23 +1,22 @@
-/// Plans of overlap-add and in-parts: blocks whose outputs overlap, by a schedule.
+/// The plans of overlap-add and in-parts, which add up blocks of overlapping outputs by a schedule.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/transform/block_schedule.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
 
-inline constexpr int kBlockColumns = 32;  // threads: one warp along a row
-inline constexpr int kBlockRows = 8;
+using namespace convfilt::transform;
 
-/// Each block's outputs computed directly from its samples (spatial_blocks.cu).
+/// Computes each block's outputs directly from its samples (spatial_blocks.cu).
 std::unique_ptr<Plan> make_spatial_blocks_plan(const Problem&, const PlanOptions&,
                                                const BlockSchedule&);
 
-/// Each block through the FFT (transformed_blocks.cu).
+/// Takes each block through the FFT (transformed_blocks.cu).
 std::unique_ptr<Plan> make_transformed_blocks_plan(const Problem&, const PlanOptions&,
                                                    const BlockSchedule&);
 
-/// In the domain of the options' tuning.
+/// Makes the plan for the domain that the options ask for.
 inline std::unique_ptr<Plan> make_blocks_plan(const Problem& problem, const PlanOptions& options,
                                               const BlockSchedule& schedule) {
   return options.tuning[Setting::domain] == kSpatial
@@ -25,4 +24,4 @@ inline std::unique_ptr<Plan> make_blocks_plan(const Problem& problem, const Plan
              : make_transformed_blocks_plan(problem, options, schedule);
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

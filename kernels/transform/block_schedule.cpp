@@ -7,16 +7,16 @@
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/contract/fft_size.hpp"
 
-namespace convfilt {
+namespace convfilt::transform {
 namespace {
 
 constexpr int kSpatialBlock = 32;
-constexpr int kSteps = 2;               // the least that keeps blocks apart, however small the mask
+constexpr int kSteps = 2;               // the least that keep the blocks of a step apart
 constexpr int kLeastTransform = 16;     // shorter transforms are all overhead
-constexpr int kLargestTransform = 512;  // 1 MB of spectrum a block: some 50 stay in an L2 cache
+constexpr int kLargestTransform = 512;  // a block's spectrum is 1 MB: some 50 stay in an L2 cache
 constexpr int kLargestPartTransform = 256;  // larger masks get more parts, not larger transforms
 
-/// The block side for which the transforms' work per output is least, S + side - 1 a power of two
+/// The block side S with the least transform work per output, where S + side - 1 is a power of two
 /// up to `largest` and S >= least_block; 0 when there is none.
 int best_block(int side, int least_block, int largest) {
   int best = 0;
@@ -33,7 +33,7 @@ int best_block(int side, int least_block, int largest) {
   return best;
 }
 
-/// Never larger than the samples that there are.
+/// The block's side, or the number of samples where that is less.
 int clipped(int block, int outputs, int side) {
   return std::min(block, outputs + side - 1);
 }
@@ -152,7 +152,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.in_rows = y.block;
   g.out_columns = x.block + x.part - 1;
   g.out_rows = y.block + y.part - 1;
-  g.lead_x = p.lead_x() - (x.part - 1);  // negative: the output tile starts further left
+  g.lead_x = p.lead_x() - (x.part - 1);  // where negative, the output tile begins further left
   g.lead_y = p.lead_y() - (y.part - 1);
   g.loads = double(x.block) * y.block * (spatial ? double(x.part) * y.part : 1.0);
   g.loads_per_output = spatial ? "w * h" : "1";
@@ -177,4 +177,4 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   return g;
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::transform

@@ -1,9 +1,9 @@
 // fft: the whole picture through one Fourier transform (Cooley and Tukey 1965; Oppenheim and
 // Schafer, "Discrete-Time Signal Processing", ch. 8).
 //
-//   A product of spectra is a cyclic convolution. With ghost cells made up around the
-//   picture, and zeros up to a size that FFTs are fast at, no output is reached by
-//   what wraps around.
+//   A product of spectra is a cyclic convolution. The picture is extended by its ghost
+//   cells, and by zeros up to a size that FFTs are fast at, so that what wraps around
+//   reaches no output.
 //
 //       <- w + W - 1 ->
 //      +--------------+---+
@@ -14,26 +14,25 @@
 //      +--------------+---+
 //
 //   Operations per output: about 5 log2(N) for N samples, there and back, e.g. 120 for
-//   4000 x 3000, whatever the mask's size. Global reads per output: 1 and the transforms' own.
+//   4000 x 3000, whatever the mask's size. Global reads per output: 1 and those of the transforms.
 //   A NaN or infinity in the picture spreads to every output.
 //   Siblings: overlap-save and overlap-add transform blocks, which stay in caches.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/sums.hpp"
-#include "kernels/transform/transform_plan.hpp"
+#include "kernels/transform/correlation.hpp"
+#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
+namespace transform {
 namespace {
 
-constexpr int kBlockColumns = 32;
-constexpr int kBlockRows = 8;
-
-/// What of the buffer is loaded, and where its first sample lies in the picture.
+/// The part of a buffer that is loaded, and where its first sample lies in the picture.
 struct Loaded {
   int columns, rows, x, y;
 };
 
-/// `in` has planes of that height, one below the other, as `samples` has blocks.
+/// `in` holds planes of that height, one below the other, as `samples` holds blocks.
 template <class T, Border B>
 __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
                             Loaded loaded, T ghost) {
@@ -47,32 +46,30 @@ __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> 
       inside ? float(load<B>(one, loaded.x + col, loaded.y + row, ghost)) : 0.0f;
 }
 
-class FftPlan : public TransformPlan {
+class FftPlan : public CorrelationPlan {
  public:
-  using TransformPlan::TransformPlan;
+  using CorrelationPlan::CorrelationPlan;
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
     filter_planes(in, out, 1, shift);
   }
 
-  // As many planes at a time as blocks were taken for: all or one.
+  // Filters all planes at a time where blocks were allocated for all, else one by one.
   void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
                      Shift shift) override {
     const int batch = blocks().batch;
-    if (batch < planes) return TransformPlan::filter_planes(in, out, planes, shift);
+    if (batch < planes) return CorrelationPlan::filter_planes(in, out, planes, shift);
     const Mask& mask = problem_.mask;
     const int in_height = in.height / planes, out_height = out.height / planes;
     const Loaded loaded{out.width + mask.width - 1, out_height + mask.height - 1,
                         shift.x - mask.anchor_x, shift.y - mask.anchor_y};
-    const dim3 block(kBlockColumns, kBlockRows);
-    const dim3 grid(ceil_div(blocks().columns, kBlockColumns), ceil_div(blocks().rows, kBlockRows),
-                    batch);
+    const dim3 grid = grid_over(blocks().columns, blocks().rows, batch);
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       with_border(problem_.border, [&](auto border) {
-        launch(grid, block, stream_, load_kernel<T, border()>, in.view<const T>(), in_height,
-               samples(), loaded, ghost_sample<T>(problem_));
+        launch(grid, block_of_threads(), stream_, load_kernel<T, border()>, in.view<const T>(),
+               in_height, samples(), loaded, ghost_sample<T>(problem_));
       });
       correlate();
       for (int plane = 0; plane < planes; ++plane) {
@@ -109,16 +106,17 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 }
 
 }  // namespace
+}  // namespace transform
 
 namespace fft {
 extern const Implementation implementation{
     .name = "fft",
     .summary = "the whole picture through one Fourier transform",
     .family = Family::transform,
-    .refuses = refuses,
-    .prepare = prepare,
+    .refuses = transform::refuses,
+    .prepare = transform::prepare,
     .needs = {.fft = true},
 };
-}
+}  // namespace fft
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -1,8 +1,9 @@
 // im2col: patches unfolded to a matrix, and one matrix product (Chellapilla, Puri and Simard,
 // "High Performance Convolutional Neural Networks for Document Processing", 2006).
 //
-//   Every output's neighbourhood becomes a column; the mask, as a row, times that matrix is the
-//   row of outputs. Samples are written w * h times, so that a library can multiply.
+//   Every output's neighbourhood becomes a column of a matrix. The mask, as a row, times that
+//   matrix is the row of outputs. Each sample is written w * h times, so that a library can
+//   multiply.
 //
 //                         outputs
 //                       +---------+
@@ -21,16 +22,17 @@
 #include "kernels/transform/im2col.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
+namespace transform {
 namespace {
 
 constexpr int kBlock = 256;  // outputs of a block of threads, neighbours mostly along a row
 constexpr int kTapsAtATime = 256;
-constexpr int kMostTaps = 128 * 128;  // shown to hold the bound on flat pictures of 16 bits
+constexpr int kMostTaps = 128 * 128;  // tests show the bound for these on flat 16-bit pictures
 
 /// Consecutive outputs, row after row of the plane.
 struct Outputs {
   std::int64_t first;
-  int count, width;  ///< width of the plane
+  int count, width;  ///< the number of outputs, and the plane's width
 
   CONVFILT_HD int x(int k) const { return int((first + k) % width); }
   CONVFILT_HD int y(int k) const { return int((first + k) / width); }
@@ -101,7 +103,8 @@ class Im2colPlan : public DevicePlan {
   }
 
  private:
-  // A few taps at a time: one long sum in single precision loses steps of 16 bits, none of 8.
+  // Sums a few taps at a time. One long sum in single precision would lose steps of 16 bits, though
+  // none of 8.
   void multiply(const PlaneView<float>& row, const PlaneView<float>& patches,
                 const PlaneView<float>& sums) const {
     const int most = problem_.depth == Depth::u8 ? row.width : kTapsAtATime;
@@ -137,16 +140,17 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 constexpr Setting kOwnSettings[] = {Setting::gemm};
 
 }  // namespace
+}  // namespace transform
 
 namespace im2col {
 extern const Implementation implementation{
     .name = "im2col",
     .summary = "patches unfolded to a matrix, times the mask as a row",
     .family = Family::transform,
-    .refuses = refuses,
-    .prepare = prepare,
-    .settings = kOwnSettings,
+    .refuses = transform::refuses,
+    .prepare = transform::prepare,
+    .settings = transform::kOwnSettings,
 };
-}
+}  // namespace im2col
 
 }  // namespace convfilt::CONVFILT_BACKEND

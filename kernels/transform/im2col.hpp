@@ -1,14 +1,14 @@
-/// What im2col's two ways to multiply share.
+/// What the two ways to multiply in im2col share.
 #pragma once
 
 #include "kernels/plan/device_plan_base.hpp"
-#include "kernels/transform/transform_plan.hpp"
+#include "kernels/transform/correlation.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
 
-constexpr std::size_t kPatchBytes = 64 << 20;  ///< of patches at a time
+constexpr std::size_t kPatchBytes = 64 << 20;  ///< patches that are made at a time
 
-/// --gemm=strassen (im2col_strassen.cu).
+/// The plan for --gemm=strassen (im2col_strassen.cu).
 std::unique_ptr<Plan> im2col_by_strassen(const Problem&, const PlanOptions&);
 
 /// A buffer as a matrix without gaps.
@@ -16,7 +16,7 @@ inline PlaneView<float> view(const DeviceBuffer& buffer, int columns, int rows) 
   return {reinterpret_cast<float*>(buffer.data()), columns, rows, columns};
 }
 
-/// Floats to the beginning of a buffer, in stream order.
+/// Copies floats to the beginning of a buffer, in stream order.
 inline void upload_floats(const std::vector<float>& values, const DeviceBuffer& buffer,
                           const Stream& stream) {
   const std::size_t bytes = values.size() * sizeof(float);
@@ -28,4 +28,4 @@ inline PlaneView<const float> read(const PlaneView<float>& m) {
   return {m.data, m.width, m.height, m.stride};
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -1,7 +1,7 @@
 // im2col --gemm=strassen: the mask as a banded matrix, by one level of Strassen's recursion.
 //
-//   A segment of n outputs of a row needs n + w - 1 samples of each of h rows: one row of the
-//   patches. Each row of the mask becomes a Toeplitz block, zero beside its band.
+//   A segment of n outputs of a row needs n + w - 1 samples of each of h rows, which make one row
+//   of the patches. Each row of the mask becomes a banded Toeplitz block.
 //
 //                 h * (n + w - 1)         n
 //               +-----------------+     +----+
@@ -12,24 +12,22 @@
 //
 //   Multiplications per output: 7/8 * h * (n + w - 1), e.g. 7/8 * 101 * 164 at 101x101: Strassen
 //   saves 1/8, the zeros beside the band cost (n + w - 1) / w times as many, here 1.62.
-//   n is the mask's width, within 16..64: longer segments mean more zeros, shorter ones more
-//   patches. Sibling: the library product of im2col has no zeros.
+//   n is the mask's width, but at least 16 and at most 64. Longer segments would mean more zeros,
+//   shorter ones more patches. Sibling: the library product of im2col has no zeros.
 
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/transform/grid.hpp"
 #include "kernels/transform/im2col.hpp"
 #include "kernels/transform/strassen.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
 namespace {
-
-constexpr int kBlockColumns = 32;
-constexpr int kBlockRows = 8;
 
 constexpr int even(int n) {
   return n + n % 2;
 }
 
-/// Segments of outputs, row after row of the plane.
+/// Segments of outputs, one row of the plane after the other.
 struct Segments {
   int length, across, first, count;
 
@@ -74,7 +72,6 @@ class StrassenPlan : public DevicePlan {
     const Mask& mask = problem_.mask;
     const int total = ceil_div(out.width, length_) * out.height;
     const int chunk = chunk_for(out.width, out.height);
-    const dim3 block(kBlockColumns, kBlockRows);
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       for (int first = 0; first < total; first += chunk) {
@@ -82,17 +79,16 @@ class StrassenPlan : public DevicePlan {
                                 std::min(chunk, total - first)};
         const PlaneView<float> patches = view(patches_, inner_, even(segments.count));
         const PlaneView<float> sums = view(sums_, length_, even(segments.count));
-        const int down = ceil_div(patches.height, kBlockRows);
         with_border(problem_.border, [&](auto border) {
-          launch(dim3(ceil_div(inner_, kBlockColumns), down), block, stream_,
+          launch(grid_over(inner_, patches.height), block_of_threads(), stream_,
                  unfold_kernel<T, border()>, in.view<const T>(), patches, segments, span_,
                  mask.height, shift.x - mask.anchor_x, shift.y - mask.anchor_y,
                  ghost_sample<T>(problem_));
         });
         strassen_multiply(gemm_, patches, view(device_factors_, 1, 1).data, sums,
                           view(space_, 1, 1).data, stream_);
-        launch(dim3(ceil_div(length_, kBlockColumns), down), block, stream_, finish_kernel<T>, sums,
-               out.view<T>(), segments, FloatFinish{1, float(mask.offset)});
+        launch(grid_over(length_, patches.height), block_of_threads(), stream_, finish_kernel<T>,
+               sums, out.view<T>(), segments, FloatFinish{1, float(mask.offset)});
       }
     });
   }
@@ -127,9 +123,9 @@ class StrassenPlan : public DevicePlan {
     return bands;
   }
 
-  // As many segments as kPatchBytes hold, an even number.
+  // As many segments at a time as kPatchBytes hold, but an even number.
   int chunk_for(int out_width, int out_height) const {
-    constexpr std::size_t kMost = 65534 * kBlockRows;  // of a grid's y
+    constexpr std::size_t kMost = 65534 * kBlockRows;  // keeps a grid's y within 65,535
     const std::size_t fitting = kPatchBytes / sizeof(float) / inner_ / 2 * 2;
     return even(std::min<int>(std::clamp<std::size_t>(fitting, 2, kMost),
                               ceil_div(out_width, length_) * out_height));
@@ -147,4 +143,4 @@ std::unique_ptr<Plan> im2col_by_strassen(const Problem& problem, const PlanOptio
   return std::make_unique<StrassenPlan>(problem, options);
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -1,25 +1,29 @@
 // in-parts: picture and mask both cut, for masks of any size (partitioned convolution; Wefers,
 // Partitioned Convolution Algorithms for Real-Time Auralization, 2015, ch. 5).
 //
-//   Blocks of S x S samples, parts of P x P weights. Block b under part m gives outputs of
-//   block b - m, so those of block k collect the pairs along a diagonal:
+//   The picture is cut into blocks of S x S samples, the mask into parts of P x P weights. Block b
+//   under part m gives outputs of block b - m, so the outputs of block k collect a row of pairs:
 //
 //               part 0   part 1   part 2
 //       k = 0   block 0  block 1  block 2      frequency: one transform a block and a part,
 //       k = 1   block 1  block 2  block 3      one inverse a row of this table:
 //       k = 2   block 2  block 3  block 4      Y[k] = sum over m of X[k + m] * conj(M[m])
 //
-//   A pair reaches S + P - 1 outputs, P - 1 of them shared with the next row. So rows are
-//   added in two steps an axis, even ones before odd ones. In the spatial domain a division is
-//   one part and one step, four a part: its pairs lie 2 * S apart, S + P - 1 <= 2 * S wide, and
-//   never write the same interval. No atomics, unless --accumulate=atomic.
+//   A pair reaches S + P - 1 outputs, of which the next row shares P - 1. So rows are added in two
+//   steps an axis, even ones before odd ones. In the spatial domain a launch takes one part and one
+//   step, which makes four launches a part. Its pairs lie 2 * S apart and are S + P - 1 <= 2 * S
+//   wide, so none write the same outputs. Additions are atomic only with --accumulate=atomic.
 //   Per output in the frequency domain: 1 global read, 2 * F^2 / S^2 multiply-adds a part, e.g. 8.
-//   Sibling: overlap-add, whose one part is the mask. The kernels: transformed_blocks.cu,
+//   Sibling: overlap-add, whose one part is the mask. The kernels are in transformed_blocks.cu and
 //   spatial_blocks.cu.
 
 #include "kernels/transform/block_plans.hpp"
+#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
+namespace transform {
+
+using namespace convfilt::transform;
 namespace {
 
 constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block};
@@ -39,19 +43,20 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 }
 
 }  // namespace
+}  // namespace transform
 
 namespace in_parts {
 extern const Implementation implementation{
     .name = "in-parts",
     .summary = "picture and mask both in blocks, for the largest masks",
     .family = Family::transform,
-    .refuses = refuses,
-    .prepare = prepare,
-    .geometry = geometry,
+    .refuses = transform::refuses,
+    .prepare = transform::prepare,
+    .geometry = transform::geometry,
     .needs = {.fft = true},
-    .settings = kTunable,
+    .settings = transform::kTunable,
     .spatial_family = Family::reordered,
 };
-}
+}  // namespace in_parts
 
 }  // namespace convfilt::CONVFILT_BACKEND

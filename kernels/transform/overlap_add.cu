@@ -2,23 +2,28 @@
 // Discrete-Time Signal Processing 3e, ch. 8.7.3; in two dimensions alike).
 //
 //   Each block of S x S samples is convolved with the whole mask by itself, and reaches
-//   (S + w - 1) x (S + h - 1) outputs. Where blocks overlap, their outputs are added; in
+//   (S + w - 1) x (S + h - 1) outputs. Where the outputs of blocks overlap, they are added, in
 //   K steps an axis (K * K launches), since blocks K apart do not overlap:
 //
 //       samples  |  0  |  1  |  2  |  3  |      block b runs in step b mod K, here K = 2
 //       step 0   <------->   <------->          blocks 0 and 2
 //       step 1         <------->   <------->    blocks 1 and 3
 //
-//   So no two blocks of a launch write the same output, and plain additions do, if
-//   (K - 1) * S >= w - 1 and h - 1; --accumulate=atomic is one launch of atomic ones.
+//   So no two blocks of a launch write the same output if (K - 1) * S >= w - 1 and h - 1, and
+//   plain additions do. --accumulate=atomic takes one launch, whose additions are atomic.
 //   Per output: 1 global read, and (1 + (w - 1) / S) * (1 + (h - 1) / S) additions to the plane
 //   of sums, e.g. 1.13 at 9x9 (S = 120).
 //   Siblings: overlap-save reads overlapping blocks and writes disjoint ones; in-parts cuts the
-//   mask as well. The kernels: transformed_blocks.cu, and spatial_blocks.cu for --domain=spatial.
+//   mask as well. The kernels are in transformed_blocks.cu, and for --domain=spatial in
+//   spatial_blocks.cu.
 
 #include "kernels/transform/block_plans.hpp"
+#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
+namespace transform {
+
+using namespace convfilt::transform;
 namespace {
 
 constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block,
@@ -39,19 +44,20 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 }
 
 }  // namespace
+}  // namespace transform
 
 namespace overlap_add {
 extern const Implementation implementation{
     .name = "overlap-add",
     .summary = "disjoint blocks, overlapping outputs added in steps",
     .family = Family::transform,
-    .refuses = refuses,
-    .prepare = prepare,
-    .geometry = geometry,
+    .refuses = transform::refuses,
+    .prepare = transform::prepare,
+    .geometry = transform::geometry,
     .needs = {.fft = true},
-    .settings = kTunable,
+    .settings = transform::kTunable,
     .spatial_family = Family::reordered,
 };
-}
+}  // namespace overlap_add
 
 }  // namespace convfilt::CONVFILT_BACKEND

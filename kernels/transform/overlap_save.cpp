@@ -7,18 +7,19 @@
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/fft_size.hpp"
 
-namespace convfilt {
+namespace convfilt::transform {
 namespace {
 
 constexpr int kLargestBlock = 8192;
-constexpr int kFewestColumns = 16;  // so that a row of a block is a burst of memory, even of bytes
-constexpr int kSpatialKept = 32;    // a warp's row, and few samples loaded for each
+constexpr int kFewestColumns = 16;  // make a block's row a burst of memory, even of bytes
+constexpr int kSpatialKept = 32;    // is a warp's row, for which few samples beside it are loaded
 
 struct BlockSize {
   int columns, rows;
 };
 
-// The least power of two that holds all outputs and the mask less one: more gains nothing.
+// The least power of two that holds all outputs and the mask less one. A larger block gains
+// nothing.
 int useful(int outputs, int side) {
   return int(std::bit_ceil(unsigned(outputs + side - 1)));
 }
@@ -90,13 +91,14 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   return spatial(tuning) ? arithmetic_refuses(problem) : transform_refuses(problem);
 }
 
-Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning) {
+Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, int block_columns,
+                               int block_rows) {
   const int width = problem.out_width(), height = problem.out_height();
   const Tiling tiling = overlap_save_tiling(problem, tuning, width, height);
   Geometry g;
-  g.block_columns = kTilingColumns;
-  g.block_rows = kTilingRows;
-  g.loading_threads = g.computing_threads = kTilingColumns * kTilingRows;
+  g.block_columns = block_columns;
+  g.block_rows = block_rows;
+  g.loading_threads = g.computing_threads = block_columns * block_rows;
   g.in_columns = tiling.columns;
   g.in_rows = tiling.rows;
   g.out_columns = tiling.kept_columns;
@@ -124,4 +126,4 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning) {
   return g;
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::transform

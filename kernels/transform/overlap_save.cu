@@ -11,7 +11,7 @@
 //      +---------------------+
 //
 //   Global reads per output: columns * rows / kept, e.g. 1.54 at 101x101 in blocks of 512.
-//   Blocks by themselves are powers of two with the least transform work for the picture,
+//   By default blocks are powers of two with the least transform work for the picture,
 //   blocks * columns * rows * log2(columns * rows): 1-D masks get thin ones, 1 row or 16 columns.
 //   --domain=spatial (overlap_save_spatial.cu) sums the taps of blocks that keep 32 x 32.
 //   A NaN or infinity spreads to all outputs of its blocks. Siblings: fft, overlap-add.
@@ -19,28 +19,32 @@
 #include "kernels/transform/overlap_save.hpp"
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/transform/transform_plan.hpp"
+#include "kernels/transform/correlation.hpp"
+#include "kernels/transform/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
+namespace transform {
 
-/// --domain=spatial, in a file of its own.
+using namespace convfilt::transform;
+
+/// The plan for --domain=spatial (overlap_save_spatial.cu).
 std::unique_ptr<Plan> overlap_save_spatially(const Problem&, const PlanOptions&);
 
 namespace {
 
-constexpr int kMostBatch = 65535;  // of a grid's z
+constexpr int kMostBatch = 65535;  // the most that a grid's z can be
 
 /// Where the first block's first sample lies in the input.
 struct Origin {
   int x, y;
 };
 
-/// `in` has all planes of that height, one below the other; so has `out` below.
+/// `in` holds all planes, each of that height, one below the other; so does keep_kernel's `out`.
 template <class T, Border B>
 __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
                             Tiling tiling, int first, Origin origin, T ghost) {
-  const int col = blockIdx.x * kTilingColumns + threadIdx.x;
-  const int row = blockIdx.y * kTilingRows + threadIdx.y;
+  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int row = blockIdx.y * kBlockRows + threadIdx.y;
   if (col >= samples.width || row >= samples.height) return;
   int tile = first + int(blockIdx.z);
   const int top = tiling.plane_of(tile) * height;
@@ -54,8 +58,8 @@ __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> 
 template <class T>
 __global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, int height, Tiling tiling,
                             int first, FloatFinish end) {
-  const int col = blockIdx.x * kTilingColumns + threadIdx.x;
-  const int row = blockIdx.y * kTilingRows + threadIdx.y;
+  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int row = blockIdx.y * kBlockRows + threadIdx.y;
   int tile = first + int(blockIdx.z);
   const int top = tiling.plane_of(tile) * height;
   if (col >= tiling.kept_columns || row >= tiling.kept_rows || top >= out.height) return;
@@ -65,9 +69,9 @@ __global__ void keep_kernel(PlaneView<float> sums, PlaneView<T> out, int height,
   finish(end, sums.row(int(blockIdx.z) * sums.height + row)[col], out.row(top + y)[x]);
 }
 
-class OverlapSavePlan : public TransformPlan {
+class OverlapSavePlan : public CorrelationPlan {
  public:
-  using TransformPlan::TransformPlan;
+  using CorrelationPlan::CorrelationPlan;
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
@@ -79,21 +83,18 @@ class OverlapSavePlan : public TransformPlan {
     const int in_height = in.height / planes, out_height = out.height / planes;
     const Tiling tiling = tiling_for(out.width, out_height);
     const Origin origin{shift.x - problem_.mask.anchor_x, shift.y - problem_.mask.anchor_y};
-    const dim3 block(kTilingColumns, kTilingRows);
-    const auto grid = [&](int columns, int rows) {
-      return dim3(ceil_div(columns, kTilingColumns), ceil_div(rows, kTilingRows), blocks().batch);
-    };
+    const dim3 block = block_of_threads();
     with_depth(problem_.depth, [&](auto depth) {
       using T = typename decltype(depth)::type;
       for (int first = 0; first < tiling.tiles() * planes; first += blocks().batch) {
         with_border(problem_.border, [&](auto border) {
-          launch(grid(blocks().columns, blocks().rows), block, stream_, load_kernel<T, border()>,
-                 in.view<const T>(), in_height, samples(), tiling, first, origin,
-                 ghost_sample<T>(problem_));
+          launch(grid_over(blocks().columns, blocks().rows, blocks().batch), block, stream_,
+                 load_kernel<T, border()>, in.view<const T>(), in_height, samples(), tiling, first,
+                 origin, ghost_sample<T>(problem_));
         });
         correlate();
-        launch(grid(tiling.kept_columns, tiling.kept_rows), block, stream_, keep_kernel<T>,
-               samples(), out.view<T>(), out_height, tiling, first, end());
+        launch(grid_over(tiling.kept_columns, tiling.kept_rows, blocks().batch), block, stream_,
+               keep_kernel<T>, samples(), out.view<T>(), out_height, tiling, first, end());
       }
     });
   }
@@ -111,8 +112,8 @@ class OverlapSavePlan : public TransformPlan {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
 
-  // Of all planes' blocks as many at a time as kBatchBytes hold, in equal shares; or fewer, down to
-  // half, where of the last batch's so many less are in vain.
+  // As many blocks of all planes at a time as kBatchBytes hold, in equal shares. A batch may be up
+  // to half smaller where that leaves the last batch fewer blocks to transform in vain.
   Blocks blocks_for(int out_width, int out_height) const {
     const Tiling tiling = tiling_for(out_width, out_height);
     const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};
@@ -131,22 +132,27 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return std::make_unique<OverlapSavePlan>(problem, options);
 }
 
+Geometry geometry(const Problem& problem, const Tuning& tuning) {
+  return overlap_save_geometry(problem, tuning, kBlockColumns, kBlockRows);
+}
+
 constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};
 
 }  // namespace
+}  // namespace transform
 
 namespace overlap_save {
 extern const Implementation implementation{
     .name = "overlap-save",
     .summary = "overlapping blocks through Fourier transforms, wrapped edges dropped",
     .family = Family::transform,
-    .refuses = overlap_save_refuses,
-    .prepare = prepare,
-    .geometry = overlap_save_geometry,
+    .refuses = transform::overlap_save_refuses,
+    .prepare = transform::prepare,
+    .geometry = transform::geometry,
     .needs = {.fft = true},
-    .settings = kOwnSettings,
+    .settings = transform::kOwnSettings,
     .spatial_family = Family::direct,
 };
-}
+}  // namespace overlap_save
 
 }  // namespace convfilt::CONVFILT_BACKEND

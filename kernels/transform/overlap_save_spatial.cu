@@ -1,16 +1,19 @@
 // overlap-save --domain=spatial: the same blocks, without a transform.
 //
-//   Nothing wraps where taps are summed one by one, so nothing is computed to be dropped; what is
-//   left of the strategy is its order: a block of threads works through one overlapping block,
+//   Where taps are summed one by one nothing wraps, so no output is computed to be dropped. What
+//   remains of the strategy is its order: a block of threads works through one overlapping block,
 //   whose samples stay in the caches meanwhile. Arithmetic and bytes are the direct family's.
 //
 //   Global reads per output: w * h, e.g. 25 at 5x5. Sibling: basic, one output a thread.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/transform/grid.hpp"
 #include "kernels/transform/overlap_save.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
+
+using namespace convfilt::transform;
 namespace {
 
 template <class T, Border B>
@@ -19,8 +22,8 @@ __global__ void overlap_save_spatial_kernel(PlaneView<const T> in, PlaneView<T> 
                                             int kept_rows,
                                             const MaskPart<T> __grid_constant__ mask) {
   // Compute the outputs that this block keeps, in sweeps of its threads.
-  for (int row = threadIdx.y; row < kept_rows; row += kTilingRows) {
-    for (int col = threadIdx.x; col < kept_columns; col += kTilingColumns) {
+  for (int row = threadIdx.y; row < kept_rows; row += kBlockRows) {
+    for (int col = threadIdx.x; col < kept_columns; col += kBlockColumns) {
       const int x = blockIdx.x * kept_columns + col;
       const int y = blockIdx.y * kept_rows + row;
       if (x >= out.width || y >= out.height) continue;
@@ -40,14 +43,13 @@ __global__ void overlap_save_spatial_kernel(PlaneView<const T> in, PlaneView<T> 
 
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
   const Tiling tiling = overlap_save_tiling(p, pass.tuning, pass.out.width, pass.out.height);
-  const dim3 block(kTilingColumns, kTilingRows);
   const dim3 grid(tiling.across, tiling.down);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, overlap_save_spatial_kernel<T, border()>, pass.input<T>(),
-             pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), tiling.kept_columns,
-             tiling.kept_rows, pass.mask_part<T>());
+      launch(grid, block_of_threads(), stream, overlap_save_spatial_kernel<T, border()>,
+             pass.input<T>(), pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(),
+             tiling.kept_columns, tiling.kept_rows, pass.mask_part<T>());
     });
   });
 }
@@ -58,4 +60,4 @@ std::unique_ptr<Plan> overlap_save_spatially(const Problem& problem, const PlanO
   return make_direct_plan(problem, options, run, {});
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -1,8 +1,8 @@
 // The spatial form of overlap-add and in-parts: a block of samples under one part of the mask.
 //
-//   Blocks are disjoint, so each sample belongs to one; the outputs of a block reach
-//   w - 1 columns and h - 1 rows beyond it, into those of the blocks before. An output
-//   gets from a block what the weights give whose samples lie in that block.
+//   Blocks are disjoint, so each sample belongs to one. The outputs of a block reach w - 1
+//   columns and h - 1 rows beyond it, into those of the blocks before. An output gets from
+//   each block the products of the samples that lie in it.
 //
 //        <- w - 1 -> <---- S ---->
 //       +-----------+-------------+
@@ -18,8 +18,11 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/adding_plan.hpp"
 #include "kernels/transform/block_plans.hpp"
+#include "kernels/transform/grid.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
+
+using namespace convfilt::transform;
 namespace {
 
 /// A launch's blocks along one axis, and the tiles of outputs that they add to.
@@ -42,7 +45,7 @@ __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>>
   if (col >= columns.block + mask.width - 1 || row >= rows.block + mask.height - 1) return;
   if (!contains(sums, x, y)) return;
 
-  // Compute what the weights give whose samples lie in the block.
+  // Compute the sum over the taps whose samples lie in the block.
   const int first_i = max(0, mask.width - 1 - col);
   const int first_j = max(0, mask.height - 1 - row);
   const int end_i = min(mask.width, mask.width - 1 - col + columns.block);
@@ -57,7 +60,7 @@ __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>>
     sum += row_sum;
   }
 
-  // Add it: no other block of the launch adds to this output, unless atomically.
+  // Add it. Only where additions are atomic may another block of the launch add to this output.
   if constexpr (kAtomically) {
     atomic_add(sums.row(y)[x], Total<T>(sum));
   } else {
@@ -103,7 +106,6 @@ class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
                   Interval blocks_y) {
     part.dx += shift.x;
     part.dy += shift.y;
-    const dim3 block(kBlockColumns, kBlockRows);
     const TileAxis along_x = tiles(schedule_.x, columns, blocks_x.first, kBlockColumns);
     TileAxis along_y = tiles(schedule_.y, rows, blocks_y.first, kBlockRows);
     const int most = std::max(1, kMaxLaunchRows / along_y.threads);
@@ -113,8 +115,8 @@ class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
       with_border(this->problem_.border, [&](auto border) {
         const auto kernel = schedule_.atomic ? spatial_blocks_kernel<T, border(), true>
                                              : spatial_blocks_kernel<T, border(), false>;
-        launch(grid, block, this->stream_, kernel, in.view<const T>(), sums, ghost_, along_x,
-               along_y, part);
+        launch(grid, block_of_threads(), this->stream_, kernel, in.view<const T>(), sums, ghost_,
+               along_x, along_y, part);
       });
       along_y.first += count * along_y.stride;
     }
@@ -135,4 +137,4 @@ std::unique_ptr<Plan> make_spatial_blocks_plan(const Problem& p, const PlanOptio
   });
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -1,21 +1,20 @@
-// The quarters of a matrix are numbered 0 1 / 2 3.
+// The quarters of a matrix are numbered 0 and 1 above, 2 and 3 below.
 
 #include "kernels/transform/strassen.hpp"
 
 #include <iterator>
 
-namespace convfilt::CONVFILT_BACKEND {
+#include "kernels/transform/grid.hpp"
+
+namespace convfilt::CONVFILT_BACKEND::transform {
 namespace {
 
-constexpr int kBlockColumns = 32;
-constexpr int kBlockRows = 8;
-
-/// A quarter, plus or minus another; with sign 0 the first alone.
+/// One quarter plus sign times another.
 struct Factor {
   int quarter, other, sign;
 };
 
-/// One of the products, and the sign it has in each quarter of the result.
+/// One of the products, and its sign in each quarter of the result.
 struct Recipe {
   Factor left, right;
   int signs[4];
@@ -56,10 +55,6 @@ __global__ void add_product_kernel(PlaneView<float> product, PlaneView<float> re
   }
 }
 
-dim3 grid_over(const PlaneView<float>& m) {
-  return dim3(ceil_div(m.width, kBlockColumns), ceil_div(m.height, kBlockRows));
-}
-
 }  // namespace
 
 std::vector<float> strassen_factors(const std::vector<float>& right, int rows, int columns) {
@@ -86,21 +81,21 @@ void strassen_multiply(const Gemm& gemm, PlaneView<float> left, const float* fac
   const int rows = left.height / 2, inner = left.width / 2, columns = result.width / 2;
   const PlaneView<float> combined{space, inner, rows, inner};
   const PlaneView<float> product{space + std::ptrdiff_t(rows) * inner, columns, rows, columns};
-  const dim3 block(kBlockColumns, kBlockRows);
+  const dim3 block = block_of_threads();
   for (int k = 0; k < kStrassenProducts; ++k) {
     const Recipe& recipe = kRecipes[k];
     PlaneView<float> factor = quarter(left, recipe.left.quarter);
     if (recipe.left.sign != 0) {
-      launch(grid_over(combined), block, stream, combine_kernel, factor,
+      launch(grid_over(inner, rows), block, stream, combine_kernel, factor,
              quarter(left, recipe.left.other), recipe.left.sign, combined);
       factor = combined;
     }
     gemm.multiply({factor.data, inner, rows, factor.stride},
                   {factors + std::ptrdiff_t(k) * inner * columns, columns, inner, columns},
                   product);
-    launch(grid_over(product), block, stream, add_product_kernel, product, result, recipe,
+    launch(grid_over(columns, rows), block, stream, add_product_kernel, product, result, recipe,
            int(k == 0));
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -7,19 +7,19 @@
 
 #include "kernels/backend/libraries.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
 
 inline constexpr int kStrassenProducts = 7;
 
-/// What stands on the right of the seven products, one below the other, for a right-hand matrix of
-/// rows x columns, both even. To be computed once for a matrix that is multiplied often.
+/// The right-hand factors of the seven products, one below the other, for a right-hand matrix of
+/// rows x columns, both even. They need computing only once for a matrix that is multiplied often.
 std::vector<float> strassen_factors(const std::vector<float>& right, int rows, int columns);
 
-/// Floats of device memory that a product needs beside its matrices.
+/// The floats of device memory that a product needs beside its matrices.
 std::size_t strassen_space(int left_rows, int inner, int columns);
 
 /// result = left * right, whose factors are on the device. All sides are even.
 void strassen_multiply(const Gemm&, PlaneView<float> left, const float* factors,
                        PlaneView<float> result, float* space, const Stream&);
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -1,8 +1,8 @@
-// The frequency form of overlap-add and in-parts: a batch of blocks at a time through the FFT.
+// The frequency form of overlap-add and in-parts: batches of blocks go through the FFT.
 //
-//   S samples of a block and P weights of a part fill a frame of F >= S + P - 1, so that
-//   nothing wraps: outputs from the block's first sample on lie at the frame's front, those
-//   left of it at its end.
+//   S samples of a block and P weights of a part lie in frames of F >= S + P - 1, so that no
+//   outputs wrap onto others. Those from the block's first sample on lie at the frame's front,
+//   those left of it at its end.
 //
 //       samples  [ block: S    | 0 ... 0 ]  ->  X    Y[k] = sum over parts m of
 //       weights  [ part: P | 0 ...     0 ]  ->  M           X[k + m] * conj(M[m])
@@ -11,12 +11,216 @@
 //   Per output: 1 global read, 5 log2(F^2) * F^2 / S^2 operations for transforms there and back,
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
 
-#include "kernels/contract/dispatch.hpp"
-#include "kernels/transform/block_kernels.hpp"
-#include "kernels/transform/block_spectra.hpp"
+#include <algorithm>
+#include <optional>
+#include <vector>
 
-namespace convfilt::CONVFILT_BACKEND {
+#include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/adding_plan.hpp"
+#include "kernels/transform/block_plans.hpp"
+#include "kernels/transform/correlation.hpp"
+#include "kernels/transform/grid.hpp"
+
+namespace convfilt::CONVFILT_BACKEND::transform {
+
+using namespace convfilt::transform;
 namespace {
+
+constexpr int kProductThreads = 256;
+/// The blocks of a batch: those of a step, from its block number `begin` on.
+struct Batch {
+  int first_x, first_y, stride_x, stride_y, columns, begin;
+
+  CONVFILT_HD int x(int n) const { return first_x + (begin + n) % columns * stride_x; }
+  CONVFILT_HD int y(int n) const { return first_y + (begin + n) / columns * stride_y; }
+};
+
+/// The frames that the transforms of a batch read and write: each has a block's samples and zeros,
+/// or its outputs.
+struct Frames {
+  float* data;
+  int columns, rows;
+
+  CONVFILT_HD float& at(int n, int col, int row) const {
+    return data[(std::ptrdiff_t(n) * rows + row) * columns + col];
+  }
+};
+
+/// The half spectra of a grid of blocks or parts, `length` numbers each.
+struct SpectrumGrid {
+  const Complex* data;
+  int columns, rows, length;
+
+  CONVFILT_HD Complex at(int x, int y, int k) const {
+    return data[(std::ptrdiff_t(y) * columns + x) * length + k];
+  }
+};
+
+struct Extent {
+  int columns, rows;
+};
+
+/// `samples` says how many samples the outputs need; the first is (dx, dy) of the picture.
+template <class T, Border B>
+__global__ void load_blocks_kernel(PlaneView<const T> in, Frames frames, T ghost, Batch batch,
+                                   Extent block, Extent samples, int dx, int dy) {
+  const int n = blockIdx.z;
+  const int col = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int row = blockIdx.y * kBlockRows + threadIdx.y;
+  if (col >= frames.columns || row >= frames.rows) return;
+
+  // Load one sample of the block. Zeros lie behind it, and beyond the samples that outputs need.
+  const int x = batch.x(n) * block.columns + col;
+  const int y = batch.y(n) * block.rows + row;
+  const bool inside =
+      col < block.columns && row < block.rows && x < samples.columns && y < samples.rows;
+  frames.at(n, col, row) = inside ? float(load<B>(in, x + dx, y + dy, ghost)) : 0.0f;
+}
+
+__global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, Batch batch,
+                                    Complex* sums) {
+  const int n = blockIdx.y;
+  const int k = blockIdx.x * kProductThreads + threadIdx.x;
+  if (k >= blocks.length) return;
+
+  // Sum over the parts that meet a block. A part beyond the last block would meet samples that no
+  // output needs.
+  Complex sum{0, 0};
+  for (int j = 0; j < parts.rows && batch.y(n) + j < blocks.rows; ++j) {
+    for (int i = 0; i < parts.columns && batch.x(n) + i < blocks.columns; ++i) {
+      const Complex term =
+          product(blocks.at(batch.x(n) + i, batch.y(n) + j, k), conjugate(parts.at(i, j, k)));
+      sum = {sum.x + term.x, sum.y + term.y};
+    }
+  }
+  sums[std::ptrdiff_t(n) * blocks.length + k] = sum;
+}
+
+template <bool kAtomically>
+__global__ void add_blocks_kernel(Frames frames, PlaneView<float> sums, Batch batch, Extent block,
+                                  Extent part) {
+  const int n = blockIdx.z;
+  const int col = int(blockIdx.x * kBlockColumns + threadIdx.x) - (part.columns - 1);
+  const int row = int(blockIdx.y * kBlockRows + threadIdx.y) - (part.rows - 1);
+  const int x = batch.x(n) * block.columns + col;
+  const int y = batch.y(n) * block.rows + row;
+  if (col >= block.columns || row >= block.rows || !contains(sums, x, y)) return;
+
+  // The outputs left of the block and above it lie at the frame's end.
+  const float sum =
+      frames.at(n, col < 0 ? col + frames.columns : col, row < 0 ? row + frames.rows : row);
+  if constexpr (kAtomically) {
+    atomic_add(sums.row(y)[x], sum);
+  } else {
+    sums.row(y)[x] += sum;
+  }
+}
+
+constexpr int kBatchSamples = 1 << 22;  // 16 MB, which fit in an L2 cache with their spectra
+constexpr int kMaxBatch = 65535;        // the most that a grid's y and z can be
+
+template <class U>
+U* as(const DeviceBuffer& buffer) {
+  return reinterpret_cast<U*>(buffer.data());
+}
+
+std::size_t round_up(int count, int batch) {
+  return std::size_t(ceil_div(count, batch)) * batch;
+}
+
+/// The frames that the FFT takes a batch at a time, their spectra, and the mask's. A derived plan
+/// fills the frames, takes them through the FFT, and adds up the outputs.
+template <class T>
+class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
+  using Base = AddingPlan<T, FloatFinish>;
+
+ public:
+  BlockSpectraPlan(const Problem& problem, const PlanOptions& options,
+                   const BlockSchedule& schedule)
+      : Base(problem, options, {1, float(problem.mask.offset)}),
+        schedule_(schedule),
+        frame_{Fft::good_size(schedule.x.block + schedule.x.part - 1),
+               Fft::good_size(schedule.y.block + schedule.y.part - 1), 1},
+        parts_(schedule.x.parts() * schedule.y.parts()) {}
+
+ protected:
+  std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
+    const int batch = batch_for(out_width, out_height);
+    const std::size_t spectra =
+        batch + kept_spectra(out_width, out_height, batch) + round_up(parts_, batch);
+    return Base::scratch_bytes(in_height, out_width, out_height) +
+           batch_of(batch).samples() * sizeof(float) + spectra * length() * sizeof(Complex) +
+           Fft::estimated_workspace(frame_.columns, frame_.rows, batch);
+  }
+
+  void allocate_scratch(int in_height, int out_width, int out_height) override {
+    Base::allocate_scratch(in_height, out_width, out_height);
+    if (const int batch = batch_for(out_width, out_height); batch > batch_) {
+      batch_ = 0;  // in case there is not enough memory for what follows
+      fft_.reset();
+      fft_.emplace(frame_.columns, frame_.rows, batch, this->stream_);
+      this->hold(frames_, batch_of(batch).samples() * sizeof(float));
+      this->hold(spectra_, batch_of(batch).frequencies() * sizeof(Complex));
+      this->hold(workspace_, fft_->workspace_bytes());
+      fft_->use_workspace(workspace_.data());
+      // The last batch is transformed whole, even where fewer blocks are left for it.
+      zero_rows(as<float>(frames_), frame_.columns, frame_.rows * batch);
+      zero_rows(as<float>(spectra_), 2 * frame_.half(), frame_.rows * batch);
+      batch_ = batch;
+    }
+    this->hold(blocks_, kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex));
+    if (mask_.size() == 0) transform_mask();
+  }
+
+  std::size_t length() const { return frame_.frequencies(); }
+  Blocks batch_of(int n) const { return {frame_.columns, frame_.rows, n}; }
+
+  const BlockSchedule schedule_;
+  const Blocks frame_;  ///< one
+  const int parts_;
+  int batch_ = 0;  ///< frames that are transformed at a time
+  std::optional<Fft> fft_;
+  DeviceBuffer frames_, spectra_;
+  DeviceBuffer blocks_, mask_;  ///< spectra of the picture's blocks, and of the mask's parts
+
+ private:
+  /// The size of equal batches, for the blocks of a step or, under a mask in parts, for all blocks.
+  int batch_for(int out_width, int out_height) const {
+    const auto& [x, y, atomic] = schedule_;
+    const int apart_x = parts_ > 1 ? 1 : x.steps, apart_y = parts_ > 1 ? 1 : y.steps;
+    const int blocks =
+        ceil_div(x.blocks(out_width), apart_x) * ceil_div(y.blocks(out_height), apart_y);
+    const int most = std::clamp(int(kBatchSamples / frame_.samples()), 1, kMaxBatch);
+    return ceil_div(blocks, ceil_div(blocks, most));
+  }
+
+  /// Under a mask in parts every block's spectrum is kept, since several rows of pairs need it.
+  std::size_t kept_spectra(int out_width, int out_height, int batch) const {
+    const auto& [x, y, atomic] = schedule_;
+    return parts_ > 1 ? round_up(x.blocks(out_width) * y.blocks(out_height), batch) : 0;
+  }
+
+  void zero_rows(float* data, int columns, int rows) const {
+    const PlaneView<float> all{data, columns, rows, columns};
+    this->for_row_chunks(rows, [&](int first, int n) { zero(all.rows(first, n), this->stream_); });
+  }
+
+  /// Transforms all parts of the mask, a batch at a time, once for each plan.
+  void transform_mask() {
+    this->hold(mask_, round_up(parts_, batch_) * length() * sizeof(Complex));
+    for (int begin = 0; begin < parts_; begin += batch_) {
+      const std::vector<float> padded =
+          framed_parts(this->problem_.mask, schedule_, begin, batch_, frame_.columns, frame_.rows);
+      const std::size_t bytes = padded.size() * sizeof(float);
+      upload_rows(frames_.data(), bytes, reinterpret_cast<const std::byte*>(padded.data()), bytes,
+                  bytes, 1, this->stream_);
+      fft_->forward(as<float>(frames_), as<Complex>(mask_) + begin * length());
+      this->stream_.synchronize();  // before `padded` goes
+    }
+  }
+
+  DeviceBuffer workspace_;
+};
 
 template <class T>
 class TransformedBlocksPlan : public BlockSpectraPlan<T> {
@@ -62,7 +266,7 @@ class TransformedBlocksPlan : public BlockSpectraPlan<T> {
  private:
   Frames frames() const { return {as<float>(frames_), frame_.columns, frame_.rows}; }
 
-  /// Calls f(batch, n) for batches of n <= batch_ blocks.
+  /// Calls f(batch, n) for batches of n <= batch_ blocks each.
   template <class F>
   void for_batches(Batch batch, int blocks, F f) const {
     for (; batch.begin < blocks; batch.begin += batch_) {
@@ -74,11 +278,10 @@ class TransformedBlocksPlan : public BlockSpectraPlan<T> {
                    const Batch& batch, int n) const {
     const Mask& mask = this->problem_.mask;
     const Extent samples{sums.width + mask.width - 1, sums.height + mask.height - 1};
-    const dim3 block(kBlockColumns, kBlockRows);
-    const dim3 grid(ceil_div(frame_.columns, kBlockColumns), ceil_div(frame_.rows, kBlockRows), n);
+    const dim3 grid = grid_over(frame_.columns, frame_.rows, n);
     with_border(this->problem_.border, [&](auto border) {
-      launch(grid, block, this->stream_, load_blocks_kernel<T, border()>, in.view<const T>(),
-             frames(), ghost_, batch, block_, samples, shift.x - mask.anchor_x,
+      launch(grid, block_of_threads(), this->stream_, load_blocks_kernel<T, border()>,
+             in.view<const T>(), frames(), ghost_, batch, block_, samples, shift.x - mask.anchor_x,
              shift.y - mask.anchor_y);
     });
   }
@@ -87,16 +290,14 @@ class TransformedBlocksPlan : public BlockSpectraPlan<T> {
     const SpectrumGrid parts{as<Complex>(mask_), schedule_.x.parts(), schedule_.y.parts(),
                              int(length())};
     const dim3 grid(ceil_div(int(length()), kProductThreads), n);
-    launch(grid, dim3(kProductThreads), this->stream_, sum_products_kernel<Complex>, blocks, parts,
-           batch, as<Complex>(spectra_));
+    launch(grid, dim3(kProductThreads), this->stream_, sum_products_kernel, blocks, parts, batch,
+           as<Complex>(spectra_));
   }
 
   void add_blocks(const PlaneView<float>& sums, const Batch& batch, int n) const {
     const Extent part{schedule_.x.part, schedule_.y.part};
-    const dim3 block(kBlockColumns, kBlockRows);
-    const dim3 grid(ceil_div(block_.columns + part.columns - 1, kBlockColumns),
-                    ceil_div(block_.rows + part.rows - 1, kBlockRows), n);
-    launch(grid, block, this->stream_,
+    const dim3 grid = grid_over(block_.columns + part.columns - 1, block_.rows + part.rows - 1, n);
+    launch(grid, block_of_threads(), this->stream_,
            schedule_.atomic ? add_blocks_kernel<true> : add_blocks_kernel<false>, frames(), sums,
            batch, block_, part);
   }
@@ -115,4 +316,4 @@ std::unique_ptr<Plan> make_transformed_blocks_plan(const Problem& p, const PlanO
   });
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

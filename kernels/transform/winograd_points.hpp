@@ -1,23 +1,24 @@
 /// The algebra of winograd.cu: from samples and weights to values at points, and back.
 ///
-/// A line of n = m + 2 samples and three weights are the coefficients of two polynomials. Their
-/// product's values at n points, infinity among them, tell m sums of weights times samples.
+/// A line of n = m + 2 samples and three weights are the coefficients of two polynomials. The
+/// values of their product at n points, one of them infinity, determine m sums of weights times
+/// samples.
 #pragma once
 
 #include <array>
 
 #include "kernels/contract/arithmetic.hpp"
 
-namespace convfilt {
+namespace convfilt::transform {
 
 inline constexpr int kWinogradMaskSide = 3;
 
-// The points of m = 2: 0, 1, -1, infinity; of m = 4: 0, +-kNearPoint, +-kFarPoint, infinity. In
-// single precision these err a quarter as much as the usual 0, +-1, +-2, and all products of them
-// are exact.
+// The points for m = 2 are 0, 1, -1 and infinity; those for m = 4 are 0, +-kNearPoint, +-kFarPoint
+// and infinity. In single precision the latter err a quarter as much as the usual 0, +-1, +-2, and
+// all their products are exact.
 inline constexpr float kNearPoint = 0.75f, kFarPoint = 1.5f;
 
-/// The mask as a kernel takes it. Output (x, y) begins at in(x + dx, y + dy).
+/// The mask as the kernel takes it. Output (x, y) begins at in(x + dx, y + dy).
 template <int kTile>
 struct WinogradMask {
   static constexpr int kSide = kTile + kWinogradMaskSide - 1;
@@ -26,7 +27,8 @@ struct WinogradMask {
   float values[kSide][kSide];
 };
 
-/// factor * a + b, fused on a GPU; a CPU without such an instruction would call a function.
+/// factor * a + b, fused on a GPU. On a CPU without such an instruction that would be a function
+/// call.
 CONVFILT_HD inline float scaled_sum(float factor, float a, float b) {
 #ifdef __CUDA_ARCH__
   return multiply_add(factor, a, b);
@@ -35,7 +37,7 @@ CONVFILT_HD inline float scaled_sum(float factor, float a, float b) {
 #endif
 }
 
-/// Samples of one line become values at the points.
+/// Turns the samples of a line into values at the points.
 CONVFILT_HD inline void to_points(float (&d)[4]) {
   const float middle[] = {d[1], d[2]};
   d[0] = d[2] - d[0];
@@ -57,7 +59,7 @@ CONVFILT_HD inline void to_points(float (&d)[6]) {
   d[4] = far_even - far_odd;
 }
 
-/// Products at the points become outputs, which take the first places.
+/// Turns products at the points into outputs, which take the first places.
 CONVFILT_HD inline void from_points(float (&m)[4]) {
   const float difference = m[1] - m[2];
   m[0] = m[0] + (m[1] + m[2]);
@@ -74,7 +76,8 @@ CONVFILT_HD inline void from_points(float (&m)[6]) {
       m[5];
 }
 
-/// The mask's values at the points, of one axis: row p times three weights. Made on the host.
+/// The matrix that takes three weights of an axis to their values at the points: row p gives point
+/// p.
 template <int kTile>
 constexpr auto mask_points() {
   constexpr int kSide = WinogradMask<kTile>::kSide;
@@ -92,6 +95,7 @@ constexpr auto mask_points() {
   return rows;
 }
 
+/// The mask's values at the points of both axes, computed on the host.
 template <int kTile>
 WinogradMask<kTile> winograd_mask(const Mask& mask) {
   constexpr auto kPoints = mask_points<kTile>();
@@ -110,4 +114,4 @@ WinogradMask<kTile> winograd_mask(const Mask& mask) {
   return result;
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::transform

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/separable.hpp"
 #include "kernels/transform/overlap_save.hpp"
@@ -30,7 +30,7 @@ bool transform_pays(const Problem& problem) {
   if (problem.depth == Depth::u8 && weights <= 63 * 63) return false;
   // An H200 takes less time by transforms from 23x23 on, CPUs from 38x38 on: this lies between.
   if (weights < 27 * 27) return false;
-  return overlap_save_refuses(problem, {}).empty();
+  return transform::overlap_save_refuses(problem, {}).empty();
 }
 
 /// Whether coarser grids take less time than two passes; for a mask of rank 1.
@@ -42,7 +42,7 @@ bool coarse_pays(const Problem& problem) {
   // An H200 takes less time from 101 taps a line on (for grey floats the same, for 16 bits half),
   // CPUs from 100 on.
   if (taps < 2 * 100) return false;
-  return coarse_refuses(problem).empty();
+  return coarse::refuses(problem).empty();
 }
 
 /// Whether two passes keep the bound of the direct family for small masks in 8 bits: its result is

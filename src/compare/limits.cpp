@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "kernels/backend/devices.hpp"
-#include "kernels/cpu/limits.hpp"
+#include "kernels/cpu/peak.hpp"
 #include "src/compare/measure.hpp"
 
 namespace convfilt {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/registry.hpp"
 #include "tests/support/compare.hpp"
 #include "tests/support/environment.hpp"
@@ -21,8 +21,8 @@ namespace {
 using Line = std::vector<double>;
 
 /// The weights that the coarse line gives samples `from`.. for output x, less the line's own: by
-/// the formula in coarse_axis.hpp, term by term.
-Line error_kernel(const CoarseAxis& axis, int x, int from, int count) {
+/// the formula in mask.hpp, term by term.
+Line error_kernel(const coarse::Axis& axis, int x, int from, int count) {
   Line weights(static_cast<std::size_t>(count));
   const auto at = [&](int sample) -> double& { return weights.at(std::size_t(sample - from)); };
   const int d = axis.step, support = int(axis.back.size());
@@ -56,7 +56,7 @@ std::vector<Runner> coarse_runners() {
 
 /// How far an output may be from the real-valued one.
 double allowed(const Problem& p, const Picture& in) {
-  const CoarseMask mask = prepare_coarse(p);
+  const coarse::FittedMask mask = coarse::fit_mask(p);
   if (p.depth != Depth::f32) return mask.error + 0.5 + 1e-9;
   double largest = p.border == Border::constant ? std::abs(p.border_value) : 0;
   for (int y = 0; y < p.height; ++y)
@@ -85,7 +85,7 @@ double furthest(const Problem& p, const std::vector<double>& real, const Picture
 
 void check_bound(const Problem& p, Fill fill, std::uint64_t seed, const PlanOptions& options = {}) {
   INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y);
-  REQUIRE(coarse_refuses(p) == "");
+  REQUIRE(coarse::refuses(p) == "");
   Picture in = Picture::of(p);
   in.fill(fill, seed);
   const double bound = allowed(p, in);
@@ -114,7 +114,7 @@ TEST_CASE("the error of an axis is the largest of its places on the grid, and it
     for (double& v : line) v /= sum;
     for (int step : {4, 8, 12, 24}) {
       for (int gap : {0, 5, 15}) {
-        const CoarseAxis axis = coarse_axis(line, step, gap);
+        const coarse::Axis axis = coarse::fit_axis(line, step, gap);
         INFO("side " << side << ", step " << step << ", gap " << gap);
         CHECK(axis.first % step == -gap % step);
         double worst = 0, moved = 0;
@@ -137,8 +137,8 @@ TEST_CASE("the error of an axis is the largest of its places on the grid, and it
 TEST_CASE("the worst pictures stay within the bound, and come near it") {
   for (Depth depth : kDepths) {
     Problem p{150, 140, 1, depth, Border::replicate, 0, smooth_mask(), Mode::valid};
-    REQUIRE(coarse_refuses(p) == "");
-    const CoarseMask mask = prepare_coarse(p);
+    REQUIRE(coarse::refuses(p) == "");
+    const coarse::FittedMask mask = coarse::fit_mask(p);
     for (const auto& [x, y] : {std::pair{0, 0}, {13, 22}, {26, 7}, {49, 51}}) {
       // Over the whole picture; weights beyond it belong to other outputs' nodes and are 0.
       const Line of_x = error_kernel(mask.x, x, mask.x.first, 400);
@@ -208,7 +208,7 @@ TEST_CASE("nodes that lie far apart") {
         if (!full_size() && ++k % 5 != 0 && border != Border::constant) continue;
         const Problem p{channels == 1 ? 19 : 11, 7, channels, depth, border, 200, mask};
         const std::size_t sample = size_of(depth);
-        CHECK(std::size_t(prepare_coarse(p).x.step) * sample * std::size_t(channels) >= 64);
+        CHECK(std::size_t(coarse::fit_mask(p).x.step) * sample * std::size_t(channels) >= 64);
         check_bound(p, Fill::noise, k);
       }
     }
@@ -224,7 +224,7 @@ TEST_CASE("strips whose last warp has all nodes but one") {
     const auto problem = [&](int width) {
       return Problem{width, 3, 3, Depth::u8, Border::reflect, 0, mask};
     };
-    const CoarseAxis x = prepare_coarse(problem(100)).x;
+    const coarse::Axis x = coarse::fit_mask(problem(100)).x;
     const int nodes = x.step == 24 ? 40 : x.step == 40 ? 24 : x.step == 56 ? 16 : 0;
     if (nodes == 0) continue;
     int width = 1;

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "kernels/cpu/cpu_plans.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "kernels/cpu/vector_targets.hpp"
 #include "tests/support/reference.hpp"
 

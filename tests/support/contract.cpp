@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/separable.hpp"
 #include "kernels/separable_tensor/mask.hpp"
@@ -110,7 +110,7 @@ std::string expected_refusal(const Problem& problem, const Runner& runner) {
       return "a lane's registers hold no more slices of rows";
     }
   }
-  if (runner.strategy->name == "coarse") return coarse_refuses(problem);
+  if (runner.strategy->name == "coarse") return coarse::refuses(problem);
   switch (runner.family()) {
     case Family::separable: return separable_refuses(problem);
     case Family::transform: return transform_refuses(problem);

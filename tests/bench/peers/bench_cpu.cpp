@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/cpu_plans.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "tests/support/reference.hpp"
 
 namespace convfilt {

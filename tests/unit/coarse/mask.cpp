@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/oracle.hpp"
 #include "tests/support/sample_masks.hpp"
@@ -18,7 +18,7 @@ TEST_CASE("Gaussians of any sigma from 16 on are taken at every depth") {
         const int side = 2 * int(kept * sigma) + 1;
         const Problem p{8192, 8192, 1, d, Border::replicate, 0, gaussian_mask(side, side, sigma)};
         INFO(name_of(d) << ", sigma " << sigma << ", side " << side);
-        CHECK(coarse_refuses(p) == "");
+        CHECK(coarse::refuses(p) == "");
         if (!full_size()) break;
       }
     }
@@ -27,7 +27,7 @@ TEST_CASE("Gaussians of any sigma from 16 on are taken at every depth") {
 
 TEST_CASE("what is not smooth, not of rank 1, or too small is refused with the reason") {
   const auto reason = [](const Mask& mask, Depth depth = Depth::u8) {
-    return coarse_refuses({64, 64, 1, depth, Border::replicate, 0, mask});
+    return coarse::refuses({64, 64, 1, depth, Border::replicate, 0, mask});
   };
   const auto has = [](const std::string& text, const char* part) {
     return text.find(part) != text.npos;

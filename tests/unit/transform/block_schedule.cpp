@@ -16,6 +16,8 @@
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
+using namespace transform;
+
 namespace {
 
 Interval part_of(const BlockAxis& axis, int part) {

@@ -1,27 +1,159 @@
-#include "kernels/coarse/cpu/rows.hpp"
+#include "kernels/coarse/cpu_rows.hpp"
 
 #include <algorithm>
+#include <utility>
 
-#include "kernels/coarse/axis.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/coarse/cpu/rows.cpp"
+#define HWY_TARGET_INCLUDE "kernels/coarse/cpu_rows.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
-namespace convfilt::cpu {
+namespace convfilt::coarse {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
 using Lanes = hn::ScalableTag<float>;
 using Vector = hn::Vec<Lanes>;
 constexpr Lanes df;
+
+HWY_INLINE Vector load_samples(const float* from) {
+  return hn::LoadU(df, from);
+}
+template <class T>
+HWY_INLINE Vector load_samples(const T* from) {
+  const hn::Rebind<T, Lanes> narrow;
+  const hn::Rebind<std::int32_t, Lanes> wide;
+  return hn::ConvertTo(df, hn::PromoteTo(wide, hn::LoadU(narrow, from)));
+}
+
+HWY_INLINE void store_samples(Vector value, float* to) {
+  hn::StoreU(hn::IfThenElse(hn::Eq(value, value), value, hn::Set(df, __builtin_nanf(""))), df, to);
+}
+template <class T>
+HWY_INLINE void store_samples(Vector value, T* to) {
+  const Vector positive = hn::IfThenElseZero(hn::Gt(value, hn::Zero(df)), value);  // NaN becomes 0
+  const Vector within = hn::Min(positive, hn::Set(df, float(T(-1))));
+  const hn::Rebind<T, Lanes> narrow;
+  hn::StoreU(hn::DemoteTo(narrow, hn::NearestInt(within)), narrow, to);
+}
+
+template <class T>
+void centre_row_of(const T* samples, int n, float centre, float* out) {
+  const int lanes = int(hn::Lanes(df));
+  for (int x = 0; x < n; x += lanes)
+    hn::StoreU(hn::Sub(load_samples(samples + x), hn::Set(df, centre)), df, out + x);
+}
+
+template <class T>
+void finish_row_of(const FloatFinish& finish, const float* sums, int n, T* out) {
+  const int lanes = int(hn::Lanes(df));
+  const Vector scale = hn::Set(df, finish.scale), offset = hn::Set(df, finish.offset);
+  for (int x = 0; x < n; x += lanes)
+    store_samples(hn::MulAdd(hn::LoadU(df, sums + x), scale, offset), out + x);
+}
+
+void centre_row_u8(const std::uint8_t* samples, int n, float centre, float* out) {
+  centre_row_of(samples, n, centre, out);
+}
+void centre_row_u16(const std::uint16_t* samples, int n, float centre, float* out) {
+  centre_row_of(samples, n, centre, out);
+}
+void centre_row_f32(const float* samples, int n, float centre, float* out) {
+  centre_row_of(samples, n, centre, out);
+}
+void finish_row_u8(const FloatFinish& finish, const float* sums, int n, std::uint8_t* out) {
+  finish_row_of(finish, sums, n, out);
+}
+void finish_row_u16(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out) {
+  finish_row_of(finish, sums, n, out);
+}
+void finish_row_f32(const FloatFinish& finish, const float* sums, int n, float* out) {
+  finish_row_of(finish, sums, n, out);
+}
+
+// Rows are turned in blocks of four by four numbers, in registers.
+#if HWY_TARGET == HWY_SCALAR
+struct FourVector {
+  float samples[4];
+};
+HWY_INLINE FourVector load4(const float* from) {
+  return {{from[0], from[1], from[2], from[3]}};
+}
+HWY_INLINE void store4(const FourVector& a, float* to) {
+  for (int k = 0; k < 4; ++k) to[k] = a.samples[k];
+}
+HWY_INLINE void transpose(FourVector (&a)[4]) {
+  for (int r = 0; r < 4; ++r)
+    for (int k = 0; k < r; ++k) std::swap(a[r].samples[k], a[k].samples[r]);
+}
+#else
+using Four = hn::FixedTag<float, 4>;
+using FourVector = hn::Vec<Four>;
+constexpr Four d4;
+
+HWY_INLINE FourVector load4(const float* from) {
+  return hn::LoadU(d4, from);
+}
+HWY_INLINE void store4(FourVector a, float* to) {
+  hn::StoreU(a, d4, to);
+}
+HWY_INLINE void transpose(FourVector (&a)[4]) {
+  const FourVector x = hn::InterleaveLower(d4, a[0], a[2]), y = hn::InterleaveLower(d4, a[1], a[3]);
+  const FourVector z = hn::InterleaveUpper(d4, a[0], a[2]), w = hn::InterleaveUpper(d4, a[1], a[3]);
+  a[0] = hn::InterleaveLower(d4, x, y);
+  a[1] = hn::InterleaveUpper(d4, x, y);
+  a[2] = hn::InterleaveLower(d4, z, w);
+  a[3] = hn::InterleaveUpper(d4, z, w);
+}
+
+#endif
+
+void rows_to_lines(const float* samples, std::ptrdiff_t stride, int rows, int length,
+                   float* lines) {
+  for (int r = 0; r < kLines; r += 4) {
+    const float* const from = samples + r * stride;
+    int x = 0;
+    for (; r + 4 <= rows && x + 4 <= length; x += 4) {
+      FourVector a[4];
+      CONVFILT_UNROLL_ALL
+      for (int k = 0; k < 4; ++k) a[k] = load4(from + k * stride + x);
+      transpose(a);
+      CONVFILT_UNROLL_ALL
+      for (int k = 0; k < 4; ++k) store4(a[k], lines + (x + k) * kLineStep + r);
+    }
+    for (; x < length; ++x)
+      for (int k = 0; k < 4; ++k)
+        lines[x * kLineStep + r + k] = r + k < rows ? from[k * stride + x] : 0.0f;
+  }
+}
+
+void lines_to_rows(const float* lines, int length, int rows, std::ptrdiff_t stride,
+                   float* samples) {
+  for (int r = 0; r < rows; r += 4) {
+    float* const to = samples + r * stride;
+    int x = 0;
+    for (; r + 4 <= rows && x + 4 <= length; x += 4) {
+      FourVector a[4];
+      CONVFILT_UNROLL_ALL
+      for (int k = 0; k < 4; ++k) a[k] = load4(lines + (x + k) * kLineStep + r);
+      transpose(a);
+      CONVFILT_UNROLL_ALL
+      for (int k = 0; k < 4; ++k) store4(a[k], to + k * stride + x);
+    }
+    for (; x < length; ++x)
+      for (int k = 0; k < 4 && r + k < rows; ++k) to[k * stride + x] = lines[x * kLineStep + r + k];
+  }
+}
+
 using LinesTag = hn::CappedTag<float, kLines>;
 constexpr LinesTag dl;
 
-constexpr int kCellVectors = 2;                               // times three nodes
-constexpr int kLineVectors = HWY_TARGET == HWY_AVX2 ? 4 : 8;  // and as many sums of chains
+constexpr int kCellVectors = 2;                               // for each of three nodes
+constexpr int kLineVectors = HWY_TARGET == HWY_AVX2 ? 4 : 8;  // of chains, and as many of sums
 
 HWY_INLINE int lanes() {
   return int(hn::Lanes(df));
@@ -30,15 +162,15 @@ HWY_INLINE int lanes() {
 void add_cell_rows(const float* down, const float* const* rows, int step, int n,
                    float* const* nodes) {
   for (int x = 0; x < n; x += kCellVectors * lanes()) {
-    Vector sums[kCoarseOrder][kCellVectors];
+    Vector sums[kOrder][kCellVectors];
     CONVFILT_UNROLL_ALL
-    for (int k = 0; k < kCoarseOrder; ++k) CONVFILT_UNROLL_ALL
+    for (int k = 0; k < kOrder; ++k) CONVFILT_UNROLL_ALL
     for (int v = 0; v < kCellVectors; ++v)
       sums[k][v] = nodes[k] ? hn::LoadU(df, nodes[k] + x + v * lanes()) : hn::Zero(df);
     for (int begin = 0; begin < step; begin += kDownChain) {
-      Vector chains[kCoarseOrder][kCellVectors];
+      Vector chains[kOrder][kCellVectors];
       CONVFILT_UNROLL_ALL
-      for (int k = 0; k < kCoarseOrder; ++k) CONVFILT_UNROLL_ALL
+      for (int k = 0; k < kOrder; ++k) CONVFILT_UNROLL_ALL
       for (int v = 0; v < kCellVectors; ++v) chains[k][v] = hn::Zero(df);
       for (int t = begin; t < step && t < begin + kDownChain; ++t) {
         Vector samples[kCellVectors];
@@ -46,19 +178,19 @@ void add_cell_rows(const float* down, const float* const* rows, int step, int n,
         for (int v = 0; v < kCellVectors; ++v)
           samples[v] = hn::LoadU(df, rows[t] + x + v * lanes());
         CONVFILT_UNROLL_ALL
-        for (int k = 0; k < kCoarseOrder; ++k) {
-          const Vector weight = hn::Set(df, down[(kCoarseOrder - 1 - k) * step + t]);
+        for (int k = 0; k < kOrder; ++k) {
+          const Vector weight = hn::Set(df, down[(kOrder - 1 - k) * step + t]);
           CONVFILT_UNROLL_ALL
           for (int v = 0; v < kCellVectors; ++v)
             chains[k][v] = hn::MulAdd(weight, samples[v], chains[k][v]);
         }
       }
       CONVFILT_UNROLL_ALL
-      for (int k = 0; k < kCoarseOrder; ++k) CONVFILT_UNROLL_ALL
+      for (int k = 0; k < kOrder; ++k) CONVFILT_UNROLL_ALL
       for (int v = 0; v < kCellVectors; ++v) sums[k][v] = hn::Add(sums[k][v], chains[k][v]);
     }
     CONVFILT_UNROLL_ALL
-    for (int k = 0; k < kCoarseOrder; ++k) {
+    for (int k = 0; k < kOrder; ++k) {
       if (!nodes[k]) continue;
       CONVFILT_UNROLL_ALL
       for (int v = 0; v < kCellVectors; ++v) hn::StoreU(sums[k][v], df, nodes[k] + x + v * lanes());
@@ -66,7 +198,7 @@ void add_cell_rows(const float* down, const float* const* rows, int step, int n,
   }
 }
 
-// kVectors vectors of sums at x, in chains; source(i) is where tap i reads.
+// Computes kVectors vectors of sums, in chains; source(i) is where tap i reads.
 template <int kVectors, class Source>
 HWY_INLINE void sum_at(const float* line, int taps, Source source, float* out) {
   Vector sums[kVectors];
@@ -125,7 +257,7 @@ void line_nodes(const float* down, const float* lines, int channels, int step, i
       hn::Vec<LinesTag> sums[kNodesAtOnce];
       CONVFILT_UNROLL_ALL
       for (int k = 0; k < kNodesAtOnce; ++k) sums[k] = hn::Zero(dl);
-      for (int first = 0; first < kCoarseOrder * step; first += step) {
+      for (int first = 0; first < kOrder * step; first += step) {
         for (int begin = first; begin < first + step; begin += kDownChain) {
           hn::Vec<LinesTag> chains[kNodesAtOnce];
           CONVFILT_UNROLL_ALL
@@ -153,7 +285,7 @@ HWY_INLINE Vector between_nodes(const Between& between, const float* nodes, int 
   const hn::Rebind<std::int32_t, Lanes> di;
   const auto places = hn::LoadU(di, between.places + x);
   CONVFILT_UNROLL_ALL
-  for (int k = 0; k < kCoarseOrder; ++k) {
+  for (int k = 0; k < kOrder; ++k) {
     const Vector node = hn::GatherIndex(df, nodes + k * between.channels, places);
     sum = hn::MulAdd(hn::LoadU(df, between.weights[k] + x), node, sum);
   }
@@ -172,25 +304,63 @@ void interpolate(const float* back, const float* const* rows, const Between& bet
   for (int x = 0; x < n; x += lanes()) {
     Vector sum = hn::Zero(df);
     CONVFILT_UNROLL_ALL
-    for (int k = 0; k < kCoarseOrder; ++k)
+    for (int k = 0; k < kOrder; ++k)
       sum = hn::MulAdd(hn::Set(df, back[k]), hn::LoadU(df, rows[k] + x), sum);
     hn::StoreU(between_nodes(between, nodes, x, sum), df, out + x);
   }
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
-}  // namespace convfilt::cpu
+}  // namespace convfilt::coarse
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace convfilt::cpu {
+namespace convfilt::coarse {
 
+HWY_EXPORT(centre_row_u8);
+HWY_EXPORT(centre_row_u16);
+HWY_EXPORT(centre_row_f32);
+HWY_EXPORT(finish_row_u8);
+HWY_EXPORT(finish_row_u16);
+HWY_EXPORT(finish_row_f32);
+HWY_EXPORT(rows_to_lines);
+HWY_EXPORT(lines_to_rows);
 HWY_EXPORT(add_cell_rows);
 HWY_EXPORT(sum_row_along);
 HWY_EXPORT(sum_rows_across);
 HWY_EXPORT(line_nodes);
 HWY_EXPORT(subtract_from_row);
 HWY_EXPORT(interpolate);
+
+void centre_row(const std::uint8_t* samples, int n, float centre, float* out) {
+  HWY_DYNAMIC_DISPATCH(centre_row_u8)(samples, n, centre, out);
+}
+void centre_row(const std::uint16_t* samples, int n, float centre, float* out) {
+  HWY_DYNAMIC_DISPATCH(centre_row_u16)(samples, n, centre, out);
+}
+void centre_row(const float* samples, int n, float centre, float* out) {
+  HWY_DYNAMIC_DISPATCH(centre_row_f32)(samples, n, centre, out);
+}
+void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint8_t* out) {
+  HWY_DYNAMIC_DISPATCH(finish_row_u8)(finish, sums, n, out);
+}
+void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out) {
+  HWY_DYNAMIC_DISPATCH(finish_row_u16)(finish, sums, n, out);
+}
+void finish_row(const FloatFinish& finish, const float* sums, int n, float* out) {
+  HWY_DYNAMIC_DISPATCH(finish_row_f32)(finish, sums, n, out);
+}
+
+void lines_from_rows(const float* samples, std::ptrdiff_t stride, int rows, int length, int at,
+                     float* lines) {
+  HWY_DYNAMIC_DISPATCH(rows_to_lines)(samples, stride, rows, length, lines + at);
+}
+
+void rows_from_lines(const float* lines, int at, int length, int rows, std::ptrdiff_t stride,
+                     float* samples) {
+  HWY_DYNAMIC_DISPATCH(lines_to_rows)(lines + at, length, rows, stride, samples);
+}
 
 void add_cell(const std::vector<float>& down, const float* const* rows, int step, int n,
               float* const* nodes) {
@@ -219,5 +389,5 @@ void interpolate_row(const float (&back)[3], const float* const* rows, const Bet
   HWY_DYNAMIC_DISPATCH(interpolate)(back, rows, between, nodes, n, out);
 }
 
-}  // namespace convfilt::cpu
+}  // namespace convfilt::coarse
 #endif

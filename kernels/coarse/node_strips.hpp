@@ -1,33 +1,107 @@
-/// As coarse_columns.hpp where nodes lie far apart, so that neighbouring threads would read lines
-/// of their own: a warp brings strips of rows to shared memory, and a lane has some of the rows.
+/// The kernel of coarse.cu that makes columns of nodes where nodes lie far apart. Neighbouring
+/// threads would then read lines of their own, so a warp brings strips of rows into shared memory,
+/// and each of its lanes sums along some of the rows.
 #pragma once
 
 #include "kernels/backend/shared_words.hpp"
-#include "kernels/coarse/columns.hpp"
-#include "kernels/coarse/strip_sums.hpp"
+#include "kernels/coarse/node_columns.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::coarse {
+
+/// The sums of three successive nodes in a lane's rows of integer samples.
+template <class T, int channels, int rows>
+struct StripSums {
+  using Line = ByteLine;
+  ByteSums of[kOrder][channels][rows];
+
+  CONVFILT_DEVICE void add(const Line& down, int step, int t, int r,
+                           const FourWords<T> (&fours)[channels]) {
+    FourWords<T> of_channel[channels];
+    if constexpr (channels == 3) {
+      split(fours, of_channel);
+    } else {
+      of_channel[0] = fours[0];
+    }
+    for (int n = 0; n < kOrder; ++n) {
+      const ByteWeights weights = down.weights[((kOrder - 1 - n) * step + t) / 4];
+      for (int c = 0; c < channels; ++c) of[n][c][r].template add<T>(of_channel[c], weights);
+    }
+  }
+  CONVFILT_DEVICE void end_chain() {}
+  CONVFILT_DEVICE float first(const Line& down, int c, int r) const {
+    return add_product(of[0][c][r].value(), down.unit, -down.of_centre);
+  }
+  CONVFILT_DEVICE void next_node() {
+    for (int c = 0; c < channels; ++c) {
+      for (int r = 0; r < rows; ++r) {
+        of[0][c][r] = of[1][c][r];
+        of[1][c][r] = of[2][c][r];
+        of[2][c][r] = {};
+      }
+    }
+  }
+};
+
+/// The same for floats.
+template <int channels, int rows>
+struct StripSums<float, channels, rows> {
+  using Line = const Four<float>*;
+  float sums[kOrder][channels][rows] = {}, chains[kOrder][channels][rows] = {};
+
+  CONVFILT_DEVICE void add(Line down, int step, int t, int r,
+                           const FourWords<float> (&fours)[channels]) {
+    for (int n = 0; n < kOrder; ++n) {
+      const Four<float> weights = load_weights(down + ((kOrder - 1 - n) * step + t) / 4);
+      for (int at = 0; at < 4 * channels; ++at) {
+        float& chain = chains[n][at % channels][r];
+        const float sample = std::bit_cast<float>(fours[at / 4].words[at % 4]);
+        chain = add_product(weights.samples[at / channels], sample, chain);
+      }
+    }
+  }
+  CONVFILT_DEVICE void end_chain() {
+    for (int n = 0; n < kOrder; ++n) {
+      for (int c = 0; c < channels; ++c) {
+        for (int r = 0; r < rows; ++r) {
+          sums[n][c][r] += chains[n][c][r];
+          chains[n][c][r] = 0;
+        }
+      }
+    }
+  }
+  CONVFILT_DEVICE float first(Line, int c, int r) const { return sums[0][c][r]; }
+  CONVFILT_DEVICE void next_node() {
+    for (int c = 0; c < channels; ++c) {
+      for (int r = 0; r < rows; ++r) {
+        sums[0][c][r] = sums[1][c][r];
+        sums[1][c][r] = sums[2][c][r];
+        sums[2][c][r] = 0;
+      }
+    }
+  }
+};
 
 inline constexpr int kStripWarps = 4;
 inline constexpr int kStripLanes = 32;
 
-/// Of a cell; steps are multiples of it.
+/// The pixels of a cell that are added at once; the step must be a multiple of it.
 template <class T>
 inline constexpr int kPixelsAtOnce = std::is_same_v<T, float> ? 4 : 8;
 
-/// What a warp's strip is: chunks of four words a channel, and four words more a row, so that eight
-/// lanes read all banks.
+/// A warp's strip in shared memory. A row holds chunks of four words a channel and four words more,
+/// so that the loads of eight lanes fall on all banks.
 template <int channels>
 struct Strip {
   static constexpr int kRowsALane = channels == 1 ? 2 : 1;  // they share weights
   static constexpr int kRows = kStripLanes * kRowsALane;
   static constexpr int kChunks = channels == 1 ? 8 : 4;
-  static constexpr int kPieces = kChunks * channels;  // of four words
+  static constexpr int kPieces = kChunks * channels;  // four words each
   static constexpr int kPitch = 4 * kPieces + 4;
-  static constexpr int kWords = kRows * kPitch + kRows;  // and where its rows lie
+  static constexpr int kWords = kRows * kPitch + kRows;  // the last kRows say where rows lie
 };
 
-/// A warp has `count` nodes, a multiple of four, of some rows. Rows of `in` have whole 16 bytes.
+/// A warp computes `count` nodes, a multiple of four, in each row of its strip. Rows of `in` have
+/// whole pieces of 16 bytes.
 template <class T, int channels>
 __global__ void decimate_strips_kernel(
     PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid, int count,
@@ -39,7 +113,7 @@ __global__ void decimate_strips_kernel(
   const int lane = threadIdx.x;
   const int first = (blockIdx.x * kStripWarps + threadIdx.y) * count;
   const int last = min(first + count, nodes.width) - 1;
-  if (first > last) return;  // there are only barriers of a warp
+  if (first > last) return;  // no barrier below waits for more than a warp
   const int y = blockIdx.y * S::kRows, bottom = nodes.height / channels - 1;
   const SharedWords words = shared_words().from(threadIdx.y * S::kWords);
   const SharedWords sources = words.from(S::kRows * S::kPitch);
@@ -54,7 +128,7 @@ __global__ void decimate_strips_kernel(
 
   StripSums<T, channels, kRows> sums;
   float done[channels][kRows][4] = {};
-  int node = first - (kCoarseOrder - 1), t = 0;  // the third cell of `node` is added
+  int node = first - (kOrder - 1), t = 0;  // sample t of the third cell of `node` comes next
   for (int x = first * grid.step * channels; node <= last; x += S::kPieces * kInPiece) {
     __syncwarp();
     CONVFILT_UNROLL(4)
@@ -120,4 +194,4 @@ __global__ void decimate_strips_kernel(
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

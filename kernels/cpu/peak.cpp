@@ -1,4 +1,4 @@
-#include "kernels/cpu/limits.hpp"
+#include "kernels/cpu/peak.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,20 +11,21 @@
 #include "kernels/backend/host/parallel.hpp"
 #include "kernels/cpu/vector_targets.hpp"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/cpu/limits.cpp"
+#define HWY_TARGET_INCLUDE "kernels/cpu/peak.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
 namespace convfilt::cpu {
 namespace HWY_NAMESPACE {
+namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Chains side by side: enough to hide the latency of two units, few enough for 16 registers.
+// Chains side by side: enough to hide the latency of two units, and few enough for 16 registers.
 constexpr int kChains = 12;
 
-/// Runs that many rounds of kChains vectors; the operations done. `sink` keeps the compiler from
-/// leaving them out.
+/// Runs that many rounds of kChains vectors and returns the number of operations. `sink` keeps the
+/// compiler from leaving them out.
 double multiply_adds(std::int64_t rounds, float* sink) {
   const hn::ScalableTag<float> df;
   using Vector = hn::Vec<decltype(df)>;
@@ -43,6 +44,7 @@ double multiply_adds(std::int64_t rounds, float* sink) {
   return 2.0 * double(rounds) * kChains * double(hn::Lanes(df));
 }
 
+}  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace convfilt::cpu
 HWY_AFTER_NAMESPACE();
@@ -55,9 +57,8 @@ HWY_EXPORT(multiply_adds);
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTries = 3;  // of which the best counts
-constexpr std::int64_t kRounds =
-    10'000'000;  // some 30 ms, beside which starting a thread is little
+constexpr int kTries = 3;                     // the best counts
+constexpr std::int64_t kRounds = 10'000'000;  // some 30 ms, beside which a thread's start is little
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -89,10 +90,10 @@ double measure_fp32_peak(int threads) {
 }
 
 std::vector<double> time_copy(std::size_t bytes, int threads, int repeats) {
-  // More parts than threads, so that a thread which is held up does not hold up all.
+  // There are more parts than threads, so that a thread which is held up does not hold up all.
   constexpr std::size_t kPart = 1 << 20;
   const std::vector<char> from(bytes, 'x');
-  std::vector<char> to(bytes);  // zeroed, so that its pages are there
+  std::vector<char> to(bytes);  // zeroed, so that the system has given its pages
   const int parts = int((bytes + kPart - 1) / kPart);
   std::vector<double> times;
   constexpr int kWarmups = 1;

@@ -1,6 +1,6 @@
-/// What the strategies that transform blocks share: samples, their spectra, the mask's spectrum,
-/// and the way through them. A strategy loads samples into the blocks, calls correlate(), and ends
-/// the sums.
+/// A plan that correlates blocks of samples with the mask through Fourier transforms, for the
+/// strategies fft and overlap-save. A strategy loads samples into the blocks, calls correlate(),
+/// and ends the sums.
 #pragma once
 
 #include <map>
@@ -9,9 +9,9 @@
 #include "kernels/backend/libraries.hpp"
 #include "kernels/plan/device_plan_base.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
 
-/// Blocks of that many samples, one behind the other without gaps; columns are even.
+/// Blocks of so many samples, one behind the other without gaps; columns are even.
 struct Blocks {
   int columns = 0, rows = 0, batch = 0;
 
@@ -23,42 +23,40 @@ struct Blocks {
   auto operator<=>(const Blocks&) const = default;
 };
 
-// transform_plan.cu, also for strategies that make other plans of them.
-
-/// Every block's spectrum becomes its product with the conjugate of the mask's, which makes their
-/// correlation.
+/// Multiplies every block's spectrum by the conjugate of the mask's, which gives the spectrum of
+/// their correlation.
 void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks&, const Stream&);
 
-/// weights / divisor, row-major.
+/// The mask's weights over its divisor, row-major.
 std::vector<float> float_weights(const Mask& mask);
 
-/// Samples and spectra that are transformed at a time, where it may be less than all.
+/// Samples and spectra that are transformed at a time, where not all have to be.
 inline constexpr std::size_t kBatchBytes = 64 << 20;
 
-class TransformPlan : public DevicePlan {
+class CorrelationPlan : public DevicePlan {
  public:
-  TransformPlan(const Problem& problem, const PlanOptions& options);
+  CorrelationPlan(const Problem& problem, const PlanOptions& options);
 
  protected:
   /// Device bytes of blocks, spectra, the mask's spectrum and the library's work area.
   static std::size_t blocks_bytes(const Blocks& blocks);
 
-  /// Takes them, and transforms the mask where blocks of another size were there before. A block
-  /// must hold the mask.
+  /// Allocates blocks, and transforms the mask where the last ones had another size. A block must
+  /// hold the mask.
   void allocate_blocks(const Blocks& blocks);
 
-  /// Correlates every block with the mask, cyclically: sample (x, y) becomes the sum
-  /// of weight(i, j) * sample(x + i, y + j).
+  /// Correlates every block with the mask, cyclically: sample (x, y) becomes the sum of weight(i,
+  /// j) * sample(x + i, y + j).
   void correlate();
 
-  /// The blocks' samples: plane of the first, others follow.
+  /// The first block's samples; those of the others follow.
   PlaneView<float> samples() const {
     return {reinterpret_cast<float*>(samples_.data()), blocks_.columns, blocks_.rows,
             blocks_.columns};
   }
   const Blocks& blocks() const { return blocks_; }
 
-  /// Adds the mask's offset.
+  /// The end of a sum, which adds the mask's offset.
   FloatFinish end() const { return {1, float(problem_.mask.offset)}; }
 
  private:
@@ -67,7 +65,7 @@ class TransformPlan : public DevicePlan {
 
   Blocks blocks_, mask_blocks_;
   DeviceBuffer samples_, spectra_, mask_spectrum_, workspace_;
-  std::map<Blocks, Fft> ffts_;  ///< of all sizes met: windows at the picture's edge are smaller
+  std::map<Blocks, Fft> ffts_;  ///< one a size: windows at the picture's edge are smaller
 };
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

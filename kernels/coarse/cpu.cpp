@@ -1,44 +1,42 @@
-/// Strategy `coarse` on the CPU: coarse/coarse.cu's sums, in rows of vectors.
+/// Strategy `coarse` on the CPU: the sums of coarse.cu, in rows of vectors.
 ///
-/// Idea: what runs down columns there runs along lines here that hold 32 rows of the picture side
-/// by side (turned_rows.hpp), so that every sum is one of whole vectors. Planes are of whole
-/// pictures, in floats, every d-th row or column of them.
+/// Idea: sums that run down columns on a GPU run along turned rows here, in which 32 rows of the
+/// picture lie side by side (cpu_rows.hpp), so that every sum is one of whole vectors. The planes
+/// between the steps hold every d-th row or column of the whole picture, in floats.
 ///
 /// Cost per sample: 3 + 3 multiply-adds onto the grids, (w + h) / d at full length, 6 back.
 ///
-/// Samples are floats less the centre, and sums start again where coarse_axis.hpp says: the bound
-/// proven there holds. Within a limit of memory the kernels' own source does it, in pieces.
+/// Samples are floats less the centre, and chains of sums end where mask.hpp says, so the bound
+/// proven there holds. Under a limit of memory the source of the kernels runs instead, in pieces.
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <vector>
 
 #include "kernels/backend/host/parallel.hpp"
-#include "kernels/coarse/axis.hpp"
-#include "kernels/coarse/cpu/rows.hpp"
+#include "kernels/coarse/cpu_rows.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/cpu/cpu_plans.hpp"
-#include "kernels/cpu/sample_rows.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "kernels/cpu/source_rows.hpp"
 #include "kernels/implementation.hpp"
 
 namespace convfilt {
 
-namespace host {
-namespace coarse {
+namespace host::coarse {
 extern const Implementation implementation;
 }
-}
 
-namespace cpu {
+namespace coarse {
 namespace {
 
-constexpr int kRows = 2 * kLines;  // of the picture, in lines
-constexpr int kStrip = 512;        // pixels of a cell's rows that stay in the second cache
-static_assert(kStrip % kSlack == 0, "what is written beyond a strip would be another thread's");
+constexpr int kRows = kLineStep;  // rows of the picture that are turned together
+constexpr int kStrip = 512;       // pixels of a cell's rows that stay in the second-level cache
+static_assert(kStrip % cpu::kSlack == 0,
+              "what is written beyond a strip would be another thread's");
 constexpr int kMultiplyAddsPerSample = 32;
 
-using Rows = RowBuffer<float>;
+using Rows = cpu::RowBuffer<float>;
 
 std::vector<float*> rows_of(const Rows& rows, int first, int count) {
   std::vector<float*> all;
@@ -47,11 +45,11 @@ std::vector<float*> rows_of(const Rows& rows, int first, int count) {
 }
 
 template <class T>
-class CoarseRowsPlan final : public Plan {
+class RowsPlan final : public Plan {
  public:
-  CoarseRowsPlan(const Problem& problem, const PlanOptions& options)
+  RowsPlan(const Problem& problem, const PlanOptions& options)
       : problem_(problem),
-        mask_(prepare_coarse(problem)),
+        mask_(fit_mask(problem)),
         channels_(problem.channels),
         width_(problem.out_width()),
         height_(problem.out_height()),
@@ -60,19 +58,19 @@ class CoarseRowsPlan final : public Plan {
         out_x_(mask_.x.out_nodes(width_)),
         out_y_(mask_.y.out_nodes(height_)),
         left_(problem.lead_x() - mask_.x.first),
-        columns_(std::max((in_x_ + kCoarseOrder - 1 + kNodesAtOnce) * mask_.x.step,
+        columns_(std::max((in_x_ + kOrder - 1 + kNodesAtOnce) * mask_.x.step,
                           width_ + problem.mask.width - 1 - mask_.x.first)),
         source_(problem, left_, columns_ - left_ - width_),
-        threads_(threads_for(std::int64_t(width_) * height_ * channels_ * kMultiplyAddsPerSample,
-                             options.threads)) {
-    places_ = RowBuffer<std::int32_t>(1, row_length());
-    back_ = Rows(kCoarseOrder, row_length());
+        threads_(cpu::threads_for(
+            std::int64_t(width_) * height_ * channels_ * kMultiplyAddsPerSample, options.threads)) {
+    places_ = cpu::RowBuffer<std::int32_t>(1, row_length());
+    back_ = Rows(kOrder, row_length());
     for (int x = 0; x < width_; ++x) {
       for (int c = 0; c < channels_; ++c) {
         const int at = x * channels_ + c;
         places_.row(0)[at] = x / mask_.x.step * channels_ + c;
-        for (int k = 0; k < kCoarseOrder; ++k)
-          back_.row(k)[at] = mask_.x.back[x % mask_.x.step + (kCoarseOrder - 1 - k) * mask_.x.step];
+        for (int k = 0; k < kOrder; ++k)
+          back_.row(k)[at] = mask_.x.back[x % mask_.x.step + (kOrder - 1 - k) * mask_.x.step];
       }
     }
   }
@@ -111,27 +109,27 @@ class CoarseRowsPlan final : public Plan {
     allocated_ = true;
   }
 
-  /// Row y of the picture with its ghosts, less the centre: so many of its columns_ pixels.
+  /// Loads so many of the columns_ pixels of row y, with its ghost cells, less the centre.
   void load_row(PictureView<const std::byte> in, int y, int first, int pixels, T* buffer,
                 float* out) const {
     const T* samples = source_.row(in, first, first + pixels - (columns_ - width_), y, buffer);
     centre_row(samples, pixels * channels_, float(mask_.centre), out);
   }
 
-  /// f(rows' lines, first row of them) for groups of rows that load(row, to) gives.
+  /// Calls f(lines, first row) for each kRows rows, turned; load(row, buffer, to) gives the rows.
   template <class Load, class F>
   void for_lines(int rows, Load load, F f) {
     struct Worker {
-      RowBuffer<T> gathered;
+      cpu::RowBuffer<T> gathered;
       Rows rows;
       Lines lines;
     };
     const int length = columns_ * channels_;
     std::vector<Worker> workers(std::size_t(std::max(threads_, 1)));
-    parallel_for(groups_of(rows), threads_, [&](int worker, int group) {
+    cpu::parallel_for(groups_of(rows), threads_, [&](int worker, int group) {
       Worker& own = workers[std::size_t(worker)];
       if (!own.lines) {
-        own.gathered = RowBuffer<T>(1, std::size_t(length));
+        own.gathered = cpu::RowBuffer<T>(1, std::size_t(length));
         own.rows = Rows(kRows, std::size_t(length));
         own.lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep);
         if (!own.lines) throw std::bad_alloc();
@@ -148,29 +146,30 @@ class CoarseRowsPlan final : public Plan {
 
   std::ptrdiff_t turned_stride() const { return turned_.row(1) - turned_.row(0); }
 
-  // Rows of nodes, of all columns; as smooth as the mask in y; and in x at full length.
+  // Makes rows of nodes from all columns, sums them by the coarse line in y, and then by the line
+  // at full length in x.
   void rows_of_nodes(PictureView<const std::byte> in) {
     const int step = mask_.y.step;
-    parallel_for((columns_ + kStrip - 1) / kStrip, threads_, [&](int, int strip) {
+    cpu::parallel_for((columns_ + kStrip - 1) / kStrip, threads_, [&](int, int strip) {
       const int first = strip * kStrip, count = std::min(kStrip, columns_ - first);
-      RowBuffer<T> gathered(1, std::size_t(count) * channels_);
+      cpu::RowBuffer<T> gathered(1, std::size_t(count) * channels_);
       Rows rows(step, std::size_t(count) * channels_);
       const std::vector<float*> cell_rows = rows_of(rows, 0, step);
       for (int node = 0; node < in_y_; ++node)
         std::fill_n(nodes_.row(node) + first * channels_, count * channels_, 0.0f);
-      for (int cell = 0; cell < in_y_ + kCoarseOrder - 1; ++cell) {
+      for (int cell = 0; cell < in_y_ + kOrder - 1; ++cell) {
         const int top = mask_.y.first - problem_.lead_y() + cell * step;
         for (int t = 0; t < step; ++t)
           load_row(in, top + t, first, count, gathered.row(0), rows.row(t));
-        float* nodes[kCoarseOrder];
-        for (int k = 0; k < kCoarseOrder; ++k) {
-          const int node = cell - (kCoarseOrder - 1) + k;
+        float* nodes[kOrder];
+        for (int k = 0; k < kOrder; ++k) {
+          const int node = cell - (kOrder - 1) + k;
           nodes[k] = node >= 0 && node < in_y_ ? nodes_.row(node) + first * channels_ : nullptr;
         }
         add_cell(mask_.y.down, cell_rows.data(), step, count * channels_, nodes);
       }
     });
-    parallel_for(out_y_, threads_, [&](int, int node) {
+    cpu::parallel_for(out_y_, threads_, [&](int, int node) {
       const auto rows = rows_of(nodes_, node, int(mask_.y.coarse.size()));
       sum_across(mask_.y.coarse, rows.data(), columns_ * channels_, smooth_.row(node));
       sum_along(mask_.x.line, smooth_.row(node) - mask_.x.first * channels_, channels_,
@@ -178,7 +177,7 @@ class CoarseRowsPlan final : public Plan {
     });
   }
 
-  // What both coarse lines give is subtracted from these rows.
+  // Subtracts from these rows what both coarse lines together give.
   void between_rows() {
     const int length = columns_ * channels_;
     for_lines(
@@ -187,7 +186,7 @@ class CoarseRowsPlan final : public Plan {
           nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
                          turned_.row(0) + first, turned_stride());
         });
-    parallel_for(groups_of(out_y_), threads_, [&](int, int group) {
+    cpu::parallel_for(groups_of(out_y_), threads_, [&](int, int group) {
       Lines lines;
       Rows both = columns_to_rows(turned_, group * kRows, lines);
       for (int r = 0; r < kRows && group * kRows + r < out_y_; ++r)
@@ -195,10 +194,10 @@ class CoarseRowsPlan final : public Plan {
     });
   }
 
-  /// Rows of nodes, summed by the coarse line in x, from 32 numbers of each turned row.
+  /// Sums kRows numbers of each turned row by the coarse line in x, and turns them back into rows.
   Rows columns_to_rows(const Rows& turned, int first, Lines& lines) const {
     const int length = out_x_ * channels_, taps = int(mask_.x.coarse.size());
-    if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep + kSlack);
+    if (!lines) lines = hwy::AllocateAligned<float>(std::size_t(length) * kLineStep + cpu::kSlack);
     if (!lines) throw std::bad_alloc();
     std::vector<const float*> rows(mask_.x.coarse.size());
     for (int at = 0; at < length; ++at) {
@@ -212,7 +211,7 @@ class CoarseRowsPlan final : public Plan {
     return to;
   }
 
-  // Columns of nodes, of all rows, turned; and in y at full length.
+  // Makes columns of nodes from all rows, turned, and sums them by the line at full length in y.
   void columns_of_nodes(PictureView<const std::byte> in) {
     for_lines(
         in_height(),
@@ -223,7 +222,7 @@ class CoarseRowsPlan final : public Plan {
           nodes_of_lines(mask_.x.down, lines, channels_, mask_.x.step, in_x_,
                          turned_.row(0) + first, turned_stride());
         });
-    parallel_for(in_x_ * channels_, threads_, [&](int, int row) {
+    cpu::parallel_for(in_x_ * channels_, threads_, [&](int, int row) {
       sum_along(mask_.y.line, turned_.row(row), 1, height_, fine_y_.row(row));
     });
   }
@@ -232,16 +231,16 @@ class CoarseRowsPlan final : public Plan {
     const FloatFinish end{float(mask_.scale),
                           float(problem_.mask.offset + mask_.centre * gain(problem_.mask))};
     const int step = mask_.y.step, n = width_ * channels_;
-    parallel_for(groups_of(height_), threads_, [&](int, int group) {
+    cpu::parallel_for(groups_of(height_), threads_, [&](int, int group) {
       Lines lines;
       const Rows columns = columns_to_rows(fine_y_, group * kRows, lines);
       Rows sums(1, row_length());
-      RowBuffer<T> finished(1, row_length());
+      cpu::RowBuffer<T> finished(1, row_length());
       for (int r = 0; r < kRows && group * kRows + r < height_; ++r) {
         const int y = group * kRows + r, place = y % step;
-        const float back[kCoarseOrder] = {mask_.y.back[place + 2 * step],
-                                          mask_.y.back[place + step], mask_.y.back[place]};
-        const auto rows = rows_of(fine_x_, y / step, kCoarseOrder);
+        const float back[kOrder] = {mask_.y.back[place + 2 * step], mask_.y.back[place + step],
+                                    mask_.y.back[place]};
+        const auto rows = rows_of(fine_x_, y / step, kOrder);
         interpolate_row(back, rows.data(), between(), columns.row(r), n, sums.row(0));
         finish_row(end, sums.row(0), n, finished.row(0));
         std::copy_n(finished.row(0), n, reinterpret_cast<T*>(out.row(y)));
@@ -250,25 +249,25 @@ class CoarseRowsPlan final : public Plan {
   }
 
   const Problem problem_;
-  const CoarseMask mask_;
+  const FittedMask mask_;
   const int channels_, width_, height_;    ///< of the result
-  const int in_x_, in_y_, out_x_, out_y_;  ///< nodes
-  const int left_, columns_;               ///< pixels loaded of a row: before output 0, and all
-  const SourceRows<T> source_;
+  const int in_x_, in_y_, out_x_, out_y_;  ///< nodes that are summed, and nodes that are summed to
+  const int left_, columns_;               ///< pixels of a row: those before output 0, and all
+  const cpu::SourceRows<T> source_;
   const int threads_;
-  RowBuffer<std::int32_t> places_;
+  cpu::RowBuffer<std::int32_t> places_;
   Rows back_;
   Rows nodes_, smooth_, fine_x_, turned_, fine_y_;
   bool allocated_ = false;
 };
 
 }  // namespace
-}  // namespace cpu
+}  // namespace coarse
 
 std::unique_ptr<Plan> prepare_cpu_coarse(const Problem& problem, const PlanOptions& options) {
   if (options.memory_limit > 0) return host::coarse::implementation.prepare(problem, options);
   return with_depth(problem.depth, [&](auto depth) -> std::unique_ptr<Plan> {
-    return std::make_unique<cpu::CoarseRowsPlan<typename decltype(depth)::type>>(problem, options);
+    return std::make_unique<coarse::RowsPlan<typename decltype(depth)::type>>(problem, options);
   });
 }
 

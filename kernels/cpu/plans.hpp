@@ -1,4 +1,4 @@
-/// The strategies of machines without a GPU, for the registry.
+/// The plans that need no GPU, for the registry.
 #pragma once
 
 #include <memory>
@@ -7,14 +7,14 @@
 
 namespace convfilt {
 
-/// Strategy `cpu`: every weight times every sample, vectorised, all cores.
+/// Strategy `cpu`: every weight times every sample, in vectors, on all cores.
 /// Throws std::invalid_argument where arithmetic_refuses says why.
 std::unique_ptr<Plan> prepare_cpu_direct(const Problem& problem, const PlanOptions& options);
 
-/// Strategy `separable`: row pass, column pass. Throws where separable_refuses says why.
+/// Strategy `separable`: a row pass, then a column pass. Throws where separable_refuses says why.
 std::unique_ptr<Plan> prepare_cpu_separable(const Problem& problem, const PlanOptions& options);
 
-/// Strategy `coarse`, in rows of vectors. Throws where coarse_refuses says why.
+/// Strategy `coarse`, in rows of vectors. Throws where coarse::refuses says why.
 std::unique_ptr<Plan> prepare_cpu_coarse(const Problem& problem, const PlanOptions& options);
 
 }  // namespace convfilt

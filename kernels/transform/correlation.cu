@@ -1,15 +1,15 @@
-// The steps between a strategy's load and its end: forward, times the mask's spectrum, inverse.
+// The steps between a strategy's load and its end: the forward transform, the product with the
+// mask's spectrum, and the inverse transform.
 
-#include "kernels/transform/transform_plan.hpp"
+#include "kernels/transform/correlation.hpp"
 
 #include "kernels/plan/sums.hpp"
+#include "kernels/transform/grid.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::transform {
 namespace {
 
-constexpr int kBlockColumns = 32;
-constexpr int kBlockRows = 8;
-constexpr InputLimits kLimits{1 << 17, 1 << 17};  // blocks and rows are counted in ints
+constexpr InputLimits kLimits{1 << 17, 1 << 17};  // keep counts of blocks and rows within an int
 
 __global__ void multiply_kernel(Complex* spectra, PlaneView<const Complex> mask) {
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
@@ -18,10 +18,6 @@ __global__ void multiply_kernel(Complex* spectra, PlaneView<const Complex> mask)
   const std::ptrdiff_t row = std::ptrdiff_t(blockIdx.z) * mask.height + y;
   Complex& value = spectra[row * mask.width + x];
   value = product(value, conjugate(mask.row(y)[x]));
-}
-
-dim3 grid_over(int columns, int rows, int batch) {
-  return dim3(ceil_div(columns, kBlockColumns), ceil_div(rows, kBlockRows), batch);
 }
 
 Complex* complex(const DeviceBuffer& buffer) {
@@ -33,8 +29,8 @@ Complex* complex(const DeviceBuffer& buffer) {
 void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks& blocks,
                         const Stream& stream) {
   const int half = blocks.half();
-  launch(grid_over(half, blocks.rows, blocks.batch), dim3(kBlockColumns, kBlockRows), stream,
-         multiply_kernel, spectra, PlaneView<const Complex>{mask, half, blocks.rows, half});
+  launch(grid_over(half, blocks.rows, blocks.batch), block_of_threads(), stream, multiply_kernel,
+         spectra, PlaneView<const Complex>{mask, half, blocks.rows, half});
 }
 
 std::vector<float> float_weights(const Mask& mask) {
@@ -43,19 +39,19 @@ std::vector<float> float_weights(const Mask& mask) {
   return weights;
 }
 
-TransformPlan::TransformPlan(const Problem& problem, const PlanOptions& options)
+CorrelationPlan::CorrelationPlan(const Problem& problem, const PlanOptions& options)
     : DevicePlan(problem, options, kLimits) {}
 
-std::size_t TransformPlan::blocks_bytes(const Blocks& b) {
+std::size_t CorrelationPlan::blocks_bytes(const Blocks& b) {
   return b.bytes() + b.one().frequencies() * sizeof(Complex) +
          Fft::estimated_workspace(b.columns, b.rows, b.batch);
 }
 
-Fft& TransformPlan::fft(const Blocks& b) {
+Fft& CorrelationPlan::fft(const Blocks& b) {
   return ffts_.try_emplace(b, b.columns, b.rows, b.batch, stream_).first->second;
 }
 
-void TransformPlan::allocate_blocks(const Blocks& blocks) {
+void CorrelationPlan::allocate_blocks(const Blocks& blocks) {
   blocks_ = blocks;
   hold(samples_, blocks.samples() * sizeof(float));
   hold(spectra_, blocks.frequencies() * sizeof(Complex));
@@ -65,8 +61,8 @@ void TransformPlan::allocate_blocks(const Blocks& blocks) {
   mask_blocks_ = blocks.one();
 }
 
-void TransformPlan::transform_mask() {
-  // Undoes the transforms' scale here, where sums are not large yet.
+void CorrelationPlan::transform_mask() {
+  // The weights undo the scale of the transforms, while no sum is large yet.
   Mask mask = problem_.mask;
   mask.divisor *= double(blocks_.columns) * blocks_.rows;
   const std::vector<float> weights = float_weights(mask);
@@ -81,7 +77,7 @@ void TransformPlan::transform_mask() {
   stream_.synchronize();  // the weights have been read
 }
 
-void TransformPlan::correlate() {
+void CorrelationPlan::correlate() {
   Fft& transform = fft(blocks_);
   transform.use_workspace(workspace_.data());
   transform.forward(samples().data, complex(spectra_));
@@ -89,4 +85,4 @@ void TransformPlan::correlate() {
   transform.inverse(complex(spectra_), samples().data);
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -1,0 +1,173 @@
+/// The kernels of coarse.cu that bring samples onto a grid along the rows, which makes columns of
+/// nodes. Neighbouring threads read the same lines, which caches serve.
+#pragma once
+
+#include "kernels/coarse/bytes.hpp"
+#include "kernels/coarse/mask.hpp"
+#include "kernels/plan/device_plan.hpp"
+
+namespace convfilt::CONVFILT_BACKEND::coarse {
+
+using namespace convfilt::coarse;
+
+inline constexpr int kNodeColumns = 32, kNodeRows = 4;  // threads of a block
+
+/// The picture that nodes are summed from. It has its sides, and cell 0 begins at its first sample.
+/// nodes.row(y)[n] = sum over t of down[t] * in(sample t of cells n, n + 1 and n + 2, top + y),
+/// with the channels' planes of nodes one below the other.
+struct RowGrid {
+  int step;
+  int top;  ///< the picture's row that the first row of nodes is summed from
+  Border border;
+  float ghost;  ///< the value of a node whose row is a ghost row
+  int bytes;    ///< bytes that are loaded at once; 0: samples are loaded one by one
+};
+
+/// The samples of a thread, which computes one node in each of some rows.
+template <class T, int channels, int rows>
+struct NodeColumns {
+  PlaneView<const T> in[rows];  ///< one row each
+  bool ghosts[rows];
+  int left, pixels;
+
+  CONVFILT_DEVICE NodeColumns(const PlaneView<const T>& picture, const RowGrid& grid, int node,
+                              int y, int last)
+      : left(node * grid.step), pixels(kOrder * grid.step) {
+    for (int r = 0; r < rows; ++r) {
+      const int row = border_index(grid.border, grid.top + min(y + r, last), picture.height);
+      in[r] = row_of<T>(picture, max(row, 0));
+      ghosts[r] = row < 0;
+    }
+  }
+
+  /// Calls f(t, r, fours) with the four pixels t.. of row r as they lie in memory, loaded in
+  /// chunks.
+  template <class Chunk, class F>
+  CONVFILT_DEVICE void for_fours(F f) const {
+    constexpr int kPixels = int(sizeof(Chunk) / sizeof(T)), kFours = kPixels / 4;
+    constexpr int kWords = int(sizeof(Chunk)) / 4, kSize = int(sizeof(T));
+    for (int t = 0; t < pixels; t += kPixels) {
+      Chunk chunks[rows][channels];
+      CONVFILT_UNROLL(rows)
+      for (int r = 0; r < rows; ++r)
+        for (int q = 0; q < channels; ++q)
+          chunks[r][q] = load(row_of<Chunk>(in[r], 0), (left + t) / kPixels * channels + q, 0);
+      CONVFILT_UNROLL(kFours)
+      for (int four = 0; four < kFours; ++four) {
+        CONVFILT_UNROLL(rows)
+        for (int r = 0; r < rows; ++r) {
+          FourWords<T> fours[channels];
+          for (int w = 0; w < channels * kSize; ++w) {
+            const int at = four * channels * kSize + w;
+            fours[w / kSize].words[w % kSize] = chunks[r][at / kWords].words[at % kWords];
+          }
+          f(t + 4 * four, r, fours);
+        }
+      }
+    }
+  }
+
+  /// Does the same where rows do not begin at multiples of a chunk's size.
+  template <class F>
+  CONVFILT_DEVICE void for_each(F f) const {
+    CONVFILT_UNROLL(1)
+    for (int t = 0; t < pixels; t += 4) {
+      CONVFILT_UNROLL(rows)
+      for (int r = 0; r < rows; ++r) {
+        FourWords<T> fours[channels] = {};
+        for (int k = 0; k < 4 * channels; ++k) {
+          set_sample(fours[k / 4], k % 4, load(in[r], (left + t) * channels + k, 0));
+        }
+        f(t, r, fours);
+      }
+    }
+  }
+
+  /// Does so in chunks of so many bytes, or sample by sample.
+  template <class F>
+  CONVFILT_DEVICE void for_all(int bytes, F f) const {
+    if (bytes == 16) {
+      for_fours<Words<16>>(f);
+    } else if (sizeof(T) < 4 && bytes == 8) {
+      if constexpr (sizeof(T) < 4) for_fours<Words<8>>(f);
+    } else if (sizeof(T) == 1 && bytes == 4) {
+      if constexpr (sizeof(T) == 1) for_fours<Words<4>>(f);
+    } else {
+      for_each(f);
+    }
+  }
+};
+
+/// Stores a node of one channel; a row beyond the last is left out.
+CONVFILT_DEVICE inline void store_node(const PlaneView<float>& nodes, int y, int channel,
+                                       int channels, int node, float sum) {
+  const int height = nodes.height / channels;
+  if (y < height) nodes.row(channel * height + y)[node] = sum;
+}
+
+template <int channels, int rows>
+__global__ void decimate_columns_kernel(PlaneView<const float> in, PlaneView<float> nodes,
+                                        RowGrid grid, const Four<float>* down) {
+  const int node = blockIdx.x * kNodeColumns + threadIdx.x;
+  const int y = rows * int(blockIdx.y * kNodeRows + threadIdx.y);
+  const int last = nodes.height / channels - 1;
+  if (node >= nodes.width || y > last) return;
+  const NodeColumns<float, channels, rows> columns(in, grid, node, y, last);
+
+  float sums[channels][rows] = {}, chains[channels][rows] = {};
+  int in_cell = 0;
+  columns.for_all(grid.bytes, [&](int t, int r, const FourWords<float>(&fours)[channels]) {
+    const Four<float> weights = load_weights(down + t / 4);
+    for (int k = 0; k < 4; ++k) {
+      for (int c = 0; c < channels; ++c) {
+        const int at = k * channels + c;
+        const float sample = std::bit_cast<float>(fours[at / 4].words[at % 4]);
+        chains[c][r] = add_product(weights.samples[k], sample, chains[c][r]);
+      }
+    }
+    if (r < rows - 1) return;
+    in_cell += 4;
+    if (in_cell % kDownChain != 0 && in_cell != grid.step) return;
+    if (in_cell == grid.step) in_cell = 0;
+    for (int c = 0; c < channels; ++c) {
+      for (int s = 0; s < rows; ++s) {
+        sums[c][s] += chains[c][s];
+        chains[c][s] = 0;
+      }
+    }
+  });
+  for (int c = 0; c < channels; ++c)
+    for (int r = 0; r < rows; ++r)
+      store_node(nodes, y + r, c, channels, node, columns.ghosts[r] ? grid.ghost : sums[c][r]);
+}
+
+/// The same for integer samples, in products of bytes.
+template <class T, int channels, int rows>
+__global__ void decimate_bytes_kernel(PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid,
+                                      ByteLine down) {
+  const int node = blockIdx.x * kNodeColumns + threadIdx.x;
+  const int y = rows * int(blockIdx.y * kNodeRows + threadIdx.y);
+  const int last = nodes.height / channels - 1;
+  if (node >= nodes.width || y > last) return;
+  const NodeColumns<T, channels, rows> columns(in, grid, node, y, last);
+
+  ByteSums sums[channels][rows];
+  columns.for_all(grid.bytes, [&](int t, int r, const FourWords<T>(&fours)[channels]) {
+    const ByteWeights weights = down.weights[t / 4];
+    FourWords<T> of_channel[channels];
+    if constexpr (channels == 3) {
+      split(fours, of_channel);
+    } else {
+      of_channel[0] = fours[0];
+    }
+    for (int c = 0; c < channels; ++c) sums[c][r].template add<T>(of_channel[c], weights);
+  });
+  for (int c = 0; c < channels; ++c) {
+    for (int r = 0; r < rows; ++r) {
+      const float sum = add_product(sums[c][r].value(), down.unit, -down.of_centre);
+      store_node(nodes, y + r, c, channels, node, columns.ghosts[r] ? grid.ghost : sum);
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

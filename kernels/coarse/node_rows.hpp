@@ -1,0 +1,223 @@
+/// The kernels of coarse.cu that bring samples onto a grid down the columns, which makes rows of
+/// nodes: one for samples as floats, and one for bytes.
+#pragma once
+
+#include "kernels/coarse/bytes.hpp"
+#include "kernels/coarse/mask.hpp"
+#include "kernels/plan/device_plan.hpp"
+
+namespace convfilt::CONVFILT_BACKEND::coarse {
+
+using namespace convfilt::coarse;
+
+/// Where a grid's cells lie on an axis of a plane, and what its samples are beyond its ends.
+struct Cells {
+  int first;  ///< the sample where cell 0 begins
+  int step;
+  Border border;
+  float ghost;
+  int of_block;  ///< cells of a block
+  bool shared;   ///< whether two blocks add to a node that reaches into the cells of both
+
+  /// Whether a block that begins with cell `begin` adds this cell, stores this node, or adds to it.
+  CONVFILT_HD bool adds(int cell, int begin) const { return !shared || cell < begin + of_block; }
+  CONVFILT_HD bool stores(int node, int begin) const { return shared || node >= begin; }
+  CONVFILT_HD bool adds_up(int node, int begin) const {
+    return shared && (node < begin || node > begin + of_block - kOrder);
+  }
+
+  CONVFILT_HD bool ends_chain(int in_cell) const {
+    return in_cell % kDownChain == 0 || in_cell == step;
+  }
+};
+
+/// The sums of three successive nodes in four columns.
+struct NodeSums {
+  float sums[kOrder][4] = {}, chains[kOrder][4] = {};
+
+  CONVFILT_DEVICE void add(const SplineWeights& weights, const float (&samples)[4]) {
+    for (int n = 0; n < kOrder; ++n)
+      for (int k = 0; k < 4; ++k)
+        chains[n][k] = add_product(weights.samples[n], samples[k], chains[n][k]);
+  }
+  CONVFILT_DEVICE void end_chain() {
+    for (int n = 0; n < kOrder; ++n) {
+      for (int k = 0; k < 4; ++k) {
+        sums[n][k] += chains[n][k];
+        chains[n][k] = 0;
+      }
+    }
+  }
+  CONVFILT_DEVICE void next_node() {
+    for (int k = 0; k < 4; ++k) {
+      sums[0][k] = sums[1][k];
+      sums[1][k] = sums[2][k];
+      sums[2][k] = 0;
+    }
+  }
+};
+
+/// Successive rows of four columns from x on, or the rows that the border puts in their place.
+/// Ghost rows are marked, and columns beyond the picture are 0.
+template <class S, int count>
+struct FourRows {
+  FourWords<S> rows[count];
+  bool ghosts[count] = {};
+
+  CONVFILT_DEVICE FourRows(const PlaneView<const S>& in, int x, int y, bool wide, Border border) {
+    if (wide && y >= 0 && y + count <= in.height) {
+      PlaneView<const S> row = in.rows(y, 1);
+      CONVFILT_UNROLL(count)
+      for (int r = 0; r < count; ++r, row.data += row.stride)
+        rows[r] = load(row_of<FourWords<S>>(row, 0), x / 4, 0);
+      return;
+    }
+    CONVFILT_UNROLL(count)
+    for (int r = 0; r < count; ++r) {
+      const int source = border_index(border, y + r, in.height);
+      ghosts[r] = source < 0;
+      rows[r] = {};
+      if (wide) {
+        rows[r] = load(row_of<FourWords<S>>(in, max(source, 0)), x / 4, 0);
+      } else {
+        for (int k = 0; k < 4 && x + k < in.width; ++k)
+          set_sample(rows[r], k, load(in, x + k, max(source, 0)));
+      }
+    }
+  }
+};
+
+/// Calls f(count, t) for the rows t.. of a cell: eight at once where there are as many, so that the
+/// thread waits for their loads once.
+template <class F>
+CONVFILT_DEVICE inline void for_rows_of_cell(int step, F f) {
+  int t = 0;
+  for (; t + 8 <= step; t += 8) f(std::integral_constant<int, 8>{}, t);
+  if (t < step) f(std::integral_constant<int, 4>{}, t);
+}
+
+/// nodes.row(n)[x] = sum over t of down[t] * in(x, sample t of cells n, n + 1 and n + 2). A thread
+/// reads the rows of some cells once and adds each to three nodes. Where two blocks add to a node,
+/// it starts at zero, so that their order does not matter. Rows of nodes have room for whole fours.
+template <class S>
+__global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nodes, Cells grid,
+                                     float centre, const SplineWeights* down) {
+  const int x = 4 * (blockIdx.x * kWalkThreads + threadIdx.x);
+  const int begin = blockIdx.y * grid.of_block;
+  if (x >= in.width) return;
+  const bool wide = x + 4 <= in.width && lies_at_multiples_of(4 * sizeof(S), in);
+
+  NodeSums three;
+  for (int node = begin - (kOrder - 1); node < begin + grid.of_block; ++node) {
+    // Add the third cell of `node`, which is the first of a new one.
+    const int cell = node + kOrder - 1;
+    if (grid.adds(cell, begin)) {
+      for_rows_of_cell(grid.step, [&](auto count, int t) {
+        constexpr int kRows = count;
+        const FourRows<S, kRows> four(in, x, grid.first + cell * grid.step + t, wide, grid.border);
+        float samples[kRows][4];
+        for (int r = 0; r < kRows; ++r) {
+          spread<S>(four.rows[r], centre, samples[r]);
+          for (int k = 0; k < 4; ++k) samples[r][k] = four.ghosts[r] ? grid.ghost : samples[r][k];
+        }
+        for (int r = 0; r < kRows; ++r) {
+          three.add(load_weights(down + t + r), samples[r]);
+          if (r % 4 == 3 && grid.ends_chain(t + r + 1)) three.end_chain();
+        }
+      });
+    }
+
+    // Store the first of the three: it has all that this block adds to it.
+    if (node >= 0 && node < nodes.height && grid.stores(node, begin)) {
+      float* const to = nodes.row(node) + x;
+      if (grid.adds_up(node, begin)) {
+        for (int k = 0; k < 4 && x + k < in.width; ++k) atomic_add(to[k], three.sums[0][k]);
+      } else {
+        store4(to, three.sums[0]);
+      }
+    }
+    three.next_node();
+  }
+}
+
+using FourBytes = FourWords<std::uint8_t>;
+
+/// Turns four rows of four columns into four columns of four rows.
+CONVFILT_DEVICE inline void transpose(const FourBytes (&rows)[4], FourBytes (&columns)[4]) {
+  for (int half = 0; half < 2; ++half) {
+    const std::uint32_t which = half == 0 ? 0x5140 : 0x7362;
+    const std::uint32_t upper = pick_bytes(rows[0].words[0], rows[1].words[0], which);
+    const std::uint32_t lower = pick_bytes(rows[2].words[0], rows[3].words[0], which);
+    columns[2 * half].words[0] = pick_bytes(upper, lower, 0x5410);
+    columns[2 * half + 1].words[0] = pick_bytes(upper, lower, 0x7632);
+  }
+}
+
+/// The sums of three successive nodes in four columns of bytes.
+struct ByteNodeSums {
+  ByteSums of[kOrder][4];
+
+  /// Adds four rows of four columns. They meet `weights` in the last of the three nodes, and
+  /// weights that lie a cell further on in each node before it.
+  CONVFILT_DEVICE void add(const ByteWeights* weights, int cell, const FourBytes (&columns)[4]) {
+    for (int n = 0; n < kOrder; ++n) {
+      const ByteWeights of_node = weights[(kOrder - 1 - n) * cell];
+      for (int k = 0; k < 4; ++k) of[n][k].add<std::uint8_t>(columns[k], of_node);
+    }
+  }
+  CONVFILT_DEVICE void next_node() {
+    for (int k = 0; k < 4; ++k) {
+      of[0][k] = of[1][k];
+      of[1][k] = of[2][k];
+      of[2][k] = {};
+    }
+  }
+};
+
+/// The same as decimate_rows_kernel, in products of bytes.
+static __global__ void decimate_rows8_kernel(PlaneView<const std::uint8_t> in,
+                                             PlaneView<float> nodes, Cells grid, std::uint8_t ghost,
+                                             ByteLine down) {
+  const int x = 4 * (blockIdx.x * kWalkThreads + threadIdx.x);
+  const int begin = blockIdx.y * grid.of_block;
+  if (x >= in.width) return;
+  const bool wide = x + 4 <= in.width && lies_at_multiples_of(4, in);
+
+  ByteNodeSums three;
+  for (int node = begin - (kOrder - 1); node < begin + grid.of_block; ++node) {
+    // Add the third cell of `node`, which is the first of a new one.
+    const int cell = node + kOrder - 1;
+    if (grid.adds(cell, begin)) {
+      for_rows_of_cell(grid.step, [&](auto count, int t) {
+        constexpr int kRows = count;
+        FourRows<std::uint8_t, kRows> of(in, x, grid.first + cell * grid.step + t, wide,
+                                         grid.border);
+        for (int r = 0; r < kRows; ++r)
+          if (of.ghosts[r]) of.rows[r].words[0] = ghost * 0x01010101u;
+        for (int r = 0; r < kRows; r += 4) {
+          const FourBytes four[4] = {of.rows[r], of.rows[r + 1], of.rows[r + 2], of.rows[r + 3]};
+          FourBytes columns[4];
+          transpose(four, columns);
+          three.add(down.weights + (t + r) / 4, grid.step / 4, columns);
+        }
+      });
+    }
+
+    // Store the first of the three: it has all that this block adds to it.
+    if (node >= 0 && node < nodes.height && grid.stores(node, begin)) {
+      float* const to = nodes.row(node) + x;
+      float sums[4];
+      // Where two blocks share a node, one of them subtracts the centre.
+      const float centre = node >= begin ? down.of_centre : 0.0f;
+      for (int k = 0; k < 4; ++k) sums[k] = add_product(three.of[0][k].value(), down.unit, -centre);
+      if (grid.adds_up(node, begin)) {
+        for (int k = 0; k < 4 && x + k < in.width; ++k) atomic_add(to[k], sums[k]);
+      } else {
+        store4(to, sums);
+      }
+    }
+    three.next_node();
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND::coarse

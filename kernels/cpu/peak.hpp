@@ -1,0 +1,21 @@
+/// The best that the processor and its memory do, measured, for times to be compared with.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace convfilt::cpu {
+
+/// Milliseconds that each of `repeats` copies of that many bytes takes by memcpy on `threads`
+/// threads (0 = all cores). Threads are started for every copy, as a plan starts them.
+std::vector<double> time_copy(std::size_t bytes, int threads, int repeats);
+
+/// Single-precision operations a second on `threads` threads, in vectors of fused multiply-adds
+/// that stay in registers; each counts as two operations. Takes some tenth of a second.
+double measure_fp32_peak(int threads);
+
+/// The processor's name in the operating system, e.g. "Intel(R) Xeon(R) Processor", or "CPU" where
+/// it has none.
+const char* name();
+
+}  // namespace convfilt::cpu
