@@ -238,10 +238,11 @@ TEST_CASE("the data is on the disk before the file has its name") {
 }
 
 TEST_CASE("a signal while a file is written leaves the old one and nothing else") {
-  // A named temporary is there when it is synced; a nameless file has a second name when it is renamed.
-  for (const auto& [temporary, call] :
-       {std::pair{Temporary::named, "fdatasync"}, {Temporary::named, "rename"},
-        {Temporary::nameless, "rename"}}) {
+  // A named temporary is there when it is synced; a nameless file has a second name when it is
+  // renamed.
+  for (const auto& [temporary, call] : {std::pair{Temporary::named, "fdatasync"},
+                                        {Temporary::named, "rename"},
+                                        {Temporary::nameless, "rename"}}) {
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
       const TemporaryFolder folder;
       save(folder / "a", Bytes(10, 'A'));
