@@ -10,7 +10,7 @@
 # JOBS: processes at a time where nothing is timed, by default the machine's cores. Where there are several GPUs,
 # tests/bench/gpus.sh runs the steps side by side. --steps: says which would run.
 #
-# Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for README
+# Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for kernels/MEASUREMENTS.md
 # (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
@@ -47,12 +47,16 @@ tests() {
     bash tests/bench/case_by_case.sh "$bin/convfilt_tests" '--source-file-exclude=*strategies/large.cpp'
 }
 # The small selection, on the GPU alone: a sanitizer makes kernels some 30 times slower. The shared cases' pictures are too
-# small for what the strategies in kernels/fast/ do inside large ones, so those have files of their own.
+# small for what the fast strategies do inside large ones, so every file of tests/strategies is run but these: their
+# cases run the same kernels once more, or none on a GPU.
 sanitized() {  # TOOL
-  local file files=()
-  for file in all properties tensor tensor_warpgroup tensor_colour direct separable separable_walk separable_tensor coarse; do
+  local without=" cpu geometry large modes separable_tensor_warpgroup transform winograd witness " file files=()
+  for file in $without; do
     [ -f "tests/strategies/$file.cpp" ] || { echo "tests/strategies/$file.cpp is no longer there"; return 1; }
-    files+=("*strategies/$file.cpp")
+  done
+  for file in tests/strategies/*.cpp; do
+    file=$(basename "$file" .cpp)
+    [[ $without == *" $file "* ]] || files+=("*strategies/$file.cpp")
   done
   CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda bash tests/bench/case_by_case.sh "$bin/convfilt_tests" \
     "--source-file=$(IFS=,; echo "${files[*]}")" compute-sanitizer --tool "$1" --error-exitcode 9
@@ -65,7 +69,7 @@ same_bytes() {
 }
 bench_gpu() {
   "$CONVFILT" compare --size 8192x8192 --mask 3x3 --mask 5x5 --mask 9x9 --mask 15x15 --device cuda --table brief \
-    --markdown="$out/bench_gpu.md" && sed -i 's/^## \(.*\)/**\1**/' "$out/bench_gpu.md"  # it stands under README's own headings
+    --markdown="$out/bench_gpu.md" && sed -i 's/^## \(.*\)/**\1**/' "$out/bench_gpu.md"  # it stands under that file's own headings
 }
 # All strategies on one picture, CONVFILT_PHOTO or noise: drawn elsewhere with convfilt compare --from.
 compare() {

@@ -1,5 +1,7 @@
 #include "src/picture/image.hpp"
 
+#include <new>
+#include <opencv2/core.hpp>
 #include <stdexcept>
 #include <utility>
 
@@ -34,7 +36,12 @@ Image::Image(int width, int height, int channels, Depth depth) {
   if (width < 1 || height < 1 || channels < 1 || channels > 4) {
     throw std::invalid_argument("a picture needs at least one pixel and 1, 3 or 4 channels");
   }
-  pixels_.create(height, width, CV_MAKETYPE(cv_depth(depth), channels));
+  try {
+    pixels_.create(height, width, CV_MAKETYPE(cv_depth(depth), channels));
+  } catch (const cv::Exception& error) {
+    if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
+    throw;
+  }
   check(pixels_);
 }
 
@@ -47,7 +54,9 @@ Image Image::like(const Image& other) {
 }
 
 Image Image::clone() const {
-  return Image(pixels_.clone());
+  Image copy = like(*this);
+  pixels_.copyTo(copy.pixels_);
+  return copy;
 }
 
 Depth Image::depth() const {

@@ -16,7 +16,7 @@ class Image {
  public:
   Image() = default;
 
-  /// Samples are not initialised. Throws std::bad_alloc or cv::Exception when memory is short,
+  /// Samples are not initialised. Throws std::bad_alloc when memory is short, and
   /// std::invalid_argument when a side is below 1 or `channels` is not 1, 3 or 4.
   Image(int width, int height, int channels, Depth depth);
 

@@ -157,7 +157,13 @@ void write_image(const std::string& path, const Image& image, const WriteOptions
   }
   std::vector<unsigned char> bytes;
   {
-    const cv::Mat pixels = fitted(path, image, format, &notes);
+    cv::Mat pixels;
+    try {
+      pixels = fitted(path, image, format, &notes);
+    } catch (const cv::Exception& error) {
+      if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
+      throw;
+    }
     bytes = encode(path, format, pixels, options.quality);
     if (format.id == FormatId::tiff && pixels.channels() == 4) mark_alpha_as_straight(&bytes);
   }

@@ -1,10 +1,10 @@
 #include "tests/support/picture_files.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <utility>
 
 namespace convfilt::testing {
 
@@ -116,15 +116,19 @@ std::uint32_t crc32(const Bytes& bytes) {
 
 }  // namespace
 
-Bytes png_with_exif(Bytes png, const Bytes& exif_data) {
+Bytes png_with_chunk(Bytes png, const std::string& type, const Bytes& data) {
   Bytes typed, chunk;
-  append(&typed, "eXIf");
-  typed.insert(typed.end(), exif_data.begin(), exif_data.end());
-  append_number(&chunk, static_cast<std::uint32_t>(exif_data.size()), 4, false);
+  append(&typed, type);
+  typed.insert(typed.end(), data.begin(), data.end());
+  append_number(&chunk, static_cast<std::uint32_t>(data.size()), 4, false);
   chunk.insert(chunk.end(), typed.begin(), typed.end());
   append_number(&chunk, crc32(typed), 4, false);
   png.insert(png.begin() + 33, chunk.begin(), chunk.end());  // behind the signature and IHDR
   return png;
+}
+
+Bytes png_with_exif(Bytes png, const Bytes& exif_data) {
+  return png_with_chunk(std::move(png), "eXIf", exif_data);
 }
 
 Bytes webp_with_exif(const Bytes& webp, const Bytes& exif_data, int width, int height, bool alpha) {
@@ -143,6 +147,47 @@ Bytes webp_with_exif(const Bytes& webp, const Bytes& exif_data, int width, int h
   std::copy(size.begin(), size.end(), result.begin() + 4);
   return result;
 }
+
+namespace {
+
+struct TiffEntry {
+  int tag, type, count;
+  std::uint32_t value;
+};
+
+void set_number(Bytes* bytes, std::size_t at, std::uint32_t value) {
+  Bytes four;
+  append_number(&four, value, 4, true);
+  std::copy(four.begin(), four.end(), bytes->begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+/// Appends a directory without a next one, and has the four bytes at `pointer` point to it. Returns
+/// where its own pointer to a next one stands.
+std::size_t append_directory(Bytes* bytes, std::size_t pointer,
+                             const std::vector<TiffEntry>& entries) {
+  set_number(bytes, pointer, static_cast<std::uint32_t>(bytes->size()));
+  append_number(bytes, static_cast<std::uint32_t>(entries.size()), 2, true);
+  for (const TiffEntry& entry : entries) {
+    append_number(bytes, static_cast<std::uint32_t>(entry.tag), 2, true);
+    append_number(bytes, static_cast<std::uint32_t>(entry.type), 2, true);
+    append_number(bytes, static_cast<std::uint32_t>(entry.count), 4, true);
+    append_number(bytes, entry.value, 4, true);
+  }
+  append_number(bytes, 0, 4, true);
+  return bytes->size() - 4;
+}
+
+/// Where the values of a tag stand, or the only value itself.
+std::uint32_t append_values(Bytes* bytes, const std::vector<std::uint32_t>& values, int size) {
+  if (values.size() * static_cast<std::size_t>(size) <= 4) {
+    return values[0] | (values.size() > 1 ? values[1] << 16 : 0);
+  }
+  const auto at = static_cast<std::uint32_t>(bytes->size());
+  for (const std::uint32_t value : values) append_number(bytes, value, size, true);
+  return at;
+}
+
+}  // namespace
 
 Bytes tiff(const Image& image, int orientation, bool tiled) {
   const int bits = static_cast<int>(size_of(image.depth())) * 8, channels = image.channels();
@@ -167,24 +212,18 @@ Bytes tiff(const Image& image, int orientation, bool tiled) {
     }
   }
   const auto length = static_cast<std::uint32_t>(tile_width * tile_height * channels * bits / 8);
-  const auto array = [&](const std::vector<std::uint32_t>& values, int size) {
-    if (values.size() * static_cast<std::size_t>(size) <= 4) return values[0];
-    const auto at = static_cast<std::uint32_t>(bytes.size());
-    for (const std::uint32_t value : values) append_number(&bytes, value, size, true);
-    return at;
-  };
-  const auto tiles = static_cast<std::uint32_t>(offsets.size());
-  const std::uint32_t offsets_at = array(offsets, 4);
-  const std::uint32_t lengths_at = array(std::vector<std::uint32_t>(tiles, length), 4);
+  const int tiles = static_cast<int>(offsets.size());
+  const std::uint32_t offsets_at = append_values(&bytes, offsets, 4);
+  const std::uint32_t lengths_at =
+      append_values(&bytes, std::vector<std::uint32_t>(offsets.size(), length), 4);
   const auto samples = static_cast<std::uint32_t>(channels);
-  const std::uint32_t bits_at =
-      array(std::vector<std::uint32_t>(samples, static_cast<std::uint32_t>(bits)), 2);
-  std::vector<std::array<std::uint32_t, 4>> entries = {
-      {256, 4, 1, static_cast<std::uint32_t>(image.width())},
-      {257, 4, 1, static_cast<std::uint32_t>(image.height())},
-      {258, 3, samples, bits_at},
-      {259, 3, 1, 1},
-      {262, 3, 1, 2}};
+  const std::uint32_t bits_at = append_values(
+      &bytes, std::vector<std::uint32_t>(samples, static_cast<std::uint32_t>(bits)), 2);
+  std::vector<TiffEntry> entries = {{256, 4, 1, static_cast<std::uint32_t>(image.width())},
+                                    {257, 4, 1, static_cast<std::uint32_t>(image.height())},
+                                    {258, 3, channels, bits_at},
+                                    {259, 3, 1, 1},
+                                    {262, 3, 1, 2}};
   if (!tiled) entries.push_back({273, 4, tiles, offsets_at});
   entries.push_back({274, 3, 1, static_cast<std::uint32_t>(orientation)});
   entries.push_back({277, 3, 1, samples});
@@ -198,18 +237,56 @@ Bytes tiff(const Image& image, int orientation, bool tiled) {
     entries.push_back({325, 4, tiles, lengths_at});
   }
   if (channels == 4) entries.push_back({338, 3, 1, 2});
-  Bytes at;
-  append_number(&at, static_cast<std::uint32_t>(bytes.size()), 4, true);
-  std::copy(at.begin(), at.end(), bytes.begin() + 4);
-  append_number(&bytes, static_cast<std::uint32_t>(entries.size()), 2, true);
-  for (const auto& [tag, type, count, value] : entries) {
-    append_number(&bytes, tag, 2, true);
-    append_number(&bytes, type, 2, true);
-    append_number(&bytes, count, 4, true);
-    append_number(&bytes, value, 4, true);
-  }
-  append_number(&bytes, 0, 4, true);
+  append_directory(&bytes, 4, entries);
   return bytes;
+}
+
+Bytes tiff(const TiffKind& kind, const std::vector<std::uint32_t>& values) {
+  Bytes bytes;
+  append(&bytes, std::string("II*\0----", 8));
+  for (const std::uint32_t value : values) append_number(&bytes, value, kind.bits / 8, true);
+  const int strips = kind.planes == 2 ? kind.samples : 1;
+  const auto length = static_cast<std::uint32_t>(bytes.size() - 8) / static_cast<unsigned>(strips);
+  std::vector<std::uint32_t> offsets, lengths(static_cast<std::size_t>(strips), length);
+  for (int i = 0; i < strips; ++i) offsets.push_back(8 + static_cast<std::uint32_t>(i) * length);
+  const auto for_each_sample = [&](int value) {
+    const std::vector<std::uint32_t> all(static_cast<std::size_t>(kind.samples),
+                                         static_cast<std::uint32_t>(value));
+    return append_values(&bytes, all, 2);
+  };
+  const std::uint32_t bits_at = for_each_sample(kind.bits);
+  const std::uint32_t format_at = for_each_sample(kind.sample_format);
+  std::vector<TiffEntry> entries = {{256, 4, 1, static_cast<std::uint32_t>(kind.width)},
+                                    {257, 4, 1, static_cast<std::uint32_t>(kind.height)},
+                                    {258, 3, kind.samples, bits_at},
+                                    {259, 3, 1, 1},
+                                    {262, 3, 1, static_cast<std::uint32_t>(kind.photometric)},
+                                    {273, 4, strips, append_values(&bytes, offsets, 4)},
+                                    {277, 3, 1, static_cast<std::uint32_t>(kind.samples)},
+                                    {278, 4, 1, static_cast<std::uint32_t>(kind.height)},
+                                    {279, 4, strips, append_values(&bytes, lengths, 4)},
+                                    {284, 3, 1, static_cast<std::uint32_t>(kind.planes)}};
+  if (kind.extra_samples) {
+    entries.push_back({338, 3, 1, static_cast<std::uint32_t>(*kind.extra_samples)});
+  }
+  entries.push_back({339, 3, kind.samples, format_at});
+  std::size_t pointer = 4;
+  for (int i = 0; i < kind.pictures; ++i) pointer = append_directory(&bytes, pointer, entries);
+  return bytes;
+}
+
+std::optional<int> tiff_tag(const Bytes& tiff, int tag) {
+  const auto number = [&](std::size_t at, int size) {
+    std::size_t value = 0;
+    for (int i = size - 1; i >= 0; --i) value = value << 8 | tiff.at(at + std::size_t(i));
+    return value;
+  };
+  const std::size_t directory = number(4, 4);
+  for (std::size_t i = 0; i < number(directory, 2); ++i) {
+    const std::size_t entry = directory + 2 + 12 * i;
+    if (number(entry, 2) == std::size_t(tag)) return int(number(entry + 8, 2));
+  }
+  return std::nullopt;
 }
 
 }  // namespace convfilt::testing

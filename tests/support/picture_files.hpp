@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -62,5 +63,26 @@ Bytes webp_with_exif(const Bytes& webp, const Bytes& exif_data, int width, int h
 /// In one strip, or in tiles of 32 x 32 pixels: libtiff 4.5 does not decode raw tiles from memory
 /// when their bytes are no multiple of 1024.
 Bytes tiff(const Image& image, int orientation, bool tiled);
+
+/// What the directory of a TIFF says of its samples.
+struct TiffKind {
+  int width, height;
+  int bits = 8, samples = 1;
+  int photometric = 1;               ///< 0: white is zero, 1: black is zero, 2: RGB, 5: CMYK
+  std::optional<int> extra_samples = {};  ///< 0: unspecified, 1: associated alpha, 2: straight alpha
+  int planes = 1;                    ///< 1: samples of a pixel together, 2: a plane a sample
+  int sample_format = 1;             ///< 1: unsigned, 2: signed, 3: floating point
+  int pictures = 1;                  ///< directories, all of the same pixels
+};
+
+/// An uncompressed TIFF of these sample values, in the order of the file.
+Bytes tiff(const TiffKind& kind, const std::vector<std::uint32_t>& values);
+
+/// The first value of a tag in the first directory of a classic TIFF, least byte first; nothing
+/// when it is absent.
+std::optional<int> tiff_tag(const Bytes& tiff, int tag);
+
+/// The PNG with a chunk behind its header.
+Bytes png_with_chunk(Bytes png, const std::string& type, const Bytes& data);
 
 }  // namespace convfilt::testing

@@ -21,3 +21,8 @@ convfilt blur --box 3 in.pam out.pam; show out.pam
 pam '\000\000\000\000\000\000\000\000\000\000\000\377\000\000\000\377' >in.pam
 try apply identity in.pam out.ppm
 show out.ppm
+# Edges beside an opaque ghost cell of 8. At the left, whose alpha is 51 of 255, a colour c beside it gives
+# 2 * (c - 8) * 255 / 51; at the right the left one's c gives 2 * (8 - c * 51 / 255).
+printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n\012\024\036\063\012\014\024\377' >in.pam
+show in.pam
+convfilt edge in.pam out.pam --direction x --border constant --border-value 8; show out.pam

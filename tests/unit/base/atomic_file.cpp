@@ -2,10 +2,13 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <thread>
@@ -18,6 +21,32 @@
 using namespace convfilt;
 using namespace convfilt::testing;
 namespace fs = std::filesystem;
+
+namespace {
+
+/// Called before the named system call is made; a test that watches sets it.
+std::function<void(const char* call, int fd)> watch;
+
+void tell(const char* call, int fd = -1) {
+  if (watch) watch(call, fd);
+}
+
+}  // namespace
+
+// The program's own definitions come before those of the C library, so all of its calls pass here.
+extern "C" int fdatasync(int fd) {
+  tell("fdatasync", fd);
+  return static_cast<int>(syscall(SYS_fdatasync, fd));
+}
+extern "C" int linkat(int from_folder, const char* from, int to_folder, const char* to,
+                      int flags) noexcept {
+  tell("linkat");
+  return static_cast<int>(syscall(SYS_linkat, from_folder, from, to_folder, to, flags));
+}
+extern "C" int rename(const char* from, const char* to) noexcept {
+  tell("rename");
+  return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
 
 namespace {
 
@@ -182,6 +211,77 @@ TEST_CASE("a signal removes a named temporary and still ends the program") {
     REQUIRE(WIFSIGNALED(status));
     CHECK(WTERMSIG(status) == signal);
     CHECK(folder.files() == 0);
+  }
+}
+
+TEST_CASE("the data is on the disk before the file has its name") {
+  for (const Temporary temporary : kBoth) {
+    for (const bool replaces : {false, true}) {
+      const TemporaryFolder folder;
+      if (replaces) save(folder / "a", Bytes(10, 'A'));
+      std::vector<std::string> calls;
+      off_t synced = 0;
+      watch = [&](const char* call, int fd) {
+        struct stat info {};
+        if (std::string(call) == "fdatasync" && fstat(fd, &info) == 0) synced = info.st_size;
+        calls.emplace_back(call);
+      };
+      write_file(folder / "a", Bytes(3'000'000, 'B'), temporary);
+      watch = nullptr;
+      CAPTURE(replaces);
+      REQUIRE(calls.size() >= 2);
+      CHECK(calls[0] == "fdatasync");
+      CHECK(synced == 3'000'000);
+      CHECK(std::count(calls.begin(), calls.end(), "fdatasync") == 1);
+    }
+  }
+}
+
+TEST_CASE("a signal while a file is written leaves the old one and nothing else") {
+  // A named temporary is there when it is synced; a nameless file has a second name when it is
+  // renamed.
+  for (const auto& [temporary, call] : {std::pair{Temporary::named, "fdatasync"},
+                                        {Temporary::named, "rename"},
+                                        {Temporary::nameless, "rename"}}) {
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+      const TemporaryFolder folder;
+      save(folder / "a", Bytes(10, 'A'));
+      const int status = wait_for(child([&, how = temporary, when = std::string(call)] {
+        const rlimit no_core{0, 0};
+        setrlimit(RLIMIT_CORE, &no_core);
+        std::signal(signal, SIG_DFL);
+        watch = [&](const char* now, int) {
+          if (now == when && folder.files() == 2) raise(signal);
+        };
+        write_file(folder / "a", Bytes(1'000'000, 'B'), how);
+        return 0;
+      }));
+      CAPTURE(call);
+      REQUIRE(WIFSIGNALED(status));
+      CHECK(WTERMSIG(status) == signal);
+      CHECK(load(folder / "a") == Bytes(10, 'A'));
+      CHECK(folder.files() == 1);
+    }
+  }
+}
+
+TEST_CASE("an old file keeps its owner, as far as the system allows") {
+  if (geteuid() != 0) {
+    MESSAGE("skipped: only root can give files away");
+    return;
+  }
+  for (const Temporary temporary : kBoth) {
+    const TemporaryFolder folder;
+    save(folder / "a", Bytes(10, 'A'));
+    REQUIRE(chown((folder / "a").c_str(), 1234, 4321) == 0);
+    chmod((folder / "a").c_str(), 04711);  // chown takes the set-user-id bit away
+    write_file(folder / "a", Bytes(20, 'B'), temporary);
+    struct stat info {};
+    REQUIRE(stat((folder / "a").c_str(), &info) == 0);
+    CHECK(info.st_size == 20);
+    CHECK(info.st_uid == 1234);
+    CHECK(info.st_gid == 4321);
+    CHECK(mode_of(folder / "a") == 04711);
   }
 }
 

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Holds the documents to what they speak of: README's length and commands, paths that are named, where measured tables come
+# from; and that nothing generated is stale (tests/renew.sh).
+# CONVFILT names the program.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+CONVFILT=$(realpath "${CONVFILT:?names the program}")
+export CONVFILT
+repository=$PWD
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+fail() { echo "tests/documents.sh: $*" >&2; exit 1; }
+
+[ "$(wc -c <README.md)" -le 9000 ] || fail "README.md has $(wc -c <README.md) bytes; keep it to 9000"
+
+# A path in a link or in backticks is there, from the file's own folder or from the repository's.
+for file in README.md CONTRIBUTING.md kernels/README.md kernels/MEASUREMENTS.md samples/README.md filters/README.md; do
+  {
+    grep -oE '\]\([^)#: ]+' "$file" | cut -c3- || true
+    grep -oE '`[A-Za-z0-9_./-]+/[A-Za-z0-9_./-]*`|`[a-z_]+\.(cpp|hpp|cu|sh|txt|md)`' "$file" | tr -d '`' | grep '[a-z]' |
+      grep -v '^\.\|^build/\|^share/\|^/' || true
+  } | sort -u | while read -r path; do
+    [ -e "$path" ] || [ -e "$(dirname "$file")/$path" ] || fail "$file names $path, which is not there"
+  done
+done
+
+# README's commands are run as they stand, on small pictures of the names that they use.
+cd "$work"
+"$CONVFILT" apply identity "$repository/samples/rocket.jpg" in.jpg
+printf 'P5\n40 30\n255\n%1200s' '' >in.pgm
+"$CONVFILT" apply identity in.pgm in.png
+cp "$repository/filters/box3.txt" my_mask.txt
+ran=0
+while read -r program arguments; do
+  [ "$program" = convfilt ] || continue
+  # shellcheck disable=SC2086  # arguments
+  "$CONVFILT" ${arguments%%#*} >said 2>&1 || fail "README's 'convfilt $arguments' fails: $(cat said)"
+  ran=$((ran + 1))
+done < <(sed -n 's/^    //p' "$repository/README.md")
+[ $ran -ge 5 ] || fail "README has only $ran commands"
+cd "$repository"
+
+# Every table between markers that comes from measuring says at which commit.
+awk '
+  /^<!-- [a-z-]+:begin -->$/ && !/strategies/ { name = $2; getline; ++tables
+    if ($0 !~ /^Measured at [0-9a-f]+\.$/) { print FILENAME ": " name " does not say at which commit it was measured"; bad = 1 } }
+  END { if (!tables) { print "no measured table"; bad = 1 } exit bad }' kernels/MEASUREMENTS.md README.md || fail "see above"
+
+tests/renew.sh --check
+echo "documents: $ran commands of README"

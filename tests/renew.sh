@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Writes anew what is generated: README's table of strategies, the expected output of command-line tests that list strategies,
+# and what samples/ shows of commands and of measured figures.
+#
+#   tests/renew.sh            to be run, and read with git diff, when a strategy or a report has changed
+#   tests/renew.sh --check    writes nothing, and fails where something is stale (ctest runs this)
+#
+# CONVFILT names the program, by default build/release/bin/convfilt. Charts need the gnuplot that drew those that are here.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+CONVFILT=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
+export CONVFILT CONVFILT_FILTERS=$PWD/filters LC_ALL=C
+check=false
+case ${1:-} in --check) check=true ;; "") ;; *) sed -n '2,8p' "$0"; exit 2 ;; esac
+[ -x "$CONVFILT" ] || { echo "tests/renew.sh: no program at $CONVFILT; build it, or set CONVFILT" >&2; exit 1; }
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+stale=()
+
+# Takes what was generated over, or says that it is another.
+put() {  # GENERATED FILE
+  if $check; then cmp -s "$1" "$2" || stale+=("$2"); else cp "$1" "$2"; fi
+}
+
+# README's table: of each line of the list, the name, the family and what it does.
+"$CONVFILT" list strategies | awk -F '  +' '
+  BEGIN { print "| strategy | family | what it does |\n|---|---|---|" }
+  { print "| `" $2 "` | " $3 " | " $NF " |" }' >"$work/strategies"
+mkdir "$work/kernels"
+cp README.md "$work"; cp kernels/MEASUREMENTS.md "$work/kernels"
+PUT_TABLE_ROOT=$work tests/bench/put_table.sh strategies "$work/strategies" --generated
+put "$work/README.md" README.md
+
+# Command-line tests whose expected output names most strategies.
+mapfile -t names < <("$CONVFILT" list strategies | awk '{ print $1 }')
+cases=()
+for file in tests/cli/*/*.stdout tests/cli/*/*.stderr; do
+  named=0
+  for name in "${names[@]}"; do ! grep -qw -- "$name" "$file" || named=$((named + 1)); done
+  [ $((named * 2)) -lt ${#names[@]} ] || { file=${file#tests/cli/}; cases+=("${file%.*}"); }
+done
+if $check; then
+  tests/cli/run.sh "${cases[@]}" >"$work/cases" || { cat "$work/cases" >&2; stale+=("tests/cli: ${cases[*]}"); }
+else
+  tests/cli/run.sh --accept "${cases[@]}" >"$work/cases" || grep accepted "$work/cases"
+fi
+
+gnuplot=$(gnuplot --version 2>/dev/null | sed 's/gnuplot \([0-9.]*\) patchlevel \(.*\)/\1 patchlevel \2/') || gnuplot=
+put_chart() {  # GENERATED FILE
+  if [ -n "$gnuplot" ] && grep -q "Produced by GNUPLOT $gnuplot" "$2"; then put "$1" "$2"
+  else echo "skipped: $2 was drawn by another gnuplot than ${gnuplot:-none}"; fi
+}
+(cd "$work" && "$CONVFILT" explain tiled-in --mask 5x5 --tile 16 --picture explain.svg >explain.txt)
+put "$work/explain.txt" samples/explain-tiled-in.txt
+put "$work/explain.svg" samples/explain-tiled-in.svg
+for device in h200 cpu; do
+  from=samples/compare/$device
+  "$CONVFILT" compare --from $from.json --markdown="$work/compare.md" >/dev/null
+  put "$work/compare.md" $from.md
+  [ -n "$gnuplot" ] || { echo "skipped: no gnuplot, so $from.svg is not drawn"; continue; }
+  "$CONVFILT" compare --from $from.json --plot "$work/compare.svg" >/dev/null
+  "$CONVFILT" compare --from $from.json --plot "$work/roofline.svg" --plot-kind=roofline >/dev/null
+  put_chart "$work/compare.svg" $from.svg
+  put_chart "$work/roofline.svg" $from-roofline.svg
+done
+# Encoders of JPEG differ by their version, so what is looked at are pixels.
+"$CONVFILT" edge samples/rocket.jpg "$work/edges.jpg"
+for file in "$work/edges.jpg" samples/rocket-edges.jpg; do
+  "$CONVFILT" apply identity "$file" - --format ppm | tail -c +16 | od -An -v -w1 -tu1 >"$work/$(basename "$file").txt"
+done
+paste "$work/edges.jpg.txt" "$work/rocket-edges.jpg.txt" | awk '{ d = $1 - $2; if (d > 4 || d < -4) exit 1 }' ||
+  put "$work/edges.jpg" samples/rocket-edges.jpg
+
+[ ${#stale[@]} = 0 ] || { printf 'stale: %s\n' "${stale[@]}"; echo "run tests/renew.sh, and read what it changed"; exit 1; } >&2
+if $check; then echo "generated files: none is stale"; else echo "renewed; git diff shows what has changed"; fi

@@ -1,0 +1,218 @@
+/// Kinds of picture files that decoders pass on wrongly, or not at all: what is read, and what is
+/// said. The files are written byte by byte here, the pixels are computed by hand.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/picture/io.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+struct ReadFile {
+  Image image;
+  std::vector<std::string> warnings;
+  std::string refusal;
+};
+
+ReadFile read(const Bytes& bytes) {
+  const TemporaryFolder folder;
+  save(folder / "in", bytes);
+  ReadFile result;
+  try {
+    result.image = read_image(folder / "in", {}, &result.warnings);
+  } catch (const IoError& error) {
+    result.refusal = error.what();
+  }
+  return result;
+}
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.npos, end) == 0;
+}
+
+/// The samples as a list, row by row, in the order of memory: blue, green, red, alpha.
+std::vector<double> samples_of(const Image& image) {
+  std::vector<double> all;
+  for (int y = 0; y < image.height(); ++y) {
+    for (int x = 0; x < image.width(); ++x) {
+      for (int c = 0; c < image.channels(); ++c) all.push_back(sample(image, x, y, c));
+    }
+  }
+  return all;
+}
+
+using Samples = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("colours of a TIFF that are multiplied by alpha are divided by it") {
+  TiffKind kind{.width = 3, .height = 1, .samples = 4, .photometric = 2, .extra_samples = 1};
+  const ReadFile u8 = read(tiff(kind, {60, 100, 25, 100, 7, 8, 9, 255, 0, 0, 0, 0}));
+  CHECK(u8.warnings.empty());
+  REQUIRE(u8.refusal == "");
+  REQUIRE(u8.image.channels() == 4);
+  // 25 * 255 / 100 = 63.75, 100 * 2.55 = 255, 60 * 2.55 = 153.
+  CHECK(samples_of(u8.image) == Samples{64, 255, 153, 100, 9, 8, 7, 255, 0, 0, 0, 0});
+
+  kind.bits = 16;
+  const ReadFile u16 = read(tiff(kind, {6000, 10000, 2500, 10000, 7, 8, 9, 65535, 0, 0, 0, 0}));
+  CHECK(u16.warnings.empty());
+  REQUIRE(u16.image.depth() == Depth::u16);
+  // 2500 * 6.5535 = 16383.75, 10000 * 6.5535 = 65535, 6000 * 6.5535 = 39321.
+  CHECK(samples_of(u16.image) == Samples{16384, 65535, 39321, 10000, 9, 8, 7, 65535, 0, 0, 0, 0});
+}
+
+TEST_CASE("colours of a TIFF beside a straight alpha stay") {
+  for (const int bits : {8, 16}) {
+    const TiffKind kind{
+        .width = 2, .height = 1, .bits = bits, .samples = 4, .photometric = 2, .extra_samples = 2};
+    const ReadFile file = read(tiff(kind, {50, 100, 25, 10, 7, 8, 9, 0}));
+    CAPTURE(bits);
+    CHECK(file.warnings.empty());
+    CHECK(samples_of(file.image) == Samples{25, 100, 50, 10, 9, 8, 7, 0});
+  }
+}
+
+TEST_CASE("a fourth sample of a TIFF that is said to mean nothing is no alpha") {
+  for (const int bits : {8, 16}) {
+    const TiffKind kind{
+        .width = 2, .height = 1, .bits = bits, .samples = 4, .photometric = 2, .extra_samples = 0};
+    const ReadFile file = read(tiff(kind, {50, 100, 25, 10, 7, 8, 9, 0}));
+    CAPTURE(bits);
+    CHECK(file.image.channels() == 3);
+    CHECK(samples_of(file.image) == Samples{25, 100, 50, 9, 8, 7});
+  }
+}
+
+TEST_CASE("a TIFF whose white is zero is turned") {
+  TiffKind kind{.width = 3, .height = 1, .photometric = 0};
+  CHECK(samples_of(read(tiff(kind, {0, 55, 255})).image) == Samples{255, 200, 0});
+  kind.bits = 16;
+  CHECK(samples_of(read(tiff(kind, {0, 535, 65535})).image) == Samples{65535, 65000, 0});
+  kind.photometric = 1;
+  CHECK(samples_of(read(tiff(kind, {0, 535, 65535})).image) == Samples{0, 535, 65535});
+}
+
+TEST_CASE("a CMYK TIFF becomes colours without alpha") {
+  const TiffKind kind{.width = 2, .height = 1, .samples = 4, .photometric = 5};
+  const ReadFile file = read(tiff(kind, {255, 0, 0, 0, 0, 0, 0, 255}));  // cyan, black
+  REQUIRE(file.image.channels() == 3);
+  CHECK(samples_of(file.image) == Samples{255, 255, 0, 0, 0, 0});
+}
+
+TEST_CASE("what of a TIFF is not read is said") {
+  const TiffKind pages{.width = 2, .height = 1, .pictures = 2};
+  const ReadFile first = read(tiff(pages, {10, 20}));
+  CHECK(samples_of(first.image) == Samples{10, 20});
+  REQUIRE(first.warnings.size() == 1);
+  CHECK(
+      ends_with(first.warnings[0], "in': only the first of several pictures in this TIFF is read"));
+
+  const TiffKind grey{.width = 2, .height = 1, .samples = 2, .extra_samples = 2};
+  const ReadFile opaque = read(tiff(grey, {10, 255, 20, 255}));
+  REQUIRE(opaque.warnings.size() == 1);
+  CHECK(ends_with(opaque.warnings[0], "in': the alpha of a grey TIFF is not read"));
+
+  TiffKind deep = grey;
+  deep.bits = 16;
+  const ReadFile coarse = read(tiff(deep, {65535, 65535, 2570, 65535}));
+  CHECK(samples_of(coarse.image) == Samples{255, 10});
+  REQUIRE(coarse.warnings.size() == 2);
+  CHECK(ends_with(coarse.warnings[0],
+                  "in': this kind of TIFF is read with 8 of its 16 bits a sample"));
+  CHECK(ends_with(coarse.warnings[1], "in': the alpha of a grey TIFF is not read"));
+}
+
+TEST_CASE("a TIFF of planes and 16 bits is refused with the remedy") {
+  TiffKind kind{.width = 2, .height = 1, .bits = 16, .samples = 3, .photometric = 2, .planes = 2};
+  const ReadFile file = read(tiff(kind, {1, 2, 3, 4, 5, 6}));
+  CHECK(ends_with(file.refusal,
+                  "in': OpenCV does not read TIFF of separate planes and more than 8 bits; convert "
+                  "it first (tiffcp -p contig)"));
+  kind.bits = 8;
+  CHECK(samples_of(read(tiff(kind, {1, 2, 3, 4, 5, 6})).image) == Samples{5, 3, 1, 6, 4, 2});
+}
+
+TEST_CASE("signed samples become floats, which is said") {
+  for (const auto& [bits, lowest] : {std::pair{8, 0x81u}, {16, 0x8001u}}) {
+    const TiffKind kind{.width = 3, .height = 1, .bits = bits, .sample_format = 2};
+    const ReadFile file = read(tiff(kind, {lowest - 2, 0, lowest}));
+    CAPTURE(bits);
+    REQUIRE(file.warnings.size() == 1);
+    CHECK(ends_with(file.warnings[0], "in': its signed samples become floats, full range 1"));
+    REQUIRE(file.image.depth() == Depth::f32);
+    CHECK(samples_of(file.image) == Samples{1, 0, -1});
+  }
+}
+
+TEST_CASE("a PNG whose one grey level is transparent is read as opaque, which is said") {
+  const TemporaryFolder folder;
+  const Image grey = pattern(5, 4, 1, Depth::u8);
+  write_image(folder / "grey.png", grey, {}, nullptr);
+  const ReadFile file = read(png_with_chunk(load(folder / "grey.png"), "tRNS", {0, 7}));
+  CHECK(same(file.image, grey));
+  REQUIRE(file.warnings.size() == 1);
+  CHECK(
+      ends_with(file.warnings[0], "in': the transparent grey level of this PNG is read as opaque"));
+}
+
+TEST_CASE("an animated WebP is refused with the remedy") {
+  Bytes bytes;
+  append(&bytes, "RIFF");
+  append_number(&bytes, 4 + 8 + 10, 4, true);
+  append(&bytes, "WEBPVP8X");
+  append_number(&bytes, 10, 4, true);
+  append_number(&bytes, 2 /* animation */, 4, true);
+  append_number(&bytes, 15, 3, true);  // 16 pixels a side
+  append_number(&bytes, 15, 3, true);
+  CHECK(ends_with(read(bytes).refusal,
+                  "in': it is an animated WebP; extract a frame first (webpmux -get frame 1)"));
+}
+
+TEST_CASE("the alpha of a TIFF that is written is marked as straight") {
+  const TemporaryFolder folder;
+  constexpr int kExtraSamples = 338, kStraight = 2;
+  for (const Depth depth : {Depth::u8, Depth::u16, Depth::f32}) {
+    const Image image = pattern(9, 7, 4, depth);
+    write_image(folder / "a.tif", image, {}, nullptr);
+    CHECK(tiff_tag(load(folder / "a.tif"), kExtraSamples) == kStraight);
+    CHECK(same(read_image(folder / "a.tif", {}, nullptr), image));
+    write_image(folder / "a.tif", pattern(9, 7, 3, depth), {}, nullptr);
+    CHECK(tiff_tag(load(folder / "a.tif"), kExtraSamples) == std::nullopt);
+  }
+}
+
+TEST_CASE("a lower quality makes a smaller file and a rougher picture") {
+  const TemporaryFolder folder;
+  const Image image = pattern(120, 90, 3, Depth::u8);
+  for (const std::string extension : {"jpg", "webp"}) {
+    CAPTURE(extension);
+    const std::string path = folder / ("a." + extension);
+    std::size_t size = SIZE_MAX;
+    double nearest = -1;  // sum of differences
+    for (const int quality : {95, 60, 10}) {
+      write_image(path, image, {.format = "", .quality = quality}, nullptr);
+      const Samples before = samples_of(image), after = samples_of(read_image(path, {}, nullptr));
+      double sum = 0;
+      for (std::size_t i = 0; i < before.size(); ++i) sum += std::abs(before[i] - after[i]);
+      CAPTURE(quality);
+      CHECK(load(path).size() < size);
+      CHECK(sum > nearest);
+      size = load(path).size();
+      nearest = sum;
+    }
+  }
+  write_image(folder / "a.webp", image, {}, nullptr);
+  CHECK(same(read_image(folder / "a.webp", {}, nullptr), image));
+}
