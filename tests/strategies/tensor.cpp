@@ -18,6 +18,8 @@
 namespace convfilt::test {
 namespace {
 
+using namespace tensor;
+
 constexpr int kMaxTestChannels = 4;
 constexpr int kRows = 16, kColumns = 8;  // of a product's result
 
@@ -114,8 +116,8 @@ TEST_CASE("a band holds each weight once for each output of a segment, and zeros
           int weights = 0;
           for (int place = 0; place < steps * kStepBytes; ++place) {
             const int word = place / 4 * 4, at = word - output + kSegment - 1;
-            wrong += at < 0 || at >= band_words_of(steps);
-            const int i = band_column(at, place - word, dx, width, channels);
+            wrong += at < 0 || at >= matrix_words_of(steps);
+            const int i = mask_column(at, place - word, dx, width, channels);
             // From a multiple of four samples on.
             const int first = dx - (dx & ~3) + output;
             wrong += i >= 0 && place != first + i * channels;

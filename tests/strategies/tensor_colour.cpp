@@ -17,13 +17,15 @@
 #include "tests/support/sample_masks.hpp"
 #include "tests/support/tensor_bytes.hpp"
 
-namespace convfilt::emulator {
-std::unique_ptr<Plan> colour_plan(const Problem&,
-                                  const PlanOptions&);  // as tensor_colour.hpp has it
+namespace convfilt::emulator::tensor::warpgroup::colour {
+std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);  // as in colour.hpp
 }
 
 namespace convfilt::test {
 namespace {
+
+using namespace tensor::warpgroup;
+using namespace tensor::warpgroup::colour;
 
 /// Byte `sample` of a row of a matrix of two chunks, 8 rows of one lying together.
 int place_in_band(int row, int sample) {
@@ -136,9 +138,9 @@ TEST_CASE("bands of colours are the mask's rows, and zeros else") {
     for (int k = 0; k < width * height; ++k) {
       mask.weights[k] = digits == 1 ? random.integer(-128, 127) : random.integer(-30000, 30000);
     }
-    const int chunks = colour_chunks(width), before = group_rows(digits) - 1;
-    const auto bytes = colour_bands_of(mask, rows, digits, chunks);
-    const int bands = rows + 2 * before, size = group_band_bytes(digits);
+    const int chunks = pixel_chunks(width), before = rows_together(digits) - 1;
+    const auto bytes = banded_matrices(mask, rows, digits, chunks);
+    const int bands = rows + 2 * before, size = matrix_bytes_of(digits);
     REQUIRE(int(bytes.size()) == bands * size / 2 * chunks);
     long wrong = 0;
     for (int band = 0; band < bands; ++band) {
@@ -182,7 +184,7 @@ TEST_CASE("three channels are taken apart where a mask with gaps takes more than
     const WithWarpgroups with;
     PlanOptions options;
     options.padded_pitch = padded;
-    CHECK((emulator::colour_plan(p, options) != nullptr) == taken);
+    CHECK((emulator::tensor::warpgroup::colour::make_plan(p, options) != nullptr) == taken);
   }
 }
 

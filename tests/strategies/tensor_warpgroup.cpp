@@ -17,6 +17,8 @@
 namespace convfilt::test {
 namespace {
 
+using namespace tensor::warpgroup;
+
 constexpr int kRows = 64, kDepth = 32;  // of a product
 
 /// Where the PTX ISA's figure of matrices without swizzling has byte k of a row, in bytes: core
@@ -101,11 +103,11 @@ TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") 
     mask.weights = {weight};
     INFO("weight " << weight);
     CHECK(signed_digits(mask) == digits);
-    const auto bands = group_bands_of(mask, {1, 1, 1}, 1, 1, digits);
-    const int size = group_band_bytes(digits), before = group_rows(digits) - 1;
+    const auto bands = banded_matrices(mask, {1, 1, 1}, 1, 1, digits);
+    const int size = matrix_bytes_of(digits), before = rows_together(digits) - 1;
     REQUIRE(bands.size() == std::size_t(size * (2 * before + 1)));
     long found = 0;
-    for (int output = 0; output < kGroupSegment; ++output) {
+    for (int output = 0; output < kSegment; ++output) {
       const int column = output / 4 * 2 + output % 2, half = output / 2 % 2;
       std::int64_t is = 0;
       for (int digit = digits - 1; digit >= 0; --digit) {
@@ -114,25 +116,25 @@ TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") 
       }
       found += is == weight;
     }
-    CHECK(found == kGroupSegment);
+    CHECK(found == kSegment);
     CHECK(std::count_if(bands.begin(), bands.end(), [](auto byte) { return byte != 0; }) <=
-          digits * kGroupSegment);
+          digits * kSegment);
   }
 }
 
 TEST_CASE("strips cover all of a plane, each column once") {
   for (int width = 1; width < 5000; width += width < 1100 ? 1 : 37) {
-    const GroupGrid grid = group_columns(-3, 5, width, width);
+    const Grid grid = cover_columns(-3, 5, width, width);
     std::vector<int> written(width);
     for (int strip = 0; strip < grid.across; ++strip) {
       const int x = grid.strip_x(strip);
       CHECK(x % kSector == 0);
-      for (int k = strip * kGroupColumns; k < std::min(x + kGroupColumns, width); ++k) ++written[k];
+      for (int k = strip * kColumns; k < std::min(x + kColumns, width); ++k) ++written[k];
     }
     INFO("width " << width);
     CHECK(std::count(written.begin(), written.end(), 1) == width);
-    CHECK(grid.last_x + kGroupColumns < std::max(width, kGroupColumns) + kSector);
-    CHECK(grid.read_columns() == grid.last_x + kGroupColumns + 16);
+    CHECK(grid.last_x + kColumns < std::max(width, kColumns) + kSector);
+    CHECK(grid.read_columns() == grid.last_x + kColumns + 16);
     CHECK(grid.left == 3);
     CHECK(grid.right == 1);
   }
@@ -141,8 +143,8 @@ TEST_CASE("strips cover all of a plane, each column once") {
 TEST_CASE("strips reach the last row, and are as many as run at a time") {
   for (const int height : {1, 7, 64, 100, 513, 8192, 30000}) {
     for (const int at_once : {1, 40, 1056, 1 << 30}) {
-      GroupGrid grid = group_columns(-1, 3, 8192, 8192);
-      group_rows_of(grid, 2, 3, height, at_once);
+      Grid grid = cover_columns(-1, 3, 8192, 8192);
+      cover_rows(grid, 2, 3, height, at_once);
       CHECK(grid.rows % 2 == 0);
       CHECK(grid.rows >= 8);
       CHECK(grid.rows <= 128);
@@ -150,8 +152,8 @@ TEST_CASE("strips reach the last row, and are as many as run at a time") {
       CHECK((grid.down - 1) * grid.rows < height);
     }
   }
-  GroupGrid grid = group_columns(-1, 3, 8192, 8192);
-  group_rows_of(grid, 2, 3, 8192, 1056);
+  Grid grid = cover_columns(-1, 3, 8192, 8192);
+  cover_rows(grid, 2, 3, 8192, 1056);
   CHECK(grid.across * grid.down <= 1056);
   CHECK(grid.across * grid.down > 950);
 }
