@@ -226,10 +226,12 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return make_direct_plan(problem, options, run, {.interleaved = strips.digits > 0});
 }
 
-// Strips of warpgroups leave pictures that they do not fit to the other kernels.
+/// Warpgroups leave pictures that their strips do not fit to the other kernels.
 std::string_view kernel_for(const Problem& problem, const CudaDevice& device) {
-  return convfilt::has_warpgroups(device) && strips_fit(problem.out_width()) ? "warpgroups"
-                                                                             : "warps";
+  return convfilt::has_warpgroups(device) &&
+                 convfilt::tensor::warpgroup::strips_fit(problem.out_width())
+             ? "warpgroups"
+             : "warps";
 }
 
 }  // namespace

@@ -38,15 +38,15 @@ struct MaskArgument {
 /// What a block reads and writes, and its shared memory.
 struct Place {
   PlaneView<uint8_t> picture;  ///< with padding at its rows' sides
-  PlaneView<const uint8_t>
-      samples;  ///< the same from its padding on: column x is where strip x's samples begin
+  /// The same from where the first strip's samples begin, which may be in the padding.
+  PlaneView<const uint8_t> samples;
   PlaneView<uint8_t> out;
   uint8_t ghost;
   Border border;
   int channels;
   SharedWords matrices, rows;
-  PlaneView<int32_t> carried =
-      {};  ///< all blocks' sums between two parts, row by row of each strip
+  PlaneView<int32_t> carried = {};  ///< all blocks' sums between two parts, strip by strip
+};  ///< all blocks' sums between two parts, row by row of each strip
 };
 
 /// A shift's end, for sums that began at 0.

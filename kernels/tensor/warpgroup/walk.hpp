@@ -79,8 +79,8 @@ class RowCopies {
 
 /// Writes what the border makes up beside the picture into the padding of the rows that a strip
 /// reads, so that the walk need not know of sides. Strips that share rows write the same bytes
-/// there, so their order does not matter. A kernel of its own (side_samples.hpp) would take some 4
-/// us.
+/// there, so their order does not matter. A kernel of its own (side_samples.hpp) would take
+/// some 4 microseconds.
 CONVFILT_DEVICE inline void write_strip_sides(const Place& place, const Grid& grid, int x, int y,
                                               int rows) {
   const PlaneView<uint8_t>& picture = place.picture;

@@ -14,8 +14,9 @@
 //   outputs: (h + 1) * steps, e.g. 4 at 3x3. A step is 32 samples, and 15 samples and a mask's
 //   width must fit. Where half of the last step is enough, two rows share it. Banded matrices that
 //   leave an SM no room for a second block are taken in parts of rows, one after the other; between
-//   the parts a strip's sums wait in memory. Siblings: strips/strips.cu and tensor.cu, for other
-//   devices and narrow pictures.
+//   the parts a strip's sums wait in memory.
+//
+//   Siblings: strips/strips.cu and tensor.cu, for other devices and narrow pictures.
 
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
 
@@ -58,7 +59,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kDigits, kSteps, kHeigh
   }
 }
 
-constexpr int kMostUnrolled = 15;  ///< the greatest height that kernel_of() compiles a kernel for
+constexpr int kMostUnrolled = 15;  ///< higher masks take kernel_of()'s kernel for any height
 
 template <int kDigits, int kSteps>
 auto kernel_of(int height) {

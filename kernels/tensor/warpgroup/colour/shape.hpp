@@ -11,7 +11,7 @@ namespace convfilt::tensor::warpgroup::colour {
 
 constexpr int kColours = 3;
 constexpr int kWarps = 4;  // of a block: a warpgroup
-// Rows of outputs of a strip. Few blocks run at a time, so that strips can be high.
+/// Rows of outputs of a strip. Few blocks run at a time, so that strips can be high.
 constexpr int kMostPixelRows = 256;
 
 /// Chunks of 16 pixels that a segment's taps cover. A product takes two.
