@@ -21,12 +21,12 @@
 ///                                below the other, each turned over its diagonal: row r goes to
 ///                                the four words at + r * pitch on
 ///
-/// What threads wrote or copied is there for products behind hand_over(), by each, and a barrier.
+/// Products see what threads wrote or copied after each thread called hand_over() and a barrier.
 ///
-/// Lane 4 * g + t of warp w has of the columns 8 * n + 2t and 8 * n + 2t + 1 the sums of row
-/// 16 * w + g, then those of row 16 * w + g + 8, as sums 4 * n to 4 * n + 3. Of a it has the bytes
-/// 4t to 4t + 3 of these two rows, then, likewise, the bytes 4t + 16 on. Of a matrix of half words
-/// it has row g's words t.
+/// Lane 4 * g + t of warp w has the sums of columns 8 * n + 2t and 8 * n + 2t + 1: those of row
+/// 16 * w + g as sums 4 * n and 4 * n + 1, those of row 16 * w + g + 8 as the next two. Its words
+/// of a are bytes 4t to 4t + 3 of these two rows, then bytes 4t + 16 to 4t + 19 of both. Its word
+/// of a matrix of half words is word t of row g.
 #pragma once
 
 #include "kernels/backend/shared_words.hpp"
@@ -34,5 +34,5 @@
 #ifdef CONVFILT_EMULATE
 #include "kernels/backend/emulator/warpgroup.hpp"
 #else
-#include "kernels/backend/cuda/warpgroup_typed.hpp"
+#include "kernels/backend/cuda/warpgroup.hpp"
 #endif

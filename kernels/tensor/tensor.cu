@@ -1,37 +1,37 @@
-// tensor: 8-bit pictures on tensor cores, which multiply matrices of bytes. (The Toeplitz form of
-// a convolution as in im2col_strassen, but with nothing unfolded: rows of A overlap in memory.)
+// tensor: 8-bit pictures on tensor cores, which multiply matrices of bytes. It is the Toeplitz form
+// of a convolution, as in im2col_strassen, but nothing is unfolded: rows of A overlap in memory.
 //
-//   A row of A is a segment: the samples that 8 neighbouring outputs need, as they lie in
-//   memory. B is one row of the mask as a band, one column an output. A product of 16
+//   A row of A is a segment: the samples that 8 neighbouring outputs need, as they lie in memory.
+//   B is one row of the mask as a banded matrix with a column for each output. A product of 16
 //   segments adds one mask row to 128 outputs; a warp walks down the mask, 256 columns wide.
 //
 //       segment g:   s s s s s s s s s s s s s s s s    (16 a step; segment g + 1: 8 later)
 //       column 0 :   w w w . . . . . . . . . . . . .
 //       column 1 :   . w w w . . . . . . . . . . . .    ... to column 7
 //
-//   Weights are written in base 256, the top digit signed: 1 to 3 digits, each with a
-//   product of its own. Products per 128 outputs: h * digits * ceil((7 + w) / 16), e.g. 10
-//   at 5x5 with 16-bit weights.
-//   Sibling: tiled-out has the same tile, and a multiply-add a tap.
-//   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions"; sums are integers,
-//   so no order changes a byte. tensor_tile.hpp loads, tensor_sums.hpp computes.
+//   Weights are written in base 256 with 1 to 3 digits, and the top digit is signed. Each digit has
+//   a product of its own. Products per 128 outputs: h * digits * ceil((7 + w) / 16), e.g. 10 at 5x5
+//   with 16-bit weights.
+//   Siblings: strips/ for small masks, warpgroup/ for devices with warpgroups; tiled-out has the
+//   same tile, and a multiply-add for each tap.
+//   Source: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions". Sums are integers, so no
+//   order of additions changes a byte. tile.hpp loads, multiplies and ends.
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/tensor/strips/strips.hpp"
-#include "kernels/tensor/sums.hpp"
 #include "kernels/tensor/tile.hpp"
 #include "kernels/tensor/warpgroup/grid.hpp"
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor {
 namespace {
 
 using std::uint32_t;
 using std::uint8_t;
 
-/// kHeight: of the mask, at most. Of `blocks`, each takes every blocks-th tile, and loads the next
-/// one while it multiplies.
+/// kHeight is the mask's greatest height. Each of `blocks` blocks takes every blocks-th tile; where
+/// shared memory has room for two, it loads the next one while it multiplies.
 template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
@@ -41,17 +41,17 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
   constexpr int kRows = rows_together(kDigits), kWords = in_words_of(kSteps);
   constexpr int kTiles = tiles_kept(kDigits, kSteps, kHeight), kInRows = kTileRows + kHeight - 1;
   static_assert(shared_bytes_of(kDigits, kSteps, kHeight, kTiles) <= kMostShared,
-                "the tile and the bands exceed static shared memory");
+                "the tile and the matrices exceed static shared memory");
   static_assert(kTileRows % (kWarps * kRows) == 0, "all warps compute the same number of rows");
   __shared__ SharedTile<uint32_t, kTiles * kInRows, kWords> in_tiles alignas(kChunk);
-  __shared__ SharedTile<uint32_t, kHeight * kDigits, band_words_of(kSteps)> bands;
+  __shared__ SharedTile<uint32_t, kHeight * kDigits, matrix_words_of(kSteps)> matrices;
   __shared__ SharedTile<std::int32_t, 1, kHeight * kMaxPartSide> weights;
 
   // Lane 4 * g + t multiplies segments g and g + 8.
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
   const int dx = mask.dx * channels;  // in samples
   const int word = 2 * g + t + (dx & (kChunk - 1)) / 4;
-  const int band_at = 4 * t - g + kSegment - 1;
+  const int matrix_at = 4 * t - g + kSegment - 1;
   const bool pairs = out.stride % 2 == 0 && reinterpret_cast<std::uintptr_t>(out.data) % 2 == 0;
   const auto load_tile = [&](int tile, int first_row) {
     const int x = tile % tiles_across * kWarpColumns, y = tile / tiles_across * kTileRows;
@@ -59,16 +59,16 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
                         y + mask.dy, kTileRows + mask.height - 1);
   };
 
-  // Load the first tile, from a whole chunk on, and the mask.
+  // Load the first tile, which begins with a whole chunk, and the mask.
   int first_row = 0;
   load_tile(blockIdx.x, first_row);
   commit_copies();
-  load_bands<kDigits, kSteps>(bands, weights, mask, channels);
+  load_matrices<kDigits, kSteps>(matrices, weights, mask, channels);
   for (int tile = blockIdx.x; tile < tiles; tile += blocks) {
     const int next = tile + blocks, next_row = kInRows - first_row;
     if (kTiles == 2 && next < tiles) load_tile(next, next_row);
     commit_copies();
-    finish_copies<kTiles - 1>();  // the next tile's may go on
+    finish_copies<kTiles - 1>();  // copies of the next tile may go on
     __syncthreads();
 
     // Compute a few rows of outputs at a time.
@@ -80,12 +80,12 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
       start<kDigits>(sums, end.start);
       const int from = first_row + row;
       if constexpr (kSteps == 1) {
-        add_rows<kDigits, 0, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
+        add_rows<kDigits, 0, 1>(in_tiles, matrices, from, word, matrix_at, mask.height, sums);
       } else {
-        add_rows<kDigits, 0, 2>(in_tiles, bands, from, word, band_at, mask.height, sums);
+        add_rows<kDigits, 0, 2>(in_tiles, matrices, from, word, matrix_at, mask.height, sums);
       }
       if constexpr (kSteps == 3) {
-        add_rows<kDigits, 2, 1>(in_tiles, bands, from, word, band_at, mask.height, sums);
+        add_rows<kDigits, 2, 1>(in_tiles, matrices, from, word, matrix_at, mask.height, sums);
       }
       const bool whole =
           pairs && tile_x + kWarpColumns <= out.width && tile_y + row + kRows <= out.height;
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
                         sums);
     }
 
-    // The tile may be loaded over when all warps are through with it.
+    // The tile may be overwritten when all warps have read it.
     if (next < tiles) __syncthreads();
     if constexpr (kTiles == 2) {
       first_row = next_row;
@@ -108,7 +108,7 @@ static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + siz
                   4096,
               "the kernel's arguments do not fit; make kMaxPartSide smaller");
 
-/// Digits of base 256 that hold all weights. Three always do: their sum stays below 2^30 / 255.
+/// Digits of base 256 that hold all weights. Three suffice: the weights' sum is below 2^30 / 255.
 int digits_of(const MaskPart<uint8_t>& mask) {
   int digits = 1;
   for (int k = 0; k < mask.width * mask.height; ++k) {
@@ -125,7 +125,7 @@ struct Compiled {
   int digits, steps, height;
 };
 
-constexpr int kFewRows = 15;  // up to which two tiles fit mostly
+constexpr int kFewRows = 15;  // with no more, shared memory mostly has room for two tiles
 
 Compiled compiled_for(int digits, int steps, int height) {
   return {digits, steps, steps < 3 && height <= kFewRows ? kFewRows : kMaxPartSide};
@@ -153,16 +153,17 @@ auto kernel_for(const Compiled& c) {
   return kernel_of<3>(c);
 }
 
-/// Of a mask in parts: of the first, as if it were a mask of its own.
+/// A mask in parts is described by its first part, as if that were a mask of its own.
 Geometry geometry(const Problem& p, const Tuning&) {
   const auto part = prepare_mask<uint8_t>(p.mask).parts().front();
   Problem first = p;
   if (!part.last) first.mask = make_mask("first part", part.width, part.height, {});
   const int dx = -first.lead_x();
   const int digits = digits_of(part), steps = steps_of(dx, part.width, 1);
-  if (const Strips strips = strips_for(part, digits, 1, first.out_width(), first.out_height());
-      strips.digits > 0 && wide_enough_for_strips(first.width, first.out_width())) {
-    return strip_geometry(strips);
+  if (const strips::Shape strips =
+          strips::shape_for(part, digits, 1, first.out_width(), first.out_height());
+      strips.digits > 0 && strips::wide_enough(first.width, first.out_width())) {
+    return strips::geometry(strips);
   }
   const Compiled kernel = compiled_for(digits, steps, part.height);
   Geometry g;
@@ -185,18 +186,19 @@ Geometry geometry(const Problem& p, const Tuning&) {
       "has " +
       std::to_string(digits) + (digits == 1 ? " digit" : " digits") +
       " of base 256, a row of the mask " + std::to_string(steps) +
-      (steps == 1 ? " step" : " steps") + " of 16 samples: so many products. " + kOnWarpgroups;
+      (steps == 1 ? " step" : " steps") + " of 16 samples: so many products. " +
+      warpgroup::kOnWarpgroups;
   return g;
 }
 
 void run(const Problem& p, const Pass& pass, const Stream& stream) {
   const auto& mask = pass.mask_part<uint8_t>();
-  if (const Strips strips =
-          strips_for(mask, digits_of(mask), pass.channels, pass.out.width, pass.out.height);
-      strips.digits > 0 && takes_strips(pass)) {
-    return filter_strips(p, pass, strips, stream);
+  if (const strips::Shape strips =
+          strips::shape_for(mask, digits_of(mask), pass.channels, pass.out.width, pass.out.height);
+      strips.digits > 0 && strips::takes(pass)) {
+    return strips::filter(p, pass, strips, stream);
   }
-  HalfToEven end;  // unusable where sums are carried on
+  HalfToEven end;  // not usable where sums are carried on
   if (mask.first && mask.last) end = half_to_even(mask.finish);
   const auto kernel = kernel_for(
       compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
@@ -215,22 +217,25 @@ std::string refuses(const Problem& problem, const Tuning& tuning) {
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
-  if (auto plan = group_plan(problem, options)) return plan;
-  // Small masks take channels as they lie; the bands of large ones would be wide and mostly empty.
+  if (auto plan = warpgroup::make_plan(problem, options)) return plan;
+  // Small masks take channels as they lie; the banded matrices of large ones would be wide and
+  // mostly empty.
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
-  const Strips strips = strips_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);
+  const strips::Shape strips =
+      strips::shape_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);
   return make_direct_plan(problem, options, run, {.interleaved = strips.digits > 0});
 }
 
-// Strips of warpgroups leave pictures that they do not fit to the other kernels.
+/// Warpgroups leave pictures that their strips do not fit to the other kernels.
 std::string_view kernel_for(const Problem& problem, const CudaDevice& device) {
-  return convfilt::has_warpgroups(device) && strips_fit(problem.out_width()) ? "warpgroups"
-                                                                             : "warps";
+  return convfilt::has_warpgroups(device) &&
+                 convfilt::tensor::warpgroup::strips_fit(problem.out_width())
+             ? "warpgroups"
+             : "warps";
 }
 
 }  // namespace
 
-namespace tensor {
 extern const Implementation implementation{
     .name = "tensor",
     .summary = "8-bit pictures on tensor cores: mask rows as banded matrices of bytes",
@@ -241,6 +246,5 @@ extern const Implementation implementation{
     .needs = {.major = kTensorCoreMajor},
     .kernel_for = kernel_for,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor

@@ -1,15 +1,19 @@
-/// What a block of tensor.cu keeps in shared memory: the samples it needs, and its mask's digits as
-/// bands.
+/// What a block of tensor.cu does with a tile. All of its warps load the samples and the mask's
+/// banded matrices to shared memory; then each warp adds up a few rows of sums, and ends them.
 #pragma once
 
 #include "kernels/backend/tensor_core.hpp"
+#include "kernels/contract/bytes.hpp"
+#include "kernels/contract/half_to_even.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/tensor/layout.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor {
+
+using namespace convfilt::tensor;
 
 constexpr int kWarps = 4;      // of a block
-constexpr int kTileRows = 32;  // outputs
+constexpr int kTileRows = 32;  // of outputs
 constexpr int kMaxSteps = steps_of(3, kMaxPartSide, 1);
 
 /// Words of a row of the input tile.
@@ -17,16 +21,16 @@ constexpr int in_words_of(int steps) {
   return chunks_of(steps) * (kChunk / 4);
 }
 
-/// With that many input tiles.
+/// Bytes of shared memory that a block takes with so many input tiles.
 constexpr std::size_t shared_bytes_of(int digits, int steps, int height, int tiles) {
   const int words = tiles * (kTileRows + height - 1) * in_words_of(steps) +
-                    height * digits * band_words_of(steps) + height * kMaxPartSide;
+                    height * digits * matrix_words_of(steps) + height * kMaxPartSide;
   return words * sizeof(std::uint32_t);
 }
-constexpr std::size_t kMostShared = 48 * 1024;  // that a block has without being asked
+constexpr std::size_t kMostShared = 48 * 1024;  // a block gets it unasked
 
-/// Input tiles that a block keeps: a second one is loaded while the first is multiplied, where it
-/// fits.
+/// Input tiles that a block keeps. Where a second one fits, it is loaded while the first is
+/// multiplied.
 constexpr int tiles_kept(int digits, int steps, int height) {
   return shared_bytes_of(digits, steps, height, 2) <= kMostShared ? 2 : 1;
 }
@@ -44,9 +48,9 @@ CONVFILT_DEVICE inline std::uint8_t load_channel(const PlaneView<const std::uint
   return load(in, column, row);
 }
 
-/// Loads rows of whole chunks, from first_row of the tile on, whose first sample is (first_x,
-/// first_y): as they lie in memory where a chunk lies in the image, or its row is one of the image
-/// again beyond the border; sample by sample elsewhere.
+/// Loads rows of whole chunks to the tile's rows from first_row on; their first sample is
+/// (first_x, first_y). A chunk inside the picture is copied as it lies, also where its row is one
+/// that the border repeats. All other samples are loaded one by one.
 template <int kWords, class Tile>
 CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
                                         const PlaneView<const std::uint8_t>& in, Border border,
@@ -56,7 +60,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
   static_assert(kChunks <= kLaneCount, "a lane copies one chunk of a row");
   const bool aligned =
       in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
-  // Chunks begin..end-1 of a row lie in the image.
+  // Chunks begin..end-1 of a row lie in the picture.
   const int begin = aligned ? min(kChunks, max(0, -first_x) / kChunk) : kChunks;
   const int end = aligned ? max(begin, min(kChunks, (in.width - first_x) / kChunk)) : kChunks;
   CONVFILT_UNROLL(4)
@@ -73,7 +77,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
     }
     for (int k = 0; k < kChunk; ++k) count_ghost_cell();
   }
-  // The words beside them, a word a thread.
+  // Each thread loads words beside those chunks, sample by sample.
   const int before = begin * 4, beside = before + (kChunks - end) * 4;
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
   CONVFILT_UNROLL(1)
@@ -91,30 +95,172 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
   }
 }
 
-/// Writes the mask's digits as bands: row j's of base 256, from the lowest on, to
-/// bands[j * kDigits + digit].
-template <int kDigits, int kSteps, class Bands, class Weights>
-CONVFILT_DEVICE inline void load_bands(Bands& bands, Weights& weights,
-                                       const MaskPart<std::uint8_t>& mask, int channels) {
+/// Writes the mask's digits of base 256 as banded matrices: the matrix of row j and a digit, the
+/// lowest being 0, goes to matrices[j * kDigits + digit].
+template <int kDigits, int kSteps, class Matrices, class Weights>
+CONVFILT_DEVICE inline void load_matrices(Matrices& matrices, Weights& weights,
+                                          const MaskPart<std::uint8_t>& mask, int channels) {
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
-  // First to shared memory: lanes read constant memory one after another where they read apart.
+  // The weights go to shared memory first: lanes that read different words of constant memory wait
+  // for each other.
   for (int k = thread; k < mask.width * mask.height; k += kWarps * kLaneCount) {
     weights[0][k] = mask.weights[k];
   }
   __syncthreads();
   for (int j = threadIdx.y; j < mask.height; j += kWarps) {
-    for (int at = threadIdx.x; at < band_words_of(kSteps); at += kLaneCount) {
+    for (int at = threadIdx.x; at < matrix_words_of(kSteps); at += kLaneCount) {
       std::uint32_t words[kDigits] = {};
       for (int k = 0; k < 4; ++k) {
-        const int i = band_column(at, k, mask.dx * channels, mask.width, channels);
+        const int i = mask_column(at, k, mask.dx * channels, mask.width, channels);
         const std::uint32_t weight = i >= 0 ? std::uint32_t(weights[0][j * mask.width + i]) : 0;
         for (int digit = 0; digit < kDigits; ++digit) {
           words[digit] |= (weight >> (8 * digit) & 255) << (8 * k);
         }
       }
-      for (int digit = 0; digit < kDigits; ++digit) bands[j * kDigits + digit][at] = words[digit];
+      for (int digit = 0; digit < kDigits; ++digit)
+        matrices[j * kDigits + digit][at] = words[digit];
     }
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+/// Rows of outputs that a warp computes together: as many as have room for their sums in registers.
+constexpr int rows_together(int digits) {
+  return digits < 3 ? 4 : 2;
+}
+
+/// Blocks whose registers an SM must hold, so that one's loads hide behind others' products.
+constexpr int blocks_an_sm(int digits) {
+  return digits == 2 ? 4 : 6;
+}
+
+/// A lane's sums by digit, row, product, and place in its fragment.
+template <int kDigits>
+using Sums = std::int32_t[kDigits][rows_together(kDigits)][kProducts][4];
+
+/// Begins the lowest digit's sums with what the end wants added, so that the end need not add it.
+template <int kDigits>
+CONVFILT_DEVICE inline void start(Sums<kDigits>& sums, std::int32_t begin) {
+  constexpr int kRows = rows_together(kDigits);
+  CONVFILT_UNROLL(kDigits)
+  for (int digit = 0; digit < kDigits; ++digit) {
+    CONVFILT_UNROLL(kRows * kProducts * 4)
+    for (int k = 0; k < kRows * kProducts * 4; ++k) {
+      sums[digit][k / (kProducts * 4)][k / 4 % kProducts][k % 4] = digit == 0 ? begin : 0;
+    }
+  }
+}
+
+/// One sum, from the sums of its digits.
+template <int kDigits>
+CONVFILT_DEVICE inline std::int32_t total(const Sums<kDigits>& sums, int rho, int product, int k) {
+  std::int32_t sum = sums[kDigits - 1][rho][product][k];
+  for (int digit = kDigits - 2; digit >= 0; --digit) {
+    sum = sum * 256 + sums[digit][rho][product][k];
+  }
+  return sum;
+}
+
+/// A lane's words of a banded matrix, for one step or two.
+template <int kWide, int kStep, class Matrices>
+CONVFILT_DEVICE inline void matrix_words(Matrices& matrices, int matrix, int at,
+                                         std::uint32_t (&b)[kWide]) {
+  for (int k = 0; k < kWide; ++k) b[k] = matrices[matrix][at + (kStep + k) * kStepBytes];
+}
+
+/// Adds the products of all rows of the mask, kWide steps of 16 samples from step kStep on.
+template <int kDigits, int kStep, int kWide, class Tile, class Matrices>
+CONVFILT_DEVICE inline void add_rows(Tile& in_tile, Matrices& matrices, int row, int word,
+                                     int matrix_at, int height, Sums<kDigits>& sums) {
+  constexpr int kRows = rows_together(kDigits);
+  std::uint32_t a[kRows][kProducts][2 * kWide];  // rows of segments, in a ring
+  const auto load_row = [&](int r, std::uint32_t(&to)[kProducts][2 * kWide]) {
+    for (int product = 0; product < kProducts; ++product) {
+      for (int k = 0; k < 2 * kWide; ++k) {
+        to[product][k] = in_tile[r][word + product * 32 + k % 2 * 16 + (kStep + k / 2) * 4];
+      }
+    }
+  };
+  for (int k = 0; k < kRows - 1; ++k) load_row(row + k, a[k]);
+  CONVFILT_UNROLL(1)
+  for (int j0 = 0; j0 < height; j0 += kRows) {
+    CONVFILT_UNROLL(kRows)
+    for (int k = 0; k < kRows; ++k) {
+      const int j = j0 + k;
+      if (j >= height) break;
+      load_row(row + j + kRows - 1, a[(k + kRows - 1) % kRows]);
+      for (int digit = 0; digit < kDigits; ++digit) {
+        std::uint32_t b[kWide];
+        matrix_words<kWide, kStep>(matrices, j * kDigits + digit, matrix_at, b);
+        for (int rho = 0; rho < kRows; ++rho) {
+          for (int product = 0; product < kProducts; ++product) {
+            auto& c = sums[digit][rho][product];
+            const auto& segments = a[(k + rho) % kRows][product];
+            if (digit == kDigits - 1) {
+              mma<std::int8_t>(c, segments, b);
+            } else {
+              mma<std::uint8_t>(c, segments, b);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Two neighbouring outputs of a lane.
+struct Pair {
+  int x, y;
+  int rho, product, half;  ///< which sums become them
+};
+
+/// Calls f(Pair) for all of a lane's outputs, whose first is (x, y).
+template <int kRows, class F>
+CONVFILT_DEVICE inline void for_each_pair(int x, int y, F f) {
+  CONVFILT_UNROLL(kRows)
+  for (int rho = 0; rho < kRows; ++rho) {
+    CONVFILT_UNROLL(kProducts)
+    for (int product = 0; product < kProducts; ++product) {
+      CONVFILT_UNROLL(2)
+      for (int half = 0; half < 2; ++half) {
+        f(Pair{x + (16 * product + 8 * half) * kSegment, y + rho, rho, product, half});
+      }
+    }
+  }
+}
+
+/// Ends a lane's sums, whose first output is (x, y). `whole`: all of the warp's outputs exist, and
+/// two may be stored at once.
+template <int kDigits>
+CONVFILT_DEVICE inline void end_sums(const MaskPart<std::uint8_t>& mask, const HalfToEven& end,
+                                     const PlaneView<std::int32_t>& partial,
+                                     const PlaneView<std::uint8_t>& out, int x, int y, bool whole,
+                                     const Sums<kDigits>& sums) {
+  constexpr int kRows = rows_together(kDigits);
+  const auto sum_of = [&](const Pair& p, int k) {
+    return total<kDigits>(sums, p.rho, p.product, 2 * p.half + k);
+  };
+  const auto store = [&](const Pair& p, std::uint16_t pair) {
+    *reinterpret_cast<std::uint16_t*>(out.row(p.y) + p.x) = pair;
+  };
+  if (whole && end.usable) {
+    for_each_pair<kRows>(x, y, [&](const Pair& p) {
+      store(p, saturated_pair(end(sum_of(p, 0)), end(sum_of(p, 1))));
+    });
+  } else if (whole && mask.first && mask.last) {
+    for_each_pair<kRows>(x, y, [&](const Pair& p) {
+      store(p, std::uint16_t(mask.finish(sum_of(p, 0)) | mask.finish(sum_of(p, 1)) << 8));
+    });
+  } else {
+    for_each_pair<kRows>(x, y, [&](const Pair& p) {
+      if (p.y >= out.height) return;
+      for (int k = 0; k < 2; ++k) {
+        const int at = p.x + k;
+        const std::int32_t sum = sum_of(p, k) - end.start;
+        if (at >= out.width) continue;
+        end_sum(mask, partial, out, at, p.y, sum + begin_sum(mask, partial, at, p.y));
+      }
+    });
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND::tensor

@@ -127,7 +127,8 @@ double taps_of(const Strategy& strategy, const Problem& problem) {
 
 /// tensor leaves pictures that strips of warpgroups do not fit to its other kernels.
 bool has_warpgroups(const Strategy& strategy, const Problem& problem, int major) {
-  return major == kWarpgroupMajor && (strategy.name != "tensor" || strips_fit(problem.out_width()));
+  return major == kWarpgroupMajor &&
+         (strategy.name != "tensor" || tensor::warpgroup::strips_fit(problem.out_width()));
 }
 
 }  // namespace

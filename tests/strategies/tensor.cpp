@@ -18,6 +18,8 @@
 namespace convfilt::test {
 namespace {
 
+using namespace tensor;
+
 constexpr int kMaxTestChannels = 4;
 constexpr int kRows = 16, kColumns = 8;  // of a product's result
 
@@ -40,8 +42,8 @@ Matrices<k> random_matrices(Random& random) {
   return m;
 }
 
-/// The same product by one warp, laid out as the PTX ISA's figures of mma.m16n8k16 and m16n8k32 for
-/// .u8/.s8 say it, byte i of a fragment at a time. Byte is what a holds.
+/// The same product by one warp. Fragments are laid out byte by byte, as the PTX ISA's figures of
+/// mma.m16n8k16 and m16n8k32 for .u8/.s8 show. Byte is the type of a's elements.
 template <class Digit, int words, class Byte>
 void multiply_by_warp(Matrices<16 * words>& m) {
   Counts counts;
@@ -114,9 +116,9 @@ TEST_CASE("a band holds each weight once for each output of a segment, and zeros
           int weights = 0;
           for (int place = 0; place < steps * kStepBytes; ++place) {
             const int word = place / 4 * 4, at = word - output + kSegment - 1;
-            wrong += at < 0 || at >= band_words_of(steps);
-            const int i = band_column(at, place - word, dx, width, channels);
-            // From a multiple of four samples on.
+            wrong += at < 0 || at >= matrix_words_of(steps);
+            const int i = mask_column(at, place - word, dx, width, channels);
+            // A segment's samples are read from a multiple of four on.
             const int first = dx - (dx & ~3) + output;
             wrong += i >= 0 && place != first + i * channels;
             weights += i >= 0;
@@ -144,7 +146,7 @@ TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
 
 namespace {
 
-/// By tensor on every device, in tiles and strips of all kinds: their bytes are the CPU's.
+/// Checks that tensor gives the CPU's bytes on every device, in tiles and strips of all kinds.
 void check_bytes(const Problem& p) {
   const Strategy *tensor = find_strategy("tensor"), *cpu = find_strategy("cpu");
   REQUIRE((tensor && cpu));
@@ -155,7 +157,7 @@ void check_bytes(const Problem& p) {
   const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
   for (const Runner& runner : runners()) {
     if (runner.strategy != tensor) continue;
-    // A tile a block, several, and rows of the picture one behind the other.
+    // Blocks take one tile or several, and rows of the picture have padding or none.
     for (auto [blocks, padded] : {std::pair{1 << 30, true}, {5, true}, {1 << 30, false}}) {
       emulator::most_blocks = blocks;
       PlanOptions options;
@@ -179,7 +181,7 @@ TEST_CASE("tensor gives the CPU's bytes: channels, borders, modes, sides of the 
       for (int channels = 1; channels <= kMaxTestChannels; ++channels) {
         for (const Border border : kBorders) {
           for (const Mode mode : kModes) {
-            // Each in turn: the emulator takes its time.
+            // Only some combinations run, since the emulator is slow.
             const int turn = channels + int(border) + int(mode) + w;
             if (turn % (full_size() ? 7 : 17) != 0) continue;
             for (const int width : {340, 344, 512 + 13}) {
@@ -195,8 +197,7 @@ TEST_CASE("tensor gives the CPU's bytes: channels, borders, modes, sides of the 
   }
 }
 
-// More than a tile wide and high, so that tiles without edges are among them; the other tests'
-// pictures are smaller.
+// These pictures are wider and higher than a tile, so that there are tiles without edges.
 TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends") {
   Random random(83);
   std::vector<Mask> masks;
@@ -213,7 +214,7 @@ TEST_CASE("tensor gives the CPU's bytes: digits, steps, heights, anchors, ends")
                         {1, 9}}) {
       if (!full_size() && w > 9) continue;
       const int limit = std::min(largest, 4000000 / (w * h));
-      // So large that most results lie within 0..255; a power of two, and not.
+      // The divisors are so large that most results lie within 0..255. One is a power of two.
       const unsigned scale = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
       for (const unsigned divisor : {scale, scale + 1}) {
         const Mask mask = integer_mask(random, w, h, limit, divisor, 100);

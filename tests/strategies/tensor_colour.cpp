@@ -1,5 +1,5 @@
-/// tensor's kernel for three channels on warpgroups: what the emulator gives it, its bands, and its
-/// bytes.
+/// tensor's kernel for three channels on warpgroups: what the emulator gives it, its banded
+/// matrices, and its bytes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,16 +17,18 @@
 #include "tests/support/sample_masks.hpp"
 #include "tests/support/tensor_bytes.hpp"
 
-namespace convfilt::emulator {
-std::unique_ptr<Plan> colour_plan(const Problem&,
-                                  const PlanOptions&);  // as tensor_colour.hpp has it
+namespace convfilt::emulator::tensor::warpgroup::colour {
+std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);  // as in colour.hpp
 }
 
 namespace convfilt::test {
 namespace {
 
-/// Byte `sample` of a row of a matrix of two chunks, 8 rows of one lying together.
-int place_in_band(int row, int sample) {
+using namespace tensor::warpgroup;
+using namespace tensor::warpgroup::colour;
+
+/// Where a matrix of two chunks, whose rows lie together by 8, has byte `sample` of a row.
+int place_in_matrix(int row, int sample) {
   return row / 8 * 256 + sample / 16 * 128 + row % 8 * 16 + sample % 16;
 }
 
@@ -113,8 +115,8 @@ TEST_CASE("products of signed bytes, in memory and in registers, with unsigned o
       const int row = 16 * warp + g + k / 2 % 2 * 8, column = k / 4 * 8 + 2 * t + k % 2;
       std::int32_t sum = 0;
       for (int at = 0; at < 32; ++at) {
-        sum +=
-            std::int8_t(a[std::size_t(place_in_band(row, at))]) * b[std::size_t(16 * column + at)];
+        sum += std::int8_t(a[std::size_t(place_in_matrix(row, at))]) *
+               b[std::size_t(16 * column + at)];
       }
       wrong += (sums[0][k] != sum + 7) + (sums[1][k] != sum);
     }
@@ -122,7 +124,7 @@ TEST_CASE("products of signed bytes, in memory and in registers, with unsigned o
   CHECK(wrong == 0);
 }
 
-TEST_CASE("bands of colours are the mask's rows, and zeros else") {
+TEST_CASE("matrices of colours are the mask's rows, and zeros else") {
   Random random(100);
   for (auto [width, height, rows, digits] : {std::tuple{1, 1, 3, 1},
                                              {5, 3, 3, 2},
@@ -136,23 +138,24 @@ TEST_CASE("bands of colours are the mask's rows, and zeros else") {
     for (int k = 0; k < width * height; ++k) {
       mask.weights[k] = digits == 1 ? random.integer(-128, 127) : random.integer(-30000, 30000);
     }
-    const int chunks = colour_chunks(width), before = group_rows(digits) - 1;
-    const auto bytes = colour_bands_of(mask, rows, digits, chunks);
-    const int bands = rows + 2 * before, size = group_band_bytes(digits);
-    REQUIRE(int(bytes.size()) == bands * size / 2 * chunks);
+    const int chunks = pixel_chunks(width), before = rows_together(digits) - 1;
+    const auto bytes = banded_matrices(mask, rows, digits, chunks);
+    const int matrices = rows + 2 * before, size = matrix_bytes_of(digits);
+    REQUIRE(int(bytes.size()) == matrices * size / 2 * chunks);
     long wrong = 0;
-    for (int band = 0; band < bands; ++band) {
+    for (int matrix = 0; matrix < matrices; ++matrix) {
       for (int output = 0; output < 16; ++output) {
         for (int sample = 0; sample < 16 * chunks; ++sample) {
           int weight = 0;
           for (int digit = digits - 1; digit >= 0; --digit) {
             const int row = digits == 2 ? output / 8 * 16 + digit * 8 + output % 8
                                         : output % 2 * 8 + output / 2;
-            const int at = sample < 32 ? band * size + place_in_band(row, sample)
-                                       : bands * size + band * size / 2 + row * 16 + sample - 32;
+            const int at = sample < 32
+                               ? matrix * size + place_in_matrix(row, sample)
+                               : matrices * size + matrix * size / 2 + row * 16 + sample - 32;
             weight = weight * 256 + std::int8_t(bytes[std::size_t(at)]);
           }
-          const int i = sample - output, j = band - before;
+          const int i = sample - output, j = matrix - before;
           const bool inside = i >= 0 && i < width && j >= 0 && j < height;
           wrong += weight != (inside ? mask.weight(i, j) : 0);
         }
@@ -182,7 +185,7 @@ TEST_CASE("three channels are taken apart where a mask with gaps takes more than
     const WithWarpgroups with;
     PlanOptions options;
     options.padded_pitch = padded;
-    CHECK((emulator::colour_plan(p, options) != nullptr) == taken);
+    CHECK((emulator::tensor::warpgroup::colour::make_plan(p, options) != nullptr) == taken);
   }
 }
 
@@ -201,7 +204,8 @@ TEST_CASE(
       const Border border =
           mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
       const unsigned power = std::bit_floor(unsigned(limit * std::sqrt(w * h)));
-      // A power of two, a small odd number, neither: ends by shifts or floats, floats, any.
+      // Sums end by shifts or floats for a power of two, in floats for a small odd number, by any
+      // end for others.
       const double divisors[] = {double(power), double(std::min(power, 1024u) - 1), power + 2.0};
       const Mask mask = integer_mask(random, w, h, limit, divisors[turn % 3], 100);
       check_bytes({1060 + 31 * (turn % 7), 5 + turn % 16 + (mode == Mode::valid ? h : 0), 3,
@@ -224,7 +228,7 @@ TEST_CASE("colours on warpgroups give the CPU's bytes: sides of the picture, two
   }
 }
 
-TEST_CASE("colours on warpgroups give the CPU's bytes: in bands, and in pieces of narrow rows") {
+TEST_CASE("colours on warpgroups give the CPU's bytes: in matrices, and in pieces of narrow rows") {
   Random random(104);
   const Mask wide = integer_mask(random, 7, 3, 30000, 1 << 16, 100);
   const Mask low = integer_mask(random, 20, 5, 100, 1 << 10, 100);

@@ -1,5 +1,5 @@
-/// tensor's kernels for warpgroups: the emulator's products against plain ones, the bands and the
-/// strips that cover a plane, and their bytes.
+/// tensor's kernels for warpgroups: the emulator's products against plain ones, banded matrices,
+/// the strips that cover a plane, and the bytes of all these together.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -17,6 +17,8 @@
 namespace convfilt::test {
 namespace {
 
+using namespace tensor::warpgroup;
+
 constexpr int kRows = 64, kDepth = 32;  // of a product
 
 /// Where the PTX ISA's figure of matrices without swizzling has byte k of a row, in bytes: core
@@ -25,7 +27,7 @@ int place_of(int row, int k, int lead, int stride) {
   return k / 16 * lead + row / 8 * stride + row % 8 * 16 + k % 16;
 }
 
-/// The same product by a warpgroup, from operands `lead` and `stride` bytes apart.
+/// Checks a product of a warpgroup whose operand a has that lead and stride.
 template <int columns>
 void check_product(Random& random, int a_lead, int a_stride) {
   const int a_bytes = 7 * a_stride + a_lead + 128, b_bytes = columns / 8 * 256;
@@ -79,9 +81,9 @@ void check_product(Random& random, int a_lead, int a_stride) {
 
 TEST_CASE("products of warpgroups in the emulator: the PTX ISA's operands and sums") {
   Random random(91);
-  check_product<64>(random, 16, 128);  // a row of a picture: segments overlap
+  check_product<64>(random, 16, 128);  // rows of a picture, whose segments overlap
   check_product<96>(random, 16, 128);
-  check_product<64>(random, 1088, 128);  // a column of it
+  check_product<64>(random, 1088, 128);  // columns of it
 }
 
 TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") {
@@ -101,38 +103,38 @@ TEST_CASE("signed digits are a weight again, and as few as hold all of a mask") 
     mask.weights = {weight};
     INFO("weight " << weight);
     CHECK(signed_digits(mask) == digits);
-    const auto bands = group_bands_of(mask, {1, 1, 1}, 1, 1, digits);
-    const int size = group_band_bytes(digits), before = group_rows(digits) - 1;
-    REQUIRE(bands.size() == std::size_t(size * (2 * before + 1)));
+    const auto matrices = banded_matrices(mask, {1, 1, 1}, 1, 1, digits);
+    const int size = matrix_bytes_of(digits), before = rows_together(digits) - 1;
+    REQUIRE(matrices.size() == std::size_t(size * (2 * before + 1)));
     long found = 0;
-    for (int output = 0; output < kGroupSegment; ++output) {
+    for (int output = 0; output < kSegment; ++output) {
       const int column = output / 4 * 2 + output % 2, half = output / 2 % 2;
       std::int64_t is = 0;
       for (int digit = digits - 1; digit >= 0; --digit) {
         const int row = (2 * digit + half) * 8 + column;
-        is = is * 256 + std::int8_t(bands[before * size + place_of(row, 1 + output, 128, 256)]);
+        is = is * 256 + std::int8_t(matrices[before * size + place_of(row, 1 + output, 128, 256)]);
       }
       found += is == weight;
     }
-    CHECK(found == kGroupSegment);
-    CHECK(std::count_if(bands.begin(), bands.end(), [](auto byte) { return byte != 0; }) <=
-          digits * kGroupSegment);
+    CHECK(found == kSegment);
+    CHECK(std::count_if(matrices.begin(), matrices.end(), [](auto byte) { return byte != 0; }) <=
+          digits * kSegment);
   }
 }
 
 TEST_CASE("strips cover all of a plane, each column once") {
   for (int width = 1; width < 5000; width += width < 1100 ? 1 : 37) {
-    const GroupGrid grid = group_columns(-3, 5, width, width);
+    const Grid grid = cover_columns(-3, 5, width, width);
     std::vector<int> written(width);
     for (int strip = 0; strip < grid.across; ++strip) {
       const int x = grid.strip_x(strip);
       CHECK(x % kSector == 0);
-      for (int k = strip * kGroupColumns; k < std::min(x + kGroupColumns, width); ++k) ++written[k];
+      for (int k = strip * kColumns; k < std::min(x + kColumns, width); ++k) ++written[k];
     }
     INFO("width " << width);
     CHECK(std::count(written.begin(), written.end(), 1) == width);
-    CHECK(grid.last_x + kGroupColumns < std::max(width, kGroupColumns) + kSector);
-    CHECK(grid.read_columns() == grid.last_x + kGroupColumns + 16);
+    CHECK(grid.last_x + kColumns < std::max(width, kColumns) + kSector);
+    CHECK(grid.read_columns() == grid.last_x + kColumns + 16);
     CHECK(grid.left == 3);
     CHECK(grid.right == 1);
   }
@@ -141,8 +143,8 @@ TEST_CASE("strips cover all of a plane, each column once") {
 TEST_CASE("strips reach the last row, and are as many as run at a time") {
   for (const int height : {1, 7, 64, 100, 513, 8192, 30000}) {
     for (const int at_once : {1, 40, 1056, 1 << 30}) {
-      GroupGrid grid = group_columns(-1, 3, 8192, 8192);
-      group_rows_of(grid, 2, 3, height, at_once);
+      Grid grid = cover_columns(-1, 3, 8192, 8192);
+      cover_rows(grid, 2, 3, height, at_once);
       CHECK(grid.rows % 2 == 0);
       CHECK(grid.rows >= 8);
       CHECK(grid.rows <= 128);
@@ -150,8 +152,8 @@ TEST_CASE("strips reach the last row, and are as many as run at a time") {
       CHECK((grid.down - 1) * grid.rows < height);
     }
   }
-  GroupGrid grid = group_columns(-1, 3, 8192, 8192);
-  group_rows_of(grid, 2, 3, 8192, 1056);
+  Grid grid = cover_columns(-1, 3, 8192, 8192);
+  cover_rows(grid, 2, 3, 8192, 1056);
   CHECK(grid.across * grid.down <= 1056);
   CHECK(grid.across * grid.down > 950);
 }
@@ -189,7 +191,7 @@ TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, bo
               mode == Mode::full ? Border::constant : kBorders[turn % std::size(kBorders)];
           const Mask mask = integer_mask(random, w, h, limit, turn % 2 ? scale : scale + 1, 100);
           const Mask moved = anchored(mask, turn % w, turn % h);
-          // Channels of the widest masks are taken apart.
+          // For the widest masks the channels are separated.
           const int apart = w > 15 ? 1 : channels;
           const int width = (1500 + turn % 300) / apart, height = 21 + turn % 60;
           REQUIRE(strips_fit((width - w + 1) * apart));
@@ -236,11 +238,11 @@ TEST_CASE("warpgroups give the CPU's bytes: sides of the picture, two wide strip
 }
 
 TEST_CASE(
-    "warpgroups give the CPU's bytes: in bands and in pieces, which begin elsewhere in words") {
+    "warpgroups give the CPU's bytes: in matrices and in pieces, which begin elsewhere in words") {
   Random random(98);
   for (auto [side, channels, limit] :
        {std::tuple{5, 1, 60000}, {5, 1, 14000}, {3, 3, 60000}, {31, 3, 400000}, {47, 1, 600000}}) {
-    const int height = side == 47 ? 47 : 3;  // of a mask in parts
+    const int height = side == 47 ? 47 : 3;  // 47: the mask is taken in parts
     const Mask mask = integer_mask(random, side, height, 60000 / height, 1 << 16, 100);
     check_pieces({1500, side == 31 ? 64 : 40, channels, Depth::u8, Border::reflect, 9, mask},
                  std::size_t(limit), limit == 14000);

@@ -1,4 +1,4 @@
-/// What tests of tensor's kernels for warpgroups share.
+/// What the tests of tensor's kernels for warpgroups share.
 #pragma once
 
 #include "kernels/registry.hpp"
@@ -8,13 +8,14 @@
 
 namespace convfilt::test {
 
-/// By tensor on every device, with rows that have padding and rows that have none: the CPU's bytes.
+/// Checks that tensor gives the CPU's bytes on every device, for rows with padding and without.
 void check_bytes(const Problem& p);
 
-/// In bands, and in pieces where `limit` bytes hold no whole row.
+/// Checks the same with `limit` bytes of memory: the picture is filtered in bands, and in pieces of
+/// rows where `pieces` says that a whole row does not fit.
 void check_pieces(const Problem& p, std::size_t limit, bool pieces);
 
-/// What tensor reads of global memory for a picture of that shape, in the emulator.
+/// Counts tensor's reads of global memory in the emulator.
 std::uint64_t reads(const Problem& p, bool padded = true);
 
 }  // namespace convfilt::test

@@ -4,7 +4,7 @@
 
 namespace convfilt::test {
 
-/// While it lives the emulator has warpgroups.
+/// The emulator has warpgroups while one of these lives.
 struct WithWarpgroups {
   WithWarpgroups() { emulator::has_warpgroup_products = true; }
   ~WithWarpgroups() { emulator::has_warpgroup_products = false; }

@@ -8,7 +8,8 @@
 
 namespace convfilt::emulator {
 
-/// Tests play a device that has them; explain tells of the kernels of all others.
+/// Tests set it to play a device with warpgroups. By default plans take the kernels of all others,
+/// which explain describes.
 inline bool has_warpgroup_products = false;
 
 inline bool has_warpgroups(const PlanOptions&) {
@@ -19,8 +20,8 @@ inline constexpr bool kWarpgroupCode = true;
 
 class Operand {
  public:
-  /// swizzled: so many bytes from row to row, whose chunks of 16 change places, each with the one
-  /// whose number differs by the row's bits.
+  /// `swizzled` is the distance of rows in bytes where rows are swizzled: chunk c of row r is
+  /// stored as chunk c ^ r % 8.
   Operand(SharedWords words, int lead, int stride, int swizzled = 0)
       : words_(words), lead_(lead), stride_(stride), swizzled_(swizzled) {}
 
@@ -55,8 +56,8 @@ void finish_products([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 template <int later, int... counts>
 void finish_products_but([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 
-/// A lane's sums lie in fours, two columns of a row and those of the row 8 below. The pairs'
-/// columns, and where the sums of both rows are:
+/// A lane's sums lie in fours: two columns of a row, then the same columns of the row 8 below. A
+/// pair is one column of both rows; these are its column, and the index of its sum in either row.
 inline int column_of(int pair, int lane) {
   return pair / 2 * 8 + lane % 4 * 2 + pair % 2;
 }
@@ -64,12 +65,12 @@ inline int sum_of_half(int pair, int half) {
   return pair / 2 * 4 + pair % 2 + 2 * half;
 }
 
-/// Wraps as on a device.
+/// Adds with wrap-around, as a device does.
 inline void add(std::int32_t& sum, std::uint32_t more) {
   sum = std::int32_t(std::uint32_t(sum) + more);
 }
 
-/// What weighs nothing is not read: it may never have been written.
+/// Samples whose weights are zero are not read, since they may never have been written.
 template <int count>
 void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, bool keep = true) {
   if (!keep) std::fill_n(sums, count, 0);
@@ -90,7 +91,7 @@ void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, b
   }
 }
 
-/// Of row 16 * warp + g + 8 * half, the bytes 4 * quarter on are sample(half, quarter).
+/// words_of_a(half, quarter) are the bytes from 4 * quarter on of row 16 * warp + g + 8 * half.
 template <class A, class B, int count, class Words>
 void multiply_words(std::int32_t (&sums)[count], const Words& words_of_a, const Operand& b,
                     bool keep) {

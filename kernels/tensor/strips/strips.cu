@@ -1,19 +1,19 @@
 // tensor, for small masks: each warp walks down a strip of 256 columns, alone.
 //
-//   The products are tensor.cu's: 16 segments, from which 8 outputs each are computed, times a
-//   mask row as a band. Rows are copied to shared memory some pairs ahead, and each is read from
-//   there once: a lane keeps its words of the mask's height of rows in registers, with all bands.
+//   The products are those of tensor.cu: 16 segments, each of which gives 8 outputs, times a mask
+//   row as a banded matrix. Rows are copied to shared memory some pairs ahead, and each is read
+//   from there once: a lane keeps its words of h rows in registers, beside all banded matrices.
 //
 //       pairs of rows ahead     . . . . . . . .   being copied
-//       rows y .. y + h         = = = = = = = =   in registers, a ring: times h bands
+//       rows y .. y + h         = = = = = = = =   in registers, a ring: times h banded matrices
 //       rows y, y + 1           o o o o o o o o   2 x 256 outputs
 //
-//   Reads per output: 1.125 * (rows + h - 1) / rows, 32 columns more than outputs; 48 where a
-//   segment's taps take two steps of 16 samples. Products per 256 outputs: 2 * h * digits, of one
-//   step or two, e.g. 12 at 3x3 with 16 bits.
-//   Channels lie side by side: the band of a picture in colour has gaps, nothing else changes.
-//   Sibling: tensor.cu keeps tiles in shared memory, for masks of any size.
-//   strip_mask.hpp has the bands, strip_words.hpp and strip_walk.hpp read, strip_sums.hpp computes.
+//   Reads per output: 1.125 * (rows + h - 1) / rows, since a row has 32 columns more than outputs,
+//   or 48 where a segment's taps take two steps of 16 samples. Products per 256 outputs:
+//   2 * h * digits, each of one step or two, e.g. 12 at 3x3 with 16 bits.
+//   Channels lie side by side: for a picture in colour a banded matrix has gaps, nothing else
+//   changes.
+//   Sibling: tensor.cu keeps tiles in shared memory, for masks of any size. walk.hpp has the walk.
 
 #include "kernels/tensor/strips/strips.hpp"
 
@@ -21,20 +21,20 @@
 #include "kernels/tensor/strips/walk.hpp"
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor::strips {
 namespace {
 
 using std::uint32_t;
 using std::uint8_t;
 
-/// Where the strips lie.
-struct StripGrid {
+/// How strips cover a plane.
+struct Grid {
   int rows;  ///< of outputs of a strip
   int down;  ///< strips one below the other
   int channels;
 };
 
-/// So many warps shall fit an SM's registers.
+/// Warps whose registers an SM must hold.
 constexpr int warps_an_sm(int digits, int steps, int height) {
   if (steps == 1) return height <= 5 ? 20 : height + digits > 10 ? 14 : 16;
   return height <= 3 ? 16 : height <= 5 ? 12 : 8;
@@ -45,7 +45,7 @@ struct Place {
   int across, down;
 };
 
-/// Those at the picture's sides come first, since they take longest.
+/// Strips at the picture's sides come first, since they take longest.
 CONVFILT_DEVICE inline Place place_of(int block, int across, int down) {
   if (across < 3) return {block % across, block / across};
   if (block < 2 * down) return {block % 2 * (across - 1), block / 2};
@@ -56,12 +56,13 @@ CONVFILT_DEVICE inline Place place_of(int block, int across, int down) {
 template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kLaneCount, warps_an_sm(kDigits, kSteps, kHeight))
     strip_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out, uint8_t ghost, Border border,
-                 StripGrid grid, const StripMask __grid_constant__ mask) {
-  constexpr int kWords = band_words_of(kSteps);
-  static_assert(kHeight * kDigits * kWords <= kMostBandWords, "the bands exceed the arguments");
+                 Grid grid, const MaskArgument __grid_constant__ mask) {
+  constexpr int kWords = matrix_words_of(kSteps);
+  static_assert(kHeight * kDigits * kWords <= kMostMatrixWords,
+                "the matrices exceed the arguments");
   __shared__ SharedTile<uint32_t, 2 * (kPairsAhead + 1), chunks_of(kSteps) * 4> in_tile alignas(
       kChunk);
-  // The last strip across starts further left, so that it does not leave the picture.
+  // The last strip across begins further left, so that it does not leave the picture.
   const int across = ceil_div(out.width, kWarpColumns);
   const auto [column, group] = place_of(blockIdx.x, across, grid.down);
   const int own_x = column * kWarpColumns;
@@ -69,7 +70,7 @@ __global__ void __launch_bounds__(kLaneCount, warps_an_sm(kDigits, kSteps, kHeig
   const int strip_y = group * grid.rows;
   const int first_x = strip_x + (mask.dx & ~3);
 
-  // Lane 4 * g + t multiplies segments g and g + 8, from a multiple of four samples on.
+  // Lane 4 * g + t multiplies segments g and g + 8. Its samples begin at a multiple of four.
   const int g = threadIdx.x / 4, t = threadIdx.x % 4;
   Lane<kDigits, kSteps, kHeight> lane;
   lane.chunk_x = first_x & -kChunk;
@@ -85,9 +86,9 @@ __global__ void __launch_bounds__(kLaneCount, warps_an_sm(kDigits, kSteps, kHeig
       own_x == strip_x && strip_x + kWarpColumns <= out.width && lies_at_multiples_of(2, out)};
   CONVFILT_UNROLL(kHeight * kDigits * kSteps)
   for (int k = 0; k < kHeight * kDigits * kSteps; ++k) {
-    const int band = k / kSteps, step = k % kSteps;
-    lane.bands[band / kDigits][band % kDigits][step] =
-        mask.bands[band * kWords + step * kStepBytes + 4 * t - g + kSegment - 1];
+    const int matrix = k / kSteps, step = k % kSteps;
+    lane.matrices[matrix / kDigits][matrix % kDigits][step] =
+        mask.matrices[matrix * kWords + step * kStepBytes + 4 * t - g + kSegment - 1];
   }
   const int end_y = lane.first_y + lane.rows + kHeight - 1;
   if (!lane.edge.any && lane.columns.all && lane.rows % 2 == 0 && lane.first_y >= 0 &&
@@ -98,44 +99,68 @@ __global__ void __launch_bounds__(kLaneCount, warps_an_sm(kDigits, kSteps, kHeig
   }
 }
 
-static_assert(sizeof(StripMask) + kOtherArguments + sizeof(StripGrid) + sizeof(Border) <= 4096,
-              "the kernel's arguments do not fit; make kMostBandWords smaller");
+static_assert(sizeof(MaskArgument) + kOtherArguments + sizeof(Grid) + sizeof(Border) <= 4096,
+              "the kernel's arguments do not fit; make kMostMatrixWords smaller");
+
+MaskArgument mask_argument(const MaskPart<std::uint8_t>& mask, const Shape& strips, int channels) {
+  MaskArgument s{};
+  s.dx = mask.dx * channels;
+  s.dy = mask.dy;
+  s.end = mask.finish;
+  s.shift_end = half_to_even(mask.finish);
+  s.float_end = float_end(mask.finish, mask.weights, mask.width * mask.height, strips.digits);
+  const int words = matrix_words_of(strips.steps);
+  for (int j = 0; j < mask.height; ++j) {
+    for (int at = 0; at < words; ++at) {
+      for (int byte = 0; byte < 4; ++byte) {
+        const int i = mask_column(at, byte, s.dx, mask.width, channels);
+        if (i < 0) continue;
+        const auto weight = std::uint32_t(mask.weight(i, j));
+        for (int digit = 0; digit < strips.digits; ++digit) {
+          s.matrices[(j * strips.digits + digit) * words + at] |= (weight >> (8 * digit) & 255)
+                                                                  << (8 * byte);
+        }
+      }
+    }
+  }
+  return s;
+}
 
 template <int kDigits, int kSteps>
 auto kernel_of(int height) {
   if (height == 3) return strip_kernel<kDigits, kSteps, 3>;
   if (height == 5) return strip_kernel<kDigits, kSteps, 5>;
-  if constexpr (9 * kDigits * band_words_of(kSteps) <= kMostBandWords) {
+  if constexpr (9 * kDigits * matrix_words_of(kSteps) <= kMostMatrixWords) {
     if (height == 9) return strip_kernel<kDigits, kSteps, 9>;
   }
   return strip_kernel<kDigits, kSteps, 7>;
 }
 
 template <int kDigits>
-auto kernel_of(const Strips& s) {
+auto kernel_of(const Shape& s) {
   return s.steps == 1 ? kernel_of<kDigits, 1>(s.height) : kernel_of<kDigits, 2>(s.height);
 }
 
-auto kernel_of(const Strips& s) {
+auto kernel_of(const Shape& s) {
   if (s.digits == 1) return kernel_of<1>(s);
   return s.digits == 2 ? kernel_of<2>(s) : kernel_of<3>(s);
 }
 
-constexpr int kMostRows = 32;  // more: the last strips end late
+constexpr int kMostRows = 32;  // with more, the last strips end late
 constexpr int kLeastRows = 8;
 
 }  // namespace
 
-Strips strips_for(const MaskPart<uint8_t>& mask, int digits, int channels, int out_width,
-                  int out_height) {
-  Strips s{digits, steps_of(mask.dx, mask.width, channels), std::max(3, mask.height | 1)};
-  // Kernels of one digit and two know one end only; three digits hold all masks.
+Shape shape_for(const MaskPart<uint8_t>& mask, int digits, int channels, int out_width,
+                int out_height) {
+  Shape s{digits, steps_of(mask.dx, mask.width, channels), std::max(3, mask.height | 1)};
+  // Kernels for one digit and two have one end only; three digits take all masks.
   if (!float_end(mask.finish, mask.weights, mask.width * mask.height, digits).usable) s.digits = 3;
   if (!mask.first || !mask.last || s.steps > kMostSteps || s.height > kMostHeight ||
-      s.height * s.digits * band_words_of(s.steps) > kMostBandWords) {
+      s.height * s.digits * matrix_words_of(s.steps) > kMostMatrixWords) {
     return {};
   }
-  // As many rows as let all multiprocessors end together.
+  // Choose the rows that let all multiprocessors end together.
   const int across = ceil_div(out_width, kWarpColumns);
   const std::int64_t at_once = blocks_at_once(kernel_of(s), dim3(kLaneCount), 0);
   const auto blocks = std::int64_t(across) * ceil_div(out_height, kMostRows);
@@ -145,7 +170,7 @@ Strips strips_for(const MaskPart<uint8_t>& mask, int digits, int channels, int o
   return s;
 }
 
-Geometry strip_geometry(const Strips& strips) {
+Geometry geometry(const Shape& strips) {
   Geometry g;
   g.block_columns = g.computing_threads = kLaneCount;
   g.block_rows = 1;
@@ -161,26 +186,26 @@ Geometry strip_geometry(const Strips& strips) {
       std::to_string(strips.rows) +
       " rows here, up to 32 where all multiprocessors of a GPU then end together. A weight has " +
       std::to_string(strips.digits) + (strips.digits == 1 ? " digit" : " digits") +
-      " of base 256. " + kOnWarpgroups;
+      " of base 256. " + warpgroup::kOnWarpgroups;
   return g;
 }
 
-bool wide_enough_for_strips(int in_width, int out_width) {
-  // So that only the first and the last words of a row of strips reach over the picture's sides.
+bool wide_enough(int in_width, int out_width) {
+  // Only the first and the last words of a row of strips may reach over the picture's sides.
   return in_width >= kWarpColumns + 2 * kMostSteps * kStepBytes && out_width >= kWarpColumns;
 }
 
-bool takes_strips(const Pass& pass) {
+bool takes(const Pass& pass) {
   const auto in = pass.input<uint8_t>();
-  return wide_enough_for_strips(in.width, pass.out.width) && lies_at_multiples_of(kChunk, in);
+  return wide_enough(in.width, pass.out.width) && lies_at_multiples_of(kChunk, in);
 }
 
-void filter_strips(const Problem& p, const Pass& pass, const Strips& strips, const Stream& stream) {
+void filter(const Problem& p, const Pass& pass, const Shape& strips, const Stream& stream) {
   const auto& out = pass.output<uint8_t>();
-  const StripGrid grid{strips.rows, ceil_div(out.height, strips.rows), pass.channels};
+  const Grid grid{strips.rows, ceil_div(out.height, strips.rows), pass.channels};
   launch(dim3(ceil_div(out.width, kWarpColumns) * grid.down), dim3(kLaneCount), stream,
          kernel_of(strips), pass.input<uint8_t>(), out, pass.ghost_cell<uint8_t>(), p.border, grid,
-         strip_mask(pass.mask_part<uint8_t>(), strips, pass.channels));
+         mask_argument(pass.mask_part<uint8_t>(), strips, pass.channels));
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::strips

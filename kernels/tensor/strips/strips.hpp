@@ -1,31 +1,32 @@
-/// tensor's way for small masks: strips of columns, a warp each.
+/// tensor's way for small masks: each warp filters a strip of columns.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor::strips {
 
-/// How a mask is multiplied in strips.
-struct Strips {
-  int digits = 0;  ///< of base 256 a weight has; 0: the mask is not for strips
-  int steps = 0;   ///< of 16 samples that cover the taps of 8 neighbouring outputs
-  int height = 0;  ///< of the mask, or a little more: what a kernel is compiled for
-  int rows = 0;    ///< outputs that a warp computes one below the other
+/// What a kernel for strips is compiled for, and how high its strips are.
+struct Shape {
+  int digits = 0;  ///< of a weight, in base 256; 0: the mask is not for strips
+  int steps = 0;   ///< of 16 samples, which cover the taps of 8 neighbouring outputs
+  int height = 0;  ///< of masks that the kernel takes: the mask's or a little more
+  int rows = 0;    ///< of outputs of a strip
 };
 
-/// For a whole mask of `digits` digits over `channels` channels side by side.
-Strips strips_for(const MaskPart<std::uint8_t>& mask, int digits, int channels, int out_width,
-                  int out_height);
+/// The shape for a whole mask of `digits` digits, and pictures with `channels` channels side by
+/// side.
+Shape shape_for(const MaskPart<std::uint8_t>& mask, int digits, int channels, int out_width,
+                int out_height);
 
-Geometry strip_geometry(const Strips&);
+Geometry geometry(const Shape&);
 
-/// In samples.
-bool wide_enough_for_strips(int in_width, int out_width);
+/// Whether planes of these widths, in samples, are wide enough for a strip.
+bool wide_enough(int in_width, int out_width);
 
-/// Whether a plane is wide enough, and its rows start at addresses of whole words.
-bool takes_strips(const Pass&);
+/// Whether a plane is wide enough, and its rows begin at addresses that copies of chunks can take.
+bool takes(const Pass&);
 
-/// Filters a plane so.
-void filter_strips(const Problem&, const Pass&, const Strips&, const Stream&);
+/// Filters a plane in strips.
+void filter(const Problem&, const Pass&, const Shape&, const Stream&);
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::strips

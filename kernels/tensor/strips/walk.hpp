@@ -1,32 +1,206 @@
-/// The way of a warp of tensor_strips.cu down its strip: copies rows ahead, reads, computes.
+/// How a warp walks down its strip: it copies rows ahead, reads each row's words into registers,
+/// multiplies them with the mask's rows, and ends the sums.
+///
+/// This and the walk of warpgroups are two, not one with a parameter: here a lane holds its samples
+/// and the mask in registers, and words beside the picture are replaced as they are read; there the
+/// operands lie in shared memory, and a border is written beside the picture beforehand.
 #pragma once
 
-#include "kernels/tensor/strips/sums.hpp"
+#include <type_traits>
 
-namespace convfilt::CONVFILT_BACKEND {
+#include "kernels/backend/tensor_core.hpp"
+#include "kernels/contract/bytes.hpp"
+#include "kernels/contract/digit_sums.hpp"
+#include "kernels/contract/float_end.hpp"
+#include "kernels/contract/half_to_even.hpp"
+#include "kernels/plan/edge_row.hpp"
+#include "kernels/tensor/layout.hpp"
 
-constexpr int kPairsAhead = 3;  // of rows being copied
+namespace convfilt::CONVFILT_BACKEND::tensor::strips {
 
-/// What a lane of a strip begins with.
+using namespace convfilt::tensor;
+
+constexpr int kMostSteps = 2, kMostHeight = 9;  // registers have room for no more
+constexpr int kMostMatrixWords = 768;           // a kernel's arguments have room for no more
+
+/// The mask as the kernel takes it, by value. Columns count samples of all channels.
+struct MaskArgument {
+  int dx, dy;
+  FloatEnd float_end;    ///< for one digit and two
+  HalfToEven shift_end;  ///< for three, where it is usable
+  IntegerFinish end;
+  std::uint32_t
+      matrices[kMostMatrixWords];  ///< row j's, digit d: from word (j * digits + d) * words on
+};
+
+/// What edge_row() is for rows, for columns of interleaved channels. It is a call, since few lanes
+/// need it.
+CONVFILT_CALLED inline int edge_column(Border border, int x, int width, int channels) {
+  return border_sample(border, x, width, channels);
+}
+
+/// A lane's words of one row of segments.
+template <int kSteps>
+using Words = std::uint32_t[kProducts][2 * kSteps];
+
+/// Where a lane's word lies in its row, in samples from the lane's first.
+CONVFILT_HD constexpr int word_at(int product, int k) {
+  return product * 16 * kSegment + k % 2 * 8 * kSegment + k / 2 * kStepBytes;
+}
+
+/// The words of a lane that may reach over the picture's side. In the first strip these are words
+/// of the first half of segments, in the last strip of the last half.
+template <int kSteps>
+struct Edge {
+  bool any = false;             ///< whether a lane of the warp has such words
+  bool first = false;           ///< whether they are the first half's
+  bool over[kSteps] = {};       ///< whether the word of a step does, for this lane
+  int columns[kSteps][4] = {};  ///< where its samples come from; -1: the border's value
+};
+
+/// Finds the words that reach over a side. A word is inside the picture where its chunk is.
+template <int kSteps>
+CONVFILT_DEVICE inline Edge<kSteps> find_edge(const PlaneView<const std::uint8_t>& in,
+                                              Border border, int channels, int chunk_x, int x) {
+  Edge<kSteps> edge;
+  edge.any = chunk_x < 0 || chunk_x + chunks_of(kSteps) * kChunk > in.width;
+  edge.first = chunk_x < 0;
+  if (!edge.any) return edge;
+  CONVFILT_UNROLL(kSteps)
+  for (int step = 0; step < kSteps; ++step) {
+    const int at = x + (edge.first ? word_at(0, 2 * step) : word_at(1, 2 * step + 1));
+    edge.over[step] = at < 0 || (at & -kChunk) + kChunk > in.width;
+    CONVFILT_UNROLL(4)
+    for (int byte = 0; byte < 4; ++byte) {
+      edge.columns[step][byte] = edge_column(border, at + byte, in.width, channels);
+    }
+  }
+  return edge;
+}
+
+/// Whether load_edge() reads the word.
+template <int kSteps>
+CONVFILT_DEVICE inline bool is_over(const Edge<kSteps>& edge, int product, int k) {
+  return product == k % 2 && edge.first == (product == 0) && edge.over[k / 2];
+}
+
+/// One row of a picture, as a plane of its own.
+using Line = PlaneView<const std::uint8_t>;
+
+/// Reads the words of a row that reach over the picture's side, sample by sample. Mostly they are
+/// in the cache, since the chunks beside them were copied before.
+template <int kSteps>
+CONVFILT_DEVICE inline void load_edge(const Line& line, std::uint8_t ghost,
+                                      const Edge<kSteps>& edge, Words<kSteps>& words) {
+  CONVFILT_UNROLL(kSteps)
+  for (int step = 0; step < kSteps; ++step) {
+    if (!edge.over[step]) continue;
+    std::uint32_t word = 0;
+    CONVFILT_UNROLL(4)
+    for (int byte = 0; byte < 4; ++byte) {
+      const int column = edge.columns[step][byte];
+      if (column < 0) count_ghost_cell();
+      word |= std::uint32_t(column < 0 ? ghost : load(line, column, 0)) << (8 * byte);
+    }
+    if (edge.first) {
+      words[0][2 * step] = word;
+    } else {
+      words[1][2 * step + 1] = word;
+    }
+  }
+}
+
+/// A lane's sums by digit, product, and place in its fragment.
+template <int kDigits>
+using Sums = std::int32_t[kDigits][kProducts][4];
+
+/// sums[kDigit] = start + rows of segments times the banded matrices of that digit.
+template <int kDigit, int kDigits, int kSteps, int kHeight, int kPairs>
+CONVFILT_DEVICE inline void multiply_rows(const Words<kSteps> (&ring)[kPairs][2], int first,
+                                          const std::uint32_t (&matrices)[kHeight][kDigits][kSteps],
+                                          const std::int32_t (&start)[kDigits][4],
+                                          Sums<kDigits>& sums) {
+  using Digit =
+      std::conditional_t<kDigit == kDigits - 1, std::int8_t, std::uint8_t>;  // the top's sign
+  CONVFILT_UNROLL(kProducts)
+  for (int product = 0; product < kProducts; ++product) {
+    mma<Digit>(sums[kDigit][product], ring[first / 2 % kPairs][first % 2][product],
+               matrices[0][kDigit], start[kDigit]);
+  }
+  CONVFILT_UNROLL(kHeight)
+  for (int j = 1; j < kHeight; ++j) {
+    CONVFILT_UNROLL(kProducts)
+    for (int product = 0; product < kProducts; ++product) {
+      mma<Digit>(sums[kDigit][product], ring[(first + j) / 2 % kPairs][(first + j) % 2][product],
+                 matrices[j][kDigit]);
+    }
+  }
+}
+
+/// A lane's sums number k.
+template <int kDigits>
+CONVFILT_DEVICE inline DigitSums<kDigits> digit_sums(const Sums<kDigits>& sums, int k) {
+  return {sums[kDigits - 1][k / 4][k % 4], sums[kDigits / 2][k / 4][k % 4], sums[0][k / 4][k % 4]};
+}
+
+/// The columns of a row that a warp writes.
+struct Columns {
+  int from, to;
+  bool all;  ///< all 256 are among them, and two may be stored at once
+};
+
+/// Ends a lane's sums of a row, whose first output is x.
+template <bool kPlain, int kDigits>
+CONVFILT_DEVICE inline void end_row(std::uint8_t* row, const MaskArgument& mask, int x,
+                                    const Columns& columns, const Sums<kDigits>& sums) {
+  std::uint16_t pairs[kProducts * 2];
+  const auto end_with = [&](const auto& end) {
+    for (int k = 0; k < kProducts * 2; ++k) {
+      pairs[k] = saturated_pair(digit_sums<kDigits>(sums, 2 * k).ended(end),
+                                digit_sums<kDigits>(sums, 2 * k + 1).ended(end));
+    }
+  };
+  if constexpr (kDigits < 3) {
+    end_with(mask.float_end);
+  } else if (mask.shift_end.usable) {
+    end_with(mask.shift_end);
+  } else {
+    end_with(mask.end);
+  }
+  CONVFILT_UNROLL(kProducts * 2)
+  for (int k = 0; k < kProducts * 2; ++k) {
+    const int at = x + k * 8 * kSegment;
+    if (kPlain || columns.all) {
+      *reinterpret_cast<std::uint16_t*>(row + at) = pairs[k];
+    } else {
+      if (at >= columns.from && at < columns.to) row[at] = std::uint8_t(pairs[k]);
+      if (at >= columns.from && at + 1 < columns.to) row[at + 1] = std::uint8_t(pairs[k] >> 8);
+    }
+  }
+}
+
+constexpr int kPairsAhead = 3;  // pairs of rows that are being copied
+
+/// What a lane knows of its strip.
 template <int kDigits, int kSteps, int kHeight>
 struct Lane {
   int chunk_x, first_y;  ///< where its copies begin, and the strip's first row in the input
   int word;              ///< the lane's first in a copied row
   int rows;              ///< outputs
   Edge<kSteps> edge;
-  std::uint8_t* out;  ///< row of the first output
+  std::uint8_t* out;  ///< the row of the first output
   int out_x;
   Columns columns;
-  std::uint32_t bands[kHeight][kDigits][kSteps];
+  std::uint32_t matrices[kHeight][kDigits][kSteps];
 };
 
-/// Walks down a strip. kPlain: all that it reads and writes lies in the pictures.
+/// Walks down a strip. kPlain: all that the strip reads and writes lies in the pictures.
 template <bool kPlain, int kDigits, int kSteps, int kHeight, class Tile>
 CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
                                        std::ptrdiff_t out_stride, std::uint8_t ghost, Border border,
-                                       const StripMask& mask,
+                                       const MaskArgument& mask,
                                        const Lane<kDigits, kSteps, kHeight>& lane, Tile& in_tile) {
-  constexpr int kPairs = (kHeight + 1) / 2;  // in registers, as many as two outputs need
+  constexpr int kPairs = (kHeight + 1) / 2;  // in registers: what two outputs need
   constexpr int kSlots = kPairsAhead + 1;    // in shared memory
   constexpr int kAhead = kPairs - 1 + kPairsAhead;
   const int in_pairs = ceil_div(lane.rows, 2) + kPairs - 1;
@@ -35,7 +209,7 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
     if (y < 0 || y >= in.height) y = edge_row(border, y, in.height);
     return y < 0 ? Line{} : in.rows(y, 1);
   };
-  // What the end wants to have been added costs no addition so.
+  // Sums begin with what the end wants added, so that the end need not add it.
   std::int32_t start[kDigits][4] = {};
   for (int k = 0; k < 4; ++k) {
     if constexpr (kDigits < 3) {
@@ -55,7 +229,7 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
   for (int from = -ceil_div(kAhead, kPairs) * kPairs; 2 * from < lane.rows; from += kPairs) {
     CONVFILT_UNROLL(kPairs)
     for (int k = 0; k < kPairs; ++k) {
-      // Read a pair of rows, whose copies have come.
+      // Read a pair of rows whose copies have arrived.
       const int pair = from + k, newest = pair + kPairs - 1, ahead = pair + kAhead;
       finish_copies<kPairsAhead - 1>();
       __syncthreads();
@@ -78,7 +252,7 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
         }
         slot = slot + 1 == kSlots ? 0 : slot + 1;
       }
-      // Copy a pair ahead, over the one that all lanes read before this barrier.
+      // Copy a pair ahead, over the one that all lanes had read at this barrier.
       if (ahead >= 0 && ahead < in_pairs) {
         CONVFILT_UNROLL(2)
         for (int n = 0; n < 2; ++n) {
@@ -94,12 +268,12 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
       // Compute two rows.
       if (pair < 0) continue;
       if (2 * pair >= lane.rows) break;
-      StripSums<kDigits> sums[2];
+      Sums<kDigits> sums[2];
       CONVFILT_UNROLL(2)
       for (int n = 0; n < 2; ++n) {
-        multiply_rows<kDigits - 1>(ring, 2 * k + n, lane.bands, start, sums[n]);
-        if constexpr (kDigits > 1) multiply_rows<0>(ring, 2 * k + n, lane.bands, start, sums[n]);
-        if constexpr (kDigits > 2) multiply_rows<1>(ring, 2 * k + n, lane.bands, start, sums[n]);
+        multiply_rows<kDigits - 1>(ring, 2 * k + n, lane.matrices, start, sums[n]);
+        if constexpr (kDigits > 1) multiply_rows<0>(ring, 2 * k + n, lane.matrices, start, sums[n]);
+        if constexpr (kDigits > 2) multiply_rows<1>(ring, 2 * k + n, lane.matrices, start, sums[n]);
       }
       CONVFILT_UNROLL(2)
       for (int n = 0; n < 2; ++n) {
@@ -111,4 +285,4 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
   }
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::strips

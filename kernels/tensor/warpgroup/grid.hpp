@@ -1,4 +1,5 @@
-/// How tensor_groups.cu covers a plane: strips of 1024 columns, one beside the other and below.
+/// How kernels of warpgroups cover a plane: with strips of 1024 columns, side by side and one below
+/// the other.
 #pragma once
 
 #include <algorithm>
@@ -7,61 +8,62 @@
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/tensor/warpgroup/mask.hpp"
 
-namespace convfilt {
+namespace convfilt::tensor::warpgroup {
 
-constexpr int kGroupColumns = 64 * kGroupSegment;  // 64 segments
-constexpr int kMostGroupRows = 128;                // of a strip
-constexpr int kSector = 32;                        // bytes that a GPU writes at once
+constexpr int kColumns = 64 * kSegment;  // of a strip: 64 segments
+constexpr int kMostRows = 128;           // of a strip
+constexpr int kSector = 32;              // bytes that a GPU writes at once
 
-/// Columns in samples.
-struct GroupGrid {
-  int lead = 0;    ///< from an output's column back to where its segment's samples begin
+/// Columns count samples.
+struct Grid {
+  int lead = 0;    ///< columns from where a segment's samples begin to its first output
   int chunks = 0;  ///< of 16 samples that a segment's taps cover
-  /// Of the last strip, which may reach back over the one before, or over the side.
-  int last_x = 0;
+  int last_x = 0;  ///< the last strip's first column; it may overlap the strip before, or the side
   int left = 0, right = 0;  ///< samples beside the picture that taps reach
-  int last_tap = 0;         ///< from an output's column to its last tap
+  int last_tap = 0;         ///< columns from an output to its last tap
   int across = 0;           ///< strips side by side
-  int rows = 1;             ///< of outputs of a strip
+  int rows = 1;             ///< of outputs, in a strip
   int down = 0;             ///< strips one below the other
 
   CONVFILT_HD int strip_x(int strip) const {
-    const int x = strip * kGroupColumns;
+    const int x = strip * kColumns;
     return x < last_x ? x : last_x;
   }
-  /// Columns that strips read, from `lead` before the first one on.
-  int read_columns() const { return last_x + kGroupColumns + (chunks - 1) * kChunk; }
+  /// Columns that strips read; the first lies `lead` before the first output.
+  int read_columns() const { return last_x + kColumns + (chunks - 1) * kChunk; }
 };
 
-/// Samples from an output's column back to a multiple of four, from which its taps are read.
-constexpr int group_lead(int dx) {
+/// Grid::lead for outputs whose taps begin dx columns further on: taps are read from a multiple of
+/// four on.
+constexpr int lead_of(int dx) {
   return -(dx & ~3);
 }
 
-/// Whether strips fit a plane well: other kernels waste less where the last one would do most of
-/// its columns a second time.
+/// Whether strips fit a plane well. Where the last strip would compute most of its columns a second
+/// time, other kernels waste less.
 inline bool strips_fit(std::int64_t columns) {
-  const std::int64_t strips = (columns + kGroupColumns - 1) / kGroupColumns;
-  return columns >= kGroupColumns && strips * kGroupColumns <= columns + columns / 2;
+  const std::int64_t strips = (columns + kColumns - 1) / kColumns;
+  return columns >= kColumns && strips * kColumns <= columns + columns / 2;
 }
 
-/// The columns. `dx`: where outputs begin in the input; `taps`: from the first to the last.
-inline GroupGrid group_columns(int dx, int taps, int in_width, int out_width) {
-  GroupGrid grid;
-  grid.lead = group_lead(dx);
-  grid.chunks = ceil_div(group_samples(dx, taps), kChunk);
+/// The grid's columns. `dx` is the offset of an output's first tap, `taps` the columns from its
+/// first to its last.
+inline Grid cover_columns(int dx, int taps, int in_width, int out_width) {
+  Grid grid;
+  grid.lead = lead_of(dx);
+  grid.chunks = ceil_div(segment_samples(dx, taps), kChunk);
   grid.last_tap = dx + taps - 1;
   grid.left = std::max(0, -dx);
   grid.right = std::max(0, out_width + grid.last_tap - in_width);
-  grid.last_x = ceil_div(std::max(0, out_width - kGroupColumns), kSector) * kSector;
-  grid.across = ceil_div(grid.last_x, kGroupColumns) + 1;
+  grid.last_x = ceil_div(std::max(0, out_width - kColumns), kSector) * kSector;
+  grid.across = ceil_div(grid.last_x, kColumns) + 1;
   return grid;
 }
 
-/// The rows: so many that all blocks end early, `at_once` running at a time, if each takes as long
-/// to begin as for some rows.
-inline void group_rows_of(GroupGrid& grid, int rows_together, int mask_height, int out_height,
-                          int at_once, int most_rows = kMostGroupRows) {
+/// The grid's rows: as many as let all blocks end soonest, if `at_once` of them run at a time and
+/// to begin takes each as long as a few rows.
+inline void cover_rows(Grid& grid, int rows_together, int mask_height, int out_height, int at_once,
+                       int most_rows = kMostRows) {
   constexpr int kLeastRows = 8, kBegin = 8;
   std::int64_t least = INT64_MAX;
   for (int rows = kLeastRows; rows <= most_rows; rows += rows_together) {
@@ -75,4 +77,4 @@ inline void group_rows_of(GroupGrid& grid, int rows_together, int mask_height, i
   }
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::tensor::warpgroup

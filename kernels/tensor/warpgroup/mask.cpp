@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace convfilt {
+namespace convfilt::tensor::warpgroup {
 namespace {
 
 constexpr int kMostDigits = 3;  // hold all weights: the sum of them stays below 2^30 / 255
@@ -25,23 +25,23 @@ int signed_digits(std::span<const std::int32_t> weights) {
   return most;
 }
 
-std::vector<std::uint8_t> group_bands_of(const PreparedMask<std::uint8_t>& mask,
-                                         const GroupCut& cut, int slack, int channels, int digits) {
+std::vector<std::uint8_t> banded_matrices(const PreparedMask<std::uint8_t>& mask, const Cut& cut,
+                                          int slack, int channels, int digits) {
   constexpr int kHalf = 16 * 8;  // bytes of 16 samples of 8 columns
-  const int bands = group_bands(digits, cut.height), size = group_band_bytes(digits);
-  const int before = group_rows(digits) - 1;
-  const int part_bytes = group_part_bytes(cut, digits);
+  const int matrices = matrix_count(digits, cut.height), size = matrix_bytes_of(digits);
+  const int before = rows_together(digits) - 1;
+  const int part_bytes = bytes_of_part(cut, digits);
   std::vector<std::uint8_t> bytes(std::size_t(cut.parts) * part_bytes);
   for (int j = 0; j < mask.height; ++j) {
-    const int part = j / cut.height, band = before + j % cut.height;
+    const int part = j / cut.height, matrix = before + j % cut.height;
     for (int i = 0; i < mask.width; ++i) {
-      for (int output = 0; output < kGroupSegment; ++output) {
-        const int sample = slack + output + i * channels, k = sample % kGroupStep;
+      for (int output = 0; output < kSegment; ++output) {
+        const int sample = slack + output + i * channels, k = sample % kStep;
         const int half = output / 2 % 2, column = output / 4 * 2 + output % 2;
         std::int32_t rest = mask.weights[std::size_t(j) * mask.width + i];
         for (int digit = 0; digit < digits; ++digit) {
-          const int step = sample / kGroupStep, chunks = cut.half && step == cut.steps - 1 ? 1 : 2;
-          const int at = step * bands * size + band * (size / 2 * chunks) +
+          const int step = sample / kStep, chunks = cut.half && step == cut.steps - 1 ? 1 : 2;
+          const int at = step * matrices * size + matrix * (size / 2 * chunks) +
                          ((2 * digit + half) * chunks + k / 16) * kHalf + column * 16 + k % 16;
           bytes[std::size_t(part) * part_bytes + at] = std::uint8_t(take_digit(rest));
         }
@@ -51,8 +51,8 @@ std::vector<std::uint8_t> group_bands_of(const PreparedMask<std::uint8_t>& mask,
   return bytes;
 }
 
-GroupEnd group_end(const IntegerFinish& finish, std::span<const std::int32_t> weights, int digits) {
-  GroupEnd end;
+Ends ends_of(const IntegerFinish& finish, std::span<const std::int32_t> weights, int digits) {
+  Ends end;
   end.any = finish;
   if (digits < kMostDigits) {
     end.floats = float_end(finish, weights.data(), int(weights.size()), digits, Digits::all_signed);
@@ -61,4 +61,4 @@ GroupEnd group_end(const IntegerFinish& finish, std::span<const std::int32_t> we
   return end;
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::tensor::warpgroup

@@ -1,80 +1,46 @@
-/// What a block of tensor_groups.cu has: its place, and the sums of its rows.
+/// The sums of a thread: how they begin, how a strip's rows are multiplied with the mask's banded
+/// matrices, how sums wait between two parts of a mask, and how they end.
 #pragma once
 
-#include "kernels/backend/warpgroup.hpp"
+#include <type_traits>
+
+#include "kernels/contract/bytes.hpp"
 #include "kernels/contract/digit_sums.hpp"
-#include "kernels/tensor/warpgroup/grid.hpp"
+#include "kernels/tensor/warpgroup/block.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
-
-using std::int32_t;
-using std::uint32_t;
-using std::uint8_t;
-
-constexpr int kGroupThreads = 128;
-constexpr int kAhead = 3;  // times rows together, that are being copied
-
-/// Words of a copied row.
-constexpr int pitch_words(int steps) {
-  return (kGroupColumns - kGroupSegment + steps * kGroupStep) / 4;
-}
-
-/// Rows that are kept: what a product's outputs need, by two, and those on their way.
-CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
-  const int rows = group_rows(digits);
-  return (mask_height + rows) / 2 * 2 + rows * kAhead;
-}
-
-/// What the kernel gets, by value.
-struct GroupMask {
-  int height, dy;  ///< of the first part
-  GroupEnd end;
-  int parts = 1;
-  bool half = false;  ///< see GroupCut
-};
-
-/// What a block reads and writes, and its shared memory.
-struct GroupPlace {
-  PlaneView<uint8_t> picture;        ///< with padding at its rows' sides
-  PlaneView<const uint8_t> samples;  ///< of it, from the padding on: a strip's are at its column
-  PlaneView<uint8_t> out;
-  uint8_t ghost;
-  Border border;
-  int channels;
-  SharedWords bands, rows;
-  PlaneView<int32_t> carried = {};  ///< all blocks' sums between two parts, a strip's row each
-};
+namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
 
 template <int kDigits>
-using GroupSums = int32_t[8 * kDigits * group_rows(kDigits)];
+using Sums = int32_t[8 * kDigits * rows_together(kDigits)];
 
-/// What sums begin with that end in floats; others begin with their first product.
+/// Begins sums that end in floats. All others begin with their first product.
 template <int kDigits>
-CONVFILT_DEVICE inline void start(const FloatEnd& end, GroupSums<kDigits>& sums) {
-  CONVFILT_UNROLL(8 * kDigits * group_rows(kDigits))
-  for (int k = 0; k < 8 * kDigits * group_rows(kDigits); ++k) {
+CONVFILT_DEVICE inline void start(const FloatEnd& end, Sums<kDigits>& sums) {
+  CONVFILT_UNROLL(8 * kDigits * rows_together(kDigits))
+  for (int k = 0; k < 8 * kDigits * rows_together(kDigits); ++k) {
     sums[k] = kDigits == 1 || k / 8 % kDigits > 0 ? end.start : end.low_start;
   }
 }
 
-/// A thread's sums of the parts before, four neighbours each, in any order: no other reads them.
+/// A thread's sums of the parts before, by four neighbours. Their order is free: only this thread
+/// reads them.
 template <int kDigits>
 class CarriedSums {
  public:
-  /// From row `first` of the plane on, where there is one.
+  /// Begins at row `first` of the plane, if there is a plane.
   CONVFILT_DEVICE CarriedSums(const PlaneView<int32_t>& all, int first)
       : all_(reinterpret_cast<Four<int32_t>*>(all.data)),
-        at_(std::ptrdiff_t(first) * (kGroupColumns / 4) + threadIdx.x) {}
+        at_(std::ptrdiff_t(first) * (kColumns / 4) + threadIdx.x) {}
 
-  /// Of the rows next on: so long before they are wanted that nobody waits for memory.
+  /// Fetches the sums `rows_on` rows further down, so early that nobody waits for memory.
   CONVFILT_DEVICE void fetch(int rows_on) {
     CONVFILT_UNROLL(kFours)
     for (int four = 0; four < kFours; ++four) {
-      fetched_[four] = all_[at_ + (2 * rows_on + four) * kGroupThreads];
+      fetched_[four] = all_[at_ + (2 * rows_on + four) * kThreads];
     }
   }
-  /// The lowest digit's go on from what was fetched.
-  CONVFILT_DEVICE void start(GroupSums<kDigits>& sums) const {
+  /// The lowest digit's sums go on from what was fetched.
+  CONVFILT_DEVICE void start(Sums<kDigits>& sums) const {
     CONVFILT_UNROLL(kFours)
     for (int four = 0; four < kFours; ++four) {
       CONVFILT_UNROLL(4)
@@ -85,7 +51,7 @@ class CarriedSums {
       }
     }
   }
-  CONVFILT_DEVICE void keep(const GroupSums<kDigits>& sums) const {
+  CONVFILT_DEVICE void keep(const Sums<kDigits>& sums) const {
     CONVFILT_UNROLL(kFours)
     for (int four = 0; four < kFours; ++four) {
       Four<int32_t> totals;
@@ -94,20 +60,129 @@ class CarriedSums {
         const auto sum = [&](int digit) { return sums[place(four, digit, k)]; };
         totals.samples[k] = DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.total();
       }
-      all_[at_ + four * kGroupThreads] = totals;
+      all_[at_ + four * kThreads] = totals;
     }
   }
-  CONVFILT_DEVICE void go_down() { at_ += kFours * kGroupThreads; }
+  CONVFILT_DEVICE void go_down() { at_ += kFours * kThreads; }
 
  private:
-  static constexpr int kFours = 2 * group_rows(kDigits);  // of rows together
+  static constexpr int kFours = 2 * rows_together(kDigits);  // fours of the rows together
 
   static CONVFILT_DEVICE constexpr int place(int four, int digit, int k) {
     return ((four / 2 * kDigits + digit) * 2 + k / 2) * 4 + four % 2 * 2 + k % 2;
   }
   Four<int32_t>* all_;
   std::ptrdiff_t at_;
-  Four<int32_t> fetched_[kFours];
+#ifdef CONVFILT_EMULATE
+  Four<int32_t> fetched_[kFours] = {};  // GCC does not see that start() follows fetch() alone
+#else
+  Four<int32_t> fetched_[kFours];  // zeros would cost the kernel instructions
+#endif
 };
 
-}  // namespace convfilt::CONVFILT_BACKEND
+/// Multiplies row after row with the banded matrices of all outputs that the row counts for. kHalf:
+/// only half of the last step counts, and that of two rows is one product.
+template <int kDigits, int kSteps, bool kHalf>
+class RowProducts {
+ public:
+  /// The first row lies at byte `first`. Behind byte `end` the rows go on at byte 0.
+  CONVFILT_DEVICE RowProducts(const Place& place, int matrices, int first, int end)
+      : step_(matrices * kMatrix),
+        first_(first),
+        end_(end),
+        rows_(operand(place.rows, kChunk, 8 * kChunk)),
+        matrices_(operand(place.matrices, 8 * kChunk, 2 * 8 * kChunk)),
+        half_rows_(operand(place.rows.from(kWhole * kStep / 4), kPitch, 8 * kChunk)),
+        half_matrices_(operand(place.matrices.from(kWhole * step_ / 4), kMatrix / 2, 8 * kChunk)) {}
+
+  CONVFILT_DEVICE void add(Sums<kDigits>& sums, bool keep) {
+    CONVFILT_UNROLL(kWhole)
+    for (int step = 0; step < kWhole; ++step) {
+      multiply(sums, rows_.from(first_ + step * kStep), matrices_.from(matrix_ + step * step_),
+               keep || step > 0);
+    }
+    matrix_ += kMatrix;
+    first_ += kPitch;
+    if (first_ == end_) first_ = 0;
+  }
+  /// Adds two rows that lie one behind the other.
+  CONVFILT_DEVICE void add_two(Sums<kDigits>& sums, bool keep) {
+    const int row = first_, matrix = matrix_;
+    add(sums, keep);
+    add(sums, true);
+    if (kHalf) multiply(sums, half_rows_.from(row), half_matrices_.from(matrix / 2), true);
+  }
+
+ private:
+  static constexpr int kMatrix = matrix_bytes_of(kDigits), kWhole = kSteps - kHalf;
+  static constexpr int kPitch = pitch_words(kSteps) * 4;
+
+  int step_, first_, end_, matrix_ = 0;
+  Operand rows_, matrices_, half_rows_, half_matrices_;
+};
+
+/// Adds all rows that a product's outputs need. kHeight is the mask's height, or 0 for any. The
+/// loop is unrolled where the height is known, since a loop waits at its end for its products.
+template <int kHeight, int kDigits, class Products>
+CONVFILT_DEVICE inline void add_rows(Products products, int height, Sums<kDigits>& sums,
+                                     bool keep) {
+  constexpr int kMore = rows_together(kDigits) - 1, kTwos = 2;
+  if constexpr (kHeight > 0) {
+    CONVFILT_UNROLL(kHeight + kMore)
+    for (int row = 0; row < kHeight + kMore; ++row) products.add(sums, keep || row > 0);
+  } else {
+    products.add_two(sums, keep);
+    int left = height + kMore - 2;
+    CONVFILT_UNROLL(1)
+    for (; left >= 2 * kTwos; left -= 2 * kTwos) {
+      CONVFILT_UNROLL(kTwos)
+      for (int two = 0; two < kTwos; ++two) products.add_two(sums, true);
+    }
+    CONVFILT_UNROLL(1)
+    for (; left >= 2; left -= 2) products.add_two(sums, true);
+    if (left > 0) products.add(sums, true);
+  }
+}
+
+/// Calls f with the end in floats where the mask has it, else with all ends: end_sums() chooses.
+template <int kDigits, class F>
+CONVFILT_DEVICE inline void with_end(const Ends& end, F&& f) {
+  if constexpr (kDigits < 3) {
+    if (end.floats.usable) return f(end.floats);
+  }
+  f(end);
+}
+
+/// Four neighbouring outputs a word: in each of the rows together, a thread has one word of its
+/// first segment and one of its second.
+template <int kDigits>
+using Words = uint32_t[rows_together(kDigits)][2];
+
+template <int kDigits, class End>
+CONVFILT_DEVICE inline void end_sums(const End& end, const Sums<kDigits>& sums,
+                                     Words<kDigits>& words) {
+  constexpr int kRows = rows_together(kDigits);
+  if constexpr (std::is_same_v<End, Ends>) {
+    if (end.halves.usable) {
+      end_sums<kDigits>(LateStart{end.halves}, sums, words);
+    } else {
+      end_sums<kDigits>(end.any, sums, words);
+    }
+  } else {
+    CONVFILT_UNROLL(kRows)
+    for (int row = 0; row < kRows; ++row) {
+      CONVFILT_UNROLL(2)
+      for (int half = 0; half < 2; ++half) {
+        const auto ended = [&](int k) {
+          const auto sum = [&](int digit) {
+            return sums[(((kRows - 1 - row) * kDigits + digit) * 2 + k / 2) * 4 + half * 2 + k % 2];
+          };
+          return DigitSums<kDigits>{sum(kDigits - 1), sum(kDigits / 2), sum(0)}.ended(end);
+        };
+        words[row][half] = saturated_four(ended(0), ended(1), ended(2), ended(3));
+      }
+    }
+  }
+}
+
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup

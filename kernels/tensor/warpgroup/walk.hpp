@@ -1,27 +1,119 @@
-/// A strip of tensor_groups.cu. The loop over the mask's rows is written out where its height is
-/// known: a loop waits at its end for its products.
+/// How a block walks down a strip: it copies rows to shared memory ahead of the products, with what
+/// the border makes up beside them, and writes the outputs.
+///
+/// The walk over three colours is another one: it takes pixels apart between copy and product and
+/// joins them before they are written, and its warps copy without the block's barriers.
 #pragma once
 
 #include <type_traits>
 
-#include "kernels/tensor/warpgroup/ends.hpp"
-#include "kernels/tensor/warpgroup/products.hpp"
-#include "kernels/tensor/warpgroup/rows.hpp"
+#include "kernels/contract/border.hpp"
+#include "kernels/plan/edge_row.hpp"
+#include "kernels/tensor/warpgroup/sums.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
 
-/// Where a thread writes its outputs.
-class GroupOutputs {
+/// Copies the rows of a strip to shared memory, in a ring, two at a time: each half of the block
+/// copies one. All counters are the same in all threads. `rows` is an even number.
+class RowCopies {
  public:
-  /// Of the rows from..to of a strip at column x, the columns from own_x on: what the strip before
-  /// has, too, is left to that.
-  CONVFILT_DEVICE GroupOutputs(const PlaneView<uint8_t>& out, int x, int own_x, int from, int to,
-                               int together)
-      : x_(x + int(threadIdx.x) / 4 % 8 * kGroupSegment +
-           int(threadIdx.x) / 32 * 16 * kGroupSegment + int(threadIdx.x) % 4 * 4),
+  CONVFILT_DEVICE RowCopies(const Place& place, int x, int y, int rows, int chunks, int pitch,
+                            int kept)
+      : x_(x + chunk() * kChunk),
+        end_y_(y + rows),
+        twos_(rows / 2),
+        two_(2 * pitch),
+        end_(kept * pitch),
+        inside_(y >= 0 && end_y_ <= place.samples.height),
+        more_(chunk() < chunks - 1),
+        own_(place.rows.from(half() * pitch + chunk() * 4)),
+        line_(from_own(place.samples.rows(y + half(), 1))) {}
+
+  CONVFILT_DEVICE void copy_two(const Place& place) {
+    if (twos_ > 0) {
+      if (inside_) {
+        copy(line_);
+      } else {
+        const int y = edge_row(place.border, end_y_ - 2 * twos_ + half(), place.samples.height);
+        if (y >= 0) {
+          copy(from_own(place.samples.rows(y, 1)));
+        } else {
+          fill(place);
+        }
+      }
+    }
+    line_.data += 2 * place.samples.stride;
+    --twos_;
+    at_ += two_;
+    if (at_ == end_) at_ = 0;
+  }
+
+ private:
+  static constexpr int kHalf = kThreads / 2;
+  static_assert(kHalf * kChunk == kColumns, "half a block copies a row's segments at once");
+
+  static CONVFILT_DEVICE int half() { return int(threadIdx.x) / kHalf; }
+  static CONVFILT_DEVICE int chunk() { return int(threadIdx.x) % kHalf; }
+
+  /// A row, from this thread's samples on.
+  CONVFILT_DEVICE PlaneView<const uint8_t> from_own(const PlaneView<const uint8_t>& line) const {
+    return {line.data + x_, line.width - x_, line.height, line.stride};
+  }
+  CONVFILT_DEVICE void copy(const PlaneView<const uint8_t>& line) const {
+    copy16(line, 0, 0, own_, at_);
+    if (more_) copy16(line, kHalf * kChunk, 0, own_, at_ + kHalf * 4);
+  }
+  CONVFILT_DEVICE void fill(const Place& place) const {
+    const uint32_t word = place.ghost * 0x01010101u;
+    const Four<uint32_t> four{{word, word, word, word}};
+    own_.set4(at_, four);
+    if (more_) own_.set4(at_ + kHalf * 4, four);
+    for (int sample = 0; sample < kChunk * (more_ ? 2 : 1); ++sample) count_ghost_cell();
+  }
+
+  int x_, end_y_, twos_, two_, end_, at_ = 0;  ///< end_y_: the row below the last
+  bool inside_, more_;
+  SharedWords own_;
+  PlaneView<const uint8_t> line_;  ///< the next row, where that lies in the picture
+};
+
+/// Writes what the border makes up beside the picture into the padding of the rows that a strip
+/// reads, so that the walk need not know of sides. Strips that share rows write the same bytes
+/// there, so their order does not matter. A kernel of its own (side_samples.hpp) would take
+/// some 4 microseconds.
+CONVFILT_DEVICE inline void write_strip_sides(const Place& place, const Grid& grid, int x, int y,
+                                              int rows) {
+  const PlaneView<uint8_t>& picture = place.picture;
+  const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
+  const int left = max(0, grid.left - x);
+  const int right = min(grid.right, max(0, x + kColumns + grid.last_tap - picture.width));
+  if (left + right == 0) return;  // for the whole block
+  CONVFILT_UNROLL(1)
+  for (int k = threadIdx.x; k < rows * (left + right); k += kThreads) {
+    const int row = border_index(place.border, y + k / (left + right), picture.height);
+    if (row < 0) continue;
+    const int side = k % (left + right);
+    const int at = side < left ? side - left : picture.width + side - left;
+    const int column = border_sample(place.border, at, picture.width, place.channels);
+    if (column < 0) count_ghost_cell();
+    picture.row(row)[at] = column < 0 ? place.ghost : load(from, column, row);
+  }
+  __threadfence();
+  __syncthreads();
+}
+
+/// A thread's outputs, and where it writes them.
+class Outputs {
+ public:
+  /// The rows from..to of a strip at column x. Columns before own_x belong to the strip before,
+  /// which writes them.
+  CONVFILT_DEVICE Outputs(const PlaneView<uint8_t>& out, int x, int own_x, int from, int to,
+                          int together)
+      : x_(x + int(threadIdx.x) / 4 % 8 * kSegment + int(threadIdx.x) / 32 * 16 * kSegment +
+           int(threadIdx.x) % 4 * 4),
         own_x_(own_x),
         rows_(to - from),
-        whole_(x >= own_x && x + kGroupColumns <= out.width && (to - from) % together == 0),
+        whole_(x >= own_x && x + kColumns <= out.width && (to - from) % together == 0),
         at_(out.row(from) + x_) {}
 
   template <int kRows>
@@ -43,9 +135,10 @@ class GroupOutputs {
   }
 
  private:
-  static constexpr int kHalf = 8 * kGroupSegment;  ///< columns from a thread's first segment on
+  static constexpr int kHalf = 8 * kSegment;  ///< columns from a thread's first segment on
 
-  /// Where a row ends between them, its last bytes: at most three.
+  /// Writes a word of a strip that overlaps another or a side. Where the row ends within the word,
+  /// at most three bytes are left.
   CONVFILT_DEVICE void write_some(const PlaneView<uint8_t>& out, uint8_t* at, int x,
                                   uint32_t word) const {
     if (x < own_x_) return;
@@ -62,16 +155,15 @@ class GroupOutputs {
   uint8_t* at_;
 };
 
-/// Walks down the rows from..to of a strip. kHeight: the mask's height; 0: any.
+/// Walks down the rows from..to of a strip. kHeight is the mask's height, or 0 for any.
 template <int kDigits, int kSteps, int kHeight>
-CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& mask,
-                                      const GroupGrid& grid, int strip, int part, int from,
-                                      int to) {
-  constexpr int kRows = group_rows(kDigits), kPitch = pitch_words(kSteps);
+CONVFILT_DEVICE inline void walk_down(const Place& place, const MaskArgument& mask,
+                                      const Grid& grid, int strip, int part, int from, int to) {
+  constexpr int kRows = rows_together(kDigits), kPitch = pitch_words(kSteps);
   const int height = kHeight > 0 ? kHeight : mask.height, dy = mask.dy + part * height;
   const int kept = kept_rows(kDigits, height), end_at = kept * kPitch * 4;
   const int x = grid.strip_x(strip);
-  // Rows below the strip are there where the last outputs together, or two rows, reach them.
+  // The last product may reach below the strip, and rows come by two: those rows are copied, too.
   const int in_rows = ceil_div(ceil_div(to - from, kRows) * kRows + height - 1, 2) * 2;
   write_strip_sides(place, grid, x, from + dy, in_rows);
   RowCopies copies(place, x, from + dy, in_rows, grid.chunks, kPitch, kept);
@@ -84,32 +176,32 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
     commit_copies();
   }
 
-  GroupOutputs outputs(place.out, x, strip * kGroupColumns, from, to, kRows);
+  Outputs outputs(place.out, x, strip * kColumns, from, to, kRows);
   constexpr bool kParts = takes_parts(kSteps, kHeight);
   const bool started = kParts && part > 0, ended = !kParts || part == mask.parts - 1;
   CarriedSums<kDigits> carried(place.carried, blockIdx.x * grid.rows);
   if (started) carried.fetch(0);
-  // A loop for sums that begin as floats do, and one for the others.
+  // There is a loop for sums that end in floats, and one for all others.
   with_end<kDigits>(mask.end, [&](const auto& end) {
     constexpr bool kFloats = std::is_same_v<std::decay_t<decltype(end)>, FloatEnd>;
-    int first = 0;  // row of the samples, in bytes
+    int first = 0;  // where the first row lies, in bytes
     CONVFILT_UNROLL(1)
     for (int y = from; y < to; y += kRows) {
-      GroupSums<kDigits> sums;
+      Sums<kDigits> sums;
       if constexpr (kFloats) start<kDigits>(end, sums);
       if (started) carried.start(sums);
 
-      // Wait for the newest rows.
+      // Wait for the newest rows that the products need.
       finish_copies<kAhead - 1>();
       hand_over();
       __syncthreads();
 
-      // Multiply each row with the bands of all outputs that it counts for.
+      // Multiply each row with the banded matrices of all outputs that it counts for.
       begin_products();
       const auto add_all = [&](auto half) {
         using Products = RowProducts<kDigits, kSteps, decltype(half)::value>;
-        const int bands = group_bands(kDigits, height);
-        add_rows<kHeight, kDigits>(Products(place, bands, first, end_at), height, sums,
+        const int matrices = matrix_count(kDigits, height);
+        add_rows<kHeight, kDigits>(Products(place, matrices, first, end_at), height, sums,
                                    kFloats || started);
       };
       if constexpr (kParts) {
@@ -124,7 +216,7 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
       commit_products();
       if (started && y + kRows < to) carried.fetch(kRows);
 
-      // Meanwhile, copy rows over those that all warps were through with before the barrier.
+      // Meanwhile, copy rows over those that all warps had multiplied before the barrier.
       for (int row = 0; row < kRows; row += 2) copies.copy_two(place);
       commit_copies();
       first += kRows * kPitch * 4;
@@ -135,11 +227,11 @@ CONVFILT_DEVICE inline void walk_down(const GroupPlace& place, const GroupMask& 
       if (!ended) carried.keep(sums);
       carried.go_down();
       if (!ended) continue;
-      GroupWords<kDigits> words;
+      Words<kDigits> words;
       end_sums<kDigits>(end, sums, words);
       outputs.write(place.out, words);
     }
   });
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup

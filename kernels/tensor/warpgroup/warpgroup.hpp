@@ -1,16 +1,17 @@
-/// tensor's way on devices whose warpgroups multiply (sm_90): whole bands out of shared memory.
+/// tensor's way on devices whose warpgroups multiply (sm_90): banded matrices in shared memory.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
 
-/// What explain says of it, beside the kernels of other devices.
+/// What explain adds to the description of the kernels for other devices.
 inline constexpr char kOnWarpgroups[] =
     "Where warpgroups multiply (sm_90), four warps walk down 1,024 columns of a wide picture "
     "instead.";
 
-/// A plan for a mask and a picture that this takes well, on such a device; otherwise none.
-std::unique_ptr<Plan> group_plan(const Problem&, const PlanOptions&);
+/// A plan, if warpgroups take the mask and the picture well and the device has them; otherwise
+/// null.
+std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup

@@ -1,21 +1,22 @@
-// tensor, where warpgroups multiply (sm_90), of three channels: a block walks down a strip of 1024
-// pixels, whose colours it takes apart in shared memory and joins there again.
+// tensor, where warpgroups multiply (sm_90), for three channels: a block walks down a strip of 1024
+// pixels, takes their colours apart in shared memory, and joins them there again.
 //
-//       rows as they lie      rgbrgbrgbrgbrgbrgb...      two rows, that come by themselves
+//       rows as they lie      rgbrgbrgbrgbrgbrgb...      two rows, being copied
 //       planes                rrrrrr  gggggg  bbbbbb     h + 1 rows, and two that are written
 //       sums                  rrrrrr, gggggg, bbbbbb     of two rows, one colour after another
 //       outputs               rgbrgbrgbrgbrgbrgb...
 //
-//   A product has the bands on its left, two rows' outputs and digits in one matrix of 64 rows, and
-//   64 segments of 16 pixels on its right, as they lie in a plane (tensor_groups.cu). Small masks'
-//   bands stay in registers: else bands and pixels together would fill shared memory's bandwidth,
-//   which taking apart needs, too. Of masks wider than 17 the third chunks of two rows share a
-//   product.
+//   A product has the banded matrices on its left, two rows' outputs and digits in one matrix of 64
+//   rows, and 64 segments of 16 pixels on its right, as they lie in a plane (warpgroup.cu). Small
+//   masks' matrices stay in registers: otherwise matrices and pixels together would take all of
+//   shared memory's bandwidth, which taking apart needs, too. For masks wider than 17 the third
+//   chunks of two rows share a product.
 //
 //   Reads per output: (rows + h - 1) / rows. Products of 64 x 64 x 32 per 2 * 1024 outputs of a
 //   colour, or 4 * 1024 with weights of one digit: h + 1 or h + 3, half as many again where a row
 //   takes three chunks. Taking apart and joining take 1.2 instructions an output.
-//   Siblings: tensor_groups.cu, for one channel, and as one wide mask with gaps for small ones.
+//   Sibling: ../warpgroup.cu, for one channel; small masks in colour are one wide mask with gaps
+//   there.
 
 #include "kernels/tensor/warpgroup/colour/colour.hpp"
 
@@ -25,45 +26,45 @@
 #include "kernels/plan/side_samples.hpp"
 #include "kernels/tensor/warpgroup/colour/walk.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour {
 namespace {
 
 template <int kDigits, int kChunks, int kHeight>
-__global__ void __launch_bounds__(kGroupThreads, colour_blocks_an_sm(kDigits, kChunks, kHeight))
+__global__ void __launch_bounds__(kThreads, blocks_an_sm(kDigits, kChunks, kHeight))
     colour_kernel(PlaneView<const uint8_t> samples, PlaneView<uint8_t> out,
-                  PlaneView<const uint8_t> band_bytes, uint8_t ghost, Border border, GroupGrid grid,
-                  const GroupMask __grid_constant__ mask) {
+                  PlaneView<const uint8_t> matrix_bytes, uint8_t ghost, Border border, Grid grid,
+                  const MaskArgument __grid_constant__ mask) {
   if constexpr (kWarpgroupCode) {
-    using Shape = ColourShape<kDigits, kChunks, kHeight>;
+    using Shape = StripShape<kDigits, kChunks, kHeight>;
     const SharedWords words = shared_words();
-    const GroupPlace place{{},   samples, out, ghost, border, kColours, words.from(Shape::kBandsAt),
-                           words};
-    const ColourStrip strip = strip_of<Shape>(grid, blockIdx.x, mask.dy, out.height);
+    const Place place{{},   samples, out, ghost, border, kColours, words.from(Shape::kMatricesAt),
+                      words};
+    const Strip strip = strip_of<Shape>(grid, blockIdx.x, mask.dy, out.height);
     find_sources<Shape>(place, strip);
-    const ColourBands<Shape> bands(place, band_bytes);
+    const BandedMatrices<Shape> matrices(place, matrix_bytes);
     with_late_end<kDigits>(mask.end, [&](const auto& end) {
-      walk_colours<kDigits, colours_at_once(kDigits, kChunks, kHeight)>(place, bands, end, strip);
+      walk_down<kDigits, colours_at_once(kDigits, kChunks, kHeight)>(place, matrices, end, strip);
     });
   }
 }
 
 /// A kernel, and what it is compiled for.
-struct ColourKernel {
+struct Kernel {
   decltype(&colour_kernel<1, 2, 3>) kernel;
-  int chunks, height, words, band_bytes;
+  int chunks, height, words, matrix_bytes;
 };
 
 template <int kDigits, int kChunks, int kHeight>
-ColourKernel the_kernel() {
-  using Shape = ColourShape<kDigits, kChunks, kHeight>;
+Kernel the_kernel() {
+  using Shape = StripShape<kDigits, kChunks, kHeight>;
   return {colour_kernel<kDigits, kChunks, kHeight>, kChunks, kHeight, Shape::kWords,
-          Shape::kAllBandBytes};
+          Shape::kAllMatrixBytes};
 }
 
-/// The lowest of those that a mask fits. Heights that few masks have share a kernel: zeros below a
-/// mask cost as much as rows.
+/// The lowest kernel that a mask fits. Zeros below a mask cost as much as its rows, but heights
+/// that few masks have share a kernel.
 template <int kDigits, int kChunks, int kHeight, int... kHeights>
-ColourKernel lowest(int height) {
+Kernel lowest(int height) {
   if constexpr (sizeof...(kHeights) > 0) {
     if (height > kHeight) return lowest<kDigits, kChunks, kHeights...>(height);
   }
@@ -71,16 +72,16 @@ ColourKernel lowest(int height) {
 }
 
 template <int kDigits>
-ColourKernel kernel_for(int chunks, int height) {
+Kernel kernel_for(int chunks, int height) {
   return chunks == 2 ? lowest<kDigits, 2, 3, 5, 7, 9, 11, 13, 15, 17, 23, 31>(height)
                      : lowest<kDigits, 3, 9, 15, 19, 23, 31>(height);
 }
 
-/// Bytes of a row beside its samples: a mask's reach on either side, the last strip's, and chunks
-/// that are read whole.
+/// Bytes of a row beside its samples: a mask's reach on either side, the last strip's excess, and
+/// chunks that are read whole.
 constexpr int kMostSides = kColours * (kMaxPartSide + kSector + 2 * kChunk);
 
-/// So that columns and what strips round them up to stay within int.
+/// Columns stay within int with this limit, also when strips round them up.
 constexpr int kMostPixels = (1 << 30) / kColours;
 
 class ColourPlan : public DevicePlan {
@@ -90,67 +91,69 @@ class ColourPlan : public DevicePlan {
                    {.width = kMostPixels, .interleaved = true, .sides = kMostSides}),
         mask_(mask),
         digits_(signed_digits(mask)),
-        kernel_(digits_ == 1 ? kernel_for<1>(colour_chunks(mask.width), mask.height)
-                             : kernel_for<2>(colour_chunks(mask.width), mask.height)),
-        bands_(colour_bands_of(mask, kernel_.height, digits_, kernel_.chunks)),
-        mask_argument_{kernel_.height, mask.dy, group_end(mask, digits_)},
+        kernel_(digits_ == 1 ? kernel_for<1>(pixel_chunks(mask.width), mask.height)
+                             : kernel_for<2>(pixel_chunks(mask.width), mask.height)),
+        matrices_(banded_matrices(mask, kernel_.height, digits_, kernel_.chunks)),
+        mask_argument_{kernel_.height, mask.dy, ends_of(mask, digits_)},
         ghost_(ghost_sample<uint8_t>(problem)) {}
 
  protected:
   void filter(const DevicePlane& in_plane, const DevicePlane& out_plane, Shift shift) override {
     const auto in = in_plane.view<uint8_t>();
     const auto out = out_plane.view<uint8_t>();
-    hold_bands();
-    const PlaneView<const uint8_t> bands{reinterpret_cast<const uint8_t*>(buffer_.data()),
-                                         int(bands_.size()), 1, std::ptrdiff_t(bands_.size())};
+    hold_matrices();
+    const PlaneView<const uint8_t> matrices{reinterpret_cast<const uint8_t*>(buffer_.data()),
+                                            int(matrices_.size()), 1,
+                                            std::ptrdiff_t(matrices_.size())};
     const int dx = mask_.dx + shift.x;
-    GroupGrid grid = group_columns(dx, mask_.width, in.width / kColours, out.width / kColours);
+    Grid grid = cover_columns(dx, mask_.width, in.width / kColours, out.width / kColours);
     grid.lead = -dx;
     grid.chunks = kernel_.chunks;
-    GroupMask mask = mask_argument_;
+    MaskArgument mask = mask_argument_;
     mask.dy += shift.y;
     const PlaneView<const uint8_t> samples{in.data - margin(shift), kColours * grid.read_columns(),
                                            in.height, in.stride};
     write_sides(in, ghost_, problem_.border, kColours, kColours * grid.left, kColours * grid.right,
                 stream_);
     const int bytes = kernel_.words * int(sizeof(uint32_t));
-    const dim3 block(kGroupThreads);
-    group_rows_of(grid, group_rows(digits_), kernel_.height, out.height,
-                  blocks_at_once(kernel_.kernel, block, bytes), kMostColourRows);
+    const dim3 block(kThreads);
+    cover_rows(grid, rows_together(digits_), kernel_.height, out.height,
+               blocks_at_once(kernel_.kernel, block, bytes), kMostPixelRows);
     launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel_.kernel, samples,
-                  out, bands, ghost_, problem_.border, grid, mask);
+                  out, matrices, ghost_, problem_.border, grid, mask);
   }
-  /// So that the strips' samples begin at addresses that are multiples of 16.
+  /// With this margin, the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return -kColours * (mask_.dx + shift.x); }
-  std::size_t scratch_bytes(int, int, int) const override { return bands_.size(); }
+  std::size_t scratch_bytes(int, int, int) const override { return matrices_.size(); }
   void allocate_scratch(int, int, int) override {}
 
  private:
-  void hold_bands() {
+  void hold_matrices() {
     if (buffer_.size() > 0) return;
-    hold(buffer_, bands_.size());
-    upload_rows(buffer_.data(), bands_.size(), reinterpret_cast<const std::byte*>(bands_.data()),
-                bands_.size(), bands_.size(), 1, stream_);
+    hold(buffer_, matrices_.size());
+    upload_rows(buffer_.data(), matrices_.size(),
+                reinterpret_cast<const std::byte*>(matrices_.data()), matrices_.size(),
+                matrices_.size(), 1, stream_);
   }
 
   const MaskPart<uint8_t> mask_;
   const int digits_;
-  const ColourKernel kernel_;
-  const std::vector<uint8_t> bands_;
-  const GroupMask mask_argument_;
+  const Kernel kernel_;
+  const std::vector<uint8_t> matrices_;
+  const MaskArgument mask_argument_;
   const uint8_t ghost_;
-  DeviceBuffer buffer_;  ///< the bands
+  DeviceBuffer buffer_;  ///< the banded matrices on the device
 };
 
 }  // namespace
 
-std::unique_ptr<Plan> colour_plan(const Problem& problem, const PlanOptions& options) {
+std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options) {
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   const auto& mask = parts.front();
   // A mask that fits one step with gaps between its weights needs no taking apart.
   constexpr int kMostSlack = 3;
-  const int with_gaps = group_samples(kMostSlack, (mask.width - 1) * kColours + 1);
-  if (problem.channels != kColours || parts.size() > 1 || with_gaps <= kGroupStep ||
+  const int with_gaps = segment_samples(kMostSlack, (mask.width - 1) * kColours + 1);
+  if (problem.channels != kColours || parts.size() > 1 || with_gaps <= kStep ||
       signed_digits(mask) > 2 || !options.padded_pitch || !strips_fit(problem.out_width()) ||
       !has_warpgroups(options)) {
     return nullptr;
@@ -158,4 +161,4 @@ std::unique_ptr<Plan> colour_plan(const Problem& problem, const PlanOptions& opt
   return std::make_unique<ColourPlan>(problem, options, mask);
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour

@@ -3,10 +3,10 @@
 
 #include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour {
 
-/// A plan for a mask and a picture that this takes better than tensor_groups.cu does, on a device
-/// with warpgroups; otherwise none.
-std::unique_ptr<Plan> colour_plan(const Problem&, const PlanOptions&);
+/// A plan, if this takes the mask and the picture better than warpgroup.cu's kernel and the device
+/// has warpgroups; otherwise null.
+std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour

@@ -1,16 +1,16 @@
 #include "kernels/tensor/warpgroup/colour/shape.hpp"
 
-namespace convfilt {
+namespace convfilt::tensor::warpgroup::colour {
 
-std::vector<std::uint8_t> colour_bands_of(const MaskPart<std::uint8_t>& mask, int height,
+std::vector<std::uint8_t> banded_matrices(const MaskPart<std::uint8_t>& mask, int height,
                                           int digits, int chunks) {
   constexpr int kCore = 8 * kChunk;  // bytes of 8 rows of a chunk
-  const int before = group_rows(digits) - 1, bands = height + 2 * before;
-  const int size = group_band_bytes(digits), third = bands * size;
+  const int before = rows_together(digits) - 1, matrices = height + 2 * before;
+  const int size = matrix_bytes_of(digits), third = matrices * size;
   std::vector<std::uint8_t> bytes(std::size_t(third / 2 * chunks));
   for (int j = 0; j < mask.height; ++j) {
     for (int i = 0; i < mask.width; ++i) {
-      for (int output = 0; output < kGroupSegment; ++output) {
+      for (int output = 0; output < kSegment; ++output) {
         const int sample = output + i, chunk = sample / kChunk;
         std::int32_t rest = mask.weight(i, j);
         for (int digit = 0; digit < digits; ++digit) {
@@ -26,4 +26,4 @@ std::vector<std::uint8_t> colour_bands_of(const MaskPart<std::uint8_t>& mask, in
   return bytes;
 }
 
-}  // namespace convfilt
+}  // namespace convfilt::tensor::warpgroup::colour

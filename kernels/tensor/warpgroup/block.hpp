@@ -1,0 +1,59 @@
+/// What the two kernels of warpgroups share: a block's threads, arguments and shared memory.
+#pragma once
+
+#include "kernels/backend/warpgroup.hpp"
+#include "kernels/contract/half_to_even.hpp"
+#include "kernels/tensor/warpgroup/grid.hpp"
+
+namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
+
+using namespace convfilt::tensor::warpgroup;
+using std::int32_t;
+using std::uint32_t;
+using std::uint8_t;
+
+constexpr int kThreads = 128;
+constexpr int kAhead = 3;  // times rows_together() rows are being copied
+
+/// Words of a copied row.
+constexpr int pitch_words(int steps) {
+  return (kColumns - kSegment + steps * kStep) / 4;
+}
+
+/// Rows that are kept: those that a product's outputs need, rounded up to two, and those that are
+/// being copied.
+CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
+  const int rows = rows_together(digits);
+  return (mask_height + rows) / 2 * 2 + rows * kAhead;
+}
+
+/// The mask as a kernel takes it, by value.
+struct MaskArgument {
+  int height, dy;  ///< of one part, and from an output to the first part's first row
+  Ends end;
+  int parts = 1;
+  bool half = false;  ///< see Cut
+};
+
+/// What a block reads and writes, and its shared memory.
+struct Place {
+  PlaneView<uint8_t> picture;  ///< with padding at its rows' sides
+  /// The same from where the first strip's samples begin, which may be in the padding.
+  PlaneView<const uint8_t> samples;
+  PlaneView<uint8_t> out;
+  uint8_t ghost;
+  Border border;
+  int channels;
+  SharedWords matrices, rows;
+  PlaneView<int32_t> carried = {};  ///< all blocks' sums between two parts, strip by strip
+};  ///< all blocks' sums between two parts, row by row of each strip
+};
+
+/// A shift's end, for sums that began at 0.
+struct LateStart {
+  HalfToEven halves;
+
+  CONVFILT_DEVICE int32_t operator()(int32_t sum) const { return halves(sum + halves.start); }
+};
+
+}  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup
