@@ -5,9 +5,8 @@
 #include <algorithm>
 
 #include "src/base/errors.hpp"
-#include "src/base/nearest.hpp"
-#include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
+#include "src/base/source_text.hpp"
 
 namespace convfilt {
 namespace {

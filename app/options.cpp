@@ -8,9 +8,8 @@
 #include "app/grammar.hpp"
 #include "app/help.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/nearest.hpp"
-#include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
+#include "src/base/source_text.hpp"
 #include "src/picture/formats.hpp"
 
 namespace convfilt {

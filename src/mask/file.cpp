@@ -12,7 +12,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
-#include "src/base/nearest.hpp"
+#include "src/base/suggest.hpp"
 #include "src/base/source_text.hpp"
 #include "src/mask/text.hpp"
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/mask/exact.hpp"
 #include "src/mask/number.hpp"
 
 namespace convfilt {
