@@ -8,6 +8,7 @@
 #include <string>
 
 #include "app/commands.hpp"
+#include "app/grammar.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"

@@ -1,11 +1,13 @@
-/// The real-valued convolution in double precision, straight from the definition in problem.hpp:
-/// what results are held against in `compare`.
+/// What results are held against: the convolution in double precision, and how far from it each
+/// family of strategies may be.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 #include "kernels/problem.hpp"
+#include "kernels/strategy.hpp"
 
 namespace convfilt {
 
@@ -45,5 +47,12 @@ Distance distance_from(const std::vector<double>& truth, const Problem& problem,
 /// 1e-6 * sum of |weights| * largest |sample|, border value included: what the bounds of float
 /// pictures are multiples of. 1 for integer depths: a step.
 double unit_of(const Problem& problem, PictureView<const std::byte> in);
+
+/// The largest difference from the real-valued, saturated convolution that a result of this family
+/// may have, in the units of unit_of() in truth.hpp. Nothing where nothing is promised: 16-bit
+/// masks above 31x31 and float ones above 101x101 in the direct family, and float pictures with
+/// samples that are no finite numbers in the families that mix samples far apart.
+std::optional<double> error_bound(const Problem& problem, PictureView<const std::byte> in,
+                                  Family family);
 
 }  // namespace convfilt

@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "src/auto/choice.hpp"
-#include "src/compare/measure.hpp"
-#include "src/compare/truth.hpp"
+#include "src/compare/comparison.hpp"
+#include "src/compare/oracle.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
 
 /// Knows the truth about one problem; computes it when first asked.
-class Arena {
+class Piece {
  public:
-  Arena(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
+  Piece(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
       : problem_(std::move(problem)),
         picture_(std::move(picture)),
         threads_(options.threads),
@@ -66,10 +66,10 @@ struct PieceSize {
   double outputs = 0;         ///< samples of its result
 };
 
-/// The arenas of one comparison, by size: the whole picture and pieces from its middle.
-class Arenas {
+/// The pieces of one comparison, by size: the whole picture and pieces from its middle.
+class Pieces {
  public:
-  Arenas(const Problem& problem, const Image& picture, const CompareOptions& options,
+  Pieces(const Problem& problem, const Image& picture, const CompareOptions& options,
          const Machine& machine)
       : problem_(problem), picture_(picture), options_(options), machine_(machine) {}
 
@@ -79,14 +79,14 @@ class Arenas {
   std::vector<PieceSize> sizes() const;
 
   /// Of one of sizes().
-  Arena& of(const PieceSize& size);
+  Piece& of(const PieceSize& size);
 
  private:
   const Problem& problem_;
   const Image& picture_;
   const CompareOptions& options_;
   const Machine& machine_;
-  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::vector<std::unique_ptr<Piece>> pieces_;
 };
 
 }  // namespace convfilt
