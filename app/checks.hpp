@@ -1,5 +1,6 @@
-/// From words to types, checked before any file is touched. All throw UsageError, with the nearest
-/// name or the range. Ranges of masks and of the output are checked where those are made.
+/// Turns words into types and checks them before any file is touched. All functions throw
+/// UsageError, with the nearest name or the range. Ranges of masks and of the output are checked
+/// where those are made.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ struct Raw {
   std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;
   std::optional<int> threads;
-  std::optional<std::string> size, depth;  ///< of a picture that is not read
+  std::optional<std::string> size, depth;  ///< those of a picture that is not read
   bool verbose = false, quiet = false;
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };

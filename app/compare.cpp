@@ -49,7 +49,7 @@ struct Output {
   std::string option, path;
 };
 
-/// Where results go; "-" is standard output.
+/// The places where results go; "-" is standard output.
 std::vector<Output> outputs_of(const CompareCommand& command) {
   std::vector<Output> outputs;
   for (const auto& [option, path] :

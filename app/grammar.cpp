@@ -120,7 +120,7 @@ constexpr const char* kBorder = "Mask and border";
 constexpr const char* kSettingGroup = "Settings of a strategy";
 constexpr const char* kMessages = "Messages";
 
-// Of Grammar::output(): what the option means alone, in CLI11's words, and what may follow it.
+// Grammar::output() tells CLI11 that the option may stand alone, and help what may follow it.
 constexpr const char* kAlone = "{-}";
 constexpr const char* kFile = "[=FILE]";
 

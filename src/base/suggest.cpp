@@ -34,7 +34,7 @@ std::vector<Scored> scored(std::string_view word, std::span<const std::string_vi
   for (std::string_view candidate : candidates) {
     if (candidate.empty() || candidate.size() > kLongestWord) continue;
     const std::size_t distance = edit_distance(word, candidate);
-    // As many edits as the word has letters would make any word of it.
+    // Any word is as many edits away as the longer one has letters, which says nothing.
     if (distance <= limit && distance < std::max(word.size(), candidate.size())) {
       near.push_back({distance, std::string(candidate)});
     } else if (word.size() >= 3 && begins(word, candidate)) {

@@ -7,7 +7,7 @@ namespace convfilt {
 std::string broken_bound(const Row& row, const std::string& unit) {
   if (!row.accuracy) return "";
   const Accuracy& a = *row.accuracy;
-  // Not <=, as the difference may be no number.
+  // The test is written with ! because the difference may be no number.
   if (a.bound && !(a.largest <= *a.bound))
     return figure(a.largest) + " " + unit + " from the real-valued result, where " +
            figure(*a.bound) + " are promised";

@@ -13,7 +13,7 @@
 
 namespace convfilt {
 
-/// Of a device, never of the emulator.
+/// The times of a row on a device; the emulator has none.
 struct Times {
   Spread ms;  ///< kernels alone, pixels on the device
   int runs = 0;
@@ -38,7 +38,7 @@ struct Counted {
 };
 
 struct Accuracy {
-  double largest = 0;  ///< difference from the real-valued result, see unit_of() in truth.hpp
+  double largest = 0;  ///< difference from the real-valued result, in the unit of unit_of()
   std::size_t samples = 0, of = 0;  ///< checked, and there
   int rows = 0;                     ///< whole rows of the result among those checked
   std::optional<double> bound;      ///< the largest difference that the family allows
@@ -61,15 +61,16 @@ struct Row {
   std::optional<Accuracy> accuracy;
 };
 
-/// In what the result breaks its family's promise: too far from the real-valued one, or other bytes
-/// than the family gives on the CPU; empty where it keeps it. `unit` is that of Accuracy::largest.
+/// How the result breaks its family's bound: it is too far from the real-valued one, or has other
+/// bytes than the family gives on the CPU. Empty where it keeps the bound. `unit` is that of
+/// Accuracy::largest.
 std::string broken_bound(const Row& row, const std::string& unit);
 
 struct DeviceFacts {
   Location location;
   Peak peak;
-  double copy_ms = 0;           ///< of as many bytes as the picture and its result have
-  double bytes_per_second = 0;  ///< of that copy, read and written
+  double copy_ms = 0;           ///< a copy of as many bytes as the picture and its result
+  double bytes_per_second = 0;  ///< that copy's, read and written
 };
 
 struct Comparison {

@@ -149,7 +149,7 @@ std::optional<T> optional_at(const Json& json, const char* key) {
   return value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
 }
 
-/// As above, of a figure that reports of earlier versions lack.
+/// The same for a figure that reports of earlier versions lack.
 template <class T>
 std::optional<T> optional_if_there(const Json& json, const char* key) {
   return json.contains(key) ? optional_at<T>(json, key) : std::nullopt;

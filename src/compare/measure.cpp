@@ -10,18 +10,18 @@
 namespace convfilt {
 namespace {
 
-/// What speeds are multiples of.
+/// The strategy that speeds are multiples of.
 constexpr std::string_view kBaseline = "basic";
 
-/// Where a strategy runs, unless it is said: on a GPU; on the CPU where it has code of its own for
-/// that, or there is no GPU; in the emulator only for want of those.
+/// The places where a strategy runs unless one is asked for: on a GPU; on the CPU where it has code
+/// of its own for that, or there is no GPU; in the emulator only for want of those.
 std::vector<Location> locations_for(const Strategy& strategy, const Wanted& wanted,
                                     const Machine& machine) {
   if (wanted.kind) return {{*wanted.kind, wanted.ordinal}};
   std::vector<Location> locations;
   if (strategy.runs_on(DeviceKind::cuda) && has_cuda(machine))
     locations.push_back({DeviceKind::cuda, 0});
-  // What is a GPU's source in plain loops shows nothing beside the GPU, and takes long.
+  // A kernel's source in plain loops on the CPU shows nothing beside the GPU, and takes long.
   const bool own_code = strategy.family == Family::direct || strategy.family == Family::separable;
   if (strategy.runs_on(DeviceKind::cpu) && (own_code || locations.empty()))
     locations.push_back({DeviceKind::cpu, 0});

@@ -11,7 +11,7 @@
 
 namespace convfilt {
 
-/// Called with what is being done, before it is done.
+/// Hears of each step before it is done.
 using Progress = std::function<void(const std::string& what)>;
 
 /// Picture and problem must agree. Throws UsageError and DeviceError where nothing can be measured

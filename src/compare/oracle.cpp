@@ -66,10 +66,10 @@ std::vector<int> stand_ins(Border border, int first, int count, int n) {
 
 constexpr double kRounding = 0.5;  // of a step, to the nearest integer
 constexpr double kStep = 1;
-constexpr double kBound16 = 0.05;  // of a 16-bit step, before rounding, at a gain of 1
+constexpr double kBound16 = 0.05;  // 16-bit steps, before rounding, at a gain of 1
 constexpr int kBoundSide16 = 31, kBoundSideFloat = 101;
 
-/// In units of 1e-6 of sum of |weights| times largest |sample|.
+/// Bounds in units of 1e-6 of sum of |weights| times largest |sample|.
 constexpr double kFloatBound = 1, kFloatBoundOther = 10;
 
 constexpr double kHalfUlp = 0x1p-24;  // of a float near 1
@@ -214,7 +214,7 @@ Distance distance_from(const std::vector<double>& truth, const Problem& problem,
         const double got = double(pixel[c]);
         if constexpr (!std::is_same_v<T, float>)
           want = std::clamp(want, 0.0, full_range(problem.depth));
-        // Beyond the range of floats the right answer is an infinity.
+        // The right answer beyond the range of floats is an infinity.
         const bool alike = got == want || (std::isnan(got) && std::isnan(want)) ||
                            (std::isinf(got) && got == double(float(want)));
         const double off = alike ? 0 : std::abs(got - want) / unit;

@@ -14,10 +14,10 @@ namespace {
 /// Result sides of pieces, in pixels. Multiples of 32, the teaching kernels' tiles.
 constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096};
 
-/// Whose bytes on the CPU others must have: all of the direct family, and of the separable one.
+/// The strategies whose bytes on the CPU the direct family and the separable family must have.
 constexpr std::string_view kReference = "cpu", kSeparableReference = "separable";
 
-/// Of that many rows, from rows `at` and `other_at` on.
+/// The share of samples that differ in so many rows, from rows `at` and `other_at` on.
 double share_that_differs(const Image& a, int at, const Image& b, int other_at, int rows) {
   const std::size_t size = size_of(a.depth());
   const int samples = a.width() * a.channels();
@@ -52,13 +52,12 @@ Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) 
   const double seconds = cpu_seconds(work_of(problem_, family), useful_threads(threads_, machine_));
   reference.rows = seconds <= patience_ ? height : int(height * patience_ / seconds);
   Problem band = problem_;
-  cv::Mat pixels = picture_.mat();
+  int top = 0;
   if (reference.rows < height) {
     // Rows whose masks lie inside from top to bottom need no border but left and right.
     band.height = reference.rows + problem_.mask.height - 1;
     if (reference.rows < 1 || band.height > problem_.height) return {};
-    const int top = (problem_.height - band.height) / 2;
-    pixels = pixels.rowRange(top, top + band.height);
+    top = (problem_.height - band.height) / 2;
     reference.offset = band.lead_y();
     reference.first = top + reference.offset;
   }
@@ -66,7 +65,8 @@ Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) 
   PlanOptions how;
   how.threads = threads_;
   reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
-  strategy.prepare(band, DeviceKind::cpu, how)->run(Image(pixels).view(), reference.image.view());
+  strategy.prepare(band, DeviceKind::cpu, how)
+      ->run(picture_.part(0, top, band.width, band.height).view(), reference.image.view());
   return reference;
 }
 
@@ -132,13 +132,13 @@ Piece& Pieces::of(const PieceSize& size) {
   for (const auto& piece : pieces_)
     if (piece->problem().width == size.width && piece->problem().height == size.height)
       return *piece;
-  const cv::Rect middle((problem_.width - size.width) / 2, (problem_.height - size.height) / 2,
-                        size.width, size.height);
   Problem piece = problem_;
   piece.width = size.width;
   piece.height = size.height;
+  Image middle = picture_.part((problem_.width - size.width) / 2,
+                               (problem_.height - size.height) / 2, size.width, size.height);
   pieces_.push_back(
-      std::make_unique<Piece>(std::move(piece), Image(picture_.mat()(middle)), options_, machine_));
+      std::make_unique<Piece>(std::move(piece), std::move(middle), options_, machine_));
   return *pieces_.back();
 }
 

@@ -13,7 +13,7 @@
 
 namespace convfilt {
 
-/// Knows the truth about one problem; computes it when first asked.
+/// One problem with its pixels. It computes the real-valued result when first asked to judge.
 class Piece {
  public:
   Piece(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
@@ -32,8 +32,8 @@ class Piece {
   double outputs() const;     ///< samples of the result
   std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
 
-  /// How near a result is to the truth, and to what its family promises, and how much of it equals
-  /// what `cpu` gives, or in the separable family `separable` on the CPU.
+  /// How far a result is from the real-valued one, how far its family allows, and how much of it
+  /// equals what `cpu` gives; in the separable family, what `separable` gives on the CPU.
   Accuracy judge(const Image& result, Family family);
 
  private:
@@ -44,7 +44,7 @@ class Piece {
     int offset = 0;           ///< where `first` lies in the image
   };
 
-  /// Made when first asked: of as many rows as patience allows.
+  /// The reference has as many rows as patience allows, and is made when first asked for.
   const Reference& reference(std::string_view strategy, Family family);
   Reference make_reference(const Strategy& strategy, Family family);
 
@@ -78,7 +78,7 @@ class Pieces {
   /// Pieces with results whose sides whole tiles fill, the smallest first; the whole last.
   std::vector<PieceSize> sizes() const;
 
-  /// Of one of sizes().
+  /// The piece of one of sizes().
   Piece& of(const PieceSize& size);
 
  private:

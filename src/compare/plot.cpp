@@ -67,7 +67,7 @@ constexpr int kPanel = 250, kGap = 18, kRight = 24, kLetter = 7;
 constexpr int kBar = 20, kAbovePanel = 34, kBelowPanel = 58;
 constexpr std::size_t kPanelsAcross = 4;
 
-/// Beyond the longest bar there is room for its number.
+/// The longest bar leaves room for its number.
 constexpr double kRoom = 8;
 
 /// One kind of bar.

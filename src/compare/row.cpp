@@ -108,7 +108,7 @@ std::vector<double> cpu_times(Trial& trial, const Bench& bench) {
 
 std::vector<double> cuda_times(Trial& trial, const Bench& bench) {
   const auto in = trial.piece->in();
-  // Where that long a run is no kernel's loading alone, one more does.
+  // The first run may include the loading of kernels; if a second one is as long, it suffices.
   if (trial.timing.bands == 1 && trial.timing.kernel_ms > budget_ms(bench)) {
     const double again = trial.plan->run(in, trial.result.view()).kernel_ms;
     if (again > budget_ms(bench)) return {again};
@@ -191,7 +191,7 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
   row.times = judged(ms, *trial.piece, location, bench.limits);
 }
 
-/// Empty where it runs there.
+/// The reason why the strategy does not run there; empty where it does.
 std::string why_not_there(const Strategy& strategy, const Location& location,
                           const Machine& machine) {
   if (strategy.runs_on(location.kind)) {

@@ -10,7 +10,7 @@ struct Spread {
   double iqr = 0;  ///< between the quartiles
 };
 
-/// By linear interpolation between the ordered values; of none, zeros.
+/// The quantiles interpolate linearly between the ordered values; no values give zeros.
 Spread spread_of(std::vector<double> values);
 
 /// How many runs of that many milliseconds fit the budget: least..most.

@@ -32,21 +32,21 @@ inline constexpr Pen kMaskEdge{"#000000", 2};
 /// Where a block's tiles lie, in samples of the image.
 struct BlockBoxes {
   Box image;
-  Box input;    ///< the input tile; of no size where none is kept
+  Box input;    ///< the input tile; empty where none is kept
   Box output;   ///< the whole output tile
   Box result;   ///< what of it the result has
   Box own;      ///< outputs of this block alone, where output tiles overlap
   Box touched;  ///< all samples under the mask
   bool overlap = false;
 
-  /// All but the image.
+  /// The box around all of them but the image.
   Box extent() const;
 };
 
-/// Over which of a block's outputs the mask is drawn.
+/// The output of a block that the mask is drawn over.
 enum class Sample { first, middle };
 
-constexpr double kLeastCell = 4;     // points: smaller ones would be nothing but their lines
+constexpr double kLeastCell = 4;     // points; a smaller cell would be nothing but its lines
 constexpr double kMargin = 0.13;     // of the extent, for the measures
 constexpr double kWordPoints = 6.6;  // an average letter of the labels
 
@@ -69,7 +69,7 @@ Box united(const Box& a, const Box& b) {
           std::max(a.bottom, b.bottom)};
 }
 
-/// Of one axis: from, to.
+/// A range on one axis.
 struct Span {
   double from = 0, to = 0;
 };
@@ -89,8 +89,8 @@ Span input_span(const TileAxis& axis, int t) {
   return {from, from + axis.in_tile};
 }
 
-/// Where output tiles overlap, a sample is added to the outputs around it; else an output takes the
-/// samples around it.
+/// The samples under the mask. If output tiles overlap, a sample is added to the outputs around it;
+/// otherwise an output takes the samples around it.
 Span touched_span(const TileAxis& axis, int t) {
   const Span output = output_span(axis, t);
   if (axis.step < axis.tile) return input_span(axis, t);
@@ -137,7 +137,7 @@ void measure(Panel& panel, const std::vector<double>& edges, const std::vector<s
   }
 }
 
-/// As far as it is in sight.
+/// Draws the part of the image's edge that is in sight.
 void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box& image) {
   const auto upright = [&](double x) { panel.line(x, seen.top, x, seen.bottom, kImageEdge); };
   const auto level = [&](double y) { panel.line(seen.left, y, seen.right, y, kImageEdge); };
@@ -147,7 +147,7 @@ void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box
   if (around.bottom > image.bottom) level(image.bottom);
 }
 
-/// Over one output; or, with overlapping outputs, where one sample is added.
+/// Draws the mask over one output; with overlapping outputs, it shows where one sample is added.
 void draw_mask(Panel& panel, const Mask& mask, const BlockBoxes& boxes, Sample at) {
   const Box from = boxes.overlap ? common(boxes.touched, boxes.image) : boxes.result;
   const bool first = at == Sample::first;
@@ -163,7 +163,7 @@ Box BlockBoxes::extent() const {
   return united(united(input, output), touched);
 }
 
-/// Of block (tile_x, tile_y) of the grid.
+/// The boxes of block (tile_x, tile_y) of the grid.
 BlockBoxes boxes_of(const Explanation& e, int tile_x, int tile_y) {
   BlockBoxes boxes;
   boxes.image = {0, 0, double(e.problem.width), double(e.problem.height)};

@@ -261,7 +261,7 @@ std::optional<std::size_t> set_weights(Mask& mask, std::span<const Number> weigh
   std::vector<double> doubles;
   doubles.reserve(weights.size());
   for (const Number& weight : weights) {
-    // Adding zero turns a negative zero into a positive one, which prints as it was.
+    // The added zero turns a negative zero into a positive one, which prints as it was.
     doubles.push_back(weight.value / scale.value + 0.0);
     if (!std::isfinite(doubles.back())) return doubles.size() - 1;
   }

@@ -261,7 +261,7 @@ void LineReader::for_each_word(std::string_view content, Use use) {
   }
 }
 
-/// Where a list ends, no comma may wait for a number.
+/// Throws if a comma still waits for a number at the end of a list.
 void LineReader::settle_comma() const {
   if (pending_comma_.empty()) return;
   fail(pending_comma_, "no number after this comma; write one, or drop it");
@@ -400,7 +400,7 @@ std::pair<int, int> size_of_magick(const SourceText& source, const MaskLines& li
 
 /// Finds out which of the three grammars it is, leaves only weights in the rows, and gives the
 /// size.
-std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::string* doubt) {
+std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::string* ambiguity) {
   if (!lines.magick_header.empty()) return size_of_magick(source, lines);
   if (lines.rows.empty()) {
     source.fail(source.text().substr(0, 0), "there are no weights; write rows of numbers");
@@ -410,11 +410,12 @@ std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::str
   if (!is_grid(lines.rows) && could_be_vips) return take_vips_header(source, lines);
   const auto size = size_of_grid(source, lines.rows);
   const bool has_keys = lines.scale || lines.offset || lines.anchor || !lines.name.empty();
-  if (doubt && could_be_vips && !has_keys) {
-    *doubt = printable_name(source.file_name()) + " is read as a grid of " +
-             std::to_string(size.first) + "x" + std::to_string(size.second) +
-             " weights, though its first row could be a vips header; give it the suffix .mat if " +
-             "so, else a line 'scale: 1'";
+  if (ambiguity && could_be_vips && !has_keys) {
+    *ambiguity =
+        printable_name(source.file_name()) + " is read as a grid of " + std::to_string(size.first) +
+        "x" + std::to_string(size.second) +
+        " weights, though its first row could be a vips header; give it the suffix .mat if " +
+        "so, else a line 'scale: 1'";
   }
   return size;
 }
@@ -438,7 +439,8 @@ bool can_be_said(const std::string& name) {
          });
 }
 
-/// Over a divisor, the offset's decimal may be endless, but it is a multiple of 1/divisor.
+/// The offset of a mask with a divisor may be an endless decimal, but it is a multiple of
+/// 1/divisor.
 std::string print_offset(const Mask& mask) {
   const auto exact = multiple_of(mask.offset, mask.divisor);
   if (!exact || exact->den == 1) return print_number(mask.offset);
@@ -447,11 +449,11 @@ std::string print_offset(const Mask& mask) {
 
 }  // namespace
 
-Mask parse_mask(std::string_view text, const std::string& file_name, std::string* doubt) {
-  if (doubt) doubt->clear();
+Mask parse_mask(std::string_view text, const std::string& file_name, std::string* ambiguity) {
+  if (ambiguity) ambiguity->clear();
   const SourceText source(text, file_name);
   MaskLines lines = read_mask_lines(source);
-  const auto [width, height] = lay_out(source, lines, doubt);
+  const auto [width, height] = lay_out(source, lines, ambiguity);
 
   const std::string stem = std::filesystem::path(file_name).stem().string();
   Mask mask = make_mask(printable_name(lines.name.empty() ? std::string_view(stem) : lines.name),
