@@ -3,20 +3,214 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
+#include <string>
 #include <system_error>
+#include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "src/base/errors.hpp"
 #include "src/base/settings.hpp"
 #include "src/base/sides.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
+#include "src/compare/plot.hpp"
+#include "src/picture/formats.hpp"
 
 namespace convfilt {
 namespace {
 
 /// Far more than any picture has; the numbers stay within what is exact.
 constexpr std::int64_t kMaxExplainedSide = 1'000'000;
+
+void require(bool met, const std::string& message) {
+  if (!met) throw UsageError(message);
+}
+
+/// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
+void require_choice(const std::string& kind, const std::string& word, const Words& choices) {
+  require(std::find(choices.begin(), choices.end(), word) != choices.end(),
+          unknown_name(kind, word, choices));
+}
+
+/// Fills in the border, its value, and the mode.
+void complete_border(ConvolverOptions& convolver, const Raw& raw) {
+  require_choice("mode", raw.mode, words_of(kModes));
+  for (Mode mode : kModes)
+    if (raw.mode == name_of(mode)) convolver.mode = mode;
+  const bool full = convolver.mode == Mode::full;
+  const std::string border =
+      raw.border.value_or(std::string(name_of(full ? Border::constant : Border::replicate)));
+  require_choice("border", border, words_of(kBorders));
+  for (Border b : kBorders)
+    if (border == name_of(b)) convolver.border = b;
+  require(!full || (convolver.border == Border::constant && raw.border_value.value_or(0) == 0),
+          "--mode=full: outside the picture all is 0; leave out --border and --border-value");
+  if (raw.border_value) {
+    require(convolver.border == Border::constant, "--border-value: only --border=constant has one");
+    require(std::isfinite(*raw.border_value), "--border-value: a finite number");
+    convolver.border_value = *raw.border_value;
+  }
+}
+
+/// Fills in whether rows are padded.
+void complete_pitch(ConvolverOptions& convolver, const Raw& raw) {
+  require_choice("pitch", raw.pitch, words_of(kPitches));
+  convolver.padded_pitch = raw.pitch == "padded";
+}
+
+/// How much is said.
+Loudness loudness_of(const Raw& raw) {
+  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
+  return raw.verbose ? Loudness::verbose : raw.quiet ? Loudness::quiet : Loudness::normal;
+}
+
+/// Fills in the threads and the strategy's settings, and checks the names of strategy and device.
+void complete_request(Request& request, const Raw& raw) {
+  if (raw.threads) {
+    require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
+    request.threads = *raw.threads;
+  }
+  for (Setting setting : kSettings)
+    if (const auto& word = raw.settings[std::size_t(setting)])
+      set_from_word(request.tuning, setting, *word);
+  check_names(request, this_machine());
+  for (Setting setting : kSettings)
+    if (raw.settings[std::size_t(setting)]) check_setting(request, setting, this_machine());
+}
+
+void complete(PictureOptions& picture, const Raw& raw) {
+  require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
+  require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
+  picture.loudness = loudness_of(raw);
+  complete_request(picture.convolver.request, raw);
+  complete_border(picture.convolver, raw);
+  complete_pitch(picture.convolver, raw);
+  require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
+  picture.read.refuse_damaged = raw.on_damage == "fail";
+
+  require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");
+}
+
+constexpr int kMostRepeats = 100'000;
+
+constexpr double kLeastPatience = 0.001, kMostPatience = 3600;  // seconds
+
+/// The words of a list with commas between, at least one; each once.
+Words listed_in(const std::string& option, const std::string& list) {
+  Words words;
+  for (std::size_t from = 0; from <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', from), list.size());
+    const std::string word = list.substr(from, comma - from);
+    require(!word.empty(), option + ": something is missing beside a comma; write a,b,c");
+    if (std::find(words.begin(), words.end(), word) == words.end()) words.push_back(word);
+    from = comma + 1;
+  }
+  return words;
+}
+
+/// Those of `things` whose names the list has, in its order.
+template <class Things>
+auto named_in(const std::string& kind, const std::string& list, const Things& things) {
+  std::vector<std::remove_cvref_t<decltype(*std::begin(things))>> found;
+  for (const std::string& word : listed_in("--" + kind, list)) {
+    require_choice(kind, word, words_of(things));
+    for (const auto& thing : things)
+      if (word == name_of(thing)) found.push_back(thing);
+  }
+  return found;
+}
+
+Extent size_in(const std::string& word, std::int64_t most) {
+  const auto sides = parse_sides(word);
+  require(sides.has_value(),
+          "--size: " + convfilt::quoted(word) + " is no size; write WxH, e.g. 2048x2048");
+  require(sides->width >= 1 && sides->height >= 1 && sides->width <= most / sides->height,
+          "--size: " + convfilt::quoted(word) + ": a picture has 1 to " + std::to_string(most) +
+              " pixels");
+  return *sides;
+}
+
+void read_noise(CompareCommand& command) {
+  const auto& words = command.words;
+  if (!command.in.empty()) {
+    require(!words.size, "--size: the size of IN is compared; leave out one of the two");
+    require(!words.depth, "--depth: the depth of IN is compared; leave out one of the two");
+    require(!words.channels, "--channels: those of IN are compared; leave out one of the two");
+  }
+  if (words.size) {
+    command.sizes.clear();
+    for (const std::string& word : listed_in("--size", *words.size))
+      command.sizes.push_back(size_in(word, command.read.max_pixels));
+  }
+  if (words.depth) command.depths = named_in("depth", *words.depth, kDepths);
+  if (!words.channels) return;
+  command.channels.clear();
+  for (const std::string& word : listed_in("--channels", *words.channels)) {
+    command.channels.push_back(number_in<int>("--channels", word));
+    require(command.channels.back() == 1 || command.channels.back() == 3, "--channels: 1 or 3");
+  }
+}
+
+/// One side stands for a square.
+Extent mask_sides_in(const std::string& word) {
+  const auto sides = parse_sides(word.find_first_of("xX") == word.npos ? word + "x" + word : word);
+  require(sides && sides->width >= 1 && sides->height >= 1 && sides->width <= kMaxMaskSide &&
+              sides->height <= kMaxMaskSide,
+          "--masks: " + convfilt::quoted(word) +
+              " is no side of a mask; write whole numbers, 1 to " + std::to_string(kMaxMaskSide) +
+              ", e.g. 3,5x7,31" +
+              (sides || word.find_first_not_of("0123456789") == word.npos
+                   ? ""
+                   : "; --mask takes files and filters"));
+  return *sides;
+}
+
+void read_masks(CompareCommand& command) {
+  const auto& words = command.words;
+  if (!words.masks && command.masks.empty()) command.masks = {"3x3", "9x9", "31x31"};
+  require(words.masks || !words.weights,
+          "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7");
+  if (!words.masks) return;
+  std::vector<Weights> weights = {Weights::bits16};
+  if (words.weights) weights = named_in("weights", *words.weights, kWeights);
+  for (const Weights kind : weights)
+    for (const std::string& word : listed_in("--masks", *words.masks))
+      command.random_masks.push_back({kind, mask_sides_in(word)});
+}
+
+bool has_many_pictures(const CompareCommand& command) {
+  return command.sizes.size() * command.depths.size() * command.channels.size() > 1;
+}
+
+/// Many pictures or random masks make a sweep.
+TableKind usual_table(const CompareCommand& command) {
+  const bool sweep = has_many_pictures(command) || !command.random_masks.empty();
+  return sweep ? TableKind::brief : TableKind::full;
+}
+
+void read_table(CompareCommand& command) {
+  if (!command.words.table) return;
+  require_choice("table", *command.words.table, words_of(kTableKinds));
+  for (const TableKind kind : kTableKinds)
+    if (*command.words.table == name_of(kind)) command.table = kind;
+}
+
+/// Throws UsageError where two outputs would mix on standard output.
+void check_outputs(const CompareCommand& command) {
+  const std::string* const paths[] = {&command.json, &command.csv, &command.markdown};
+  const auto to_stdout = std::count_if(std::begin(paths), std::end(paths),
+                                       [](const std::string* path) { return *path == "-"; });
+  require(to_stdout <= 1,
+          "--json, --csv, --markdown: one of them goes to standard output; write the others to "
+          "files, e.g. --json=FILE");
+  const std::string end = extension_of(command.in);
+  require(end != "json" && end != "csv" && end != "md",
+          "IN is a picture, not " + convfilt::quoted(command.in) +
+              "; a file to be written is joined by '=', e.g. --json=" + command.in);
+  require_choice("chart", command.plot_kind, words_of(kPlotKinds));
+}
 
 }  // namespace
 
@@ -38,58 +232,65 @@ template int number_in(const char*, const std::string&);
 template std::int64_t number_in(const char*, const std::string&);
 template double number_in(const char*, const std::string&);
 
-void require(bool met, const std::string& message) {
-  if (!met) throw UsageError(message);
+void check(BlurCommand& command, const Raw& raw) {
+  require(!(command.box && command.sigma), "--sigma, --box: a blur has one of the two");
+  complete(command.picture, raw);
 }
 
-void require_choice(const std::string& kind, const std::string& word, const Words& choices) {
-  require(std::find(choices.begin(), choices.end(), word) != choices.end(),
-          unknown_name(kind, word, choices));
+void check(SharpenCommand& command, const Raw& raw) {
+  complete(command.picture, raw);
 }
 
-void complete_border(ConvolverOptions& convolver, const Raw& raw) {
-  require_choice("mode", raw.mode, words_of(kModes));
-  for (Mode mode : kModes)
-    if (raw.mode == name_of(mode)) convolver.mode = mode;
-  const bool full = convolver.mode == Mode::full;
-  const std::string border =
-      raw.border.value_or(std::string(name_of(full ? Border::constant : Border::replicate)));
-  require_choice("border", border, words_of(kBorders));
-  for (Border b : kBorders)
-    if (border == name_of(b)) convolver.border = b;
-  require(!full || (convolver.border == Border::constant && raw.border_value.value_or(0) == 0),
-          "--mode=full: outside the picture all is 0; leave out --border and --border-value");
-  if (raw.border_value) {
-    require(convolver.border == Border::constant, "--border-value: only --border=constant has one");
-    require(std::isfinite(*raw.border_value), "--border-value: a finite number");
-    convolver.border_value = *raw.border_value;
+void check(EdgeCommand& command, const Raw& raw) {
+  complete(command.picture, raw);
+}
+
+void check(ApplyCommand& command, const Raw& raw) {
+  require(!command.mask.empty(), "MASK is empty: name a file or a filter");
+  complete(command.picture, raw);
+}
+
+void check(CompareCommand& command, const Raw& raw) {
+  command.loudness = loudness_of(raw);
+  read_table(command);
+  if (!command.from.empty()) {
+    const auto& words = command.words;
+    require(command.in.empty() && !words.size && !words.depth && !words.channels && !words.masks &&
+                !words.weights && !words.strategies && !words.repeats && !words.patience &&
+                !raw.threads && !raw.border && !raw.border_value && raw.mode == Raw{}.mode &&
+                raw.pitch == Raw{}.pitch && command.convolver.request.device == Request{}.device &&
+                command.masks.empty(),
+            "--from: nothing is measured; leave out IN and what says what to measure");
+    return check_outputs(command);
   }
+  complete_request(command.convolver.request, raw);
+  complete_border(command.convolver, raw);
+  complete_pitch(command.convolver, raw);
+  read_noise(command);
+  read_masks(command);
+  if (!command.table) command.table = usual_table(command);
+  check_outputs(command);
+  require(!command.plot || !has_many_pictures(command), std::string("--plot: ") + kOnePicture);
+
+  const Machine machine = this_machine();
+  CompareOptions& compare = command.compare;
+  compare.contenders = command.words.strategies
+                           ? parse_contenders(*command.words.strategies, machine)
+                           : all_contenders(machine);
+  compare.device = command.convolver.request.device;
+  compare.threads = command.convolver.request.threads;
+  compare.padded_pitch = command.convolver.padded_pitch;
+  compare.repeats = command.words.repeats.value_or(compare.repeats);
+  require(compare.repeats >= 3 && compare.repeats <= kMostRepeats,
+          "--repeats: a whole number, 3 to " + std::to_string(kMostRepeats));
+  const double patience = command.words.patience.value_or(compare.row_patience);
+  require(patience >= kLeastPatience && patience <= kMostPatience,
+          "--patience: seconds, 0.001 to 3600");
+  compare.reference_patience *= patience / compare.row_patience;
+  compare.row_patience = patience;
 }
 
-void complete_pitch(ConvolverOptions& convolver, const Raw& raw) {
-  require_choice("pitch", raw.pitch, words_of(kPitches));
-  convolver.padded_pitch = raw.pitch == "padded";
-}
-
-Loudness loudness_of(const Raw& raw) {
-  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
-  return raw.verbose ? Loudness::verbose : raw.quiet ? Loudness::quiet : Loudness::normal;
-}
-
-void complete_request(Request& request, const Raw& raw) {
-  if (raw.threads) {
-    require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
-    request.threads = *raw.threads;
-  }
-  for (Setting setting : kSettings)
-    if (const auto& word = raw.settings[std::size_t(setting)])
-      set_from_word(request.tuning, setting, *word);
-  check_names(request, this_machine());
-  for (Setting setting : kSettings)
-    if (raw.settings[std::size_t(setting)]) check_setting(request, setting, this_machine());
-}
-
-void complete(ExplainCommand& command, const Raw& raw) {
+void check(ExplainCommand& command, const Raw& raw) {
   Request& request = command.convolver.request;
   Words names = strategy_names(this_machine());
   std::erase(names, Request().strategy);  // auto has no blocks of its own
@@ -114,17 +315,8 @@ void complete(ExplainCommand& command, const Raw& raw) {
     if (*raw.depth == name_of(depth)) command.depth = depth;
 }
 
-void complete(PictureOptions& picture, const Raw& raw) {
-  require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
-  require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
-  picture.loudness = loudness_of(raw);
-  complete_request(picture.convolver.request, raw);
-  complete_border(picture.convolver, raw);
-  complete_pitch(picture.convolver, raw);
-  require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
-  picture.read.refuse_damaged = raw.on_damage == "fail";
-
-  require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");
+void check(ListCommand& command, const Raw&) {
+  if (!command.topic.empty()) require_choice("topic", command.topic, words_of(kListTopics));
 }
 
 }  // namespace convfilt

@@ -1,5 +1,6 @@
-/// From words to types, checked before any file is touched. All throw UsageError, with the nearest
-/// name or the range. Ranges of masks and of the output are checked where those are made.
+/// Turns words into types and checks them before any file is touched. All functions throw
+/// UsageError, with the nearest name or the range. Ranges of masks and of the output are checked
+/// where those are made.
 #pragma once
 
 #include <array>
@@ -25,7 +26,7 @@ struct Raw {
   std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;
   std::optional<int> threads;
-  std::optional<std::string> size, depth;  ///< of a picture that is not read
+  std::optional<std::string> size, depth;  ///< those of a picture that is not read
   bool verbose = false, quiet = false;
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };
@@ -51,27 +52,14 @@ Words words_of(const Things& things) {
 template <class Number>
 Number number_in(const char* option, const std::string& word);
 
-void require(bool met, const std::string& message);
-
-/// `kind` names the choice in the message: "unknown KIND 'word'; did you mean ...".
-void require_choice(const std::string& kind, const std::string& word, const Words& choices);
-
-/// Fills in the border, its value, and the mode.
-void complete_border(ConvolverOptions& convolver, const Raw& raw);
-
-/// Fills in whether rows are padded.
-void complete_pitch(ConvolverOptions& convolver, const Raw& raw);
-
-/// How much is said.
-Loudness loudness_of(const Raw& raw);
-
-/// Fills in the threads and the strategy's settings, and checks the names of strategy and device.
-void complete_request(Request& request, const Raw& raw);
-
-/// As above, for a command that reads no picture.
-void complete(ExplainCommand& command, const Raw& raw);
-
-/// Fills in what Raw says, and checks all that can be checked without reading a file.
-void complete(PictureOptions& picture, const Raw& raw);
+/// Fills in what Raw and the command's own words say, and checks all that can be checked without
+/// reading a file.
+void check(BlurCommand& command, const Raw& raw);
+void check(SharpenCommand& command, const Raw& raw);
+void check(EdgeCommand& command, const Raw& raw);
+void check(ApplyCommand& command, const Raw& raw);
+void check(CompareCommand& command, const Raw& raw);
+void check(ExplainCommand& command, const Raw& raw);
+void check(ListCommand& command, const Raw& raw);
 
 }  // namespace convfilt

@@ -10,6 +10,8 @@
 #include "src/base/errors.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/source_text.hpp"
+#include "src/compare/data.hpp"
+#include "src/compare/measure.hpp"
 #include "src/compare/plot.hpp"
 #include "src/compare/report.hpp"
 #include "src/filter/alpha.hpp"
@@ -47,7 +49,7 @@ struct Output {
   std::string option, path;
 };
 
-/// Where results go; "-" is standard output.
+/// The places where results go; "-" is standard output.
 std::vector<Output> outputs_of(const CompareCommand& command) {
   std::vector<Output> outputs;
   for (const auto& [option, path] :
@@ -152,7 +154,7 @@ class Sweep {
 
   const CompareCommand& command_;
   const std::vector<Mask> masks_;
-  Limits limits_;
+  DeviceLimits limits_;
   ProgressLine line_;
   std::vector<Comparison> comparisons_;
   std::size_t picture_ = 0, pictures_ = 1;
@@ -176,7 +178,7 @@ void check_measured(std::span<const Comparison> comparisons) {
 void check_right(std::span<const Comparison> comparisons) {
   for (const Comparison& comparison : comparisons) {
     for (const Row& row : comparison.rows) {
-      const std::string broken = broken_promise(row, difference_unit(comparison.problem));
+      const std::string broken = broken_bound(row, difference_unit(comparison.problem));
       if (!broken.empty())
         throw IoError("a result is wrong: " + row.contender + " on " + name_of(row.location) +
                       ", " + to_string(comparison.problem) + ": " + broken +

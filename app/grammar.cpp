@@ -1,23 +1,126 @@
 #include "app/grammar.hpp"
 
+#include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
 
+#include "app/checks.hpp"
+#include "app/help.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/nearest.hpp"
+#include "src/base/sides.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
+#include "src/compare/plot.hpp"
+#include "src/picture/formats.hpp"
 
 namespace convfilt {
 namespace {
+
+/// Options are bound to the structs that parse() fills; shared ones to Raw.
+class Grammar {
+ public:
+  explicit Grammar(const CommandHelp& help);
+
+  template <class Value>
+  void positional(const char* name, Value& value, const char* description, bool required = true) {
+    app_.add_option(name, value, description)->required(required)->option_text(" ");
+  }
+
+  /// `letter` stands for the value in help.
+  template <class Value>
+  CLI::Option* option(const char* group, const std::string& name, const char* letter, Value& value,
+                      const std::string& description) {
+    return bound(name, value, description)->type_name("value")->option_text(letter)->group(group);
+  }
+
+  /// An option whose values are a list, which help shows below its description.
+  template <class Value>
+  void choice(const char* group, const std::string& name, Value& value,
+              const std::string& description, const Words& choices, const char* letter = "NAME") {
+    option(group, name, letter, value, description + ":\n" + listed(choices, "or"));
+  }
+
+  CLI::Option* flag(const char* group, const char* name, bool& value, const char* description);
+
+  /// An option that may be given several times; `values` are replaced then.
+  void repeated(const char* group, const char* name, const char* letter,
+                std::vector<std::string>& values, const std::string& description);
+
+  /// An option that may stand alone, then meaning standard output ("-"), or be joined to a file's
+  /// name.
+  void output(const char* group, const std::string& name, std::string& path,
+              const std::string& description);
+
+  void picture_files(PictureOptions& picture);
+  void picture_options(PictureOptions& picture);
+  void explain_options(ExplainCommand& command);
+
+  /// --device, --threads and --pitch.
+  void device_options(Request& request);
+
+  /// --border and what goes with it; --mode.
+  void border_options();
+
+  /// One option for each setting that strategies have.
+  void setting_options();
+
+  /// -v and -q.
+  void message_options();
+
+  /// Declares --help and --version, which are answered before anything is parsed.
+  void closing_options();
+
+  std::string help() const;
+
+  /// Throws UsageError where the words do not fit.
+  void parse(const Words& words);
+
+  const Raw& raw() const { return raw_; }
+
+ private:
+  void refuse_extras() const;
+
+  CLI::Option* bound(const std::string& name, std::string& value, const std::string& description) {
+    return app_.add_option(name, value, description);
+  }
+
+  // CLI11 reads 010 as eight.
+  template <class Value>
+  CLI::Option* bound(const std::string& name, Value& value, const std::string& description) {
+    return app_.add_option_function<std::string>(
+        name, [name, &value](const std::string& word) { assign(name, word, value); }, description);
+  }
+  template <class Number>
+  static void assign(const std::string& name, const std::string& word, Number& value) {
+    value = number_in<Number>(name.c_str(), word);
+  }
+  template <class Number>
+  static void assign(const std::string& name, const std::string& word,
+                     std::optional<Number>& value) {
+    if constexpr (std::is_same_v<Number, std::string>) {
+      value = word;
+    } else {
+      value = number_in<Number>(name.c_str(), word);
+    }
+  }
+
+  CLI::App app_;
+  Raw raw_;
+};
 
 constexpr const char* kHow = "How to compute";
 constexpr const char* kBorder = "Mask and border";
 constexpr const char* kSettingGroup = "Settings of a strategy";
 constexpr const char* kMessages = "Messages";
 
-// Of Grammar::output(): what the option means alone, in CLI11's words, and what may follow it.
+// Grammar::output() tells CLI11 that the option may stand alone, and help what may follow it.
 constexpr const char* kAlone = "{-}";
 constexpr const char* kFile = "[=FILE]";
 
@@ -33,8 +136,6 @@ Words strategies_with(Setting setting) {
     if (strategy->has(setting)) names.emplace_back(strategy->name);
   return names;
 }
-
-}  // namespace
 
 Grammar::Grammar(const CommandHelp& help)
     : app_(std::string(help.examples), "convfilt " + std::string(help.name)) {
@@ -207,6 +308,160 @@ void Grammar::refuse_extras() const {
                        ? text
                        : "unknown option " + convfilt::quoted(word) + "; " + app_.get_name() +
                              " --help lists them");
+}
+
+void declare(Grammar& grammar, BlurCommand& command) {
+  grammar.picture_files(command.picture);
+  grammar.option("Blur", "--sigma", "S", command.sigma, "Of the Gaussian, in pixels (default 2)");
+  grammar.option("Blur", "--box", "N", command.box, "A box of side N instead, 1 to 1025");
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, SharpenCommand& command) {
+  grammar.picture_files(command.picture);
+  grammar.option("Sharpen", "--amount", "A", command.amount, "How much, from 0 (default 1)");
+  grammar.option("Sharpen", "--sigma", "S", command.sigma,
+                 "Size of the details to sharpen, in pixels (default 1)");
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, EdgeCommand& command) {
+  grammar.picture_files(command.picture);
+  grammar.choice("Edge", "--method", command.edge.method, "Default sobel", words_of(kEdgeMethods));
+  grammar.option("Edge", "--sigma", "S", command.edge.sigma,
+                 "Of --method=log, in pixels (default 1.4)");
+  grammar.choice("Edge", "--direction", command.edge.direction, "Changes along (default both)",
+                 words_of(kDirections));
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, ApplyCommand& command) {
+  grammar.positional("MASK", command.mask, "A text file, or a name (convfilt list filters)");
+  grammar.picture_files(command.picture);
+  grammar.picture_options(command.picture);
+}
+
+void declare(Grammar& grammar, CompareCommand& command) {
+  grammar.positional("IN", command.in, "Picture to filter; - is standard input (default: noise)",
+                     false);
+  const char* what = "What to compare";
+  grammar.repeated(what, "--mask", "MASK", command.masks,
+                   "A file, a filter's name, or WxH for a\nGaussian with sigma side/6; may come "
+                   "several times\n(default 3x3, 9x9 and 31x31)");
+  grammar.option(what, "--masks", "LIST", command.words.masks,
+                 "Random masks by their sides: 3,5x7,31");
+  grammar.choice(what, "--weights", command.words.weights,
+                 "Of --masks, commas between (default 16bit)", words_of(kWeights), "LIST");
+  grammar.option(
+      what, "--strategies", "LIST", command.words.strategies,
+      "Names, commas between, with settings:\nbasic,tiled-out:tile=16:halo=two-step\n(default: "
+      "all)");
+  grammar.option(what, "--size", "LIST", command.words.size,
+                 "Of the noise, WxH, commas between\n(default 2048x2048)");
+  grammar.choice(what, "--depth", command.words.depth, "Of the noise, commas between (default u8)",
+                 words_of(kDepths), "LIST");
+  grammar.option(what, "--channels", "LIST", command.words.channels,
+                 "Of the noise, 1, 3 or both, a comma between\n(default 1)");
+  grammar.option(what, "--repeats", "N", command.words.repeats,
+                 "Runs a row, at most (default 21); fewer, but 3,\nwhere they take longer than "
+                 "patience lasts, and one on\na GPU where that alone does");
+  grammar.option(
+      what, "--patience", "S", command.words.patience,
+      "Seconds for a row's runs (default 1); off the GPU, if\none takes longer, a piece "
+      "of the picture is run.\nFour times as long for the bytes to hold results against");
+  grammar.border_options();
+  grammar.device_options(command.convolver.request);
+
+  const char* outputs = "Results";
+  grammar.option(
+      outputs, "--from", "FILE", command.from,
+      "Measure nothing: take what an earlier run wrote\nwith --json=FILE, e.g. to draw it");
+  for (const auto& [name, path, text] :
+       {std::tuple{"--json", &command.json, "As JSON, instead of the table, or to FILE"},
+        std::tuple{"--csv", &command.csv, "As CSV, a line a row, likewise"},
+        std::tuple{"--markdown", &command.markdown, "As Markdown, likewise"}})
+    grammar.output(outputs, name, *path, text);
+  grammar.choice(outputs, "--table", command.words.table,
+                 "All figures, or a column a mask (default brief\nfor several pictures or --masks)",
+                 words_of(kTableKinds));
+  grammar.option(outputs, "--plot", "FILE", command.plot, "A chart, .svg or .png; needs gnuplot");
+  grammar.choice(outputs, "--plot-kind", command.plot_kind, "What it shows (default bars)",
+                 words_of(kPlotKinds));
+  grammar.message_options();
+}
+
+void declare(Grammar& grammar, ExplainCommand& command) {
+  grammar.positional("STRATEGY", command.convolver.request.strategy,
+                     "Way to convolve (convfilt list strategies)", false);
+  grammar.explain_options(command);
+}
+
+void declare(Grammar& grammar, ListCommand& command) {
+  grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)",
+                     false);
+}
+
+/// Throws UsageError where a picture's name looks like an option.
+void refuse_dashed_names(const Words& words) {
+  for (const std::string& word : words) {
+    if (word == "--") return;
+    const bool has_value = word.find('=') != word.npos;  // --plot=out.png is an option
+    if (word.starts_with("-") && !has_value && find_format(extension_of(word)))
+      throw UsageError(convfilt::quoted(word) +
+                       " begins with '-', as options do; if it is a picture, write " +
+                       convfilt::quoted("./" + word));
+  }
+}
+
+/// Whether one of the words up to "--" is `name`.
+bool asks(const Words& words, const char* name) {
+  const auto end = std::find(words.begin(), words.end(), "--");
+  return std::find(words.begin(), end, name) != end;
+}
+
+template <class OneCommand>
+Command parse_as(const CommandHelp& help, const Words& words) {
+  OneCommand command;
+  Grammar grammar(help);
+  declare(grammar, command);
+  grammar.closing_options();
+  if (asks(words, "-h") || asks(words, "--help")) return Answer{grammar.help()};
+  if (asks(words, "--version")) return Answer{version_text()};
+  refuse_dashed_names(words);
+  grammar.parse(words);
+  check(command, grammar.raw());
+  return command;
+}
+
+}  // namespace
+
+Command parse(int argc, const char* const* argv) {
+  const Words words(argv + std::min(argc, 1), argv + argc);
+  if (words.empty()) throw UsageError(short_help());
+  const std::string& name = words[0];
+  const Words rest(words.begin() + 1, words.end());
+  for (const CommandHelp& help : command_helps()) {
+    if (help.name != name) continue;
+    if (name == "blur") return parse_as<BlurCommand>(help, rest);
+    if (name == "sharpen") return parse_as<SharpenCommand>(help, rest);
+    if (name == "edge") return parse_as<EdgeCommand>(help, rest);
+    if (name == "apply") return parse_as<ApplyCommand>(help, rest);
+    if (name == "compare") return parse_as<CompareCommand>(help, rest);
+    if (name == "explain") return parse_as<ExplainCommand>(help, rest);
+    return parse_as<ListCommand>(help, rest);
+  }
+  if (name == "help" && rest.size() == 1) {
+    const char* const asked[] = {argv[0], argv[2], "--help"};
+    return parse(3, asked);
+  }
+  if (name == "-h" || name == "--help" || name == "help") return Answer{general_help()};
+  if (name == "--version") return Answer{version_text()};
+  if (const Words own = {"--help", "--version"};
+      name.starts_with("-") && !nearest(name, own).empty())
+    throw UsageError(unknown_name("option", name, own));
+  if (name.starts_with("-"))
+    throw UsageError("the command comes first, then its options: convfilt COMMAND " + name);
+  throw UsageError(unknown_name("command", name, words_of(command_helps())));
 }
 
 }  // namespace convfilt

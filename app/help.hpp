@@ -13,7 +13,7 @@ struct CommandHelp {
   std::string_view examples;  ///< lines that lead the command's own help
 };
 
-/// In the order in which help lists them.
+/// All commands, in the order in which help lists them.
 std::span<const CommandHelp> command_helps();
 
 /// What `convfilt --help` says.

@@ -8,14 +8,16 @@
 #include <string>
 
 #include "app/commands.hpp"
+#include "app/grammar.hpp"
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 
 namespace {
 
-/// Else a file of ours could get the number of a closed standard stream, and messages in it. Opened
-/// the wrong way round, so that using the stream still fails.
+/// Keeps the numbers of closed standard streams taken: a file of ours could get one, and messages
+/// would land in it. The placeholder is opened the wrong way round, so that using the stream still
+/// fails.
 void reserve_standard_streams() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);

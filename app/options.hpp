@@ -1,5 +1,4 @@
-/// The command line as plain structs. The words of the CLI library appear only in
-/// options.cpp.
+/// The commands as plain structs: what the command line says, in types.
 #pragma once
 
 #include <optional>
@@ -108,8 +107,5 @@ struct Answer {
 
 using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
                              CompareCommand, ExplainCommand, ListCommand>;
-
-/// Understands the command line; reads no file and asks no device. Throws UsageError.
-Command parse(int argc, const char* const* argv);
 
 }  // namespace convfilt

@@ -31,8 +31,8 @@ enum class Temporary { nameless, named };
 void write_file(const std::string& path, std::span<const unsigned char> bytes,
                 Temporary temporary = Temporary::nameless);
 
-/// To be called before any work: throws IoError where write_file(path) would fail for its place, a
-/// folder that is missing or not writable.
+/// Throws IoError where write_file(path) would fail because its folder is missing or not writable.
+/// It is called before any work.
 void check_writable(const std::string& path);
 
 /// Is `out` the regular file that `in` is? Links of all kinds are followed; "-" is standard input,

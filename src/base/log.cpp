@@ -23,7 +23,7 @@ class Prefix : public spdlog::custom_flag_formatter {
   }
 };
 
-/// Made spdlog's default, too, so that no message of anyone's reaches standard output.
+/// The logger is spdlog's default, too, so that no message of anyone's reaches standard output.
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
     auto formatter = std::make_unique<spdlog::pattern_formatter>();

@@ -11,7 +11,7 @@ enum class Loudness {
   verbose,  ///< details too
 };
 
-/// For the whole process; normal until set.
+/// Sets the loudness of the whole process, which is normal until then.
 void set_loudness(Loudness loudness);
 
 /// "convfilt: MESSAGE", only when verbose.

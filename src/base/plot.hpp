@@ -9,11 +9,11 @@ namespace convfilt {
 
 enum class PlotFormat { svg, png };
 
-/// By the end of the file's name; throws UsageError for other ends.
+/// The format that the end of the file's name says; throws UsageError for other ends.
 PlotFormat plot_format_of(const std::string& path);
 
-/// Of the drawing, in points of an SVG; a PNG has two pixels for each, so that it is sharp in
-/// print.
+/// The size of a drawing in points of an SVG. A PNG has two pixels for each point, so that it is
+/// sharp in print.
 struct PlotSize {
   int width = 900, height = 600;
 };
@@ -27,8 +27,8 @@ std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat for
 /// run_gnuplot() to a file, whole or not at all; the format is chosen by the end of its name.
 void plot_to_file(const std::string& path, const std::string& script, PlotSize size);
 
-/// To be called before any work: throws as plot_to_file() would for the file's name or place, or
-/// where gnuplot is missing.
+/// Throws what plot_to_file() would throw for the file's name or place, or for want of gnuplot. It
+/// is called before any work.
 void check_plot(const std::string& path);
 
 /// The text as a string of gnuplot's language, quotes included.

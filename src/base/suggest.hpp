@@ -1,11 +1,35 @@
-/// What to say about a word that is not in a list.
+/// Which known word a misspelt one was meant to be, and what to say about a word that is not in a
+/// list.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace convfilt {
+
+/// Damerau-Levenshtein distance (optimal string alignment), ASCII case ignored: how many letters
+/// must be added, dropped, changed or swapped with their neighbour.
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The candidates that `word` may have been meant to be, the nearest first and ties in the order
+/// given. Near is: at most one edit, and one more for every four letters of the word; or the word
+/// is the beginning, of three letters or more, of the candidate. Empty when nothing is near.
+std::vector<std::string> near_words(std::string_view word,
+                                    std::span<const std::string_view> candidates);
+std::vector<std::string> near_words(std::string_view word,
+                                    const std::vector<std::string>& candidates);
+
+/// The first of near_words, or "" when nothing is near.
+std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "; did you mean 'a' or 'b'?" of the nearest words that are equally near, three at most; "" when
+/// nothing is near. For the end of an error's first clause.
+std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "unknown border 'relect'; did you mean 'reflect'?", or the whole list where nothing is near.
 std::string unknown_name(std::string_view kind, std::string_view word,

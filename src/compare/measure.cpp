@@ -1,29 +1,27 @@
 #include "src/compare/measure.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "kernels/backend/devices.hpp"
+#include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
-#include "src/compare/arena.hpp"
-#include "src/compare/measure_row.hpp"
-#include "src/compare/table.hpp"
+#include "src/compare/row.hpp"
 
 namespace convfilt {
 namespace {
 
-/// What speeds are multiples of.
+/// The strategy that speeds are multiples of.
 constexpr std::string_view kBaseline = "basic";
 
-/// Where a strategy runs, unless it is said: on a GPU; on the CPU where it has code of its own for
-/// that, or there is no GPU; in the emulator only for want of those.
+/// The places where a strategy runs unless one is asked for: on a GPU; on the CPU where it has code
+/// of its own for that, or there is no GPU; in the emulator only for want of those.
 std::vector<Location> locations_for(const Strategy& strategy, const Wanted& wanted,
                                     const Machine& machine) {
   if (wanted.kind) return {{*wanted.kind, wanted.ordinal}};
   std::vector<Location> locations;
   if (strategy.runs_on(DeviceKind::cuda) && has_cuda(machine))
     locations.push_back({DeviceKind::cuda, 0});
-  // What is a GPU's source in plain loops shows nothing beside the GPU, and takes long.
+  // A kernel's source in plain loops on the CPU shows nothing beside the GPU, and takes long.
   const bool own_code = strategy.family == Family::direct || strategy.family == Family::separable;
   if (strategy.runs_on(DeviceKind::cpu) && (own_code || locations.empty()))
     locations.push_back({DeviceKind::cpu, 0});
@@ -71,7 +69,7 @@ void compare_with_each_other(std::vector<Row>& rows) {
 /// taken on the smallest piece that a row needs.
 void count_on_one_piece(const Bench& bench, const std::vector<Contender>& contenders,
                         std::vector<Row>& rows, const Progress& progress) {
-  const std::vector<PieceSize> sizes = bench.arenas.sizes();
+  const std::vector<PieceSize> sizes = bench.pieces.sizes();
   const auto smallest = std::find_if(sizes.begin(), sizes.end(), [&](const PieceSize& size) {
     return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
       return row.counted && row.width == size.width && row.height == size.height;
@@ -91,7 +89,8 @@ void count_on_one_piece(const Bench& bench, const std::vector<Contender>& conten
   }
 }
 
-std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t bytes, Limits& limits) {
+std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t bytes,
+                                  DeviceLimits& limits) {
   std::vector<DeviceFacts> facts;
   for (const Row& row : rows) {
     const auto known = [&](const DeviceFacts& f) { return f.location == row.location; };
@@ -111,37 +110,8 @@ std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t byte
 
 }  // namespace
 
-Spread spread_of(std::vector<double> values) {
-  if (values.empty()) return {};
-  std::sort(values.begin(), values.end());
-  const auto quantile = [&](double share) {
-    const double at = share * double(values.size() - 1);
-    const std::size_t below = std::size_t(at), above = std::min(below + 1, values.size() - 1);
-    return values[below] + (at - double(below)) * (values[above] - values[below]);
-  };
-  return {quantile(0.5), quantile(0.75) - quantile(0.25)};
-}
-
-int runs_within(double budget_ms, double ms, int least, int most) {
-  const double fitting = ms > 0 ? budget_ms / ms : double(most);
-  return int(std::clamp(fitting, double(std::min(least, most)), double(most)));
-}
-
-std::string broken_promise(const Row& row, const std::string& unit) {
-  if (!row.accuracy) return "";
-  const Accuracy& a = *row.accuracy;
-  // Not <=, as the difference may be no number.
-  if (a.promised && !(a.largest <= *a.promised))
-    return figure(a.largest) + " " + unit + " from the real-valued result, where " +
-           figure(*a.promised) + " are promised";
-  const auto& differing = row.family == Family::direct ? a.differing : a.differing_from_family;
-  if (differing.value_or(0) > 0)
-    return figure(100 * *differing) + " % of its samples are not what its family gives on the CPU";
-  return "";
-}
-
 Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
-                   const Machine& machine, Limits& limits, const Progress& progress) {
+                   const Machine& machine, DeviceLimits& limits, const Progress& progress) {
   const Wanted wanted = wanted_device(options.device, machine);
   Comparison comparison;
   comparison.problem = problem;
@@ -149,8 +119,8 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
   const Choice choice = choice_of_auto(problem, options, machine);
   comparison.auto_choice = told(choice);
 
-  Arenas arenas(problem, picture, options, machine);
-  const Bench bench{arenas, options, machine, limits};
+  Pieces pieces(problem, picture, options, machine);
+  const Bench bench{pieces, options, machine, limits};
   std::vector<Contender> done;
   for (Contender contender : options.contenders) {
     if (!contender.strategy) contender.strategy = choice.strategy;
@@ -170,7 +140,7 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
   progress("the copy");
   if (mode_refuses(problem).empty())
     comparison.devices =
-        facts_of(comparison.rows, arenas.of(arenas.sizes().back()).bytes(), limits);
+        facts_of(comparison.rows, pieces.of(pieces.sizes().back()).bytes(), limits);
   return comparison;
 }
 

@@ -1,114 +1,22 @@
-/// Strategies beside each other on one problem: times, what bounds them, what the emulator counts,
-/// and whether the results are right. Prints nothing.
+/// Measures strategies beside each other on one problem: times, what bounds them, what the emulator
+/// counts, and whether the results are right. Prints nothing.
 #pragma once
 
 #include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
-#include "src/compare/contenders.hpp"
-#include "src/compare/limits.hpp"
+#include "src/auto/choice.hpp"
+#include "src/compare/comparison.hpp"
+#include "src/picture/image.hpp"
 
 namespace convfilt {
 
-struct Spread {
-  double median = 0;
-  double iqr = 0;  ///< between the quartiles
-};
-
-/// By linear interpolation between the ordered values; of none, zeros.
-Spread spread_of(std::vector<double> values);
-
-/// How many runs of that many milliseconds fit the budget: least..most.
-int runs_within(double budget_ms, double ms, int least, int most);
-
-/// Of a device, never of the emulator.
-struct Times {
-  Spread ms;  ///< kernels alone, pixels on the device
-  int runs = 0;
-  double pixels_per_second = 0;  ///< of the result
-  double bytes_per_second = 0;   ///< picture read once, result written once
-  double copies = 0;             ///< time as a multiple of a copy of the same bytes
-  double intensity = 0;          ///< operations of the direct method, two a tap, per byte
-  double flops = 0;              ///< the same a second
-  double roofline = 0;           ///< time that the device needs at best, as a share of this one
-  bool memory_bound = true;      ///< which of the two the device's best time is
-  std::optional<double> basic;   ///< how many times as fast as `basic` on this device
-  std::optional<double> best;    ///< how many times the time of the fastest row of this device
-};
-
-/// What the emulator counted, a result's sample; nothing is counted in library calls.
-struct Counted {
-  double global_reads = 0, shared_reads = 0, ghost_cells = 0;
-  double atomic_adds = 0;
-  double reuse = 0;     ///< taps in the image over global reads and atomic additions; 0 where it
-                        ///< says nothing
-  double barriers = 0;  ///< a block
-};
-
-struct Accuracy {
-  double largest = 0;  ///< difference from the real-valued result, see unit_of() in truth.hpp
-  std::size_t samples = 0, of = 0;  ///< checked, and there
-  int rows = 0;                     ///< whole rows of the result among those checked
-  std::optional<double> promised;   ///< the largest difference that the family allows
-  std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
-  int rows_compared = 0;            ///< so many of the result with `cpu`; 0 = all
-  std::optional<double> differing_from_family;  ///< of `separable` on the CPU, in that family
-};
-
-/// One contender on one device.
-struct Row {
-  std::string contender;  ///< name and settings
-  Family family = Family::direct;
-  Location location;
-  bool by_auto = false;       ///< what `auto` takes
-  bool refused = false;       ///< by the strategy
-  std::string refusal;        ///< why there are no figures: why it refuses, or what failed
-  int width = 0, height = 0;  ///< of the picture it ran on: the whole, or a piece from its middle
-  std::optional<Times> times;
-  std::optional<Counted> counted;
-  std::optional<Accuracy> accuracy;
-};
-
-/// In what the result breaks its family's promise: too far from the real-valued one, or other bytes
-/// than the family gives on the CPU; empty where it keeps it. `unit` is that of Accuracy::largest.
-std::string broken_promise(const Row& row, const std::string& unit);
-
-struct DeviceFacts {
-  Location location;
-  Peak peak;
-  double copy_ms = 0;           ///< of as many bytes as the picture and its result have
-  double bytes_per_second = 0;  ///< of that copy, read and written
-};
-
-struct Comparison {
-  Problem problem;
-  double sample_unit = 1;  ///< of Accuracy::largest, in samples
-  std::vector<DeviceFacts> devices;
-  std::string auto_choice;  ///< "separable on cpu (why)", or why there is none
-  std::vector<Row> rows;
-};
-
-struct CompareOptions {
-  std::vector<Contender> contenders;
-  std::string device = "auto";
-  int threads = 0;
-  int repeats = 21;  ///< at most; fewer, but 3, where a row would take longer than its patience,
-                     ///< and one on a GPU where that alone does
-  bool padded_pitch = true;
-  double row_patience = 1;  ///< seconds for a row's runs; where one of the whole picture would
-                            ///< take longer off the GPU, a piece from the middle is run
-  double reference_patience = 4;  ///< seconds for the bytes of `cpu`, to be compared with; where
-                                  ///< all would take longer, rows from the middle are
-};
-
-/// Called with what is being done, before it is done.
+/// Hears of each step before it is done.
 using Progress = std::function<void(const std::string& what)>;
 
 /// Picture and problem must agree. Throws UsageError and DeviceError where nothing can be measured
 /// at all; what fails in one row is told in that row.
 Comparison compare(const Problem& problem, const Image& picture, const CompareOptions& options,
-                   const Machine& machine, Limits& limits, const Progress& progress);
+                   const Machine& machine, DeviceLimits& limits, const Progress& progress);
 
 }  // namespace convfilt

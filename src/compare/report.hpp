@@ -1,11 +1,11 @@
-/// Comparisons as people and programs read them.
+/// Comparisons as people read them: aligned text and Markdown.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "src/compare/measure.hpp"
+#include "src/compare/comparison.hpp"
 
 namespace convfilt {
 
@@ -30,12 +30,6 @@ struct ReportHead {
 std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head);
 
 std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head);
-
-/// One line a row, after one with the columns' names (RFC 4180). The figures of json_report().
-std::string csv_report(std::span<const Comparison> comparisons, const ReportHead& head);
-
-/// Every figure of the tables in full precision, its unit in its name; null where there is none.
-std::string json_report(std::span<const Comparison> comparisons, const ReportHead& head);
 
 /// Reads what json_report() wrote; all but the masks' weights comes back. Throws IoError, with
 /// `path` in the message, where it is something else.

@@ -12,7 +12,7 @@ constexpr std::size_t kKiB = 1024;
 constexpr int kWarp = 32;
 constexpr int kMaxBlockThreads = 1024;
 
-// From compute capability 8.0 on, 1 KiB of shared memory a block is the system's.
+// The system takes 1 KiB of each block's shared memory from compute capability 8.0 on.
 constexpr Architecture kArchitectures[] = {
     {"sm_75", "T4, RTX 2080", 1024, 16, 64 * kKiB, 0, 256},
     {"sm_80", "A100", 2048, 32, 164 * kKiB, kKiB, 128},

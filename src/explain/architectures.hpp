@@ -36,7 +36,7 @@ struct Occupancy {
   std::vector<std::string_view> limited_by;  ///< threads, blocks, shared memory: those that bind
 };
 
-/// For blocks of so many threads and so many bytes of shared memory each.
+/// The occupancy by blocks of so many threads and so many bytes of shared memory each.
 Occupancy occupancy(const Architecture& architecture, int threads, std::size_t shared_bytes);
 
 }  // namespace convfilt

@@ -89,7 +89,7 @@ Problem quickly_counted(const Problem& problem, Family family, int tile_x, int t
 }
 
 bool sums_by_library(const Strategy& strategy, const Tuning& tuning) {
-  // Of the family, only winograd has blocks of its own in every domain.
+  // A strategy that sums with its own kernels has blocks, and no choice of domain.
   return strategy.family_of(tuning) == Family::transform &&
          (!strategy.geometry || strategy.has(Setting::domain));
 }

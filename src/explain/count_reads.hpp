@@ -11,13 +11,14 @@ namespace convfilt {
 /// Whether the blocks of two problems are of one size and read as much.
 bool same_blocks(const Geometry& a, const Geometry& b);
 
-/// Of one plane of such a picture. Empty where the strategy's kernels do not run in the emulator.
+/// The counts of one plane of such a picture. Empty where the strategy's kernels do not run in the
+/// emulator.
 std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
                                   const Tuning& tuning);
 
-/// Of one block in the middle of a picture, far from the edges: what a column and a row of blocks
-/// more add to a picture of whole tiles, less what each adds alone. Empty too where the blocks are
-/// of another size in pictures that small.
+/// The counts of one block in the middle of a picture, far from the edges: what a column and a row
+/// of blocks more add to a picture of whole tiles, less what each adds alone. Empty too where the
+/// blocks are of another size in pictures that small.
 std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem& problem,
                                          const Tuning& tuning);
 
@@ -25,8 +26,8 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
 /// would take longer than a moment; else as it is. `tile_x` and `tile_y`: outputs of a block.
 Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y);
 
-/// Does a library compute the sums, by Fourier transforms or matrices? Its reads are not counted,
-/// so taps over counted reads say nothing.
+/// Whether a library computes the sums, by Fourier transforms or matrices. Its reads are not
+/// counted, so the ratio of taps to counted reads says nothing.
 bool sums_by_library(const Strategy& strategy, const Tuning& tuning);
 
 }  // namespace convfilt

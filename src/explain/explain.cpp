@@ -49,7 +49,7 @@ Part spread_part(const Geometry& g, const Mask& mask) {
   return {width, height, ceil_div(mask.width, width) * ceil_div(mask.height, height)};
 }
 
-/// Where the blocks for a large mask are those for its first part, that is what is explained.
+/// A large mask is filtered in parts whose blocks are alike, so its first part is explained.
 void cut_mask(Explanation& e) {
   if (!e.strategy->geometry) return;
   const Mask& mask = e.asked.mask;

@@ -29,8 +29,8 @@ struct Pen {
 enum class Align { left, centre, right };
 
 /// Draws what lies in `view` into the part `place` of the page, as large as fits, both axes alike.
-/// From back to front: areas, thin lines, outlines and lines, words and measures;
-/// each in the order of the calls.
+/// Areas lie at the back, then thin lines, then outlines and lines, and words and measures in
+/// front; each kind is drawn in the order of the calls.
 class Panel {
  public:
   Panel(PlotSize page, const Box& place, const Box& view);
@@ -48,7 +48,7 @@ class Panel {
   /// Points of the page for a unit of the drawing.
   double scale() const { return scale_; }
 
-  /// To stand in a page.
+  /// The panel as a part of page_of().
   std::string script() const;
 
  private:

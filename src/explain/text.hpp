@@ -17,7 +17,8 @@ std::string short_number(double value);
 /// "144 ghost cells", "1 ghost cell".
 std::string plural(std::int64_t count, const std::string& noun);
 
-/// Of a block in the middle, as the emulator counted them; 0 where it has no such block.
+/// The atomic additions of a block in the middle, as the emulator counted them; 0 where there is no
+/// such block.
 std::int64_t atomic_adds_of(const Explanation& e);
 
 /// Outputs of a block that are counted to it alone, and all its taps.

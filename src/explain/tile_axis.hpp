@@ -38,7 +38,7 @@ struct TileAxis {
   /// Taps of tile t's existing outputs that lie in the image.
   std::int64_t taps_inside(int t) const;
 
-  /// Of all tiles together; and of all outputs, each once.
+  /// The inputs of all tiles together, and the taps of all outputs, each counted once.
   std::int64_t all_inputs_inside() const;
   std::int64_t all_taps_inside() const;
 

@@ -8,7 +8,7 @@
 
 namespace convfilt {
 
-/// Of the page, in points.
+/// The page, in points.
 inline constexpr PlotSize kTilePage{1120, 500};
 
 /// Throws UsageError where a strategy has no blocks. Costs nothing.

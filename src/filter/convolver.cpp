@@ -107,7 +107,7 @@ Convolver::Offset Convolver::offset_of(const Mask& mask) const {
 void Convolver::run(const Image& in, const Mask& mask, double border_value, int runs, Image& out) {
   const Problem problem = problem_of(in, mask, border_value);
   Prepared* found = &prepared(problem, runs, true);
-  // Where auto would transform floats, it looks at them first.
+  // auto looks at floats before it transforms them.
   if (options_.request.strategy == "auto" && problem.depth == Depth::f32 &&
       found->choice.strategy->family == Family::transform &&
       !transforms_well(in, options_.request.threads)) {

@@ -20,7 +20,7 @@ void for_rows(const Image& image, int threads, const std::function<void(int y)>&
   const int height = image.height();
   const std::int64_t samples = std::int64_t(image.width()) * height * image.channels();
   const auto block = [&](int, int index) {
-    // Bounded by subtraction, since index * kBlock + kBlock may not fit.
+    // The bound is a difference, because index * kBlock + kBlock may not fit.
     const int first = index * kBlock;
     for (int y = first; y < first + std::min(kBlock, height - first); ++y) body(y);
   };

@@ -12,8 +12,8 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
-#include "src/base/nearest.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 #include "src/mask/text.hpp"
 
 namespace convfilt {
@@ -28,7 +28,7 @@ std::string system_message() {
   return std::generic_category().message(errno);
 }
 
-// From regular files as from pipes, so that `apply <(make-mask)` works.
+// Pipes are read like regular files, so that `apply <(make-mask)` works.
 std::string read_file(const std::string& path) {
   const std::string name = printable_name(path);
   std::error_code ignored;
@@ -54,9 +54,9 @@ std::string read_file(const std::string& path) {
 }
 
 Mask load_file(const std::string& path) {
-  std::string doubt;
-  Mask mask = parse_mask(read_file(path), path, &doubt);
-  if (!doubt.empty()) log_warning(doubt);
+  std::string ambiguity;
+  Mask mask = parse_mask(read_file(path), path, &ambiguity);
+  if (!ambiguity.empty()) log_warning(ambiguity);
   return mask;
 }
 

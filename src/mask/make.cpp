@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
-#include "src/mask/exact.hpp"
 #include "src/mask/number.hpp"
 
 namespace convfilt {
@@ -111,7 +110,7 @@ Mask log_mask(double sigma) {
   const int radius = radius_for(sigma), side = 2 * radius + 1;
   const std::vector<double> line = gaussian_samples(sigma, side);
   // (r*r - 2 sigma*sigma) * Gaussian, the Laplacian but for a factor, which the scaling below sets.
-  // In units of sigma, since the square of a small sigma is no double.
+  // Distances are in units of sigma, because the square of a small sigma is no double.
   std::vector<double> weights;
   weights.reserve(std::size_t(side) * side);
   double sum = 0;

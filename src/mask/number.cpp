@@ -4,10 +4,40 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 namespace convfilt {
 namespace {
+
+__int128 magnitude(__int128 n) {
+  return n < 0 ? -n : n;
+}
+
+// std::gcd takes no 128-bit numbers when extensions are off.
+__int128 common_divisor_of(__int128 a, __int128 b) {
+  while (b != 0) {
+    const __int128 rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+// The least common multiple, or 0 if it reaches the limit. Both are below it, so nothing overflows.
+std::int64_t multiple_below_limit(std::int64_t a, std::int64_t b) {
+  const __int128 multiple = __int128{a} / common_divisor_of(a, b) * b;
+  return multiple < kExactLimit ? static_cast<std::int64_t>(multiple) : 0;
+}
+
+// `value` times a multiple of its denominator: exact; nothing at or above the limit.
+std::optional<std::int64_t> whole(const Rational& value, std::int64_t divisor) {
+  const __int128 product = __int128{value.num} * (divisor / value.den);
+  if (magnitude(product) >= kExactLimit) return std::nullopt;
+  return static_cast<std::int64_t>(product);
+}
 
 constexpr std::string_view kRemedy = "write an integer, a decimal or a fraction such as 1/9";
 constexpr std::int64_t kMostDigits = 18;  // 10^18 is the largest power of ten in 64 bits
@@ -111,7 +141,74 @@ std::string complaint(std::string_view unsigned_word) {
   return "is not a number" + remedy;
 }
 
+// False, and the mask untouched, if integers over a divisor cannot hold the numbers.
+bool set_exactly(Mask& mask, std::span<const Number> weights, const Number& scale,
+                 const Number& offset) {
+  if (!scale.exact || !offset.exact) return false;
+  std::vector<Rational> quotients;
+  quotients.reserve(weights.size());
+  for (const Number& weight : weights) {
+    if (!weight.exact) return false;
+    const auto scaled = quotient(*weight.exact, *scale.exact);
+    if (!scaled) return false;
+    quotients.push_back(*scaled);
+  }
+  auto common = over_common_divisor(quotients, *offset.exact);
+  if (!common) return false;
+  mask.weights = std::move(common->weights);
+  mask.divisor = static_cast<double>(common->divisor);
+  mask.offset = static_cast<double>(common->offset) / mask.divisor;
+  return true;
+}
+
 }  // namespace
+
+std::optional<Rational> make_rational(__int128 num, __int128 den) {
+  constexpr __int128 kMost = std::numeric_limits<std::int64_t>::max();
+  if (den == 0) return std::nullopt;
+  const __int128 common = common_divisor_of(magnitude(num), magnitude(den));
+  num = (den < 0 ? -num : num) / common;
+  den = magnitude(den) / common;
+  if (magnitude(num) > kMost || den > kMost) return std::nullopt;
+  return Rational{static_cast<std::int64_t>(num), static_cast<std::int64_t>(den)};
+}
+
+std::optional<Rational> quotient(const Rational& a, const Rational& b) {
+  // 64 by 64 bits fit 127 bits and a sign, so the products below cannot overflow.
+  return make_rational(__int128{a.num} * b.den, __int128{a.den} * b.num);
+}
+
+std::optional<Rational> multiple_of(double value, double divisor) {
+  constexpr double kWhole = 9007199254740992;  // 2^53: up to here every whole number is a double
+  const double multiple = std::nearbyint(value * divisor);
+  const bool is_whole = std::abs(multiple) <= kWhole && divisor <= kWhole &&
+                        divisor == std::nearbyint(divisor) && multiple / divisor == value;
+  if (!is_whole) return std::nullopt;
+  return make_rational(static_cast<std::int64_t>(multiple), static_cast<std::int64_t>(divisor));
+}
+
+std::optional<CommonDivisor> over_common_divisor(std::span<const Rational> weights,
+                                                 const Rational& offset) {
+  CommonDivisor common;
+  if (offset.den >= kExactLimit) return std::nullopt;
+  common.divisor = offset.den;
+  for (const Rational& weight : weights) {
+    if (common.divisor % weight.den == 0) continue;
+    if (weight.den >= kExactLimit) return std::nullopt;
+    common.divisor = multiple_below_limit(common.divisor, weight.den);
+    if (common.divisor == 0) return std::nullopt;
+  }
+  common.weights.reserve(weights.size());
+  for (const Rational& weight : weights) {
+    const auto integer = whole(weight, common.divisor);
+    if (!integer) return std::nullopt;
+    common.weights.push_back(static_cast<double>(*integer));
+  }
+  const auto integer_offset = whole(offset, common.divisor);
+  if (!integer_offset) return std::nullopt;
+  common.offset = *integer_offset;
+  return common;
+}
 
 std::optional<Number> parse_number(std::string_view word, std::string& why) {
   std::string_view rest = word;
@@ -156,6 +253,40 @@ std::string print_number(double value) {
       whole ? std::to_chars(text, text + sizeof text, static_cast<std::int64_t>(value))
             : std::to_chars(text, text + sizeof text, value);
   return error == std::errc{} ? std::string(text, end) : "0";
+}
+
+std::optional<std::size_t> set_weights(Mask& mask, std::span<const Number> weights,
+                                       const Number& scale, const Number& offset) {
+  if (set_exactly(mask, weights, scale, offset)) return std::nullopt;
+  std::vector<double> doubles;
+  doubles.reserve(weights.size());
+  for (const Number& weight : weights) {
+    // The added zero turns a negative zero into a positive one, which prints as it was.
+    doubles.push_back(weight.value / scale.value + 0.0);
+    if (!std::isfinite(doubles.back())) return doubles.size() - 1;
+  }
+  // A decimal may have more digits than 64 bits hold, and its double still be a short one; without
+  // this second look a mask would change its form when it is printed and read again.
+  std::vector<Number> short_ones;
+  short_ones.reserve(doubles.size());
+  for (double weight : doubles) {
+    short_ones.push_back(number_of(weight));
+    if (!short_ones.back().exact) break;
+  }
+  const bool all_short = short_ones.size() == doubles.size() && short_ones.back().exact;
+  if (all_short && set_exactly(mask, short_ones, number_of(1), number_of(offset.value))) {
+    return std::nullopt;
+  }
+  mask.weights = std::move(doubles);
+  mask.divisor = 1;
+  mask.offset = offset.value;
+  return std::nullopt;
+}
+
+Number number_of(double value, double divisor) {
+  if (const auto exact = multiple_of(value, divisor)) return {value, exact};
+  std::string why;
+  return parse_number(print_number(value), why).value_or(Number{value, std::nullopt});
 }
 
 }  // namespace convfilt

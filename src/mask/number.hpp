@@ -1,13 +1,51 @@
-/// Numbers as mask files write them, read and written without regard to the locale.
+/// A mask's numbers: exact fractions, numbers as mask files write them, and weights over one common
+/// divisor.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "src/mask/rational.hpp"
+#include "kernels/problem.hpp"
 
 namespace convfilt {
+
+/// num / den in lowest terms, den > 0. Made by make_rational, which is where overflow is noticed.
+struct Rational {
+  std::int64_t num = 0, den = 1;
+
+  bool operator==(const Rational&) const = default;
+};
+
+/// num / den in lowest terms; nothing if den is 0 or the result does not fit 64 bits.
+std::optional<Rational> make_rational(__int128 num, __int128 den);
+
+/// a / b; nothing if b is 0 or the result does not fit 64 bits.
+std::optional<Rational> quotient(const Rational& a, const Rational& b);
+
+/// The fraction k / divisor that rounds to `value`, if there is one: how an offset that was stored
+/// as a double is turned back into the exact number it was. `divisor` is positive.
+std::optional<Rational> multiple_of(double value, double divisor);
+
+/// Integers over a common divisor. Every one of them, and offset, is below kExactLimit in
+/// magnitude.
+struct CommonDivisor {
+  std::vector<double> weights;  ///< whole numbers
+  std::int64_t divisor = 1;     ///< positive; the smallest that makes all of them whole
+  std::int64_t offset = 0;      ///< the mask's offset times divisor
+};
+
+/// Above this, products with 8-bit samples would leave the integer arithmetic of the kernels.
+inline constexpr std::int64_t kExactLimit = std::int64_t{1} << 31;
+
+/// Brings weights and offset over their smallest common divisor; nothing if a number reaches
+/// kExactLimit on the way. {1/9, 1/9}, 0 becomes {1, 1} over 9.
+std::optional<CommonDivisor> over_common_divisor(std::span<const Rational> weights,
+                                                 const Rational& offset);
 
 /// A number from a file: the nearest double, and the number itself where a Rational can hold it.
 struct Number {
@@ -23,5 +61,19 @@ std::optional<Number> parse_number(std::string_view word, std::string& why);
 /// The shortest text that parse_number reads back as exactly this double; whole numbers without an
 /// exponent up to 2^53. `value` is finite.
 std::string print_number(double value);
+
+/// Gives `mask` the weights `weights[i] / scale` and the offset.
+///   - Integers over the smallest common divisor of weights and offset, if all of the weights, the
+///     divisor and offset * divisor are then below kExactLimit. Nine 1/9 are nine 1s over 9; nine
+///     1s with scale 1 stay nine 1s over 1.
+///   - Else doubles over 1.
+/// A negative scale negates the weights. Returns the index of the first weight whose quotient no
+/// double holds, or nothing when all is well. `scale` is not 0.
+std::optional<std::size_t> set_weights(Mask& mask, std::span<const Number> weights,
+                                       const Number& scale, const Number& offset);
+
+/// The number behind a mask's weight or offset: exact if it is a multiple of 1/divisor or a short
+/// decimal.
+Number number_of(double value, double divisor = 1);
 
 }  // namespace convfilt

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMost16 = 127 * 257, kMost8 = 127;
 
-/// Of limit * number of weights: the sum of magnitudes then stays where 8-bit sums are exact.
+/// The most that limit * number of weights may be, so that 8-bit sums stay exact.
 constexpr int kMostTogether = 1 << 22;
 
 Mask integer_mask(Weights weights, int width, int height, SplitMix& random) {

@@ -13,12 +13,13 @@ namespace convfilt {
 /// .mat that the text is a vips matrix. Weights, divisor and offset are integers over the smallest
 /// common divisor where that is exact (see set_weights).
 ///
-/// If a grid could be meant as a vips matrix, `doubt` (if given) gets a sentence that says so and
-/// how to settle it; else "".
+/// If a grid could be meant as a vips matrix, `ambiguity` (if given) gets a sentence that says so
+/// and how to settle it; else "".
 ///
 /// Throws IoError, "file:line:column: what; remedy", the line and a caret, for anything that is
 /// not exactly one mask of at most kMaxMaskSide x kMaxMaskSide finite weights.
-Mask parse_mask(std::string_view text, const std::string& file_name, std::string* doubt = nullptr);
+Mask parse_mask(std::string_view text, const std::string& file_name,
+                std::string* ambiguity = nullptr);
 
 /// The mask as text. parse_mask gives the same mask back (same size, anchor and weights / divisor;
 /// and the same numbers for a mask that came from parse_mask). A name that the grammar cannot

@@ -35,7 +35,7 @@ class CodecGuard {
   cv::Size size() const { return size_; }
   int type() const { return type_; }
 
-  /// Called by the replaced parts.
+  /// The replaced parts call these.
   void print(const char* text, std::size_t bytes) { printed_.append(text, bytes); }
   void report_tiff(const std::string& error);
   bool allows(int rows, int cols, int type);

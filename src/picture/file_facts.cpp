@@ -1,6 +1,9 @@
 #include "src/picture/file_facts.hpp"
 
 #include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -11,6 +14,12 @@ namespace convfilt {
 namespace {
 
 using Bytes = std::span<const unsigned char>;
+
+/// The 32-bit number at `at`, least byte first; the four bytes must be there.
+std::uint32_t little_endian(Bytes bytes, std::size_t at) {
+  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
+         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
+}
 
 std::uint32_t big_endian(Bytes bytes, std::size_t at) {
   return std::uint32_t{bytes[at]} << 24 | std::uint32_t{bytes[at + 1]} << 16 |
@@ -107,6 +116,136 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
   const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
   facts->width = std::int64_t{big_endian(bytes, at)} - big_endian(bytes, at + 8);
   facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
+}
+
+/// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish
+/// where a row is longer than the picture is wide, or the end mark is missing.
+std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t height, bool nibbles) {
+  std::int64_t x = 0, y = 0;
+  std::size_t at = 0;
+  while (at + 2 <= runs.size()) {
+    const unsigned count = runs[at], code = runs[at + 1];
+    at += 2;
+    if (count > 0) {
+      x += count;
+    } else if (code == 0) {  // end of row
+      x = 0;
+      ++y;
+    } else if (code == 1) {  // end of picture
+      return "";
+    } else if (code == 2) {  // move right and up
+      if (at + 2 > runs.size()) break;
+      x += runs[at];
+      y += runs[at + 1];
+      at += 2;
+    } else {  // so many pixels as they are, padded to a word
+      x += code;
+      at += ((nibbles ? (code + 1) / 2 : code) + 1) / 2 * 2;
+    }
+    if (x > width || y > height)
+      return "its data is damaged (a run-length coded row is longer than the picture is wide)";
+  }
+  return "the file ends too early (its run-length coded rows have no end mark)";
+}
+
+/// The number after `at`, past blanks and comments; moves `at` behind it. -1 when there is none.
+long next_number(Bytes bytes, std::size_t* at) {
+  while (*at < bytes.size() && (std::isspace(bytes[*at]) || bytes[*at] == '#')) {
+    if (bytes[*at] == '#') {
+      while (*at < bytes.size() && bytes[*at] != '\n' && bytes[*at] != '\r') ++*at;
+    } else {
+      ++*at;
+    }
+  }
+  long value = -1;
+  for (; *at < bytes.size() && std::isdigit(bytes[*at]) && value < 100'000'000; ++*at) {
+    value = std::max(value, 0L) * 10 + (bytes[*at] - '0');
+  }
+  return value;
+}
+
+/// OpenCV leaves samples as they are when the largest value is not the depth's own, but for
+/// ASCII files of 8 bits, which it scales.
+void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
+  if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / largest;
+  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / largest;
+}
+
+void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
+  constexpr std::uint32_t kRgb = 2, kSeparated = 5, kAssociated = 1, kUnassociated = 2;
+  const TiffTags tags(*bytes);
+  const std::uint32_t bits = tags.first(kBitsPerSample).value_or(1);
+  const std::uint32_t samples = tags.first(kSamplesPerPixel).value_or(1);
+  const std::uint32_t photometric = tags.first(kPhotometric).value_or(0);
+  const auto extra = tags.first(kExtraSamples);
+  const bool raw =
+      bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
+
+  // OpenCV turns pictures for this tag, but not tiled ones rightly: it is done here for all.
+  const std::uint32_t orientation = tags.first(kOrientation).value_or(1);
+  if (orientation >= 2 && orientation <= 8 && tags.patch(*bytes, kOrientation, 1)) {
+    facts->orientation = static_cast<int>(orientation);
+  }
+  // libtiff would multiply colours by a straight alpha, with loss: told that this was done, it
+  // hands them over as they are.
+  if (extra == kUnassociated) tags.patch(*bytes, kExtraSamples, kAssociated);
+  if (samples == 4 && photometric == kRgb) {
+    facts->premultiplied = extra == kAssociated;
+    facts->drop_alpha = extra == 0u;
+  }
+  facts->drop_alpha |= photometric == kSeparated;
+  facts->invert = raw && samples == 1 && photometric == 0 && bits < 32;
+
+  if (raw && samples > 1 && tags.first(kPlanarConfig) == 2u) {
+    facts->refusal =
+        "OpenCV does not read TIFF of separate planes and more than 8 bits; "
+        "convert it first (tiffcp -p contig)";
+  }
+  if (bits > 8 && !raw) {
+    facts->warnings.push_back("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
+                              " bits a sample");
+  }
+  if (samples == 2 && extra) facts->warnings.push_back("the alpha of a grey TIFF is not read");
+  if (tags.is_cut())
+    facts->damage = "the file ends too early (its directory points beyond the end)";
+  if (tags.has_next_directory()) {
+    facts->warnings.push_back("only the first of several pictures in this TIFF is read");
+  }
+}
+
+void inspect_bmp(Bytes bytes, FileFacts* facts) {
+  constexpr std::size_t kHeader = 54;
+  constexpr std::uint32_t kRunLength8 = 1, kRunLength4 = 2;
+  if (bytes.size() < kHeader || little_endian(bytes, 14) < 40) return;
+  const std::size_t pixels_at = little_endian(bytes, 10);
+  const std::uint32_t coding = little_endian(bytes, 30);
+  if ((coding != kRunLength8 && coding != kRunLength4) || pixels_at > bytes.size()) return;
+  facts->damage = run_length_damage(bytes.subspan(pixels_at), little_endian(bytes, 18),
+                                    little_endian(bytes, 22), coding == kRunLength4);
+}
+
+void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
+  const bool bitmap = (*bytes)[1] == '1' || (*bytes)[1] == '4';
+  const bool ascii = (*bytes)[1] <= '3';
+  if (ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
+  std::size_t at = 2;
+  next_number(*bytes, &at);
+  next_number(*bytes, &at);
+  if (!bitmap) set_scale(next_number(*bytes, &at), ascii, facts);
+}
+
+void inspect_pam(Bytes bytes, FileFacts* facts) {
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::string_view header = all.substr(0, all.find("ENDHDR"));
+  const auto field = [&](std::string_view name) {
+    std::size_t at = header.find(name);  // with the line break before it
+    if (at == header.npos) return -1L;
+    at += name.size();
+    return next_number(bytes, &at);
+  };
+  const long channels = field("\nDEPTH ");
+  facts->swap_red_blue = channels >= 3;
+  if (field("\nMAXVAL ") > 1) set_scale(field("\nMAXVAL "), false, facts);
 }
 
 }  // namespace

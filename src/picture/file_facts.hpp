@@ -1,9 +1,7 @@
 /// What a picture file says that OpenCV does not pass on, or gets wrong.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -28,17 +26,5 @@ struct FileFacts {
 /// Looks at the bytes of a file, and prepares them for OpenCV: tags that OpenCV handles wrongly are
 /// neutralised, and an end is put where decoders would otherwise run out of bytes in silence.
 FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes);
-
-/// The 32-bit number at `at`, least byte first; the four bytes must be there.
-inline std::uint32_t little_endian(std::span<const unsigned char> bytes, std::size_t at) {
-  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
-         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
-}
-
-/// Its parts for formats that keep samples much as they lie in memory.
-void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts);
-void inspect_bmp(std::span<const unsigned char> bytes, FileFacts* facts);
-void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts);
-void inspect_pam(std::span<const unsigned char> bytes, FileFacts* facts);
 
 }  // namespace convfilt

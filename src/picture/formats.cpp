@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "src/base/nearest.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {

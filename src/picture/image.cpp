@@ -59,6 +59,10 @@ Image Image::clone() const {
   return copy;
 }
 
+Image Image::part(int x, int y, int width, int height) const {
+  return Image(pixels_(cv::Rect(x, y, width, height)));
+}
+
 Depth Image::depth() const {
   switch (pixels_.depth()) {
     case CV_16U: return Depth::u16;

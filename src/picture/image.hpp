@@ -34,6 +34,9 @@ class Image {
 
   Image clone() const;
 
+  /// A rectangle of the picture. It shares the pixels, which live as long as one of the two does.
+  Image part(int x, int y, int width, int height) const;
+
   int width() const { return pixels_.cols; }
   int height() const { return pixels_.rows; }
   int channels() const { return pixels_.channels(); }

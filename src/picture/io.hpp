@@ -30,7 +30,7 @@ struct WriteOptions {
 Image read_image(const std::string& path, const ReadOptions& options,
                  std::vector<std::string>* warnings);
 
-/// To be called before any work: would write_image(out) be refused for its name or place?
+/// Checks before any work whether write_image(out) would be refused for its name or place.
 /// Throws UsageError for an unknown or missing format, a quality out of range, or the file of `in`
 /// without `in_place`; IoError for a folder that is missing or not writable.
 void check_output(const std::string& in, const std::string& out, const WriteOptions& options,

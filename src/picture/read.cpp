@@ -61,7 +61,7 @@ std::vector<unsigned char> read_bytes(const std::string& path) {
   const auto refuse_huge = [&] {
     fail(path, "it is larger than OpenCV decodes (files of less than 2 GiB); convert it first");
   };
-  // Before memory is taken: the size of a sparse file costs its maker nothing.
+  // The size is checked before memory is taken, because a huge sparse file costs nothing to make.
   if (S_ISREG(info.st_mode) && info.st_size > off_t(kMost - kSpare)) refuse_huge();
   if (S_ISREG(info.st_mode)) bytes.reserve(static_cast<std::size_t>(info.st_size) + kSpare);
   std::size_t filled = 0;

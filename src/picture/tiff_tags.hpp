@@ -55,7 +55,7 @@ int exif_orientation(std::span<const unsigned char> exif);
 
 /// Says in a TIFF that OpenCV wrote that its fourth channel is straight alpha, which OpenCV omits:
 /// without it some programs drop the channel, and others take the colours for premultiplied.
-/// Only for classic TIFF; others are left as they are.
+/// A TIFF that is not classic is left as it is.
 void mark_alpha_as_straight(std::vector<unsigned char>* tiff);
 
 }  // namespace convfilt

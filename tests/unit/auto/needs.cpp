@@ -7,7 +7,7 @@
 #include "kernels/registry.hpp"
 #include "src/auto/choice.hpp"
 #include "src/compare/contenders.hpp"
-#include "src/compare/measure_row.hpp"
+#include "src/compare/row.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -92,9 +92,9 @@ TEST_CASE("compare refuses the row of a strategy that a device is too old for") 
   const Problem problem = problem_of(40, diagonal_mask(3));
   const Image picture = noise_picture(40, 40, 1, Depth::u8);
   const CompareOptions options;
-  Limits limits(2);
-  Arenas arenas(problem, picture, options, old.machine);
-  const Row row = measure_row({arenas, options, old.machine, limits},
+  DeviceLimits limits(2);
+  Pieces pieces(problem, picture, options, old.machine);
+  const Row row = measure_row({pieces, options, old.machine, limits},
                               {&some_strategies().back(), {}}, {DeviceKind::cuda, 0});
   CHECK(row.refused);
   CHECK(row.refusal == "CUDA device 0 (invented, sm_75) is older than sm_80");

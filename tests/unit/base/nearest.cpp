@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "src/base/nearest.hpp"
+#include "src/base/suggest.hpp"
 
 TEST_CASE("nearest words") {
   using convfilt::edit_distance;

@@ -73,7 +73,7 @@ Comparison comparison(const Problem& problem, CompareOptions options) {
   if (options.contenders.empty()) options.contenders = all_contenders(all);
   const Image picture =
       noise_picture(problem.width, problem.height, problem.channels, problem.depth);
-  Limits limits(2);
+  DeviceLimits limits(2);
   int told = 0;
   Comparison result =
       compare(problem, picture, options, all, limits, [&](const std::string&) { ++told; });
@@ -135,8 +135,8 @@ TEST_CASE("a CPU row has times that agree with each other, and is right") {
   CHECK(row.accuracy->samples == 200 * 150);
   CHECK(row.accuracy->of == 200 * 150);
   CHECK(row.accuracy->rows == 150);
-  CHECK(row.accuracy->promised == doctest::Approx(0.5).epsilon(0.05));
-  CHECK(broken_promise(row, "steps").empty());
+  CHECK(row.accuracy->bound == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(broken_bound(row, "steps").empty());
   CHECK(*t.best >= 1);
   CHECK(row.accuracy->largest > 0.4);  // it rounds
   CHECK(row.accuracy->largest <= 0.52);
@@ -204,7 +204,7 @@ TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
   const Row& wrong = row_of(c, "wrong");
   CHECK(wrong.accuracy->largest > 2);
   CHECK(*wrong.accuracy->differing == doctest::Approx(1 / 5000.0));
-  CHECK_FALSE(broken_promise(wrong, "steps").empty());
+  CHECK_FALSE(broken_bound(wrong, "steps").empty());
   // Of the two rows with times on the CPU, one is the fastest.
   const Times &one = *wrong.times, &other = *row_of(c, "cpu").times;
   CHECK(std::min(*one.best, *other.best) == 1);
@@ -257,7 +257,7 @@ TEST_CASE("what is separable is held against separable on the CPU") {
   CompareOptions options;
   options.contenders = all_contenders(all);
   options.device = "cpu";
-  Limits limits(2);
+  DeviceLimits limits(2);
   const Image picture = noise_picture(100, 50, 1, Depth::u8);
   const Comparison c = compare(problem, picture, options, all, limits, [](const std::string&) {});
   CHECK(row_of(c, "separable").accuracy->differing_from_family == 0.0);

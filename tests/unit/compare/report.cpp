@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "src/base/errors.hpp"
+#include "src/compare/data.hpp"
 #include "src/compare/plot.hpp"
 #include "src/compare/table.hpp"
 #include "tests/support/gnuplot.hpp"

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "src/mask/rational.hpp"
+#include "src/mask/number.hpp"
 
 TEST_CASE("rational numbers notice overflow") {
   using convfilt::make_rational;

@@ -1,5 +1,5 @@
 /// What families promise, as `compare` holds results against it.
-#include "src/compare/promise.hpp"
+#include "src/compare/oracle.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 double promised(const Problem& problem, Family family) {
   const Image in = noise_picture(problem.width, problem.height, problem.channels, problem.depth);
-  return promised_error(problem, in.view(), family).value();
+  return error_bound(problem, in.view(), family).value();
 }
 
 Problem problem_of(Depth depth, const Mask& mask) {
@@ -58,39 +58,39 @@ TEST_CASE("no result that keeps the tests' contract is called wrong") {
 TEST_CASE("nothing is promised where nothing can be") {
   const Image in = noise_picture(64, 64, 1, Depth::f32);
   const auto none = [&](Depth depth, const Mask& mask, Family family) {
-    return !promised_error(problem_of(depth, mask), in.view(), family).has_value();
+    return !error_bound(problem_of(depth, mask), in.view(), family).has_value();
   };
   CHECK(none(Depth::u16, box_mask(33, 1), Family::direct));
   CHECK(none(Depth::f32, box_mask(1, 103), Family::direct));
   Image holes = noise_picture(16, 16, 1, Depth::f32);
   holes.mat().at<float>(3, 4) = std::numeric_limits<float>::infinity();
   const Problem problem = problem_of(Depth::f32, box_mask(3, 3));
-  CHECK_FALSE(promised_error(problem, holes.view(), Family::transform).has_value());
-  CHECK(promised_error(problem, holes.view(), Family::direct).has_value());
+  CHECK_FALSE(error_bound(problem, holes.view(), Family::transform).has_value());
+  CHECK(error_bound(problem, holes.view(), Family::direct).has_value());
 }
 
 TEST_CASE("a promise is broken by the distance, or by other bytes in the direct family") {
   Row row;
-  CHECK(broken_promise(row, "steps").empty());  // refused, say
+  CHECK(broken_bound(row, "steps").empty());  // refused, say
   row.accuracy = Accuracy{0.5, 9, 9, 3, 0.52, 0.0, 0, {}};
-  CHECK(broken_promise(row, "steps").empty());
+  CHECK(broken_bound(row, "steps").empty());
   row.accuracy->largest = 0.53;
-  CHECK(broken_promise(row, "steps") ==
+  CHECK(broken_bound(row, "steps") ==
         "0.530 steps from the real-valued result, where 0.520 are promised");
   row.accuracy->largest = std::numeric_limits<double>::quiet_NaN();
-  CHECK_FALSE(broken_promise(row, "steps").empty());
+  CHECK_FALSE(broken_bound(row, "steps").empty());
   row.accuracy->largest = 0.5;
   row.accuracy->differing = 0.25;
   const char* other = "25.0 % of its samples are not what its family gives on the CPU";
-  CHECK(broken_promise(row, "steps") == other);
+  CHECK(broken_bound(row, "steps") == other);
   row.family = Family::separable;
-  CHECK(broken_promise(row, "steps").empty());
+  CHECK(broken_bound(row, "steps").empty());
   row.accuracy->differing_from_family = 0.25;
-  CHECK(broken_promise(row, "steps") == other);
+  CHECK(broken_bound(row, "steps") == other);
   row.accuracy->differing_from_family = 0;
-  row.accuracy->promised.reset();
+  row.accuracy->bound.reset();
   row.accuracy->largest = 1e9;
-  CHECK(broken_promise(row, "steps").empty());
+  CHECK(broken_bound(row, "steps").empty());
 }
 
 }  // namespace convfilt::test

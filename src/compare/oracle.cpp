@@ -1,4 +1,4 @@
-#include "src/compare/truth.hpp"
+#include "src/compare/oracle.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +9,7 @@
 #include "kernels/backend/host/parallel.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/contract/separable.hpp"
 #include "src/base/splitmix.hpp"
 
 namespace convfilt {
@@ -61,6 +62,71 @@ std::vector<int> stand_ins(Border border, int first, int count, int n) {
   std::vector<int> indices;
   for (int k = 0; k < count; ++k) indices.push_back(border_index(border, first + k, n));
   return indices;
+}
+
+constexpr double kRounding = 0.5;  // of a step, to the nearest integer
+constexpr double kStep = 1;
+constexpr double kBound16 = 0.05;  // 16-bit steps, before rounding, at a gain of 1
+constexpr int kBoundSide16 = 31, kBoundSideFloat = 101;
+
+/// Bounds in units of 1e-6 of sum of |weights| times largest |sample|.
+constexpr double kFloatBound = 1, kFloatBoundOther = 10;
+
+constexpr double kHalfUlp = 0x1p-24;  // of a float near 1
+
+/// The truth itself, in double precision, is this far off at most, in steps.
+constexpr double kTruthError = 1e-6;
+
+bool fits(const Mask& mask, int side) {
+  return mask.width <= side && mask.height <= side;
+}
+
+/// Weights that cancel lose more bits.
+double amplification(const Mask& mask) {
+  return std::max(1.0, absolute_gain(mask));
+}
+
+/// What the last float operations on a 16-bit sample lose, in steps.
+double end_error16(const Mask& mask) {
+  return kHalfUlp * (std::abs(mask.offset) + full_range(Depth::u16) + 1);
+}
+
+bool all_finite(PictureView<const std::byte> in) {
+  for (int y = 0; y < in.height; ++y) {
+    const float* row = reinterpret_cast<const float*>(in.row(y));
+    if (!std::all_of(row, row + std::ptrdiff_t(in.width) * in.channels,
+                     [](float sample) { return std::isfinite(sample); }))
+      return false;
+  }
+  return true;
+}
+
+std::optional<double> direct_error(const Problem& problem) {
+  const Mask& mask = problem.mask;
+  switch (problem.depth) {
+    case Depth::u8: return kRounding + prepare_mask<std::uint8_t>(mask).error + kTruthError;
+    case Depth::u16:
+      if (!fits(mask, kBoundSide16)) return {};
+      return kRounding + kBound16 * amplification(mask) + end_error16(mask);
+    case Depth::f32: break;
+  }
+  if (!fits(mask, kBoundSideFloat) || mask.offset != 0) return {};
+  return kFloatBound;
+}
+
+std::optional<double> float_error(const Problem& problem, PictureView<const std::byte> in) {
+  if (problem.mask.offset != 0 || !all_finite(in)) return {};
+  return kFloatBoundOther;
+}
+
+std::optional<double> separable_error(const Problem& problem, PictureView<const std::byte> in) {
+  switch (problem.depth) {
+    case Depth::u8:
+      return kRounding + prepare_separable<std::uint8_t>(problem.mask).error + kTruthError;
+    case Depth::u16: return kStep * amplification(problem.mask);
+    case Depth::f32: break;
+  }
+  return float_error(problem, in);
 }
 
 }  // namespace
@@ -148,7 +214,7 @@ Distance distance_from(const std::vector<double>& truth, const Problem& problem,
         const double got = double(pixel[c]);
         if constexpr (!std::is_same_v<T, float>)
           want = std::clamp(want, 0.0, full_range(problem.depth));
-        // Beyond the range of floats the right answer is an infinity.
+        // The right answer beyond the range of floats is an infinity.
         const bool alike = got == want || (std::isnan(got) && std::isnan(want)) ||
                            (std::isinf(got) && got == double(float(want)));
         const double off = alike ? 0 : std::abs(got - want) / unit;
@@ -170,6 +236,17 @@ double unit_of(const Problem& problem, PictureView<const std::byte> in) {
   }
   const double unit = 1e-6 * absolute_gain(problem.mask) * largest;
   return unit > 0 ? unit : 1e-6;
+}
+
+std::optional<double> error_bound(const Problem& problem, PictureView<const std::byte> in,
+                                  Family family) {
+  switch (family) {
+    case Family::direct: return direct_error(problem);
+    case Family::reordered: return direct_error(problem);
+    case Family::separable: return separable_error(problem, in);
+    case Family::transform: break;
+  }
+  return problem.depth == Depth::f32 ? float_error(problem, in) : std::optional(kStep);
 }
 
 }  // namespace convfilt

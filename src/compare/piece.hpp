@@ -7,16 +7,16 @@
 #include <vector>
 
 #include "src/auto/choice.hpp"
-#include "src/compare/measure.hpp"
-#include "src/compare/truth.hpp"
+#include "src/compare/comparison.hpp"
+#include "src/compare/oracle.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
 
-/// Knows the truth about one problem; computes it when first asked.
-class Arena {
+/// One problem with its pixels. It computes the real-valued result when first asked to judge.
+class Piece {
  public:
-  Arena(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
+  Piece(Problem problem, Image picture, const CompareOptions& options, const Machine& machine)
       : problem_(std::move(problem)),
         picture_(std::move(picture)),
         threads_(options.threads),
@@ -32,8 +32,8 @@ class Arena {
   double outputs() const;     ///< samples of the result
   std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
 
-  /// How near a result is to the truth, and to what its family promises, and how much of it equals
-  /// what `cpu` gives, or in the separable family `separable` on the CPU.
+  /// How far a result is from the real-valued one, how far its family allows, and how much of it
+  /// equals what `cpu` gives; in the separable family, what `separable` gives on the CPU.
   Accuracy judge(const Image& result, Family family);
 
  private:
@@ -44,7 +44,7 @@ class Arena {
     int offset = 0;           ///< where `first` lies in the image
   };
 
-  /// Made when first asked: of as many rows as patience allows.
+  /// The reference has as many rows as patience allows, and is made when first asked for.
   const Reference& reference(std::string_view strategy, Family family);
   Reference make_reference(const Strategy& strategy, Family family);
 
@@ -66,10 +66,10 @@ struct PieceSize {
   double outputs = 0;         ///< samples of its result
 };
 
-/// The arenas of one comparison, by size: the whole picture and pieces from its middle.
-class Arenas {
+/// The pieces of one comparison, by size: the whole picture and pieces from its middle.
+class Pieces {
  public:
-  Arenas(const Problem& problem, const Image& picture, const CompareOptions& options,
+  Pieces(const Problem& problem, const Image& picture, const CompareOptions& options,
          const Machine& machine)
       : problem_(problem), picture_(picture), options_(options), machine_(machine) {}
 
@@ -78,15 +78,15 @@ class Arenas {
   /// Pieces with results whose sides whole tiles fill, the smallest first; the whole last.
   std::vector<PieceSize> sizes() const;
 
-  /// Of one of sizes().
-  Arena& of(const PieceSize& size);
+  /// The piece of one of sizes().
+  Piece& of(const PieceSize& size);
 
  private:
   const Problem& problem_;
   const Image& picture_;
   const CompareOptions& options_;
   const Machine& machine_;
-  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::vector<std::unique_ptr<Piece>> pieces_;
 };
 
 }  // namespace convfilt

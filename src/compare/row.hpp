@@ -1,16 +1,16 @@
 /// One row of a comparison.
 #pragma once
 
-#include "src/compare/arena.hpp"
+#include "src/compare/piece.hpp"
 
 namespace convfilt {
 
 /// What rows share.
 struct Bench {
-  Arenas& arenas;
+  Pieces& pieces;
   const CompareOptions& options;
   const Machine& machine;
-  Limits& limits;
+  DeviceLimits& limits;
 };
 
 /// Runs the contender there, on as large a piece of the picture as patience allows. A refusal or a

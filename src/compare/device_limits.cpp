@@ -1,11 +1,11 @@
-#include "src/compare/limits.hpp"
+#include "src/compare/device_limits.hpp"
 
 #include <algorithm>
 #include <thread>
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/cpu/peak.hpp"
-#include "src/compare/measure.hpp"
+#include "src/compare/spread.hpp"
 
 namespace convfilt {
 namespace {
@@ -27,7 +27,7 @@ std::string name_of(const Location& location) {
   return location.kind == DeviceKind::cuda ? name + ":" + std::to_string(location.ordinal) : name;
 }
 
-const Peak& Limits::peak(const Location& location) {
+const Peak& DeviceLimits::peak(const Location& location) {
   const auto known = peaks_.find(location);
   if (known != peaks_.end()) return known->second;
   Peak peak;
@@ -42,7 +42,7 @@ const Peak& Limits::peak(const Location& location) {
   return peaks_.emplace(location, peak).first->second;
 }
 
-double Limits::copy_ms(const Location& location, std::size_t bytes) {
+double DeviceLimits::copy_ms(const Location& location, std::size_t bytes) {
   if (location.kind == DeviceKind::emulator) return 0;
   const auto known = copies_.find({location, bytes});
   if (known != copies_.end()) return known->second;

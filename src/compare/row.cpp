@@ -1,4 +1,4 @@
-#include "src/compare/measure_row.hpp"
+#include "src/compare/row.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -28,9 +28,9 @@ constexpr double kLargestStep = 64;
 
 constexpr double kOperationsPerTap = 2;
 
-/// A strategy prepared for one arena, and what it gave.
+/// A strategy prepared for one piece, and what it gave.
 struct Trial {
-  Arena* arena;
+  Piece* piece;
   std::unique_ptr<Plan> plan;
   Image result;
   Timing timing = {};  ///< of the run
@@ -38,16 +38,16 @@ struct Trial {
 };
 
 Trial try_on(const Bench& bench, const Contender& contender, const Location& location,
-             Arena& arena) {
+             Piece& piece) {
   PlanOptions how;
   how.device = location.ordinal;
   how.threads = bench.options.threads;
   how.padded_pitch = bench.options.padded_pitch;
   how.tuning = contender.tuning;
-  Trial trial{&arena, contender.strategy->prepare(arena.problem(), location.kind, how),
-              arena.blank_result()};
+  Trial trial{&piece, contender.strategy->prepare(piece.problem(), location.kind, how),
+              piece.blank_result()};
   const auto start = std::chrono::steady_clock::now();
-  trial.timing = trial.plan->run(arena.in(), trial.result.view());
+  trial.timing = trial.plan->run(piece.in(), trial.result.view());
   trial.ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   return trial;
@@ -68,10 +68,10 @@ const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budg
 /// A run on the largest piece that takes no longer than a row may, found by runs on smaller ones:
 /// what a strategy costs is not known beforehand.
 Trial try_patiently(const Bench& bench, const Contender& contender, const Location& location) {
-  const std::vector<PieceSize> sizes = bench.arenas.sizes();
+  const std::vector<PieceSize> sizes = bench.pieces.sizes();
   const int threads = useful_threads(bench.options.threads, bench.machine);
   const Family family = contender.strategy->family_of(contender.tuning);
-  const Work work = work_of(bench.arenas.whole(), family);
+  const Work work = work_of(bench.pieces.whole(), family);
   const double whole_ms =
       1e3 * (location.kind == DeviceKind::emulator ? emulator_seconds(work, threads)
                                                    : cpu_seconds(work, threads));
@@ -83,7 +83,7 @@ Trial try_patiently(const Bench& bench, const Contender& contender, const Locati
     throw std::runtime_error("too slow here: some " + std::to_string(int(ms / 1e3)) +
                              " s for the smallest piece of the picture");
   for (;;) {
-    Trial trial = try_on(bench, contender, location, bench.arenas.of(*size));
+    Trial trial = try_on(bench, contender, location, bench.pieces.of(*size));
     const PieceSize* larger = &largest_within(sizes, budget_ms(bench), [&](const PieceSize& other) {
       return trial.ms * other.outputs / size->outputs;
     });
@@ -100,15 +100,15 @@ std::vector<double> cpu_times(Trial& trial, const Bench& bench) {
   double spent = 0;
   while (int(times.size()) < bench.options.repeats &&
          (int(times.size()) < kLeastRuns || spent < budget_ms(bench))) {
-    times.push_back(trial.plan->run(trial.arena->in(), trial.result.view()).kernel_ms);
+    times.push_back(trial.plan->run(trial.piece->in(), trial.result.view()).kernel_ms);
     spent += times.back();
   }
   return times;
 }
 
 std::vector<double> cuda_times(Trial& trial, const Bench& bench) {
-  const auto in = trial.arena->in();
-  // Where that long a run is no kernel's loading alone, one more does.
+  const auto in = trial.piece->in();
+  // The first run may include the loading of kernels; if a second one is as long, it suffices.
   if (trial.timing.bands == 1 && trial.timing.kernel_ms > budget_ms(bench)) {
     const double again = trial.plan->run(in, trial.result.view()).kernel_ms;
     if (again > budget_ms(bench)) return {again};
@@ -127,18 +127,18 @@ double taps_of(const Problem& problem) {
   return double(problem.mask.width) * problem.mask.height;
 }
 
-Times judged(const std::vector<double>& ms, const Arena& arena, const Location& location,
-             Limits& limits) {
+Times judged(const std::vector<double>& ms, const Piece& piece, const Location& location,
+             DeviceLimits& limits) {
   Times times;
   times.ms = spread_of(ms);
   times.runs = int(ms.size());
   const double seconds = times.ms.median / 1e3;
-  const double bytes = 2.0 * double(arena.bytes());
-  const double operations = kOperationsPerTap * taps_of(arena.problem()) * arena.outputs();
-  const double copy = limits.copy_ms(location, arena.bytes()) / 1e3;
+  const double bytes = 2.0 * double(piece.bytes());
+  const double operations = kOperationsPerTap * taps_of(piece.problem()) * piece.outputs();
+  const double copy = limits.copy_ms(location, piece.bytes()) / 1e3;
   const double peak = limits.peak(location).fp32;
   const double arithmetic = peak > 0 ? operations / peak : 0;
-  times.pixels_per_second = arena.outputs() / arena.problem().channels / seconds;
+  times.pixels_per_second = piece.outputs() / piece.problem().channels / seconds;
   times.bytes_per_second = bytes / seconds;
   times.copies = seconds / copy;
   times.intensity = operations / bytes;
@@ -158,8 +158,8 @@ std::int64_t taps_read(const Problem& problem) {
          (ghosts ? axes.x.all_taps_inside() * axes.y.all_taps_inside() : axes.taps());
 }
 
-Counted counted_of(const Counts& counts, const Arena& arena, bool by_library) {
-  const double outputs = arena.outputs();
+Counted counted_of(const Counts& counts, const Piece& piece, bool by_library) {
+  const double outputs = piece.outputs();
   Counted reads;
   reads.global_reads = double(counts.global_reads) / outputs;
   reads.shared_reads = double(counts.shared_reads) / outputs;
@@ -167,7 +167,7 @@ Counted counted_of(const Counts& counts, const Arena& arena, bool by_library) {
   reads.atomic_adds = double(counts.atomic_adds) / outputs;
   if (counts.global_reads > 0 && !by_library)
     reads.reuse =
-        double(taps_read(arena.problem())) / double(counts.global_reads + counts.atomic_adds);
+        double(taps_read(piece.problem())) / double(counts.global_reads + counts.atomic_adds);
   if (counts.blocks > 0) reads.barriers = double(counts.barriers) / double(counts.blocks);
   return reads;
 }
@@ -177,21 +177,21 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
   const bool cuda = location.kind == DeviceKind::cuda;
   Trial trial = piece || cuda
                     ? try_on(bench, contender, location,
-                             bench.arenas.of(piece ? *piece : bench.arenas.sizes().back()))
+                             bench.pieces.of(piece ? *piece : bench.pieces.sizes().back()))
                     : try_patiently(bench, contender, location);
-  row.width = trial.arena->problem().width;
-  row.height = trial.arena->problem().height;
-  row.accuracy = trial.arena->judge(trial.result, row.family);
+  row.width = trial.piece->problem().width;
+  row.height = trial.piece->problem().height;
+  row.accuracy = trial.piece->judge(trial.result, row.family);
   if (location.kind == DeviceKind::emulator) {
-    row.counted = counted_of(trial.plan->counts(), *trial.arena,
+    row.counted = counted_of(trial.plan->counts(), *trial.piece,
                              sums_by_library(*contender.strategy, contender.tuning));
     return;
   }
   const std::vector<double> ms = cuda ? cuda_times(trial, bench) : cpu_times(trial, bench);
-  row.times = judged(ms, *trial.arena, location, bench.limits);
+  row.times = judged(ms, *trial.piece, location, bench.limits);
 }
 
-/// Empty where it runs there.
+/// The reason why the strategy does not run there; empty where it does.
 std::string why_not_there(const Strategy& strategy, const Location& location,
                           const Machine& machine) {
   if (strategy.runs_on(location.kind)) {
@@ -214,7 +214,7 @@ Row measure_row(const Bench& bench, const Contender& contender, const Location& 
   row.family = strategy.family_of(contender.tuning);
   row.location = location;
   row.refusal = why_not_there(strategy, location, bench.machine);
-  if (row.refusal.empty()) row.refusal = strategy.refusal(bench.arenas.whole(), contender.tuning);
+  if (row.refusal.empty()) row.refusal = strategy.refusal(bench.pieces.whole(), contender.tuning);
   row.refused = !row.refusal.empty();
   if (row.refused) return row;
   try {

@@ -1,5 +1,5 @@
 /// The tool's own truth, held against the tests' oracle, with which it shares no code.
-#include "src/compare/truth.hpp"
+#include "src/compare/oracle.hpp"
 
 #include <doctest/doctest.h>
 

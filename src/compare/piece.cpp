@@ -1,4 +1,4 @@
-#include "src/compare/arena.hpp"
+#include "src/compare/piece.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -6,7 +6,7 @@
 
 #include "src/auto/estimate.hpp"
 #include "src/base/errors.hpp"
-#include "src/compare/promise.hpp"
+#include "src/compare/oracle.hpp"
 
 namespace convfilt {
 namespace {
@@ -14,10 +14,10 @@ namespace {
 /// Result sides of pieces, in pixels. Multiples of 32, the teaching kernels' tiles.
 constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096};
 
-/// Whose bytes on the CPU others must have: all of the direct family, and of the separable one.
+/// The strategies whose bytes on the CPU the direct family and the separable family must have.
 constexpr std::string_view kReference = "cpu", kSeparableReference = "separable";
 
-/// Of that many rows, from rows `at` and `other_at` on.
+/// The share of samples that differ in so many rows, from rows `at` and `other_at` on.
 double share_that_differs(const Image& a, int at, const Image& b, int other_at, int rows) {
   const std::size_t size = size_of(a.depth());
   const int samples = a.width() * a.channels();
@@ -33,32 +33,31 @@ double share_that_differs(const Image& a, int at, const Image& b, int other_at, 
 
 }  // namespace
 
-Image Arena::blank_result() const {
+Image Piece::blank_result() const {
   return Image(problem_.out_width(), problem_.out_height(), problem_.channels, problem_.depth);
 }
 
-double Arena::outputs() const {
+double Piece::outputs() const {
   return double(problem_.out_width()) * problem_.out_height() * problem_.channels;
 }
 
-std::size_t Arena::bytes() const {
+std::size_t Piece::bytes() const {
   const double samples = double(problem_.width) * problem_.height * problem_.channels + outputs();
   return std::size_t(samples) * size_of(problem_.depth) / 2;
 }
 
-Arena::Reference Arena::make_reference(const Strategy& strategy, Family family) {
+Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) {
   Reference reference;
   const int height = problem_.out_height();
   const double seconds = cpu_seconds(work_of(problem_, family), useful_threads(threads_, machine_));
   reference.rows = seconds <= patience_ ? height : int(height * patience_ / seconds);
   Problem band = problem_;
-  cv::Mat pixels = picture_.mat();
+  int top = 0;
   if (reference.rows < height) {
     // Rows whose masks lie inside from top to bottom need no border but left and right.
     band.height = reference.rows + problem_.mask.height - 1;
     if (reference.rows < 1 || band.height > problem_.height) return {};
-    const int top = (problem_.height - band.height) / 2;
-    pixels = pixels.rowRange(top, top + band.height);
+    top = (problem_.height - band.height) / 2;
     reference.offset = band.lead_y();
     reference.first = top + reference.offset;
   }
@@ -66,11 +65,12 @@ Arena::Reference Arena::make_reference(const Strategy& strategy, Family family) 
   PlanOptions how;
   how.threads = threads_;
   reference.image = Image(band.out_width(), band.out_height(), band.channels, band.depth);
-  strategy.prepare(band, DeviceKind::cpu, how)->run(Image(pixels).view(), reference.image.view());
+  strategy.prepare(band, DeviceKind::cpu, how)
+      ->run(picture_.part(0, top, band.width, band.height).view(), reference.image.view());
   return reference;
 }
 
-const Arena::Reference& Arena::reference(std::string_view name, Family family) {
+const Piece::Reference& Piece::reference(std::string_view name, Family family) {
   const auto [known, is_new] = references_.try_emplace(name);
   if (is_new)
     for (const Strategy* strategy : machine_.strategies)
@@ -78,7 +78,7 @@ const Arena::Reference& Arena::reference(std::string_view name, Family family) {
   return known->second;
 }
 
-Accuracy Arena::judge(const Image& result, Family family) {
+Accuracy Piece::judge(const Image& result, Family family) {
   if (!has_truth_) {
     check_ = places_to_check(problem_);
     truth_ = true_results(problem_, in(), check_.places, threads_);
@@ -91,7 +91,7 @@ Accuracy Arena::judge(const Image& result, Family family) {
   accuracy.samples = distance.samples;
   accuracy.of = std::size_t(outputs());
   accuracy.rows = check_.rows;
-  accuracy.promised = promised_error(problem_, in(), family);
+  accuracy.bound = error_bound(problem_, in(), family);
   const auto differing_from = [&](const Reference& other) -> std::optional<double> {
     if (other.image.empty()) return {};
     return share_that_differs(result, other.first, other.image, other.offset, other.rows);
@@ -105,7 +105,7 @@ Accuracy Arena::judge(const Image& result, Family family) {
   return accuracy;
 }
 
-std::vector<PieceSize> Arenas::sizes() const {
+std::vector<PieceSize> Pieces::sizes() const {
   const bool valid = problem_.mode == Mode::valid;
   std::vector<PieceSize> sizes;
   const auto add = [&](int width, int height) {
@@ -128,18 +128,18 @@ std::vector<PieceSize> Arenas::sizes() const {
   return sizes;
 }
 
-Arena& Arenas::of(const PieceSize& size) {
-  for (const auto& arena : arenas_)
-    if (arena->problem().width == size.width && arena->problem().height == size.height)
-      return *arena;
-  const cv::Rect middle((problem_.width - size.width) / 2, (problem_.height - size.height) / 2,
-                        size.width, size.height);
+Piece& Pieces::of(const PieceSize& size) {
+  for (const auto& piece : pieces_)
+    if (piece->problem().width == size.width && piece->problem().height == size.height)
+      return *piece;
   Problem piece = problem_;
   piece.width = size.width;
   piece.height = size.height;
-  arenas_.push_back(
-      std::make_unique<Arena>(std::move(piece), Image(picture_.mat()(middle)), options_, machine_));
-  return *arenas_.back();
+  Image middle = picture_.part((problem_.width - size.width) / 2,
+                               (problem_.height - size.height) / 2, size.width, size.height);
+  pieces_.push_back(
+      std::make_unique<Piece>(std::move(piece), std::move(middle), options_, machine_));
+  return *pieces_.back();
 }
 
 }  // namespace convfilt

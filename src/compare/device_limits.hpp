@@ -27,10 +27,10 @@ struct Peak {
 };
 
 /// Measures each thing once.
-class Limits {
+class DeviceLimits {
  public:
   /// `threads` of the CPU; 0 = all cores.
-  explicit Limits(int threads) : threads_(threads) {}
+  explicit DeviceLimits(int threads) : threads_(threads) {}
 
   const Peak& peak(const Location& location);
 

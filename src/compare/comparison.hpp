@@ -1,0 +1,100 @@
+/// What a comparison of strategies is and what it found: the rows, the devices, the choice of
+/// `auto`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/strategy.hpp"
+#include "src/compare/contenders.hpp"
+#include "src/compare/device_limits.hpp"
+#include "src/compare/spread.hpp"
+
+namespace convfilt {
+
+/// The times of a row on a device; the emulator has none.
+struct Times {
+  Spread ms;  ///< kernels alone, pixels on the device
+  int runs = 0;
+  double pixels_per_second = 0;  ///< of the result
+  double bytes_per_second = 0;   ///< picture read once, result written once
+  double copies = 0;             ///< time as a multiple of a copy of the same bytes
+  double intensity = 0;          ///< operations of the direct method, two a tap, per byte
+  double flops = 0;              ///< the same a second
+  double roofline = 0;           ///< time that the device needs at best, as a share of this one
+  bool memory_bound = true;      ///< which of the two the device's best time is
+  std::optional<double> basic;   ///< how many times as fast as `basic` on this device
+  std::optional<double> best;    ///< how many times the time of the fastest row of this device
+};
+
+/// What the emulator counted, a result's sample; nothing is counted in library calls.
+struct Counted {
+  double global_reads = 0, shared_reads = 0, ghost_cells = 0;
+  double atomic_adds = 0;
+  double reuse = 0;     ///< taps in the image over global reads and atomic additions; 0 where it
+                        ///< says nothing
+  double barriers = 0;  ///< a block
+};
+
+struct Accuracy {
+  double largest = 0;  ///< difference from the real-valued result, in the unit of unit_of()
+  std::size_t samples = 0, of = 0;  ///< checked, and there
+  int rows = 0;                     ///< whole rows of the result among those checked
+  std::optional<double> bound;      ///< the largest difference that the family allows
+  std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
+  int rows_compared = 0;            ///< so many of the result with `cpu`; 0 = all
+  std::optional<double> differing_from_family;  ///< of `separable` on the CPU, in that family
+};
+
+/// One contender on one device.
+struct Row {
+  std::string contender;  ///< name and settings
+  Family family = Family::direct;
+  Location location;
+  bool by_auto = false;       ///< what `auto` takes
+  bool refused = false;       ///< by the strategy
+  std::string refusal;        ///< why there are no figures: why it refuses, or what failed
+  int width = 0, height = 0;  ///< of the picture it ran on: the whole, or a piece from its middle
+  std::optional<Times> times;
+  std::optional<Counted> counted;
+  std::optional<Accuracy> accuracy;
+};
+
+/// How the result breaks its family's bound: it is too far from the real-valued one, or has other
+/// bytes than the family gives on the CPU. Empty where it keeps the bound. `unit` is that of
+/// Accuracy::largest.
+std::string broken_bound(const Row& row, const std::string& unit);
+
+struct DeviceFacts {
+  Location location;
+  Peak peak;
+  double copy_ms = 0;           ///< a copy of as many bytes as the picture and its result
+  double bytes_per_second = 0;  ///< that copy's, read and written
+};
+
+struct Comparison {
+  Problem problem;
+  double sample_unit = 1;  ///< of Accuracy::largest, in samples
+  std::vector<DeviceFacts> devices;
+  std::string auto_choice;  ///< "separable on cpu (why)", or why there is none
+  std::vector<Row> rows;
+};
+
+struct CompareOptions {
+  std::vector<Contender> contenders;
+  std::string device = "auto";
+  int threads = 0;
+  int repeats = 21;  ///< at most; fewer, but 3, where a row would take longer than its patience,
+                     ///< and one on a GPU where that alone does
+  bool padded_pitch = true;
+  double row_patience = 1;  ///< seconds for a row's runs; where one of the whole picture would
+                            ///< take longer off the GPU, a piece from the middle is run
+  double reference_patience = 4;  ///< seconds for the bytes of `cpu`, to be compared with; where
+                                  ///< all would take longer, rows from the middle are
+};
+
+/// "3x3" or "emboss3 3x3": how charts and messages name a mask.
+std::string mask_label(const Mask& mask);
+
+}  // namespace convfilt

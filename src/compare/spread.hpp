@@ -1,0 +1,19 @@
+/// What many times of one thing say, and how many are worth taking.
+#pragma once
+
+#include <vector>
+
+namespace convfilt {
+
+struct Spread {
+  double median = 0;
+  double iqr = 0;  ///< between the quartiles
+};
+
+/// The quantiles interpolate linearly between the ordered values; no values give zeros.
+Spread spread_of(std::vector<double> values);
+
+/// How many runs of that many milliseconds fit the budget: least..most.
+int runs_within(double budget_ms, double ms, int least, int most);
+
+}  // namespace convfilt
