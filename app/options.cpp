@@ -53,6 +53,18 @@ void declare(Grammar& grammar, ExplainCommand& command) {
   grammar.explain_options(command);
 }
 
+void declare(Grammar& grammar, TuneCommand& command) {
+  const char* what = "What to measure";
+  grammar.option(what, "--device", "NAME", command.device,
+                 "auto: the CPU, and the GPU if there is one (default);\ncpu: no GPU; cuda:1: that "
+                 "GPU");
+  grammar.flag(what, "--quick", command.quick, "Fewer masks and runs: a minute instead of four");
+  grammar.option(what, "--output", "FILE", command.output,
+                 "Where the profile goes; - is standard output\n(default: your own profiles, which "
+                 "auto reads first)");
+  grammar.message_options();
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)",
                      false);
@@ -75,6 +87,13 @@ void check(ApplyCommand& command, const Raw& raw) {
 
 void check(ExplainCommand& command, const Raw& raw) {
   complete(command, raw);
+}
+
+void check(TuneCommand& command, const Raw& raw) {
+  command.loudness = loudness_of(raw);
+  require(command.device != name_of(DeviceKind::emulator),
+          "--device=emulator: its time says nothing about a GPU; tune measures cpu or cuda");
+  check_names({.device = command.device}, this_machine());
 }
 
 void check(ListCommand& command, const Raw&) {
@@ -128,6 +147,7 @@ Command parse(int argc, const char* const* argv) {
     if (name == "apply") return parse_as<ApplyCommand>(help, rest);
     if (name == "compare") return parse_as<CompareCommand>(help, rest);
     if (name == "explain") return parse_as<ExplainCommand>(help, rest);
+    if (name == "tune") return parse_as<TuneCommand>(help, rest);
     return parse_as<ListCommand>(help, rest);
   }
   if (name == "help" && rest.size() == 1) {
