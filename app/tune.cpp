@@ -51,14 +51,15 @@ void run(const TuneCommand& command) {
     if (device)
       profile.curves = measure_curves(*device, machine, tune_grid(command.quick), progress);
   }
+  const std::vector<Profile>& known = machine.profiles();
+  const Profile* before =
+      device ? profile_for(known, *device) : profile_for(known, profile.cpu.name);
+  if (before) keep_other_kernels(profile, *before);
   const std::string json = to_json(profile);
   if (command.output == "-") return print_result(json);
   const std::string path =
       command.output.empty() ? users_profile_path(profile.name()) : command.output;
   if (command.output.empty()) make_folder_of(path);
-  const std::vector<Profile>& known = machine.profiles();
-  const Profile* before =
-      device ? profile_for(known, *device) : profile_for(known, profile.cpu.name);
   print_result(changes(before, profile, device, machine));
   write_file(path, std::span(reinterpret_cast<const unsigned char*>(json.data()), json.size()));
   log_note("wrote the profile of " + profile.name() + " to " + printable_name(path));

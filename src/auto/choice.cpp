@@ -9,7 +9,7 @@
 
 #include "kernels/backend/fft_missing.hpp"
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/cpu/limits.hpp"
+#include "kernels/cpu/peak.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/auto/estimate.hpp"

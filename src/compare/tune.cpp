@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "kernels/backend/devices.hpp"
-#include "kernels/cpu/limits.hpp"
+#include "kernels/cpu/peak.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/mask/make.hpp"
@@ -320,6 +320,18 @@ std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& m
            std::tuple(other.strategy, other.depth, other.channels, other.kernel, other.pixels());
   });
   return curves;
+}
+
+void keep_other_kernels(Profile& now, const Profile& before) {
+  if (!now.gpu || !before.gpu || now.gpu->name != before.gpu->name) return;
+  const std::vector<CostCurve> measured = now.curves;
+  for (const CostCurve& curve : before.curves) {
+    const bool known = std::any_of(measured.begin(), measured.end(), [&](const CostCurve& m) {
+      return m.strategy == curve.strategy && m.kernel == curve.kernel && m.depth == curve.depth &&
+             m.channels == curve.channels && m.pixels() == curve.pixels();
+    });
+    if (!curve.kernel.empty() && !known) now.curves.push_back(curve);
+  }
 }
 
 std::string changes(const Profile* before, const Profile& now, const CudaDevice* device,

@@ -41,6 +41,11 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
 std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
                                       const TuneGrid& grid, const Progress& progress);
 
+/// Keeps what an earlier profile of a GPU of the same name knows of kernels at sizes that `now`
+/// lacks: this device and build take another kernel there, but older devices go by this profile,
+/// too.
+void keep_other_kernels(Profile& now, const Profile& before);
+
 /// What the new profile says beside the one that spoke before, in lines: the rates, and how many
 /// choices of the grid change, the first of them by name. `before` may be null.
 std::string changes(const Profile* before, const Profile& now, const CudaDevice* device,

@@ -61,6 +61,8 @@ CudaDevice device_named(const std::string& name, int major, int minor, double me
   return {0, name, major, minor, 100, 1, 1e9, memory_rate};
 }
 
+const CudaDevice kAny = device_named("any", 9, 0);
+
 }  // namespace
 
 TEST_CASE("a profile is read as it was written") {
@@ -75,7 +77,7 @@ TEST_CASE("a profile is read as it was written") {
   REQUIRE(profile.curves.size() == 1);
   CHECK(profile.curves[0].depth == Depth::u16);
   CHECK(profile.curves[0].points[1].ms == 1.5);
-  CHECK_FALSE(profile.curves[0].warpgroups);
+  CHECK(profile.curves[0].kernel == "");
 
   for (const Profile& one : shipped_profiles()) {
     const std::string text = to_json(one);
@@ -134,10 +136,10 @@ TEST_CASE("a broken file is left out, the others are read") {
 TEST_CASE("times between the points that were measured") {
   const Strategy& direct = *find_strategy("direct");
   Profile profile;
-  profile.curves = {{"direct", Depth::u16, 1, false, 100, 100, {{9, 2}, {25, 6}}},
-                    {"direct", Depth::u16, 1, false, 200, 200, {{9, 10}, {25, 30}}}};
+  profile.curves = {{"direct", Depth::u16, 1, "", 100, 100, {{9, 2}, {25, 6}}},
+                    {"direct", Depth::u16, 1, "", 200, 200, {{9, 10}, {25, 30}}}};
   const auto ms = [&](int width, int height, int side) {
-    const auto found = profile.ms_of(direct, problem_of(width, height, side), false);
+    const auto found = profile.ms_of(direct, problem_of(width, height, side), kAny);
     REQUIRE(found);
     return *found;
   };
@@ -149,8 +151,8 @@ TEST_CASE("times between the points that were measured") {
   CHECK(ms(200, 200, 5) == doctest::Approx(30));
   CHECK(ms(250, 100, 3) == doctest::Approx(2 + 8 * 15 / 30.));  // 25,000 of 10,000 to 40,000 pixels
   CHECK(ms(400, 400, 3) == doctest::Approx(10 + 8 * 120 / 30.));
-  CHECK_FALSE(profile.ms_of(direct, problem_of(100, 100, 3, 3), false));
-  CHECK_FALSE(profile.ms_of(*find_strategy("basic"), problem_of(100, 100, 3), false));
+  CHECK_FALSE(profile.ms_of(direct, problem_of(100, 100, 3, 3), kAny));
+  CHECK_FALSE(profile.ms_of(*find_strategy("basic"), problem_of(100, 100, 3), kAny));
 
   profile.curves.pop_back();
   CHECK(ms(200, 200, 3) == doctest::Approx(8));
@@ -169,18 +171,22 @@ TEST_CASE("masks that are no squares go by their multiply-adds, terms by all lin
   CHECK(taps_of(*find_strategy("separable"), problem) == 36);
 }
 
-TEST_CASE("kernels of warpgroups have curves of their own; others stand for those not measured") {
-  const Strategy& tensor = *find_strategy("tensor");
+TEST_CASE("each kernel of a strategy has its curves; another stands for one not measured") {
+  Strategy strategy = *find_strategy("tensor");
+  strategy.kernel_for = [](const Problem& problem, const CudaDevice& device) -> std::string_view {
+    return device.major == 9 && problem.width > 1000 ? "new" : "old";
+  };
   Profile profile;
-  profile.curves = {{"tensor", Depth::u8, 1, true, 100, 100, {{9, 1}}},
-                    {"tensor", Depth::u8, 1, false, 100, 100, {{9, 7}}}};
-  Problem wide{2048, 1, 1, Depth::u8, Border::replicate, 0, diagonal_mask(3)};
-  Problem narrow{640, 10, 1, Depth::u8, Border::replicate, 0, diagonal_mask(3)};
-  CHECK(profile.ms_of(tensor, wide, true) == 1);
-  CHECK(profile.ms_of(tensor, wide, false) == 7);
-  CHECK(profile.ms_of(tensor, narrow, true) == 7);  // their strips do not fit
+  profile.curves = {{"tensor", Depth::u8, 1, "new", 100, 100, {{9, 1}}},
+                    {"tensor", Depth::u8, 1, "old", 100, 100, {{9, 7}}}};
+  const Problem wide{2048, 1, 1, Depth::u8, Border::replicate, 0, diagonal_mask(3)};
+  const Problem narrow{640, 10, 1, Depth::u8, Border::replicate, 0, diagonal_mask(3)};
+  const CudaDevice newer = device_named("x", 9, 0), older = device_named("x", 8, 0);
+  CHECK(profile.ms_of(strategy, wide, newer) == 1);
+  CHECK(profile.ms_of(strategy, wide, older) == 7);
+  CHECK(profile.ms_of(strategy, narrow, newer) == 7);
   profile.curves.pop_back();
-  CHECK(profile.ms_of(tensor, wide, false) == 1);
+  CHECK(profile.ms_of(strategy, wide, older) == 1);
 }
 
 TEST_CASE("the profile of a device's name speaks, else the nearest") {

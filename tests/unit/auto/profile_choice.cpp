@@ -70,7 +70,7 @@ std::vector<Profile> absurd(bool reversed) {
         profile.curves.push_back({std::string(strategy->name),
                                   depth,
                                   channels,
-                                  false,
+                                  "",
                                   640,
                                   480,
                                   {{9, first}, {1000, first / 10}}});

@@ -104,7 +104,7 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
   const CostCurve* fast = curve_of(curves, "fast", Depth::u8, 1, 40);
   REQUIRE(fast);
   CHECK(fast->height == 10);
-  CHECK_FALSE(fast->warpgroups);
+  CHECK(fast->kernel == "");
   REQUIRE(fast->points.size() == 3);
   CHECK(fast->points[1].taps == 25);
   CHECK(fast->points[1].ms == doctest::Approx(1e-6 * 25 * 400));
@@ -134,6 +134,22 @@ TEST_CASE("an older device's best is measured, however much faster the newest st
   CHECK(curve_of(curves, "worst", Depth::u8, 1, 40)->points.size() == 1);
 }
 
+TEST_CASE("curves of kernels that this device does not take are kept, from its own name alone") {
+  Profile before, now;
+  before.gpu = now.gpu = GpuRates{"same", 9, 0, 1, 1e12, 0.3, 1e9, 1e9};
+  before.curves = {{"tensor", Depth::u8, 1, "warps", 640, 480, {{9, 1}}},
+                   {"tensor", Depth::u8, 1, "warpgroups", 640, 480, {{9, 2}}},
+                   {"direct", Depth::u8, 1, "", 640, 480, {{9, 3}}}};
+  now.curves = {{"tensor", Depth::u8, 1, "warpgroups", 640, 480, {{9, 4}}}};
+  Profile other = now;
+  other.gpu->name = "another";
+  keep_other_kernels(now, before);
+  REQUIRE(now.curves.size() == 2);
+  CHECK(now.curves[1].kernel == "warps");
+  keep_other_kernels(other, before);
+  CHECK(other.curves.size() == 1);
+}
+
 TEST_CASE("the rates of this CPU are rates") {
   Machine machine = this_machine();
   const CpuRates rates = measure_cpu(machine, true, [](const std::string&) {});
@@ -157,7 +173,7 @@ TEST_CASE("the summary tells the rates beside those before, and which choices ch
   for (const Depth depth : kDepths)
     for (const int channels : {1, 3})
       for (const auto& [name, ms] : {std::pair{"basic", 1.0}, {"direct", 2.0}})
-        before.curves.push_back({name, depth, channels, false, 640, 480, {{9, ms}}});
+        before.curves.push_back({name, depth, channels, "", 640, 480, {{9, ms}}});
   Profile now = before;
   now.cpu.sample_u8 = 3e-9;
   now.gpu->name = "new GPU";
