@@ -315,6 +315,13 @@ void check(ExplainCommand& command, const Raw& raw) {
     if (*raw.depth == name_of(depth)) command.depth = depth;
 }
 
+void check(TuneCommand& command, const Raw& raw) {
+  command.loudness = loudness_of(raw);
+  require(command.device != name_of(DeviceKind::emulator),
+          "--device=emulator: its time says nothing about a GPU; tune measures cpu or cuda");
+  check_names({.device = command.device}, this_machine());
+}
+
 void check(ListCommand& command, const Raw&) {
   if (!command.topic.empty()) require_choice("topic", command.topic, words_of(kListTopics));
 }

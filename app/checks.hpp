@@ -60,6 +60,7 @@ void check(EdgeCommand& command, const Raw& raw);
 void check(ApplyCommand& command, const Raw& raw);
 void check(CompareCommand& command, const Raw& raw);
 void check(ExplainCommand& command, const Raw& raw);
+void check(TuneCommand& command, const Raw& raw);
 void check(ListCommand& command, const Raw& raw);
 
 }  // namespace convfilt

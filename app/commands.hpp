@@ -15,6 +15,7 @@ void run(const EdgeCommand& command);
 void run(const ApplyCommand& command);
 void run(const CompareCommand& command);
 void run(const ExplainCommand& command);
+void run(const TuneCommand& command);
 void run(const ListCommand& command);
 
 /// Writes a result to standard output; throws IoError where that fails.

@@ -396,6 +396,18 @@ void declare(Grammar& grammar, ExplainCommand& command) {
   grammar.explain_options(command);
 }
 
+void declare(Grammar& grammar, TuneCommand& command) {
+  const char* what = "What to measure";
+  grammar.option(what, "--device", "NAME", command.device,
+                 "auto: the CPU, and the GPU if there is one (default);\ncpu: no GPU; cuda:1: that "
+                 "GPU");
+  grammar.flag(what, "--quick", command.quick, "Fewer masks and runs: a minute instead of four");
+  grammar.option(what, "--output", "FILE", command.output,
+                 "Where the profile goes; - is standard output\n(default: your own profiles, which "
+                 "auto reads first)");
+  grammar.message_options();
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)",
                      false);
@@ -448,6 +460,7 @@ Command parse(int argc, const char* const* argv) {
     if (name == "apply") return parse_as<ApplyCommand>(help, rest);
     if (name == "compare") return parse_as<CompareCommand>(help, rest);
     if (name == "explain") return parse_as<ExplainCommand>(help, rest);
+    if (name == "tune") return parse_as<TuneCommand>(help, rest);
     return parse_as<ListCommand>(help, rest);
   }
   if (name == "help" && rest.size() == 1) {

@@ -46,6 +46,14 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt explain tiled-in --mask 5x5 --tile 16\n"
      "  convfilt explain tiled-out --mask 9x9 --size 1920x1080 --arch sm_89\n"
      "  convfilt explain tiled-in --mask 5x5 --size 64x44 --picture tiles.svg\n"},
+    {"tune", "Measure this machine, so that auto takes what is fastest on it",
+     "Measure this machine, CPU and GPU, so that auto takes what is fastest on it. The profile is\n"
+     "written whole at the end, or not at all; it may change how long a command takes, never its\n"
+     "bytes, but for transforms' roundings where it moves them between CPU and GPU.\n\n"
+     "Examples:\n"
+     "  convfilt tune\n"
+     "  convfilt tune --quick --device cpu\n"
+     "  convfilt tune --output my-gpu.json               to be looked at, or shared\n"},
     {"list", "Strategies, filters and devices to choose from",
      "List what there is to choose from.\n\n"
      "Examples:\n"

@@ -89,6 +89,13 @@ struct ListCommand {
   std::string topic;  ///< one of kListTopics; empty = all
 };
 
+struct TuneCommand {
+  std::string device = "auto";  ///< auto, cpu, or a CUDA device, as in --device
+  bool quick = false;
+  std::string output;  ///< a path; "-" = standard output; empty = the user's profiles
+  Loudness loudness = Loudness::normal;
+};
+
 struct ExplainCommand {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
   std::optional<std::string> mask;  ///< as mask_named() takes it; else 5x5, or 3x3
@@ -106,6 +113,6 @@ struct Answer {
 };
 
 using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
-                             CompareCommand, ExplainCommand, ListCommand>;
+                             CompareCommand, ExplainCommand, TuneCommand, ListCommand>;
 
 }  // namespace convfilt

@@ -1,30 +1,83 @@
 #include "src/auto/cheapest.hpp"
 
-#include <cstdio>
-
-#include "src/auto/gpu_cost.hpp"
+#include <array>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <tuple>
+#include <vector>
 
 namespace convfilt {
+namespace {
 
-Preferred cheapest(Family family, int major, const Problem& problem, const Machine& machine) {
-  struct {
-    const Strategy* strategy = nullptr;
-    double time = 0;
-  } best, without_fft;
-  for (const Strategy* strategy : machine.strategies) {
-    if (strategy->family != family || !strategy->runs_on(DeviceKind::cuda)) continue;
-    const auto time = microseconds_of(*strategy, problem, major);
-    if (!time || major < strategy->needs.major || !strategy->refusal(problem).empty()) continue;
-    if (!best.strategy || *time < best.time) best = {strategy, *time};
-    if (strategy->needs.fft) continue;
-    if (!without_fft.strategy || *time < without_fft.time) without_fft = {strategy, *time};
+/// On a GPU coarse grids take less time than a transform from some 1.4 to 2.3 million samples of
+/// the result on, by depth; a smaller picture does not fill the device with them.
+constexpr double kLeastCoarseSamples = 2e6;
+
+/// Blocks of a smaller result do not fill a GPU: one transform of all of it takes less time up to
+/// some 0.5 to 1 million pixels.
+constexpr double kMostWholePixels = 0.8e6;
+
+/// A block must be larger than the mask, so that under larger ones most of each block is halo, and
+/// one transform of the whole picture takes less time.
+constexpr double kMostBlockWeights = 257.0 * 257;
+
+/// What is tried first, second and third.
+std::array<std::string_view, 3> order_of_transforms(const Problem& problem) {
+  const double pixels = double(problem.out_width()) * problem.out_height();
+  const double weights = double(problem.mask.width) * problem.mask.height;
+  const bool whole = pixels <= kMostWholePixels || weights > kMostBlockWeights;
+  const bool coarse = pixels * problem.channels >= kLeastCoarseSamples;
+  const std::string_view first = whole ? "fft" : "overlap-save";
+  const std::string_view second = whole ? "overlap-save" : "fft";
+  if (coarse) return {"coarse", first, second};
+  return {first, second, "coarse"};
+}
+
+/// The strategies of the family that run on the device and take the problem.
+std::vector<const Strategy*> candidates(Family family, const CudaDevice& device,
+                                        const Problem& problem, const Machine& machine) {
+  std::vector<const Strategy*> found;
+  const auto add = [&](const Strategy& strategy) {
+    if (strategy.family == family && strategy.runs_on(DeviceKind::cuda) &&
+        device.major >= strategy.needs.major && strategy.refusal(problem).empty())
+      found.push_back(&strategy);
+  };
+  if (family != Family::transform) {
+    for (const Strategy* strategy : machine.strategies) add(*strategy);
+    return found;
   }
-  if (!best.strategy) return {};
-  if (best.strategy->needs.fft && without_fft.strategy && !machine.fft_missing().empty())
-    best = without_fft;
-  char text[64];
-  std::snprintf(text, sizeof text, ", some %.2g ms on an H200", best.time / 1e3);
-  return {best.strategy, text};
+  for (const std::string_view name : order_of_transforms(problem))
+    for (const Strategy* strategy : machine.strategies)
+      if (strategy->name == name) add(*strategy);
+  // cuFFT is asked for last: loading it takes long.
+  if (found.empty() || !found.front()->needs.fft) return found;
+  std::vector<const Strategy*> without;
+  for (const Strategy* strategy : found)
+    if (!strategy->needs.fft) without.push_back(strategy);
+  return without.empty() || machine.fft_missing().empty() ? found : without;
+}
+
+}  // namespace
+
+Cheapest cheapest(Family family, const CudaDevice& device, const Problem& problem,
+                  const Machine& machine, const Profile* profile) {
+  const auto ms_of = [&](const Strategy& strategy) {
+    return profile ? profile->ms_of(strategy, problem, device) : std::nullopt;
+  };
+  const std::vector<const Strategy*> found = candidates(family, device, problem, machine);
+  if (found.empty()) return {};
+  if (family == Family::transform) return {found.front(), ms_of(*found.front())};
+  Cheapest best;
+  for (const Strategy* strategy : found) {
+    const auto ms = ms_of(*strategy);
+    if (ms && (!best.ms || *ms < *best.ms)) best = {strategy, ms};
+  }
+  if (best.strategy) return best;
+  for (const Strategy* strategy : found)
+    if (!best.strategy || strategy->needs.major >= best.strategy->needs.major)
+      best = {strategy, std::nullopt};
+  return best;
 }
 
 }  // namespace convfilt

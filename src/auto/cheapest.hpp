@@ -1,19 +1,23 @@
 /// Which strategy of a family auto takes on a GPU.
 #pragma once
 
-#include <string>
+#include <optional>
 
 #include "src/auto/choice.hpp"
 
 namespace convfilt {
 
-struct Preferred {
-  const Strategy* strategy = nullptr;
-  std::string cost;  ///< why this one, for a GPU; else empty
+struct Cheapest {
+  const Strategy* strategy = nullptr;  ///< null where no strategy of the family runs there
+  std::optional<double> ms;            ///< of its kernels, where the profile knows
 };
 
-/// Of the family on CUDA, for a device of that compute capability: what takes least time. Where
-/// cuFFT is missing, what needs none, if that takes the problem. No strategy: none does.
-Preferred cheapest(Family family, int major, const Problem& problem, const Machine& machine);
+/// Among direct and separable strategies the one with the least time by the profile: they give the
+/// same bytes. Among transforms, whose bytes may differ by a rounding, the problem alone decides,
+/// by kTransform and what stands beside it. Where cuFFT is missing, what needs none, if that takes
+/// the problem. Without a profile, or where it knows no strategy that takes the problem: what needs
+/// the newest device, and of these the last in the registry.
+Cheapest cheapest(Family family, const CudaDevice& device, const Problem& problem,
+                  const Machine& machine, const Profile* profile);
 
 }  // namespace convfilt

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <optional>
 #include <thread>
 
 #include "kernels/backend/fft_missing.hpp"
 #include "kernels/contract/arithmetic.hpp"
+#include "kernels/cpu/peak.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/auto/estimate.hpp"
@@ -71,9 +73,9 @@ void check_settings(const Strategy* strategy, const Tuning& tuning) {
     if (tuning[setting] != 0) require_setting(strategy, setting);
 }
 
-Preferred preferred(Family family, DeviceKind kind, int major, const Problem& problem,
-                    const Machine& machine) {
-  if (kind == DeviceKind::cuda) return cheapest(family, major, problem, machine);
+/// Off the GPU; null where nothing of the family takes the problem there.
+const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
+                          const Machine& machine) {
   const bool on_cpu = kind == DeviceKind::cpu;
   std::span<const std::string_view> names = kSeparable;
   if (family == Family::direct)
@@ -85,17 +87,34 @@ Preferred preferred(Family family, DeviceKind kind, int major, const Problem& pr
   }
   for (std::string_view name : names) {
     const Strategy* strategy = find(machine, name);
-    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty())
-      return {strategy, ""};
+    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty()) return strategy;
   }
-  return {};
+  return nullptr;
 }
 
-/// Of a CUDA device that is there; of a new one where nobody asked yet.
-int capability_of(int ordinal, const Machine& machine) {
-  for (const CudaDevice& device : machine.cuda().devices)
-    if (device.ordinal == ordinal) return device.major;
-  return kTensorCoreMajor;
+struct Preferred {
+  const Strategy* strategy = nullptr;
+  std::string cost;  ///< why this one, for a GPU; else empty
+};
+
+/// On a CUDA device that is there.
+Preferred preferred_on_gpu(Family family, int ordinal, const Problem& problem,
+                           const Machine& machine) {
+  const CudaDevice& device = machine.cuda().devices.at(std::size_t(ordinal));
+  const Profile* profile = profile_for(machine.profiles(), device);
+  const Cheapest found = cheapest(family, device, problem, machine, profile);
+  if (!found.ms) return {found.strategy, profile ? "" : ", without a profile"};
+  char text[64];
+  std::snprintf(text, sizeof text, ", some %.2g ms by ", *found.ms);
+  return {found.strategy, text + told(*profile, device)};
+}
+
+/// The GPU that is there for all that is known before the driver is asked.
+CudaDevice likely_gpu(const Machine& machine) {
+  if (const Profile* profile = likely_profile(machine.profiles())) return device_of(*profile->gpu);
+  CudaDevice device;
+  device.major = kTensorCoreMajor;
+  return device;
 }
 
 /// Throws DeviceError unless CUDA device `ordinal` is there.
@@ -120,15 +139,20 @@ struct Verdict {
   std::string why;
 };
 
-Verdict weigh(const Problem& problem, Family family, int runs, const Request& request,
-              const Machine& machine) {
+/// `kernel_ms`: what a GPU's kernels take for one picture, by the likely profile.
+Verdict weigh(const Problem& problem, Family family, int runs, double kernel_ms,
+              const Request& request, const Machine& machine) {
   const int threads = useful_threads(request.threads, machine);
   const Work work = work_of(problem, family, runs);
-  const std::string estimate = "estimated " + in_words(cpu_seconds(work, threads)) + " on " +
-                               std::to_string(threads) +
-                               (threads == 1 ? " CPU thread, " : " CPU threads, ") +
-                               in_words(cuda_seconds(work)) + " on a GPU";
-  if (!cuda_pays(work, threads)) return {false, estimate};
+  const double on_cpu = cpu_seconds(work, threads, cpu_rates(machine));
+  std::string estimate = "estimated " + in_words(on_cpu) + " on " + std::to_string(threads) +
+                         (threads == 1 ? " CPU thread" : " CPU threads");
+  const Profile* profile = likely_profile(machine.profiles());
+  if (!profile) return {false, estimate + ", and no profile of a GPU"};
+  const double on_gpu = cuda_seconds(work, *profile->gpu, runs * kernel_ms / 1e3);
+  estimate +=
+      ", " + in_words(on_gpu) + " on a GPU (by " + told(*profile, device_of(*profile->gpu)) + ")";
+  if (on_cpu <= on_gpu) return {false, estimate};
   if (has_cuda(machine)) return {true, estimate};
   return {false, estimate + ", but there is none"};
 }
@@ -151,9 +175,9 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   const std::string by_mask =
       "family " + std::string(name_of(family)) + reason_of(problem, family, request.finite);
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
-    const bool cuda = kind == DeviceKind::cuda;
-    const int major = cuda ? capability_of(wanted.ordinal, machine) : kTensorCoreMajor;
-    const Preferred found = preferred(family, kind, major, problem, machine);
+    const Preferred found = kind == DeviceKind::cuda
+                                ? preferred_on_gpu(family, wanted.ordinal, problem, machine)
+                                : Preferred{preferred(family, kind, problem, machine), ""};
     if (found.strategy)
       return {found.strategy, kind, wanted.ordinal, by_mask + why + found.cost, ""};
     std::vector<std::string> others;
@@ -172,15 +196,16 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   // cuFFT is asked for where a GPU pays: loading it takes longer than small pictures do.
   Machine with_fft = machine;
   with_fft.fft_missing = [] { return std::string(); };
-  const Strategy* gpus = cheapest(family, kTensorCoreMajor, problem, with_fft).strategy;
-  if (!gpus)
+  const CudaDevice likely = likely_gpu(machine);
+  const Profile* profile = likely_profile(machine.profiles());
+  const Cheapest gpus = cheapest(family, likely, problem, with_fft, profile);
+  if (!gpus.strategy)
     return take(DeviceKind::cpu,
                 machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
-  const Verdict verdict = weigh(problem, family, runs, request, machine);
-  if (verdict.cuda && gpus->needs.fft)
+  const Verdict verdict = weigh(problem, family, runs, gpus.ms.value_or(0), request, machine);
+  if (verdict.cuda && gpus.strategy->needs.fft)
     if (const std::string missing = machine.fft_missing();
-        !missing.empty() &&
-        cheapest(family, kTensorCoreMajor, problem, machine).strategy->needs.fft)
+        !missing.empty() && cheapest(family, likely, problem, machine, profile).strategy->needs.fft)
       return take(DeviceKind::cpu, verdict.why + ", but " + missing);
   return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
 }
@@ -211,7 +236,9 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   if (strategy.runs_on(DeviceKind::cpu)) {
     if (!on_cuda) return {&strategy, DeviceKind::cpu, 0, "strategy as asked", ""};
     const Family family = strategy.family_of(request.tuning);
-    Verdict verdict = weigh(problem, family, runs, request, machine);
+    const Profile* profile = likely_profile(machine.profiles());
+    const auto ms = profile ? profile->ms_of(strategy, problem, likely_gpu(machine)) : std::nullopt;
+    Verdict verdict = weigh(problem, family, runs, ms.value_or(0), request, machine);
     if (verdict.cuda && strategy.needs.fft && family == Family::transform)
       if (const std::string missing = machine.fft_missing(); !missing.empty())
         verdict = {false, verdict.why + ", but " + missing};
@@ -249,6 +276,11 @@ int useful_threads(int wanted, const Machine& machine) {
   return wanted > 0 ? std::min(wanted, machine.cores) : machine.cores;
 }
 
+CpuRates cpu_rates(const Machine& machine) {
+  const Profile* profile = profile_for(machine.profiles(), cpu::name());
+  return profile ? profile->cpu : CpuRates{};
+}
+
 Wanted wanted_device(const std::string& device, const Machine& machine) {
   const Wanted wanted = parse_device(device);
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, device);
@@ -256,8 +288,9 @@ Wanted wanted_device(const std::string& device, const Machine& machine) {
 }
 
 Machine this_machine() {
-  return {strategies(), int(std::max(1u, std::thread::hardware_concurrency())), built_with_cuda(),
-          cuda_devices, cuda_fft_missing};
+  return {strategies(),      int(std::max(1u, std::thread::hardware_concurrency())),
+          built_with_cuda(), cuda_devices,
+          cuda_fft_missing,  known_profiles};
 }
 
 void check_names(const Request& request, const Machine& machine) {

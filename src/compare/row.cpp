@@ -72,9 +72,9 @@ Trial try_patiently(const Bench& bench, const Contender& contender, const Locati
   const int threads = useful_threads(bench.options.threads, bench.machine);
   const Family family = contender.strategy->family_of(contender.tuning);
   const Work work = work_of(bench.pieces.whole(), family);
-  const double whole_ms =
-      1e3 * (location.kind == DeviceKind::emulator ? emulator_seconds(work, threads)
-                                                   : cpu_seconds(work, threads));
+  const double whole_ms = 1e3 * (location.kind == DeviceKind::emulator
+                                     ? emulator_seconds(work, threads)
+                                     : cpu_seconds(work, threads, cpu_rates(bench.machine)));
   const auto estimate = [&](const PieceSize& size) {
     return whole_ms * size.outputs / sizes.back().outputs;
   };

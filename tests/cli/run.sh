@@ -13,6 +13,8 @@ repository=$(cd "$here/../.." && pwd)
 export CONVFILT=${CONVFILT:-$repository/build/release/bin/convfilt}
 [ -x "$CONVFILT" ] || { echo "tests/cli/run.sh: no program at $CONVFILT; build it, or set CONVFILT" >&2; exit 1; }
 CONVFILT=$(realpath "$CONVFILT")
+# The user's own profiles would change what -v says.
+export CONVFILT_PROFILES=${CONVFILT_PROFILES:-$repository/src/auto/profiles}
 export LC_ALL=C TZ=UTC
 export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$repository/filters}
 work=$(mktemp -d) || exit 1

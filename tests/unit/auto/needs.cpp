@@ -8,6 +8,7 @@
 #include "src/auto/choice.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/compare/row.hpp"
+#include "tests/support/profiles.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
@@ -39,8 +40,12 @@ struct Invented {
     for (const int major : majors)
       cuda.devices.push_back({int(cuda.devices.size()), "invented", major, 5, 100, 1});
     for (const Strategy& strategy : some_strategies()) strategies.push_back(&strategy);
-    machine = {strategies, 1, true, [this]() -> const CudaDevices& { return cuda; },
-               [this] { return ++fft_asked, fft_missing; }};
+    machine = {strategies,
+               1,
+               true,
+               [this]() -> const CudaDevices& { return cuda; },
+               [this] { return ++fft_asked, fft_missing; },
+               shipped_profiles};
   }
 
   Choice choose(const Problem& problem, const std::string& strategy, int runs = 1) const {

@@ -1,0 +1,258 @@
+#include "src/auto/profile.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "kernels/contract/separable.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+
+namespace convfilt {
+namespace {
+
+using Json = nlohmann::json;
+using OrderedJson = nlohmann::ordered_json;
+
+constexpr std::string_view kFormat = "convfilt profile 1";
+
+/// Linear between the points; beyond the last in proportion to the taps. A single point stands for
+/// every mask: a strategy was measured once only if its time hardly depends on the mask.
+double ms_at(const std::vector<CostPoint>& points, double taps) {
+  if (points.size() == 1 || taps <= points.front().taps) return points.front().ms;
+  for (std::size_t k = 1; k < points.size(); ++k) {
+    const CostPoint &low = points[k - 1], &high = points[k];
+    if (taps <= high.taps)
+      return low.ms + (taps - low.taps) / (high.taps - low.taps) * (high.ms - low.ms);
+  }
+  return points.back().ms * taps / points.back().taps;
+}
+
+/// Where in a file something is wrong, and what.
+struct Fault {
+  std::string place, what;
+};
+
+/// A value in the file, and the way to it.
+class Place {
+ public:
+  Place(const Json& json, std::string way) : json_(json), way_(std::move(way)) {}
+
+  [[noreturn]] void fail(const std::string& what) const { throw Fault{way_, what}; }
+
+  bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
+
+  Place at(const char* key) const {
+    if (!json_.is_object()) fail("is no object");
+    const auto found = json_.find(key);
+    if (found == json_.end()) fail("lacks \"" + std::string(key) + "\"");
+    return {*found, way_.empty() ? key : way_ + "." + key};
+  }
+
+  std::vector<Place> items() const {
+    if (!json_.is_array()) fail("is no list");
+    std::vector<Place> places;
+    for (std::size_t k = 0; k < json_.size(); ++k)
+      places.emplace_back(json_[k], way_ + "[" + std::to_string(k) + "]");
+    return places;
+  }
+
+  std::string text() const {
+    if (!json_.is_string()) fail("is no text");
+    return json_.get<std::string>();
+  }
+
+  double above_zero() const {
+    const double value = json_.is_number() ? json_.get<double>() : 0;
+    if (!(value > 0) || !std::isfinite(value)) fail("is no number above 0");
+    return value;
+  }
+
+  int whole(int least, int most) const {
+    const bool fits =
+        json_.is_number_integer() && json_.get<double>() >= least && json_.get<double>() <= most;
+    if (!fits) fail("is no whole number, " + std::to_string(least) + " to " + std::to_string(most));
+    return json_.get<int>();
+  }
+
+ private:
+  const Json& json_;
+  std::string way_;
+};
+
+CpuRates cpu_from(const Place& place) {
+  return {place.at("name").text(),
+          place.at("sample_u8_s").above_zero(),
+          place.at("sample_wide_s").above_zero(),
+          place.at("multiply_add_u8_s").above_zero(),
+          place.at("multiply_add_wide_s").above_zero(),
+          place.at("transform_sample_s").above_zero()};
+}
+
+GpuRates gpu_from(const Place& place) {
+  return {place.at("name").text(),
+          place.at("major").whole(1, 1000),
+          place.at("minor").whole(0, 1000),
+          place.at("multiprocessors").whole(1, 1'000'000),
+          place.at("copy_bytes_per_s").above_zero(),
+          place.at("context_s").above_zero(),
+          place.at("upload_bytes_per_s").above_zero(),
+          place.at("download_bytes_per_s").above_zero()};
+}
+
+Depth depth_from(const Place& place) {
+  const std::string name = place.text();
+  for (const Depth depth : kDepths)
+    if (name == name_of(depth)) return depth;
+  place.fail("is no depth: u8, u16 or f32");
+}
+
+CostCurve curve_from(const Place& place) {
+  CostCurve curve;
+  curve.strategy = place.at("strategy").text();
+  curve.depth = depth_from(place.at("depth"));
+  curve.channels = place.at("channels").whole(1, 4);
+  if (place.has("kernel")) curve.kernel = place.at("kernel").text();
+  curve.width = place.at("width").whole(1, 1 << 20);
+  curve.height = place.at("height").whole(1, 1 << 20);
+  for (const Place& item : place.at("taps_ms").items()) {
+    const std::vector<Place> pair = item.items();
+    if (pair.size() != 2) item.fail("is no pair of taps and milliseconds");
+    const CostPoint point{pair[0].above_zero(), pair[1].above_zero()};
+    if (!curve.points.empty() && point.taps <= curve.points.back().taps)
+      item.fail("has no more taps than the point before it");
+    curve.points.push_back(point);
+  }
+  if (curve.points.empty()) place.at("taps_ms").fail("is empty");
+  return curve;
+}
+
+/// Five digits are more than a measurement has.
+double rounded(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.5g", value);
+  return std::strtod(text, nullptr);
+}
+
+OrderedJson json_of(const CpuRates& cpu) {
+  return {{"name", cpu.name},
+          {"sample_u8_s", rounded(cpu.sample_u8)},
+          {"sample_wide_s", rounded(cpu.sample_wide)},
+          {"multiply_add_u8_s", rounded(cpu.multiply_add_u8)},
+          {"multiply_add_wide_s", rounded(cpu.multiply_add_wide)},
+          {"transform_sample_s", rounded(cpu.transform_sample)}};
+}
+
+OrderedJson json_of(const GpuRates& gpu) {
+  return {{"name", gpu.name},
+          {"major", gpu.major},
+          {"minor", gpu.minor},
+          {"multiprocessors", gpu.multiprocessors},
+          {"copy_bytes_per_s", rounded(gpu.copy_rate)},
+          {"context_s", rounded(gpu.context_seconds)},
+          {"upload_bytes_per_s", rounded(gpu.upload_rate)},
+          {"download_bytes_per_s", rounded(gpu.download_rate)}};
+}
+
+OrderedJson json_of(const CostCurve& curve) {
+  OrderedJson json = {
+      {"strategy", curve.strategy}, {"depth", name_of(curve.depth)}, {"channels", curve.channels}};
+  if (!curve.kernel.empty()) json["kernel"] = curve.kernel;
+  json["width"] = curve.width;
+  json["height"] = curve.height;
+  OrderedJson points = OrderedJson::array();
+  for (const CostPoint& point : curve.points)
+    points.push_back(OrderedJson::array({point.taps, rounded(point.ms)}));
+  json["taps_ms"] = std::move(points);
+  return json;
+}
+
+}  // namespace
+
+double taps_of(const Strategy& strategy, const Problem& problem) {
+  if (strategy.multiply_adds) return strategy.multiply_adds(problem);
+  if (strategy.family == Family::separable) return separable_taps(problem);
+  return double(problem.mask.width) * problem.mask.height;
+}
+
+std::optional<double> Profile::ms_of(const Strategy& strategy, const Problem& problem,
+                                     const CudaDevice& device) const {
+  std::vector<const CostCurve*> all, found;
+  for (const CostCurve& curve : curves)
+    if (curve.strategy == strategy.name && curve.depth == problem.depth &&
+        (curve.channels > 1) == (problem.channels > 1))
+      all.push_back(&curve);
+  if (all.empty()) return {};
+  const auto add_those_of = [&](std::string_view kernel) {
+    for (const CostCurve* curve : all)
+      if (curve->kernel == kernel) found.push_back(curve);
+  };
+  add_those_of(strategy.kernel_for ? strategy.kernel_for(problem, device) : "");
+  if (found.empty()) add_those_of(all.front()->kernel);
+  std::stable_sort(found.begin(), found.end(), [](const CostCurve* one, const CostCurve* other) {
+    return one->pixels() < other->pixels();
+  });
+  const double taps = taps_of(strategy, problem);
+  const double pixels = double(problem.out_width()) * problem.out_height();
+  const CostCurve *low = found.front(), *high = nullptr;
+  const double low_ms = ms_at(low->points, taps);
+  if (pixels <= low->pixels()) return low_ms;
+  if (found.size() == 1) return low_ms * pixels / low->pixels();
+  // The two sizes around the problem's, or the two largest.
+  for (std::size_t k = 1; k < found.size(); ++k) {
+    low = found[k - 1];
+    high = found[k];
+    if (pixels <= high->pixels()) break;
+  }
+  const double from = ms_at(low->points, taps), to = ms_at(high->points, taps);
+  return from + (to - from) * (pixels - low->pixels()) / (high->pixels() - low->pixels());
+}
+
+Profile parse_profile(std::string_view json, const std::string& path) {
+  const std::string named = "profile " + printable_name(path) + ": ";
+  const std::string remedy = "; mend it, or write it anew with convfilt tune";
+  try {
+    const Json whole = Json::parse(json);
+    const Place top(whole, "");
+    if (top.at("format").text() != kFormat)
+      top.at("format").fail("is not \"" + std::string(kFormat) + "\"");
+    Profile profile;
+    profile.path = path;
+    profile.cpu = cpu_from(top.at("cpu"));
+    if (top.has("gpu")) profile.gpu = gpu_from(top.at("gpu"));
+    for (const Place& item : top.at("curves").items()) profile.curves.push_back(curve_from(item));
+    return profile;
+  } catch (const Fault& fault) {
+    throw IoError(named + (fault.place.empty() ? "the file" : fault.place) + " " + fault.what +
+                  remedy);
+  } catch (const Json::parse_error& error) {
+    throw IoError(named + "no JSON at byte " + std::to_string(error.byte) + remedy);
+  }
+}
+
+Profile load_profile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  if (!file || !text)
+    throw IoError("profile " + printable_name(path) + ": cannot be read; check its rights");
+  return parse_profile(text.str(), path);
+}
+
+std::string to_json(const Profile& profile) {
+  std::string text =
+      "{\n  \"format\": " + Json(kFormat).dump() + ",\n  \"cpu\": " + json_of(profile.cpu).dump();
+  if (profile.gpu) text += ",\n  \"gpu\": " + json_of(*profile.gpu).dump();
+  text += ",\n  \"curves\": [";
+  bool first = true;
+  for (const CostCurve& curve : profile.curves) {
+    text += (first ? "\n    " : ",\n    ") + json_of(curve).dump();
+    first = false;
+  }
+  return text + (first ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+}  // namespace convfilt

@@ -1,0 +1,168 @@
+#include "src/auto/profiles.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <tuple>
+
+#include "src/auto/shipped_profiles.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/log.hpp"
+#include "src/base/source_text.hpp"
+
+namespace convfilt {
+namespace {
+
+namespace fs = std::filesystem;
+
+void append(std::vector<Profile>& profiles, std::vector<Profile> more) {
+  std::move(more.begin(), more.end(), std::back_inserter(profiles));
+}
+
+/// Empty where the environment has no place for the user's files.
+std::string users_folder() {
+  const auto named = [](const char* variable) {
+    const char* value = std::getenv(variable);
+    return std::string(value && *value == '/' ? value : "");
+  };
+  if (const std::string cache = named("XDG_CACHE_HOME"); !cache.empty())
+    return cache + "/convfilt/profiles";
+  const std::string home = named("HOME");
+  return home.empty() ? "" : home + "/.cache/convfilt/profiles";
+}
+
+std::vector<Profile> shipped_profiles() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  for (const fs::path& folder :
+       {error ? fs::path() : program.parent_path() / CONVFILT_PROFILES_FROM_PROGRAM,
+        fs::path(CONVFILT_SOURCE_PROFILES)})
+    if (!folder.empty() && fs::is_directory(folder, error)) return profiles_in(folder, false);
+  std::vector<Profile> profiles;
+  for (const auto& [name, json] : kShippedProfiles)
+    profiles.push_back(parse_profile(json, std::string(name)));
+  return profiles;
+}
+
+std::vector<Profile> find_profiles() {
+  if (const char* named = std::getenv("CONVFILT_PROFILES"); named && *named) {
+    std::error_code error;
+    if (!fs::is_directory(named, error))
+      throw UsageError("CONVFILT_PROFILES: '" + printable_name(named) +
+                       "' is not a folder; name a folder with profiles, or unset it");
+    return profiles_in(named, false);
+  }
+  std::vector<Profile> profiles;
+  if (const std::string users = users_folder(); !users.empty()) profiles = profiles_in(users, true);
+  append(profiles, shipped_profiles());
+  return profiles;
+}
+
+/// Bytes a second that a profile's memory moves over those of a device's, at least 1; 1 where
+/// either is not known.
+double memory_ratio(const GpuRates& gpu, const CudaDevice& device) {
+  if (device.memory_rate <= 0) return 1;
+  const double ratio = gpu.copy_rate / device.memory_rate;
+  return std::max(ratio, 1 / ratio);
+}
+
+std::string capability(int major, int minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+}  // namespace
+
+const std::vector<Profile>& known_profiles() {
+  static const std::vector<Profile> known = find_profiles();
+  return known;
+}
+
+std::vector<Profile> profiles_in(const std::string& folder, bool users) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->path().extension() == ".json") paths.push_back(entry->path().string());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Profile> profiles;
+  for (const std::string& path : paths) {
+    try {
+      profiles.push_back(load_profile(path));
+      profiles.back().users = users;
+    } catch (const IoError& broken) {
+      log_warning(broken.what());
+    }
+  }
+  return profiles;
+}
+
+std::string users_profile_path(const std::string& name) {
+  const std::string folder = users_folder();
+  if (folder.empty())
+    throw UsageError(
+        "neither XDG_CACHE_HOME nor HOME names a folder for the profile; add --output FILE");
+  std::string file;
+  for (const unsigned char c : name) {
+    if (std::isalnum(c)) {
+      file += char(std::tolower(c));
+    } else if (!file.empty() && file.back() != '-') {
+      file += '-';
+    }
+  }
+  while (file.ends_with('-')) file.pop_back();
+  return folder + "/" + (file.empty() ? "profile" : file) + ".json";
+}
+
+const Profile* profile_for(std::span<const Profile> profiles, const CudaDevice& device) {
+  const auto distance = [&](const GpuRates& gpu) {
+    return std::tuple(gpu.name != device.name, std::abs(gpu.major - device.major),
+                      memory_ratio(gpu, device), std::abs(gpu.minor - device.minor));
+  };
+  const Profile* nearest = nullptr;
+  for (const Profile& profile : profiles)
+    if (profile.gpu && (!nearest || distance(*profile.gpu) < distance(*nearest->gpu)))
+      nearest = &profile;
+  return nearest;
+}
+
+const Profile* profile_for(std::span<const Profile> profiles, const std::string& processor) {
+  for (const Profile& profile : profiles)
+    if (profile.cpu.name == processor) return &profile;
+  return profiles.empty() ? nullptr : &profiles.front();
+}
+
+const Profile* likely_profile(std::span<const Profile> profiles) {
+  for (const Profile& profile : profiles)
+    if (profile.gpu) return &profile;
+  return nullptr;
+}
+
+CudaDevice device_of(const GpuRates& rates) {
+  CudaDevice device;
+  device.name = rates.name;
+  device.major = rates.major;
+  device.minor = rates.minor;
+  device.multiprocessors = rates.multiprocessors;
+  return device;
+}
+
+std::string told(const Profile& profile, const CudaDevice& device) {
+  const std::string whose =
+      (profile.users ? "this machine's profile of " : "the shipped profile of ") + profile.name();
+  if (!profile.gpu || profile.gpu->name == device.name) return whose;
+  std::string memory;
+  if (device.memory_rate > 0) {
+    char text[64];
+    std::snprintf(text, sizeof text, ", memory of %.1f for %.1f TB/s",
+                  profile.gpu->copy_rate / 1e12, device.memory_rate / 1e12);
+    memory = text;
+  }
+  return whose + ", the nearest to this " + device.name + " (compute capability " +
+         capability(profile.gpu->major, profile.gpu->minor) + " for " +
+         capability(device.major, device.minor) + memory + ")";
+}
+
+}  // namespace convfilt

@@ -1,0 +1,44 @@
+/// Which profiles there are, and which of them speaks for a device.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/auto/profile.hpp"
+
+namespace convfilt {
+
+/// The user's profiles, then those shipped with the program: beside the installed filters, else in
+/// the source tree, else as they were when the program was built. Where CONVFILT_PROFILES names a
+/// folder, those in it alone. Read once. A broken file is warned of and left out.
+const std::vector<Profile>& known_profiles();
+
+/// Those in a folder, by file name. A broken file is warned of and left out.
+std::vector<Profile> profiles_in(const std::string& folder, bool users);
+
+/// Where `tune` writes the profile of a device or processor of that name: in
+/// $XDG_CACHE_HOME/convfilt/profiles, or below ~/.cache. Throws UsageError where there is no such
+/// place.
+std::string users_profile_path(const std::string& name);
+
+/// The profile for a GPU: one of its name; else of the nearest compute capability, by its first
+/// number and then by the rates of their memories and the second number, which are known without
+/// measuring. Of equals the first. Null where no profile has a GPU.
+const Profile* profile_for(std::span<const Profile> profiles, const CudaDevice& device);
+
+/// The profile for a processor: one of its name, else the first. Null where there is none.
+const Profile* profile_for(std::span<const Profile> profiles, const std::string& processor);
+
+/// The GPU that is most likely here as long as nobody asked the driver: of the first profile that
+/// has one; null where none has.
+const Profile* likely_profile(std::span<const Profile> profiles);
+
+/// A device as its profile knows it.
+CudaDevice device_of(const GpuRates& rates);
+
+/// "this machine's profile of NVIDIA H200", or "the shipped profile of NVIDIA H200, the nearest to
+/// this NVIDIA A100 (compute capability 9.0 for 8.0, memory of 4.1 for 2.0 TB/s)".
+std::string told(const Profile& profile, const CudaDevice& device);
+
+}  // namespace convfilt

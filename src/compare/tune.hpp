@@ -1,0 +1,54 @@
+/// Measures a machine for `auto`: the profile that `convfilt tune` writes. It stands in this room
+/// since measuring needs pictures and masks, which `auto` does without.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "src/auto/choice.hpp"
+#include "src/compare/measure.hpp"
+
+namespace convfilt {
+
+/// What is measured on a GPU: every depth, grey and in colour, at these sizes under these masks.
+struct TuneGrid {
+  struct Size {
+    int width, height;
+  };
+  std::vector<Size> sizes;              ///< by rising pixels
+  std::vector<int> squares;             ///< sides of masks of full rank, rising
+  std::vector<int> lines;               ///< sides of masks of rank 1, rising
+  std::vector<int> transforms, smooth;  ///< sides of masks for transforms, and for coarse grids
+  int runs = 21;                        ///< of a kernel, at most
+  double budget_ms = 100;               ///< for them; but three
+};
+
+/// Some four minutes on an H200; quick: one.
+TuneGrid tune_grid(bool quick);
+
+/// Measures this machine's CPU on one core.
+CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progress);
+
+/// Measures what a GPU takes besides kernels. `start`: when CUDA was first asked for its devices,
+/// which is where its start-up time begins. Throws DeviceError where the device fails.
+GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_point start,
+                     const Machine& machine, const Progress& progress);
+
+/// Times all that `auto` may take on that device: direct and separable strategies, and the
+/// transforms of its fixed order. A strategy that takes four times as long as the best that an
+/// older device has is not measured with larger masks.
+std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
+                                      const TuneGrid& grid, const Progress& progress);
+
+/// Keeps what an earlier profile of a GPU of the same name knows of kernels at sizes that `now`
+/// lacks: this device and build take another kernel there, but older devices go by this profile,
+/// too.
+void keep_other_kernels(Profile& now, const Profile& before);
+
+/// What the new profile says beside the one that spoke before, in lines: the rates, and how many
+/// choices of the grid change, the first of them by name. `before` may be null.
+std::string changes(const Profile* before, const Profile& now, const CudaDevice* device,
+                    const Machine& machine);
+
+}  // namespace convfilt

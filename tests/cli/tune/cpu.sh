@@ -1,0 +1,22 @@
+# A profile of the CPU: written to the user's cache, or where --output says; then -v names it.
+export XDG_CACHE_HOME=$PWD/cache
+unset CONVFILT_PROFILES
+convfilt tune --device cpu --quick >summary 2>said
+grep -q '^CPU: ' summary || fail "$(cat summary)"
+grep -q '(before: ' summary || fail "$(cat summary)"
+grep -q '^GPU: none was measured$' summary || fail "$(cat summary)"
+[ "$(ls cache/convfilt/profiles | wc -l)" = 1 ] || fail "$(ls cache/convfilt/profiles)"
+grep -q 'wrote the profile of .* to .*/cache/convfilt/profiles/.*\.json$' said || fail "$(cat said)"
+mine=$(echo cache/convfilt/profiles/*.json)
+convfilt tune --device cpu --quick --output=- >out.json
+grep -q '"format": "convfilt profile 1"' out.json || fail "$(cat out.json)"
+convfilt tune --device cpu --quick --output my.json -q >/dev/null 2>said
+[ ! -s said ] || fail "$(cat said)"
+# Whatever it says, the bytes are the same; a profile that is broken is named, and left out.
+convfilt apply gaussian5 samples/camera.png before.pgm
+sed 's/\("sample_u8_s":\)[^,]*/\1 1000/' my.json >"$mine"
+convfilt apply gaussian5 samples/camera.png after.pgm
+same before.pgm after.pgm
+echo '{' >"$mine"
+try apply gaussian5 samples/camera.png after.pgm -v
+same before.pgm after.pgm

@@ -1,0 +1,219 @@
+/// Profiles: what a file must have, which of them speaks for a device, and what is between points.
+#include "src/auto/profile.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "kernels/registry.hpp"
+#include "src/auto/profiles.hpp"
+#include "src/base/errors.hpp"
+#include "tests/support/profiles.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+const std::string kCpu =
+    R"("cpu": {"name": "a CPU", "sample_u8_s": 1e-9, "sample_wide_s": 2e-9, "multiply_add_u8_s": 1e-11,
+       "multiply_add_wide_s": 3e-11, "transform_sample_s": 5e-8})";
+const std::string kGpu =
+    R"("gpu": {"name": "a GPU", "major": 8, "minor": 6, "multiprocessors": 84, "copy_bytes_per_s": 7e11,
+       "context_s": 0.2, "upload_bytes_per_s": 1e10, "download_bytes_per_s": 1.1e10})";
+
+std::string file_with(const std::string& curves, const std::string& gpu = kGpu) {
+  return R"({"format": "convfilt profile 1", )" + kCpu + ", " + gpu + R"(, "curves": [)" + curves +
+         "]}";
+}
+
+std::string curve_with(const std::string& points, const std::string& size = "640") {
+  return R"({"strategy": "direct", "depth": "u16", "channels": 1, "width": )" + size +
+         R"(, "height": 10, "taps_ms": )" + points + "}";
+}
+
+std::string complaint(const std::string& json) {
+  try {
+    parse_profile(json, "a/b.json");
+  } catch (const IoError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Problem problem_of(int width, int height, int side, int channels = 1) {
+  return {width, height, channels, Depth::u16, Border::replicate, 0, diagonal_mask(side)};
+}
+
+Profile gpu_profile(const std::string& name, int major, int minor, double copy_rate) {
+  Profile profile;
+  profile.cpu.name = "CPU of " + name;
+  profile.gpu = GpuRates{name, major, minor, 100, copy_rate, 0.1, 1e9, 1e9};
+  return profile;
+}
+
+CudaDevice device_named(const std::string& name, int major, int minor, double memory_rate = 0) {
+  return {0, name, major, minor, 100, 1, 1e9, memory_rate};
+}
+
+const CudaDevice kAny = device_named("any", 9, 0);
+
+}  // namespace
+
+TEST_CASE("a profile is read as it was written") {
+  const Profile profile = parse_profile(file_with(curve_with("[[9, 0.5], [25, 1.5]]")), "p.json");
+  CHECK(profile.path == "p.json");
+  CHECK(profile.cpu.name == "a CPU");
+  CHECK(profile.cpu.multiply_add_wide == 3e-11);
+  REQUIRE(profile.gpu);
+  CHECK(profile.gpu->name == "a GPU");
+  CHECK(profile.gpu->minor == 6);
+  CHECK(profile.gpu->download_rate == 1.1e10);
+  REQUIRE(profile.curves.size() == 1);
+  CHECK(profile.curves[0].depth == Depth::u16);
+  CHECK(profile.curves[0].points[1].ms == 1.5);
+  CHECK(profile.curves[0].kernel == "");
+
+  for (const Profile& one : shipped_profiles()) {
+    const std::string text = to_json(one);
+    CHECK(to_json(parse_profile(text, "again")) == text);
+  }
+  Profile without = profile;
+  without.gpu.reset();
+  without.curves.clear();
+  CHECK_FALSE(parse_profile(to_json(without), "x").gpu);
+}
+
+TEST_CASE("what is wrong in a profile is named, with file and place") {
+  const std::string file = "profile a/b.json: ";
+  CHECK(has(complaint("{"), file + "no JSON at byte 2"));
+  CHECK(has(complaint("[]"), file + "the file is no object"));
+  CHECK(has(complaint("{}"), file + "the file lacks \"format\""));
+  CHECK(has(complaint(R"({"format": "other"})"), "format is not \"convfilt profile 1\""));
+  CHECK(has(complaint(R"({"format": "convfilt profile 1"})"), "the file lacks \"cpu\""));
+  CHECK(has(complaint(R"({"format": "convfilt profile 1", "cpu": {"name": 3}})"),
+            "cpu.name is no text"));
+  CHECK(has(complaint(file_with("", R"("gpu": {"name": "x", "major": 8.5})")),
+            "gpu.major is no whole number, 1 to 1000"));
+  CHECK(has(complaint(file_with("3")), "curves[0] is no object"));
+  const std::string good = curve_with("[[9, 1]]");
+  CHECK(complaint(file_with(good)) == "");
+  for (const auto& [points, says] :
+       {std::pair{"7", "curves[1].taps_ms is no list"},
+        {"[]", "curves[1].taps_ms is empty"},
+        {"[[9]]", "curves[1].taps_ms[0] is no pair of taps and milliseconds"},
+        {"[[9, -1]]", "curves[1].taps_ms[0][1] is no number above 0"},
+        {"[[9, 0]]", "curves[1].taps_ms[0][1] is no number above 0"},
+        {"[[9, \"1\"]]", "curves[1].taps_ms[0][1] is no number above 0"},
+        {"[[9, 1], [9, 2]]", "curves[1].taps_ms[1] has no more taps than the point before it"}}) {
+    const std::string text = complaint(file_with(good + "," + curve_with(points)));
+    CHECK(has(text, file + says));
+    CHECK(has(text, "convfilt tune"));
+  }
+  CHECK(
+      has(complaint(file_with(curve_with("[[9, 1]]", "0"))), "curves[0].width is no whole number"));
+}
+
+TEST_CASE("a broken file is left out, the others are read") {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("convfilt-profiles-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "a.json") << "{";
+  std::ofstream(folder / "b.json") << file_with(curve_with("[[9, 1]]"));
+  std::ofstream(folder / "c.txt") << "no profile";
+  const auto found = profiles_in(folder.string(), true);
+  std::filesystem::remove_all(folder);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].path == (folder / "b.json").string());
+  CHECK(found[0].users);
+}
+
+TEST_CASE("times between the points that were measured") {
+  const Strategy& direct = *find_strategy("direct");
+  Profile profile;
+  profile.curves = {{"direct", Depth::u16, 1, "", 100, 100, {{9, 2}, {25, 6}}},
+                    {"direct", Depth::u16, 1, "", 200, 200, {{9, 10}, {25, 30}}}};
+  const auto ms = [&](int width, int height, int side) {
+    const auto found = profile.ms_of(direct, problem_of(width, height, side), kAny);
+    REQUIRE(found);
+    return *found;
+  };
+  CHECK(ms(100, 100, 3) == doctest::Approx(2));
+  CHECK(ms(100, 100, 1) == doctest::Approx(2));
+  CHECK(ms(100, 100, 4) == doctest::Approx(2 + 4 * 7 / 16.));  // 16 of 9 to 25 taps
+  CHECK(ms(100, 100, 10) == doctest::Approx(6 * 100 / 25.));
+  CHECK(ms(10, 10, 3) == doctest::Approx(2));  // a small picture takes no less
+  CHECK(ms(200, 200, 5) == doctest::Approx(30));
+  CHECK(ms(250, 100, 3) == doctest::Approx(2 + 8 * 15 / 30.));  // 25,000 of 10,000 to 40,000 pixels
+  CHECK(ms(400, 400, 3) == doctest::Approx(10 + 8 * 120 / 30.));
+  CHECK_FALSE(profile.ms_of(direct, problem_of(100, 100, 3, 3), kAny));
+  CHECK_FALSE(profile.ms_of(*find_strategy("basic"), problem_of(100, 100, 3), kAny));
+
+  profile.curves.pop_back();
+  CHECK(ms(200, 200, 3) == doctest::Approx(8));
+  profile.curves[0].points.pop_back();
+  CHECK(ms(100, 100, 31) == doctest::Approx(2));
+}
+
+TEST_CASE("masks that are no squares go by their multiply-adds, terms by all lines of theirs") {
+  Problem problem = problem_of(100, 100, 3);
+  problem.mask = make_mask("13x2", 13, 2, std::vector<double>(26, 1), 26);
+  CHECK(taps_of(*find_strategy("direct"), problem) == 26);
+  CHECK(taps_of(*find_strategy("separable"), problem) == 15);
+  CHECK(taps_of(*find_strategy("coarse"), problem) == 15);
+  Random random(3);
+  problem.mask = real_low_rank_mask(random, 9, 9, 2);
+  CHECK(taps_of(*find_strategy("separable"), problem) == 36);
+}
+
+TEST_CASE("each kernel of a strategy has its curves; another stands for one not measured") {
+  Strategy strategy = *find_strategy("tensor");
+  strategy.kernel_for = [](const Problem& problem, const CudaDevice& device) -> std::string_view {
+    return device.major == 9 && problem.width > 1000 ? "new" : "old";
+  };
+  Profile profile;
+  profile.curves = {{"tensor", Depth::u8, 1, "new", 100, 100, {{9, 1}}},
+                    {"tensor", Depth::u8, 1, "old", 100, 100, {{9, 7}}}};
+  const Problem wide{2048, 1, 1, Depth::u8, Border::replicate, 0, diagonal_mask(3)};
+  const Problem narrow{640, 10, 1, Depth::u8, Border::replicate, 0, diagonal_mask(3)};
+  const CudaDevice newer = device_named("x", 9, 0), older = device_named("x", 8, 0);
+  CHECK(profile.ms_of(strategy, wide, newer) == 1);
+  CHECK(profile.ms_of(strategy, wide, older) == 7);
+  CHECK(profile.ms_of(strategy, narrow, newer) == 7);
+  profile.curves.pop_back();
+  CHECK(profile.ms_of(strategy, wide, older) == 1);
+}
+
+TEST_CASE("the profile of a device's name speaks, else the nearest") {
+  std::vector<Profile> all = {gpu_profile("A100", 8, 0, 1.5e12), gpu_profile("4090", 8, 9, 0.9e12),
+                              gpu_profile("H200", 9, 0, 4.1e12)};
+  const auto name_for = [&](const CudaDevice& device) {
+    return profile_for(all, device)->gpu->name;
+  };
+  CHECK(name_for(device_named("4090", 5, 0)) == "4090");
+  CHECK(name_for(device_named("H100", 9, 0, 3e12)) == "H200");
+  CHECK(name_for(device_named("B200", 10, 0, 8e12)) == "H200");
+  CHECK(name_for(device_named("3080", 8, 6, 0.76e12)) == "4090");
+  CHECK(name_for(device_named("A100X", 8, 9, 2e12)) == "A100");
+  CHECK(name_for(device_named("unknown memory", 8, 7)) == "4090");
+  CHECK(profile_for(all, std::string("CPU of H200")) == &all[2]);
+  CHECK(profile_for(all, std::string("another")) == &all[0]);
+  CHECK(likely_profile(all) == &all[0]);
+
+  CHECK(told(all[2], device_named("H200", 9, 0)) == "the shipped profile of H200");
+  CHECK(told(all[2], device_named("H100", 9, 0, 3.35e12)) ==
+        "the shipped profile of H200, the nearest to this H100 (compute capability 9.0 for 9.0, "
+        "memory of 4.1 for 3.4 TB/s)");
+  all[2].users = true;
+  CHECK(told(all[2], device_named("H200", 9, 0)) == "this machine's profile of H200");
+  all.erase(all.begin(), all.end());
+  CHECK(profile_for(all, device_named("H200", 9, 0)) == nullptr);
+  CHECK(likely_profile(all) == nullptr);
+}
+
+}  // namespace convfilt::test

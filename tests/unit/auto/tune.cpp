@@ -1,0 +1,193 @@
+/// What `tune` measures, on strategies whose times are known.
+#include "src/compare/tune.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/registry.hpp"
+#include "src/auto/profiles.hpp"
+
+namespace convfilt::test {
+namespace {
+
+/// Says that its kernels take a tap's time a pixel.
+struct TimedPlan : Plan {
+  TimedPlan(const Problem& problem, double tap)
+      : ms(tap * problem.mask.width * problem.mask.height * problem.width * problem.height) {}
+  Timing run(PictureView<const std::byte>, PictureView<std::byte>) override { return {1, ms, 2}; }
+  std::vector<double> time_resident(PictureView<const std::byte>, int repeats) override {
+    return std::vector<double>(std::size_t(repeats), ms);
+  }
+  double ms;
+};
+
+template <int kNanoseconds>
+std::unique_ptr<Plan> timed(const Problem& problem, const PlanOptions&) {
+  return std::make_unique<TimedPlan>(problem, 1e-6 * kNanoseconds);
+}
+
+std::unique_ptr<Plan> failing(const Problem&, const PlanOptions&) {
+  throw DeviceError("out of memory");
+}
+
+std::string accepts(const Problem&, const Tuning&) {
+  return "";
+}
+
+Strategy on_gpu(std::string_view name, Family family, int major,
+                std::unique_ptr<Plan> (*prepare)(const Problem&, const PlanOptions&)) {
+  return {.name = name,
+          .summary = "",
+          .family = family,
+          .refuses = accepts,
+          .prepare_cuda = prepare,
+          .needs = {.major = major}};
+}
+
+const CudaDevice kDevice{0, "invented", 8, 0, 100, 1};
+
+struct Invented {
+  std::vector<Strategy> all;
+  std::vector<const Strategy*> strategies;
+  CudaDevices cuda{{kDevice}, ""};
+  Machine machine;
+
+  explicit Invented(std::vector<Strategy> strategies_) : all(std::move(strategies_)) {
+    for (const Strategy& strategy : all) strategies.push_back(&strategy);
+    machine = {strategies,
+               1,
+               true,
+               [this]() -> const CudaDevices& { return cuda; },
+               [] { return std::string(); },
+               []() -> const std::vector<Profile>& {
+                 static const std::vector<Profile> none;
+                 return none;
+               }};
+  }
+  Invented(const Invented&) = delete;
+};
+
+TuneGrid small_grid() {
+  TuneGrid grid;
+  grid.sizes = {{20, 10}, {40, 10}};
+  grid.squares = {3, 5, 7};
+  grid.lines = {3, 5};
+  grid.runs = 5;
+  return grid;
+}
+
+const CostCurve* curve_of(const std::vector<CostCurve>& curves, std::string_view strategy,
+                          Depth depth, int channels, int width) {
+  for (const CostCurve& curve : curves)
+    if (curve.strategy == strategy && curve.depth == depth && curve.channels == channels &&
+        curve.width == width)
+      return &curve;
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps") {
+  const Invented one({on_gpu("fast", Family::direct, 0, timed<1>),
+                      on_gpu("slow", Family::direct, 0, timed<3>),
+                      on_gpu("hopeless", Family::direct, 0, timed<5>),
+                      on_gpu("newest", Family::direct, 8, timed<1>),
+                      on_gpu("too-new", Family::direct, 9, timed<1>),
+                      on_gpu("failing", Family::direct, 0, failing),
+                      on_gpu("other-sums", Family::reordered, 0, timed<1>),
+                      on_gpu("lines", Family::separable, 0, timed<1>)});
+  std::vector<std::string> told;
+  const auto curves = measure_curves(kDevice, one.machine, small_grid(),
+                                     [&](const std::string& what) { told.push_back(what); });
+  const CostCurve* fast = curve_of(curves, "fast", Depth::u8, 1, 40);
+  REQUIRE(fast);
+  CHECK(fast->height == 10);
+  CHECK(fast->kernel == "");
+  REQUIRE(fast->points.size() == 3);
+  CHECK(fast->points[1].taps == 25);
+  CHECK(fast->points[1].ms == doctest::Approx(1e-6 * 25 * 400));
+  for (const Depth depth : kDepths)
+    for (const int channels : {1, 3})
+      for (const int width : {20, 40}) {
+        CHECK(curve_of(curves, "fast", depth, channels, width));
+        CHECK(curve_of(curves, "slow", depth, channels, width)->points.size() == 3);
+        // Five times as long as the best: one mask is enough.
+        CHECK(curve_of(curves, "hopeless", depth, channels, width)->points.size() == 1);
+        CHECK(curve_of(curves, "newest", depth, channels, width)->points.size() == 3);
+        const CostCurve* lines = curve_of(curves, "lines", depth, channels, width);
+        REQUIRE(lines);
+        CHECK(lines->points.back().taps == 10);
+      }
+  for (const char* name : {"too-new", "failing", "other-sums"})
+    for (const CostCurve& curve : curves) CHECK(curve.strategy != name);
+  CHECK_FALSE(told.empty());
+}
+
+TEST_CASE("an older device's best is measured, however much faster the newest strategy is") {
+  const Invented one({on_gpu("newest", Family::direct, 8, timed<1>),
+                      on_gpu("best-before", Family::direct, 0, timed<50>),
+                      on_gpu("worst", Family::direct, 0, timed<300>)});
+  const auto curves = measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {});
+  CHECK(curve_of(curves, "best-before", Depth::u8, 1, 40)->points.size() == 3);
+  CHECK(curve_of(curves, "worst", Depth::u8, 1, 40)->points.size() == 1);
+}
+
+TEST_CASE("curves of kernels that this device does not take are kept, from its own name alone") {
+  Profile before, now;
+  before.gpu = now.gpu = GpuRates{"same", 9, 0, 1, 1e12, 0.3, 1e9, 1e9};
+  before.curves = {{"tensor", Depth::u8, 1, "warps", 640, 480, {{9, 1}}},
+                   {"tensor", Depth::u8, 1, "warpgroups", 640, 480, {{9, 2}}},
+                   {"direct", Depth::u8, 1, "", 640, 480, {{9, 3}}}};
+  now.curves = {{"tensor", Depth::u8, 1, "warpgroups", 640, 480, {{9, 4}}}};
+  Profile other = now;
+  other.gpu->name = "another";
+  keep_other_kernels(now, before);
+  REQUIRE(now.curves.size() == 2);
+  CHECK(now.curves[1].kernel == "warps");
+  keep_other_kernels(other, before);
+  CHECK(other.curves.size() == 1);
+}
+
+TEST_CASE("the rates of this CPU are rates") {
+  Machine machine = this_machine();
+  const CpuRates rates = measure_cpu(machine, true, [](const std::string&) {});
+  CHECK_FALSE(rates.name.empty());
+  // From a fast core to an emulated one under a sanitizer.
+  for (const double sample : {rates.sample_u8, rates.sample_wide, rates.transform_sample}) {
+    CHECK(sample > 1e-12);
+    CHECK(sample < 1e-4);
+  }
+  CHECK(rates.multiply_add_u8 > 1e-13);
+  CHECK(rates.multiply_add_wide > 1e-13);
+  CHECK(rates.multiply_add_wide < 1e-5);
+}
+
+TEST_CASE("the summary tells the rates beside those before, and which choices change") {
+  const Invented one({on_gpu("basic", Family::direct, 0, timed<1>),
+                      on_gpu("direct", Family::direct, 0, timed<1>)});
+  Profile before;
+  before.cpu = {"old CPU", 1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
+  before.gpu = GpuRates{"old GPU", 8, 0, 1, 1e12, 0.3, 1e9, 1e9};
+  for (const Depth depth : kDepths)
+    for (const int channels : {1, 3})
+      for (const auto& [name, ms] : {std::pair{"basic", 1.0}, {"direct", 2.0}})
+        before.curves.push_back({name, depth, channels, "", 640, 480, {{9, ms}}});
+  Profile now = before;
+  now.cpu.sample_u8 = 3e-9;
+  now.gpu->name = "new GPU";
+  CHECK(changes(&before, now, &kDevice, one.machine).find("otherwise at 0 of ") !=
+        std::string::npos);
+  for (CostCurve& curve : now.curves)
+    if (curve.strategy == "basic" && curve.depth == Depth::u16) curve.points[0].ms = 3;
+  const std::string text = changes(&before, now, &kDevice, one.machine);
+  INFO(text);
+  CHECK(text.find("new GPU") != std::string::npos);
+  CHECK(text.find("(before: 1)") != std::string::npos);
+  CHECK(text.find("direct instead of basic (2 ms, not 3)") != std::string::npos);
+  CHECK(text.find("otherwise at 30 of 90 points") != std::string::npos);
+  CHECK(changes(nullptr, now, nullptr, one.machine).find("before") == std::string::npos);
+}
+
+}  // namespace convfilt::test
