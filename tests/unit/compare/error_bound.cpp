@@ -49,7 +49,9 @@ TEST_CASE("no result that keeps the tests' contract is called wrong") {
       if (!arithmetic_refuses(problem).empty()) continue;
       for (const Family family : {Family::direct, Family::separable, Family::transform}) {
         if (family == Family::separable && !separable_refuses(problem).empty()) continue;
-        CHECK(promised(problem, family) >= allowed_error(problem, family, full_range(depth)));
+        // Sums of weights differ in their last bits.
+        CHECK(promised(problem, family) >=
+              allowed_error(problem, family, full_range(depth)) * (1 - 1e-12));
       }
     }
   }
