@@ -46,7 +46,6 @@ struct Place {
   int channels;
   SharedWords matrices, rows;
   PlaneView<int32_t> carried = {};  ///< all blocks' sums between two parts, strip by strip
-};  ///< all blocks' sums between two parts, row by row of each strip
 };
 
 /// A shift's end, for sums that began at 0.
