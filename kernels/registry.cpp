@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "kernels/backend/devices.hpp"
 #include "kernels/coarse/mask.hpp"
 #include "kernels/contract/separable.hpp"
 #include "kernels/cpu/plans.hpp"
@@ -82,13 +83,20 @@ Strategy emulated(const Implementation& from) {
           .multiply_adds = from.multiply_adds};
 }
 
+/// Every CUDA plan is made here, so no strategy can forget to ask for the device that it needs.
+template <const Implementation& from>
+std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& options) {
+  require_capability(from.name, from.needs, options.device);
+  return from.prepare(problem, options);
+}
+
 // What this build lacks is not linked: a discarded branch names it, but does not use it.
 #define JOIN(x, ...)                                                                 \
   [] {                                                                               \
     constexpr Row row{__VA_ARGS__};                                                  \
     Strategy strategy = emulated(emulator::x::implementation);                       \
     if constexpr (row.libraries ? kHasCudaLibraries : kHasCuda)                      \
-      strategy.prepare_cuda = cuda::x::implementation.prepare;                       \
+      strategy.prepare_cuda = prepare_cuda<cuda::x::implementation>;                 \
     strategy.prepare_cpu = row.cpu;                                                  \
     if constexpr (row.loops) strategy.prepare_cpu = host::x::implementation.prepare; \
     return strategy;                                                                 \

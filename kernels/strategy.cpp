@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/backend/devices.hpp"
-
 namespace convfilt {
 namespace {
 
@@ -121,11 +119,11 @@ std::string Strategy::refusal(const Problem& problem, const Tuning& tuning) cons
   return refuses(problem, tuning);
 }
 
-std::string Strategy::refusal_of(const CudaDevice& device) const {
-  if (device.major >= needs.major) return "";
+std::string Needs::refusal_of(const CudaDevice& device) const {
+  if (device.major >= major) return "";
   return "CUDA device " + std::to_string(device.ordinal) + " (" + device.name + ", sm_" +
          std::to_string(device.major) + std::to_string(device.minor) + ") is older than sm_" +
-         std::to_string(needs.major) + "0";
+         std::to_string(major) + "0";
 }
 
 std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
@@ -138,13 +136,6 @@ std::unique_ptr<Plan> Strategy::prepare(const Problem& problem, DeviceKind kind,
   if (const std::string reason = refusal(problem, options.tuning); !reason.empty()) {
     throw std::invalid_argument(std::string(name) + " refuses " + to_string(problem) + ": " +
                                 reason);
-  }
-  if (kind == DeviceKind::cuda && needs.major > 0) {
-    for (const CudaDevice& device : cuda_devices().devices) {
-      if (device.ordinal != options.device) continue;
-      if (const std::string reason = refusal_of(device); !reason.empty())
-        throw DeviceError("strategy '" + std::string(name) + "': " + reason);
-    }
   }
   return prepare(problem, options);
 }

@@ -175,6 +175,9 @@ struct CudaDevice {
 struct Needs {
   int major = 0;     ///< the least compute capability
   bool fft = false;  ///< cuFFT, but for --domain=spatial
+
+  /// Why kernels with these needs do not run on that device, half a sentence; empty when they do.
+  std::string refusal_of(const CudaDevice& device) const;
 };
 
 /// A const object in the registry.
@@ -217,7 +220,7 @@ struct Strategy {
   std::string refusal(const Problem&, const Tuning& = {}) const;
 
   /// Why its kernels do not run on that device, half a sentence; empty when they do.
-  std::string refusal_of(const CudaDevice& device) const;
+  std::string refusal_of(const CudaDevice& device) const { return needs.refusal_of(device); }
 
   /// Throws std::invalid_argument when it does not run on `kind` or refuses the problem,
   /// DeviceError when it does not run on the CUDA device.

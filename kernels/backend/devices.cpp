@@ -13,6 +13,15 @@ int fp32_units(int major, int minor) {
 
 }  // namespace
 
+void require_capability(std::string_view strategy, const Needs& needs, int ordinal) {
+  if (needs.major == 0) return;
+  for (const CudaDevice& device : cuda_devices().devices) {
+    if (device.ordinal != ordinal) continue;
+    if (const std::string reason = needs.refusal_of(device); !reason.empty())
+      throw DeviceError("strategy '" + std::string(strategy) + "': " + reason);
+  }
+}
+
 double fp32_peak(const CudaDevice& device) {
   // A fused multiply-add is two operations.
   return 2.0 * device.clock_hz * device.multiprocessors * fp32_units(device.major, device.minor);

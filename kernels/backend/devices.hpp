@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/strategy.hpp"
@@ -17,6 +18,10 @@ struct CudaDevices {
 
 /// Asks the driver, once; costs some 0.1 to 0.3 s the first time where a driver is installed.
 const CudaDevices& cuda_devices();
+
+/// Throws DeviceError, which names the strategy, when that device lacks the compute capability that
+/// the strategy needs. Asks the driver only for a strategy that needs one.
+void require_capability(std::string_view strategy, const Needs& needs, int ordinal);
 
 /// Tensor cores multiply bytes in the layout of tensor_core.hpp from this compute capability on.
 inline constexpr int kTensorCoreMajor = 8;
