@@ -52,6 +52,15 @@ __global__ void end_early(int first, int barrier) {
   }
 }
 
+/// The first half of each warp ends once the warp has met; the others wait for the block. Behind
+/// that barrier they would say so.
+__global__ void end_by_halves(int* behind) {
+  __syncwarp();
+  if (threadIdx.x % 32 < 16) return;
+  __syncthreads();
+  ++*behind;
+}
+
 /// In the first warp those alone go on that the number says.
 __global__ void meet_in_part(int threads) {
   if (threadIdx.x < threads) __syncwarp();
@@ -147,6 +156,10 @@ TEST_CASE("a thread that ends before a barrier where others wait is found out") 
   CHECK(said(1, kThreads, end_early, 32, 1).starts_with(early));
   CHECK(said(1, kThreads, end_early, 40, 1).starts_with(early));
   CHECK(said(1, kThreads, end_early, 40, 2).starts_with(early));
+  // Nobody passes a barrier that others of its warp will not reach.
+  int behind = 0;
+  CHECK(said(1, kThreads, end_by_halves, &behind).starts_with(early));
+  CHECK(behind == 0);
   // All at once is no error.
   CHECK(said(1, kThreads, end_early, 0, 1) == "");
 }
