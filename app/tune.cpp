@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/commands.hpp"
+#include "kernels/cpu/peak.hpp"
 #include "src/auto/profiles.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
@@ -15,15 +16,6 @@
 namespace convfilt {
 namespace {
 
-/// The user's folder of profiles may not be there yet.
-void make_folder_of(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(folder_of(path), error);
-  if (error)
-    throw IoError(printable_name(folder_of(path)) + ": cannot be made: " + error.message() +
-                  "; add --output FILE");
-}
-
 /// Nothing where no GPU is wanted, or there is none and nobody asked for one.
 const CudaDevice* gpu_of(const TuneCommand& command, const Machine& machine) {
   if (command.device == name_of(DeviceKind::cpu)) return nullptr;
@@ -32,20 +24,39 @@ const CudaDevice* gpu_of(const TuneCommand& command, const Machine& machine) {
   return &machine.cuda().devices.at(std::size_t(wanted.ordinal));
 }
 
+/// Where the profile goes. Throws before minutes are spent where it could not be written. The
+/// user's folder of profiles may not be there yet.
+std::string place_for(const TuneCommand& command, const CudaDevice* device) {
+  if (command.output == "-") return "-";
+  std::string path = command.output;
+  if (path.empty()) {
+    path = users_profile_path(device ? device->name : cpu::name());
+    const std::string folder = folder_of(path);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+      throw IoError(printable_name(folder) + ": cannot be made: " + error.message() +
+                    "; add --output FILE");
+  }
+  check_writable(path);
+  return path;
+}
+
 }  // namespace
 
 void run(const TuneCommand& command) {
   set_loudness(command.loudness);
-  if (!command.output.empty() && command.output != "-") check_writable(command.output);
   const Machine machine = this_machine();
   Profile profile;
   const CudaDevice* device = nullptr;
+  std::string path;
   {
     ProgressLine line(command.loudness != Loudness::quiet);
     const Progress progress = [&](const std::string& what) { line.show("measuring " + what); };
     // The start of CUDA is measured by asking for the device for the first time.
     const auto start = std::chrono::steady_clock::now();
     device = gpu_of(command, machine);
+    path = place_for(command, device);
     if (device) profile.gpu = measure_gpu(*device, start, machine, progress);
     profile.cpu = measure_cpu(machine, command.quick, progress);
     if (device)
@@ -56,13 +67,10 @@ void run(const TuneCommand& command) {
       device ? profile_for(known, *device) : profile_for(known, profile.cpu.name);
   if (before) keep_other_kernels(profile, *before);
   const std::string json = to_json(profile);
-  if (command.output == "-") return print_result(json);
-  const std::string path =
-      command.output.empty() ? users_profile_path(profile.name()) : command.output;
-  if (command.output.empty()) make_folder_of(path);
-  print_result(changes(before, profile, device, machine));
+  if (path == "-") return print_result(json);
   write_file(path, std::span(reinterpret_cast<const unsigned char*>(json.data()), json.size()));
   log_note("wrote the profile of " + profile.name() + " to " + printable_name(path));
+  print_result(changes(before, profile, device, machine));
 }
 
 }  // namespace convfilt

@@ -18,6 +18,8 @@ program=$(find "$work/moved" -name convfilt -type f)
 filters=$(find "$work/moved" -name filters -type d)
 [ -x "$program" ] || fail "no program was installed"
 [ -d "$filters" ] || fail "no filters were installed"
+[ "$(find "$work/moved" -name profiles -type d -exec ls {} \;)" = "$(ls "$source/src/auto/profiles")" ] ||
+  fail "the profiles that were installed are not those of the source tree"
 
 cd "$work"
 printf '# only installed\n0 0 2\n' >"$filters/marker.txt"
