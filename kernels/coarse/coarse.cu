@@ -136,12 +136,14 @@ class GridPlan : public Planes {
     const Cells grid{top + mask_.y.first, mask_.y.step, problem_.border, ghost, cells, shared};
     const dim3 blocks(ceil_div(in.width, 4 * kWalkThreads),
                       ceil_div(nodes.height + (shared ? kOrder - 1 : 0), cells));
+    const auto launch_rows = [&](auto level, auto down) {
+      launch(blocks, dim3(kWalkThreads), stream_, decimate_rows_kernel<T>, in, nodes, grid, level,
+             down);
+    };
     if constexpr (std::is_same_v<T, std::uint8_t>) {
-      launch(blocks, dim3(kWalkThreads), stream_, decimate_rows8_kernel, in, nodes, grid,
-             ghost_sample<T>(problem_), byte_line(mask_.y, y_));
+      launch_rows(ghost_sample<T>(problem_), byte_line(mask_.y, y_));
     } else {
-      launch(blocks, dim3(kWalkThreads), stream_, decimate_rows_kernel<T>, in, nodes, grid,
-             float(mask_.centre), weights(y_.down_in_threes));
+      launch_rows(float(mask_.centre), weights(y_.down_in_threes));
     }
   }
 
@@ -175,13 +177,8 @@ class GridPlan : public Planes {
         return;
       }
 #endif
-      if constexpr (std::is_same_v<T, float>) {
-        launch(blocks, block, stream, decimate_columns_kernel<channels, kRowsAThread>, in, nodes,
-               grid, down);
-      } else {
-        launch(blocks, block, stream, decimate_bytes_kernel<T, channels, kRowsAThread>, in, nodes,
-               grid, down);
-      }
+      launch(blocks, block, stream, decimate_columns_kernel<T, channels, kRowsAThread>, in, nodes,
+             grid, down);
     };
     if constexpr (std::is_same_v<T, float>) {
       launch_columns(weights(x_.down));

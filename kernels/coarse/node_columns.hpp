@@ -1,4 +1,4 @@
-/// The kernels of coarse.cu that bring samples onto a grid along the rows, which makes columns of
+/// The kernel of coarse.cu that brings samples onto a grid along the rows, which makes columns of
 /// nodes. Neighbouring threads read the same lines, which caches serve.
 #pragma once
 
@@ -98,6 +98,81 @@ struct NodeColumns {
   }
 };
 
+/// The sums of some successive nodes in a thread's rows of integer samples.
+template <class T, int channels, int rows, int nodes>
+struct LineSums {
+  using Line = ByteLine;
+  ByteSums of[nodes][channels][rows];
+
+  /// Adds the four pixels t.. of row r, which lie as in memory, to the last node. In each node
+  /// before it they meet weights that lie a cell further on.
+  CONVFILT_DEVICE void add(const Line& down, int step, int t, int r,
+                           const FourWords<T> (&fours)[channels]) {
+    FourWords<T> of_channel[channels];
+    if constexpr (channels == 3) {
+      split(fours, of_channel);
+    } else {
+      of_channel[0] = fours[0];
+    }
+    for (int n = 0; n < nodes; ++n) {
+      const ByteWeights weights = down.weights[((nodes - 1 - n) * step + t) / 4];
+      for (int c = 0; c < channels; ++c) of[n][c][r].template add<T>(of_channel[c], weights);
+    }
+  }
+  CONVFILT_DEVICE void end_chain() {}
+
+  /// The first node's sum.
+  CONVFILT_DEVICE float first(const Line& down, int c, int r) const {
+    return add_product(of[0][c][r].value(), down.unit, -down.of_centre);
+  }
+  CONVFILT_DEVICE void next_node() {
+    for (int c = 0; c < channels; ++c) {
+      for (int r = 0; r < rows; ++r) {
+        for (int n = 0; n < nodes - 1; ++n) of[n][c][r] = of[n + 1][c][r];
+        of[nodes - 1][c][r] = {};
+      }
+    }
+  }
+};
+
+/// The same for floats.
+template <int channels, int rows, int nodes>
+struct LineSums<float, channels, rows, nodes> {
+  using Line = const Four<float>*;
+  float sums[nodes][channels][rows] = {}, chains[nodes][channels][rows] = {};
+
+  CONVFILT_DEVICE void add(Line down, int step, int t, int r,
+                           const FourWords<float> (&fours)[channels]) {
+    for (int n = 0; n < nodes; ++n) {
+      const Four<float> weights = load_weights(down + ((nodes - 1 - n) * step + t) / 4);
+      for (int at = 0; at < 4 * channels; ++at) {
+        float& chain = chains[n][at % channels][r];
+        const float sample = std::bit_cast<float>(fours[at / 4].words[at % 4]);
+        chain = add_product(weights.samples[at / channels], sample, chain);
+      }
+    }
+  }
+  CONVFILT_DEVICE void end_chain() {
+    for (int n = 0; n < nodes; ++n) {
+      for (int c = 0; c < channels; ++c) {
+        for (int r = 0; r < rows; ++r) {
+          sums[n][c][r] += chains[n][c][r];
+          chains[n][c][r] = 0;
+        }
+      }
+    }
+  }
+  CONVFILT_DEVICE float first(Line, int c, int r) const { return sums[0][c][r]; }
+  CONVFILT_DEVICE void next_node() {
+    for (int c = 0; c < channels; ++c) {
+      for (int r = 0; r < rows; ++r) {
+        for (int n = 0; n < nodes - 1; ++n) sums[n][c][r] = sums[n + 1][c][r];
+        sums[nodes - 1][c][r] = 0;
+      }
+    }
+  }
+};
+
 /// Stores a node of one channel; a row beyond the last is left out.
 CONVFILT_DEVICE inline void store_node(const PlaneView<float>& nodes, int y, int channel,
                                        int channels, int node, float sum) {
@@ -105,66 +180,29 @@ CONVFILT_DEVICE inline void store_node(const PlaneView<float>& nodes, int y, int
   if (y < height) nodes.row(channel * height + y)[node] = sum;
 }
 
-template <int channels, int rows>
-__global__ void decimate_columns_kernel(PlaneView<const float> in, PlaneView<float> nodes,
-                                        RowGrid grid, const Four<float>* down) {
-  const int node = blockIdx.x * kNodeColumns + threadIdx.x;
-  const int y = rows * int(blockIdx.y * kNodeRows + threadIdx.y);
-  const int last = nodes.height / channels - 1;
-  if (node >= nodes.width || y > last) return;
-  const NodeColumns<float, channels, rows> columns(in, grid, node, y, last);
-
-  float sums[channels][rows] = {}, chains[channels][rows] = {};
-  int in_cell = 0;
-  columns.for_all(grid.bytes, [&](int t, int r, const FourWords<float>(&fours)[channels]) {
-    const Four<float> weights = load_weights(down + t / 4);
-    for (int k = 0; k < 4; ++k) {
-      for (int c = 0; c < channels; ++c) {
-        const int at = k * channels + c;
-        const float sample = std::bit_cast<float>(fours[at / 4].words[at % 4]);
-        chains[c][r] = add_product(weights.samples[k], sample, chains[c][r]);
-      }
-    }
-    if (r < rows - 1) return;
-    in_cell += 4;
-    if (in_cell % kDownChain != 0 && in_cell != grid.step) return;
-    if (in_cell == grid.step) in_cell = 0;
-    for (int c = 0; c < channels; ++c) {
-      for (int s = 0; s < rows; ++s) {
-        sums[c][s] += chains[c][s];
-        chains[c][s] = 0;
-      }
-    }
-  });
-  for (int c = 0; c < channels; ++c)
-    for (int r = 0; r < rows; ++r)
-      store_node(nodes, y + r, c, channels, node, columns.ghosts[r] ? grid.ghost : sums[c][r]);
-}
-
-/// The same for integer samples, in products of bytes.
+/// A thread computes one node in each of some rows.
 template <class T, int channels, int rows>
-__global__ void decimate_bytes_kernel(PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid,
-                                      ByteLine down) {
+__global__ void decimate_columns_kernel(PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid,
+                                        typename LineSums<T, channels, rows, 1>::Line down) {
   const int node = blockIdx.x * kNodeColumns + threadIdx.x;
   const int y = rows * int(blockIdx.y * kNodeRows + threadIdx.y);
   const int last = nodes.height / channels - 1;
   if (node >= nodes.width || y > last) return;
   const NodeColumns<T, channels, rows> columns(in, grid, node, y, last);
 
-  ByteSums sums[channels][rows];
+  LineSums<T, channels, rows, 1> sums;
+  int in_cell = 0;
   columns.for_all(grid.bytes, [&](int t, int r, const FourWords<T>(&fours)[channels]) {
-    const ByteWeights weights = down.weights[t / 4];
-    FourWords<T> of_channel[channels];
-    if constexpr (channels == 3) {
-      split(fours, of_channel);
-    } else {
-      of_channel[0] = fours[0];
-    }
-    for (int c = 0; c < channels; ++c) sums[c][r].template add<T>(of_channel[c], weights);
+    sums.add(down, grid.step, t, r, fours);
+    if (r < rows - 1) return;
+    in_cell += 4;
+    if (in_cell % kDownChain != 0 && in_cell != grid.step) return;
+    if (in_cell == grid.step) in_cell = 0;
+    sums.end_chain();
   });
   for (int c = 0; c < channels; ++c) {
     for (int r = 0; r < rows; ++r) {
-      const float sum = add_product(sums[c][r].value(), down.unit, -down.of_centre);
+      const float sum = sums.first(down, c, r);
       store_node(nodes, y + r, c, channels, node, columns.ghosts[r] ? grid.ghost : sum);
     }
   }

@@ -1,5 +1,5 @@
-/// The kernels of coarse.cu that bring samples onto a grid down the columns, which makes rows of
-/// nodes: one for samples as floats, and one for bytes.
+/// The kernel of coarse.cu that brings samples onto a grid down the columns, which makes rows of
+/// nodes.
 #pragma once
 
 #include "kernels/coarse/bytes.hpp"
@@ -28,32 +28,6 @@ struct Cells {
 
   CONVFILT_HD bool ends_chain(int in_cell) const {
     return in_cell % kDownChain == 0 || in_cell == step;
-  }
-};
-
-/// The sums of three successive nodes in four columns.
-struct NodeSums {
-  float sums[kOrder][4] = {}, chains[kOrder][4] = {};
-
-  CONVFILT_DEVICE void add(const SplineWeights& weights, const float (&samples)[4]) {
-    for (int n = 0; n < kOrder; ++n)
-      for (int k = 0; k < 4; ++k)
-        chains[n][k] = add_product(weights.samples[n], samples[k], chains[n][k]);
-  }
-  CONVFILT_DEVICE void end_chain() {
-    for (int n = 0; n < kOrder; ++n) {
-      for (int k = 0; k < 4; ++k) {
-        sums[n][k] += chains[n][k];
-        chains[n][k] = 0;
-      }
-    }
-  }
-  CONVFILT_DEVICE void next_node() {
-    for (int k = 0; k < 4; ++k) {
-      sums[0][k] = sums[1][k];
-      sums[1][k] = sums[2][k];
-      sums[2][k] = 0;
-    }
   }
 };
 
@@ -96,49 +70,51 @@ CONVFILT_DEVICE inline void for_rows_of_cell(int step, F f) {
   if (t < step) f(std::integral_constant<int, 4>{}, t);
 }
 
-/// nodes.row(n)[x] = sum over t of down[t] * in(x, sample t of cells n, n + 1 and n + 2). A thread
-/// reads the rows of some cells once and adds each to three nodes. Where two blocks add to a node,
-/// it starts at zero, so that their order does not matter. Rows of nodes have room for whole fours.
+/// The sums of three successive nodes in four columns.
 template <class S>
-__global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nodes, Cells grid,
-                                     float centre, const SplineWeights* down) {
-  const int x = 4 * (blockIdx.x * kWalkThreads + threadIdx.x);
-  const int begin = blockIdx.y * grid.of_block;
-  if (x >= in.width) return;
-  const bool wide = x + 4 <= in.width && lies_at_multiples_of(4 * sizeof(S), in);
+struct NodeSums {
+  using Level = float;  ///< the centre, which samples are less by
+  using Line = const SplineWeights*;
+  float sums[kOrder][4] = {}, chains[kOrder][4] = {};
 
-  NodeSums three;
-  for (int node = begin - (kOrder - 1); node < begin + grid.of_block; ++node) {
-    // Add the third cell of `node`, which is the first of a new one.
-    const int cell = node + kOrder - 1;
-    if (grid.adds(cell, begin)) {
-      for_rows_of_cell(grid.step, [&](auto count, int t) {
-        constexpr int kRows = count;
-        const FourRows<S, kRows> four(in, x, grid.first + cell * grid.step + t, wide, grid.border);
-        float samples[kRows][4];
-        for (int r = 0; r < kRows; ++r) {
-          spread<S>(four.rows[r], centre, samples[r]);
-          for (int k = 0; k < 4; ++k) samples[r][k] = four.ghosts[r] ? grid.ghost : samples[r][k];
-        }
-        for (int r = 0; r < kRows; ++r) {
-          three.add(load_weights(down + t + r), samples[r]);
-          if (r % 4 == 3 && grid.ends_chain(t + r + 1)) three.end_chain();
-        }
-      });
+  /// Adds the rows t.. of a cell.
+  template <int count>
+  CONVFILT_DEVICE void add(Level level, const Line& down, const Cells& grid,
+                           const FourRows<S, count>& four, int t) {
+    float samples[count][4];
+    for (int r = 0; r < count; ++r) {
+      spread<S>(four.rows[r], level, samples[r]);
+      for (int k = 0; k < 4; ++k) samples[r][k] = four.ghosts[r] ? grid.ghost : samples[r][k];
     }
-
-    // Store the first of the three: it has all that this block adds to it.
-    if (node >= 0 && node < nodes.height && grid.stores(node, begin)) {
-      float* const to = nodes.row(node) + x;
-      if (grid.adds_up(node, begin)) {
-        for (int k = 0; k < 4 && x + k < in.width; ++k) atomic_add(to[k], three.sums[0][k]);
-      } else {
-        store4(to, three.sums[0]);
+    for (int r = 0; r < count; ++r) {
+      add_row(load_weights(down + t + r), samples[r]);
+      if (r % 4 == 3 && grid.ends_chain(t + r + 1)) end_chain();
+    }
+  }
+  CONVFILT_DEVICE void add_row(const SplineWeights& weights, const float (&samples)[4]) {
+    for (int n = 0; n < kOrder; ++n)
+      for (int k = 0; k < 4; ++k)
+        chains[n][k] = add_product(weights.samples[n], samples[k], chains[n][k]);
+  }
+  CONVFILT_DEVICE void end_chain() {
+    for (int n = 0; n < kOrder; ++n) {
+      for (int k = 0; k < 4; ++k) {
+        sums[n][k] += chains[n][k];
+        chains[n][k] = 0;
       }
     }
-    three.next_node();
   }
-}
+
+  /// The first node's sum in column k.
+  CONVFILT_DEVICE float first(const Line&, bool, int k) const { return sums[0][k]; }
+  CONVFILT_DEVICE void next_node() {
+    for (int k = 0; k < 4; ++k) {
+      sums[0][k] = sums[1][k];
+      sums[1][k] = sums[2][k];
+      sums[2][k] = 0;
+    }
+  }
+};
 
 using FourBytes = FourWords<std::uint8_t>;
 
@@ -153,53 +129,68 @@ CONVFILT_DEVICE inline void transpose(const FourBytes (&rows)[4], FourBytes (&co
   }
 }
 
-/// The sums of three successive nodes in four columns of bytes.
-struct ByteNodeSums {
-  ByteSums of[kOrder][4];
+/// The same in products of bytes.
+template <>
+struct NodeSums<std::uint8_t> {
+  using Level = std::uint8_t;  ///< the sample that ghost cells have
+  using Line = ByteLine;
+  ByteSums sums[kOrder][4];
 
-  /// Adds four rows of four columns. They meet `weights` in the last of the three nodes, and
-  /// weights that lie a cell further on in each node before it.
-  CONVFILT_DEVICE void add(const ByteWeights* weights, int cell, const FourBytes (&columns)[4]) {
-    for (int n = 0; n < kOrder; ++n) {
-      const ByteWeights of_node = weights[(kOrder - 1 - n) * cell];
-      for (int k = 0; k < 4; ++k) of[n][k].add<std::uint8_t>(columns[k], of_node);
+  template <int count>
+  CONVFILT_DEVICE void add(Level level, const Line& down, const Cells& grid,
+                           FourRows<std::uint8_t, count> four, int t) {
+    for (int r = 0; r < count; ++r)
+      if (four.ghosts[r]) four.rows[r].words[0] = level * 0x01010101u;
+    for (int r = 0; r < count; r += 4) {
+      const FourBytes rows[4] = {four.rows[r], four.rows[r + 1], four.rows[r + 2],
+                                 four.rows[r + 3]};
+      FourBytes columns[4];
+      transpose(rows, columns);
+      // These samples meet weights of the last node, and in each node before it the weights that
+      // lie a cell further on.
+      const ByteWeights* const last = down.weights + (t + r) / 4;
+      for (int n = 0; n < kOrder; ++n) {
+        const ByteWeights weights = last[(kOrder - 1 - n) * (grid.step / 4)];
+        for (int k = 0; k < 4; ++k) sums[n][k].add<std::uint8_t>(columns[k], weights);
+      }
     }
+  }
+
+  /// Where two blocks share a node, one of them subtracts the centre.
+  CONVFILT_DEVICE float first(const Line& down, bool subtracts_centre, int k) const {
+    const float centre = subtracts_centre ? down.of_centre : 0.0f;
+    return add_product(sums[0][k].value(), down.unit, -centre);
   }
   CONVFILT_DEVICE void next_node() {
     for (int k = 0; k < 4; ++k) {
-      of[0][k] = of[1][k];
-      of[1][k] = of[2][k];
-      of[2][k] = {};
+      sums[0][k] = sums[1][k];
+      sums[1][k] = sums[2][k];
+      sums[2][k] = {};
     }
   }
 };
 
-/// The same as decimate_rows_kernel, in products of bytes.
-static __global__ void decimate_rows8_kernel(PlaneView<const std::uint8_t> in,
-                                             PlaneView<float> nodes, Cells grid, std::uint8_t ghost,
-                                             ByteLine down) {
+/// nodes.row(n)[x] = sum over t of down[t] * in(x, sample t of cells n, n + 1 and n + 2). A thread
+/// reads the rows of some cells once and adds each to three nodes. Where two blocks add to a node,
+/// it starts at zero, so that their order does not matter. Rows of nodes have room for whole fours.
+template <class S>
+__global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nodes, Cells grid,
+                                     typename NodeSums<S>::Level level,
+                                     typename NodeSums<S>::Line down) {
   const int x = 4 * (blockIdx.x * kWalkThreads + threadIdx.x);
   const int begin = blockIdx.y * grid.of_block;
   if (x >= in.width) return;
-  const bool wide = x + 4 <= in.width && lies_at_multiples_of(4, in);
+  const bool wide = x + 4 <= in.width && lies_at_multiples_of(4 * sizeof(S), in);
 
-  ByteNodeSums three;
+  NodeSums<S> three;
   for (int node = begin - (kOrder - 1); node < begin + grid.of_block; ++node) {
     // Add the third cell of `node`, which is the first of a new one.
     const int cell = node + kOrder - 1;
     if (grid.adds(cell, begin)) {
       for_rows_of_cell(grid.step, [&](auto count, int t) {
         constexpr int kRows = count;
-        FourRows<std::uint8_t, kRows> of(in, x, grid.first + cell * grid.step + t, wide,
-                                         grid.border);
-        for (int r = 0; r < kRows; ++r)
-          if (of.ghosts[r]) of.rows[r].words[0] = ghost * 0x01010101u;
-        for (int r = 0; r < kRows; r += 4) {
-          const FourBytes four[4] = {of.rows[r], of.rows[r + 1], of.rows[r + 2], of.rows[r + 3]};
-          FourBytes columns[4];
-          transpose(four, columns);
-          three.add(down.weights + (t + r) / 4, grid.step / 4, columns);
-        }
+        const FourRows<S, kRows> four(in, x, grid.first + cell * grid.step + t, wide, grid.border);
+        three.add(level, down, grid, four, t);
       });
     }
 
@@ -207,9 +198,7 @@ static __global__ void decimate_rows8_kernel(PlaneView<const std::uint8_t> in,
     if (node >= 0 && node < nodes.height && grid.stores(node, begin)) {
       float* const to = nodes.row(node) + x;
       float sums[4];
-      // Where two blocks share a node, one of them subtracts the centre.
-      const float centre = node >= begin ? down.of_centre : 0.0f;
-      for (int k = 0; k < 4; ++k) sums[k] = add_product(three.of[0][k].value(), down.unit, -centre);
+      for (int k = 0; k < 4; ++k) sums[k] = three.first(down, node >= begin, k);
       if (grid.adds_up(node, begin)) {
         for (int k = 0; k < 4 && x + k < in.width; ++k) atomic_add(to[k], sums[k]);
       } else {

@@ -8,79 +8,6 @@
 
 namespace convfilt::CONVFILT_BACKEND::coarse {
 
-/// The sums of three successive nodes in a lane's rows of integer samples.
-template <class T, int channels, int rows>
-struct StripSums {
-  using Line = ByteLine;
-  ByteSums of[kOrder][channels][rows];
-
-  CONVFILT_DEVICE void add(const Line& down, int step, int t, int r,
-                           const FourWords<T> (&fours)[channels]) {
-    FourWords<T> of_channel[channels];
-    if constexpr (channels == 3) {
-      split(fours, of_channel);
-    } else {
-      of_channel[0] = fours[0];
-    }
-    for (int n = 0; n < kOrder; ++n) {
-      const ByteWeights weights = down.weights[((kOrder - 1 - n) * step + t) / 4];
-      for (int c = 0; c < channels; ++c) of[n][c][r].template add<T>(of_channel[c], weights);
-    }
-  }
-  CONVFILT_DEVICE void end_chain() {}
-  CONVFILT_DEVICE float first(const Line& down, int c, int r) const {
-    return add_product(of[0][c][r].value(), down.unit, -down.of_centre);
-  }
-  CONVFILT_DEVICE void next_node() {
-    for (int c = 0; c < channels; ++c) {
-      for (int r = 0; r < rows; ++r) {
-        of[0][c][r] = of[1][c][r];
-        of[1][c][r] = of[2][c][r];
-        of[2][c][r] = {};
-      }
-    }
-  }
-};
-
-/// The same for floats.
-template <int channels, int rows>
-struct StripSums<float, channels, rows> {
-  using Line = const Four<float>*;
-  float sums[kOrder][channels][rows] = {}, chains[kOrder][channels][rows] = {};
-
-  CONVFILT_DEVICE void add(Line down, int step, int t, int r,
-                           const FourWords<float> (&fours)[channels]) {
-    for (int n = 0; n < kOrder; ++n) {
-      const Four<float> weights = load_weights(down + ((kOrder - 1 - n) * step + t) / 4);
-      for (int at = 0; at < 4 * channels; ++at) {
-        float& chain = chains[n][at % channels][r];
-        const float sample = std::bit_cast<float>(fours[at / 4].words[at % 4]);
-        chain = add_product(weights.samples[at / channels], sample, chain);
-      }
-    }
-  }
-  CONVFILT_DEVICE void end_chain() {
-    for (int n = 0; n < kOrder; ++n) {
-      for (int c = 0; c < channels; ++c) {
-        for (int r = 0; r < rows; ++r) {
-          sums[n][c][r] += chains[n][c][r];
-          chains[n][c][r] = 0;
-        }
-      }
-    }
-  }
-  CONVFILT_DEVICE float first(Line, int c, int r) const { return sums[0][c][r]; }
-  CONVFILT_DEVICE void next_node() {
-    for (int c = 0; c < channels; ++c) {
-      for (int r = 0; r < rows; ++r) {
-        sums[0][c][r] = sums[1][c][r];
-        sums[1][c][r] = sums[2][c][r];
-        sums[2][c][r] = 0;
-      }
-    }
-  }
-};
-
 inline constexpr int kStripWarps = 4;
 inline constexpr int kStripLanes = 32;
 
@@ -105,7 +32,7 @@ struct Strip {
 template <class T, int channels>
 __global__ void decimate_strips_kernel(
     PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid, int count,
-    typename StripSums<T, channels, Strip<channels>::kRowsALane>::Line down) {
+    typename LineSums<T, channels, Strip<channels>::kRowsALane, kOrder>::Line down) {
   using S = Strip<channels>;
   constexpr int kRows = S::kRowsALane, kSize = int(sizeof(T)), kInPiece = 16 / kSize;
   constexpr int kPixels = kPixelsAtOnce<T>;
@@ -126,7 +53,7 @@ __global__ void decimate_strips_kernel(
     sources.set(lane + r * kStripLanes, max(row, 0));
   }
 
-  StripSums<T, channels, kRows> sums;
+  LineSums<T, channels, kRows, kOrder> sums;
   float done[channels][kRows][4] = {};
   int node = first - (kOrder - 1), t = 0;  // sample t of the third cell of `node` comes next
   for (int x = first * grid.step * channels; node <= last; x += S::kPieces * kInPiece) {

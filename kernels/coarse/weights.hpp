@@ -5,8 +5,8 @@
 #include <bit>
 #include <vector>
 
-#include "kernels/coarse/mask.hpp"
 #include "kernels/coarse/bytes.hpp"
+#include "kernels/coarse/mask.hpp"
 #include "kernels/coarse/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::coarse {

@@ -140,7 +140,8 @@ TEST_CASE("the worst pictures stay within the bound, and come near it") {
     REQUIRE(coarse::refuses(p) == "");
     const coarse::FittedMask mask = coarse::fit_mask(p);
     for (const auto& [x, y] : {std::pair{0, 0}, {13, 22}, {26, 7}, {49, 51}}) {
-      // Over the whole picture; weights beyond it belong to other outputs' nodes and are 0.
+      // The kernels cover the whole picture. Weights beyond it belong to other outputs' nodes and
+      // are 0.
       const Line of_x = error_kernel(mask.x, x, mask.x.first, 400);
       const Line of_y = error_kernel(mask.y, y, mask.y.first, 400);
       double reached = 0;
@@ -163,7 +164,7 @@ TEST_CASE("the worst pictures stay within the bound, and come near it") {
           const Picture out = run(runner, p, in);
           CHECK(furthest(p, real, out) <= allowed(p, in));
           if (depth != Depth::f32) continue;
-          // Nothing is rounded to steps: the error itself can be seen.
+          // Floats are not rounded to steps, so the error itself can be seen.
           const double is = out.get(x, y, 0) - should_be;
           CHECK(std::abs(is - expected) <= mask.error - mask.x.error * mask.y.error);
           reached = std::max(reached, std::abs(is));

@@ -18,7 +18,7 @@
 namespace convfilt {
 namespace {
 
-// As vector_targets.hpp leaves them: what HWY_DYNAMIC_DISPATCH can choose from.
+// The targets that vector_targets.hpp leaves for HWY_DYNAMIC_DISPATCH to choose from.
 constexpr std::int64_t kTargets[] = {HWY_AVX3_DL, HWY_AVX3, HWY_AVX2,  HWY_SSE4,
                                      HWY_SSSE3,   HWY_NEON, HWY_SCALAR};
 
@@ -52,7 +52,7 @@ class Cases {
     for (double& w : weights) {
       w = kind == 0 ? any(-3, 5) : kind == 1 ? real(-1, 1) : kind == 2 ? any(0, 1) : real(0, 1);
     }
-    // One weight that needs more than 16 bits.
+    // One weight needs more than 16 bits.
     if (kind == 3) weights[std::size_t(any(0, int(weights.size()) - 1))] = any(-90, 90);
     if (kind == 4) {
       for (double& w : weights) w = any(-10, 10);
@@ -67,7 +67,7 @@ class Cases {
     return m;
   }
 
-  /// Of rank 1 to 3.
+  /// A mask of rank 1 to 3.
   Mask separable_mask(int width, int height) {
     const bool integers = any(0, 1) == 0;
     std::vector<double> weights(std::size_t(width) * height);
@@ -102,8 +102,8 @@ class Cases {
 
   TestPicture picture(const Problem& p) {
     TestPicture picture(p, std::size_t(any(0, 9)));
-    const bool extremes =
-        any(0, 3) == 0;  // saturated samples; zeros of both signs, infinities, NaN
+    // Extremes are saturated samples, and zeros of both signs, infinities and NaN.
+    const bool extremes = any(0, 3) == 0;
     for (int y = 0; y < p.height; ++y) {
       std::byte* row = picture.view(p).row(y);
       for (int s = 0; s < p.width * p.channels; ++s) {
@@ -121,7 +121,7 @@ class Cases {
   }
 
  private:
-  // None, one within the range of samples, or one that saturates whatever the sum.
+  // No offset, one within the range of samples, or one that saturates whatever the sum.
   double offset() {
     const int kind = any(0, 5);
     return kind < 3 ? 0 : kind < 5 ? any(-40, 200) : any(-3000000, 3000000);

@@ -18,14 +18,14 @@
 namespace convfilt::test {
 namespace {
 
-/// Puts the problem to direct on all its devices: the bytes are to be the CPU's. In the emulator
-/// few blocks run at a time, so that strips have rows between their first and their last ones.
+/// Runs the problem with direct on all its devices and compares the bytes with the CPU's. In the
+/// emulator few blocks run at a time, so that strips have rows between their first and last ones.
 void check_bytes(const Problem& p, Fill fill, const PlanOptions& options = {}) {
   const Strategy *direct = find_strategy("direct"), *cpu = find_strategy("cpu");
   REQUIRE((direct && cpu));
-  REQUIRE(direct->refusal(p) == "");
   INFO(to_string(p) << ", anchor " << p.mask.anchor_x << ' ' << p.mask.anchor_y << ", "
                     << name_of(fill) << (options.padded_pitch ? "" : ", pitch not padded"));
+  REQUIRE(direct->refusal(p) == "");
   Picture in = Picture::of(p);
   in.fill(fill, 91);
   const FewBlocks few(4);
@@ -43,7 +43,8 @@ constexpr Depth kFloatDepths[] = {Depth::f32, Depth::u16};  // whose sums are fl
 
 }  // namespace
 
-// Wide and high enough for strips and tiles in the middle, with a rest on every side.
+// The pictures are wide and high enough for strips and tiles in the middle, with a rest on every
+// side.
 TEST_CASE("direct gives the CPU's bytes: masks of 1 to 9 columns and rows") {
   Random random(92);
   for (int h = 1; h <= 9; ++h) {

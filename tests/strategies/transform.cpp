@@ -14,10 +14,12 @@
 namespace convfilt::test {
 namespace {
 
-/// The runners of the strategies in kernels/transform/ that take this mask, as their rules would
-/// have them.
+/// The runners of the transform family that take this mask, with the settings of their own rules.
+/// Those of kernels/transform/ that take masks of any size must be among them.
 std::vector<Runner> transform_runners(const Mask& mask) {
   const Problem p{101, 77, 1, Depth::u8, Border::reflect, 0, mask};
+  for (const char* name : {"im2col", "fft", "overlap-save", "overlap-add", "in-parts"})
+    REQUIRE(find_strategy(name)->refusal(p, {}) == "");
   std::vector<Runner> chosen;
   for (const Runner& runner : runners()) {
     if (runner.strategy->family == Family::transform && !runner.has_number() &&
@@ -54,7 +56,7 @@ struct FirstRun {
   int bands = 0;
 };
 
-/// The run with the least memory, in steps of a quarter, that its device does not refuse:
+/// Runs with the least memory that the device does not refuse, found in steps of a quarter, since
 /// transforms need another amount with each library.
 FirstRun run_in_least_memory(const Runner& runner, const Problem& p, const Picture& in,
                              Picture& out) {
@@ -106,7 +108,7 @@ TEST_CASE("little memory: transforms of windows stay within the bound, in every 
         CHECK(first.bands > 1);
         CHECK(is_within_bound(runner, p, in, out));
         out = Picture::result_of(p);
-        first.plan->run(in.view(), out.view());  // a second run meets its memory taken
+        first.plan->run(in.view(), out.view());  // a second run uses the same memory again
         CHECK(is_within_bound(runner, p, in, out));
         count_run(runner);
       }
@@ -172,8 +174,8 @@ TEST_CASE("overlap-save on the CPU: threads change no byte, NaN stays in its blo
 TEST_CASE("more than is transformed at a time: as the direct family, within a step") {
   if (!full_size()) return;
   const Mask mask = gaussian_mask(9, 5, 2);
-  // In colour a plane is less than that, and all together are more. Of overlap-save's last batch
-  // one block is in vain.
+  // In colour one plane is smaller than a batch, and all together are larger. The last batch of
+  // overlap-save transforms one block in vain.
   for (const Problem& p : {Problem{3300, 2984, 1, Depth::u8, Border::reflect, 0, mask},
                            Problem{2060, 1480, 3, Depth::u8, Border::reflect, 0, mask}}) {
     const Picture in = noise(p);

@@ -51,8 +51,8 @@ TEST_CASE("winograd keeps its bound with the largest weights that it takes") {
   for (const Runner& runner : runners()) {
     if (runner.strategy->name != "winograd") continue;
     for (Depth depth : kDepths) {
-      // Up to 2^20 with tiles of 2 and 2^17 with tiles of 4; half the range is added, so that small
-      // sums of both signs are not saturated.
+      // Sums may reach 2^20 with tiles of 2 and 2^17 with tiles of 4. Half the range is added, so
+      // that small sums of both signs are not saturated.
       const double limit = runner.tuning[Setting::tile] == 4 ? 1 << 17 : (1 << 20) - (1 << 16);
       const double range = full_range(depth);
       Mask mask = alternating_mask(depth == Depth::f32 ? 1 : limit / range / 16);

@@ -25,10 +25,10 @@ Interval part_of(const BlockAxis& axis, int part) {
   return {first, std::min(axis.part, axis.side - first)};
 }
 
-/// What all divisions, one part and one step each, do to the outputs of an axis.
+/// What all launches, of one part and one step each, do to the outputs of an axis.
 struct Tally {
   std::vector<int> taps;  ///< weights that each output got
-  int writers = 0;        ///< most blocks of one division that add to one output
+  int writers = 0;        ///< the most blocks of one launch that add to one output
   bool taps_once = true;  ///< whether no output got a weight twice
 };
 
@@ -61,7 +61,7 @@ Tally tally(const BlockAxis& axis, int outputs) {
 
 constexpr int kBlocks[] = {1, 2, 3, 4, 5, 7, 8, 16, 31, 32, 33};
 
-/// A strategy's runner on every device, so tuned, where it does not refuse.
+/// A strategy's runners on every device, with this tuning.
 std::vector<Runner> runners_of(const char* name, const Tuning& tuning) {
   std::vector<Runner> found;
   for (const Runner& runner : runners()) {
@@ -235,7 +235,7 @@ TEST_CASE("sums of a constant picture, whose roundings all go one way") {
         if (runner.has_number() || !runner.strategy->refusal(p, runner.tuning).empty()) continue;
         const Family family = runner.family();
         if (family != Family::reordered && family != Family::transform) continue;
-        // Atomic additions tap by tap are too slow for more sides.
+        // Atomic additions, one a tap, are too slow for this side.
         if (side == 128 && family == Family::reordered) continue;
         INFO(to_string(runner) << ", " << to_string(p));
         const Picture out = run(runner, p, in);
