@@ -99,7 +99,8 @@ struct Problem {
   Mask mask;
   Mode mode = Mode::same;
 
-  /// Of the result, in pixels. Mode::valid: below 1 where the mask is larger than the picture.
+  /// The size of the result in pixels. It is below 1 with Mode::valid where the mask is larger than
+  /// the picture.
   int out_width() const;
   int out_height() const;
 

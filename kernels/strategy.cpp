@@ -11,7 +11,7 @@ constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
 constexpr std::string_view kAccumulateWords[] = {"steps", "atomic"};
 
-// In the order of the enum.
+// These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {
     {"halo", "How the halo is loaded", kHaloWords},
     {"tile", "Side of the output tile (winograd: 2 or 4)", {}, 1, 32},

@@ -38,7 +38,7 @@ struct SettingInfo {
 
 const SettingInfo& info_of(Setting setting);
 
-/// A value for every setting. 0 is the first word, and for numbers: by the strategy's own rule.
+/// A value for every setting. 0 is the first word, or, for numbers, leaves them to the strategy.
 class Tuning {
  public:
   int operator[](Setting setting) const { return values_[std::size_t(setting)]; }
@@ -53,8 +53,8 @@ class Tuning {
 std::string to_string(const Tuning& tuning);
 
 /// What one block of a strategy does, in numbers: what its launch uses, and what `explain` tells.
-/// Of a block in the middle of the picture, all of whose samples lie inside the image. Masks above
-/// kMaxPartSide: of its first part.
+/// The block lies in the middle of the picture, so that all its samples lie inside the image. Of a
+/// mask above kMaxPartSide, it applies the first part.
 struct Geometry {
   int block_columns = 0, block_rows = 0;  ///< threads
   int loading_threads = 0;                ///< that load the input tile; 0 = no tile is kept
@@ -67,8 +67,8 @@ struct Geometry {
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
 
-  /// From block to block, in outputs: less than the output tile where output tiles overlap, since
-  /// blocks of the input add to all outputs around them.
+  /// The distance from block to block, in outputs. It is less than the output tile where output
+  /// tiles overlap, since blocks of the input add to all outputs around them.
   int step_x() const { return step(in_columns, out_columns); }
   int step_y() const { return step(in_rows, out_rows); }
 
@@ -189,8 +189,8 @@ struct Strategy {
       Family::direct;  ///< of --domain=spatial, where the strategy has that setting
   std::span<const Setting> settings = {};  ///< what can be chosen; empty for most
 
-  /// Why this problem cannot be done so, in one sentence with a remedy; empty when it can. To be
-  /// asked through refusal().
+  /// Why this problem cannot be done so, in one sentence with a remedy; empty when it can. Callers
+  /// ask through refusal().
   std::string (*refuses)(const Problem&, const Tuning&);
 
   /// What one block does; null where there is nothing to draw.
@@ -222,7 +222,7 @@ struct Strategy {
   /// Why its kernels do not run on that device, half a sentence; empty when they do.
   std::string refusal_of(const CudaDevice& device) const { return needs.refusal_of(device); }
 
-  /// Throws std::invalid_argument when it does not run on `kind` or refuses the problem,
+  /// Throws std::invalid_argument when the strategy does not run on `kind` or refuses the problem,
   /// DeviceError when it does not run on the CUDA device.
   std::unique_ptr<Plan> prepare(const Problem&, DeviceKind kind, const PlanOptions& = {}) const;
 };

@@ -16,7 +16,7 @@ CONVFILT_HD constexpr int box_step(int step) {
   return step / kSteps * (kBoxWords * 4) + step % kSteps * kStep;
 }
 
-/// Of SharedWords.
+/// Sets a row of a box in SharedWords to one word repeated.
 template <class Words>
 CONVFILT_HD void set_box_row(const Words& words, int at, int row, std::uint32_t word) {
   for (int k = 0; k < kBoxBytes / 4; k += 4) {

@@ -27,4 +27,36 @@ double fp32_peak(const CudaDevice& device) {
   return 2.0 * device.clock_hz * device.multiprocessors * fp32_units(device.major, device.minor);
 }
 
+// What a build without CUDA answers; cuda/devices.cpp has the answers of one with it.
+#ifndef CONVFILT_HAS_CUDA
+
+const CudaDevices& cuda_devices() {
+  static const CudaDevices none{
+      {}, "this build has no CUDA; build it where nvcc is found, or use --device=cpu"};
+  return none;
+}
+
+bool has_warpgroups(const CudaDevice&) {
+  return false;
+}
+
+bool built_with_cuda() {
+  return false;
+}
+
+std::vector<double> time_device_copy(std::size_t, int, int) {
+  return {};
+}
+
+#endif
+
+// What a build without cuFFT answers; cuda/fft.cpp has the answer of one with it.
+#ifndef CONVFILT_HAS_CUDA_LIBRARIES
+
+std::string cuda_fft_missing() {
+  return "this build has no cuFFT; build it where cufft.h is found, or use --device=cpu";
+}
+
+#endif
+
 }  // namespace convfilt

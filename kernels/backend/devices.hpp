@@ -12,11 +12,10 @@ namespace convfilt {
 
 struct CudaDevices {
   std::vector<CudaDevice> devices;
-  std::string
-      missing;  ///< when empty of devices: what is missing (build, driver or device) and the remedy
+  std::string missing;  ///< without devices: what is missing (build, driver, device), the remedy
 };
 
-/// Asks the driver, once; costs some 0.1 to 0.3 s the first time where a driver is installed.
+/// Asks the driver, once, which costs some 0.1 to 0.3 s the first time where a driver is installed.
 const CudaDevices& cuda_devices();
 
 /// Throws DeviceError, which names the strategy, when that device lacks the compute capability that
@@ -26,12 +25,16 @@ void require_capability(std::string_view strategy, const Needs& needs, int ordin
 /// Tensor cores multiply bytes in the layout of tensor_core.hpp from this compute capability on.
 inline constexpr int kTensorCoreMajor = 8;
 
-/// Of this one alone, warpgroups multiply bytes together (warpgroup.hpp).
+/// Warpgroups multiply bytes together at this compute capability alone (warpgroup.hpp).
 inline constexpr int kWarpgroupMajor = 9;
 
 /// Whether warpgroups of that device multiply bytes together: it has compute capability 9.0, and
 /// this build has machine code for sm_90a.
 bool has_warpgroups(const CudaDevice& device);
+
+/// Why CUDA has no Fourier transforms on this machine, with the remedy; empty where it has. Loads
+/// cuFFT.
+std::string cuda_fft_missing();
 
 /// False in a build without CUDA. Costs nothing.
 bool built_with_cuda();

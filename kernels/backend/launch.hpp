@@ -19,7 +19,7 @@
 #include "kernels/backend/cuda/backend.hpp"
 #endif
 
-#include "kernels/contract/accumulate.hpp"
+#include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/border.hpp"
 #include "kernels/contract/ceil_div.hpp"
 

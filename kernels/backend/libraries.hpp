@@ -1,20 +1,35 @@
 /// FFT and GEMM of the backend that is compiled for, beside what launch.hpp gives.
 ///
-/// All have the interface of cpu/fft.hpp and cpu/gemm.hpp, but are made for a Stream instead of a
-/// number of threads, and take device memory.
+/// They have the interface of backend/host/fft.hpp and backend/host/gemm.hpp, but are made for a
+/// Stream instead of a number of threads. Those for CUDA take device memory; the emulator and the
+/// host use the CPU's.
 #pragma once
 
 #include "kernels/backend/launch.hpp"
 
-#if defined(CONVFILT_EMULATE)
-#include "kernels/backend/emulator/libraries.hpp"
-#elif defined(CONVFILT_HOST)
-#include "kernels/backend/emulator/libraries.hpp"
-namespace convfilt::host {
-using emulator::Fft;
-using emulator::Gemm;
-}  // namespace convfilt::host
+#if defined(CONVFILT_EMULATE) || defined(CONVFILT_HOST)
+
+#include "kernels/backend/host/fft.hpp"
+#include "kernels/backend/host/gemm.hpp"
+
+namespace convfilt::CONVFILT_BACKEND {
+
+class Fft : public cpu::Fft {
+ public:
+  Fft(int columns, int rows, int batch, const Stream& stream)
+      : cpu::Fft(columns, rows, batch, stream.threads()) {}
+};
+
+class Gemm : public cpu::Gemm {
+ public:
+  explicit Gemm(const Stream& stream) : cpu::Gemm(stream.threads()) {}
+};
+
+}  // namespace convfilt::CONVFILT_BACKEND
+
 #else
+
 #include "kernels/backend/cuda/fft.hpp"
 #include "kernels/backend/cuda/gemm.hpp"
+
 #endif

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/coarse/sums.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::coarse {
 

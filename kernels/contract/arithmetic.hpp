@@ -68,7 +68,7 @@ struct Sides {
   int width, height;
 };
 
-/// Of the parts that a mask is cut into (PreparedMask::parts): the first, and the largest.
+/// The sides of the first and of the largest part that a mask is cut into (PreparedMask::parts).
 inline Sides first_part(const Mask& mask) {
   const auto share = [](int side) { return side / ceil_div(side, kMaxPartSide); };
   return {share(mask.width), share(mask.height)};
@@ -98,5 +98,27 @@ std::string transform_refuses(const Problem& problem);
 /// The border value as a sample. Integer depths: rounded and saturated.
 template <class T>
 T ghost_sample(const Problem& problem);
+
+// How a kernel starts and ends an output's sum, so that a mask larger than one part can be carried
+// on.
+
+/// Zero for the first part of a mask, else what the part before left.
+template <class Out>
+CONVFILT_HD inline SumOf<Out> begin_sum(const MaskPart<Out>& part,
+                                        const PlaneView<SumOf<Out>>& partial, int x, int y) {
+  return part.first ? SumOf<Out>(0) : partial.row(y)[x];
+}
+
+/// Scales, rounds and stores the sum after the last part; before it, leaves the sum to the next
+/// part.
+template <class Out>
+CONVFILT_HD inline void end_sum(const MaskPart<Out>& part, const PlaneView<SumOf<Out>>& partial,
+                                const PlaneView<Out>& out, int x, int y, SumOf<Out> sum) {
+  if (part.last) {
+    finish(part.finish, sum, out.row(y)[x]);
+  } else {
+    partial.row(y)[x] = sum;
+  }
+}
 
 }  // namespace convfilt

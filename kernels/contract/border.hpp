@@ -32,8 +32,8 @@ CONVFILT_HD inline int border_index(int i, int n) {
   }
 }
 
-/// The same, of a border that is no template argument: for a picture's edges in kernels where five
-/// times as many instances would cost more than the choice.
+/// The same for a border that is known at run time only. It serves a picture's edges in kernels
+/// where five times as many instances would cost more than the choice.
 CONVFILT_HD inline int border_index(Border border, int i, int n) {
   if (i >= 0 && i < n) return i;  // nearly always
   switch (border) {
@@ -46,8 +46,8 @@ CONVFILT_HD inline int border_index(Border border, int i, int n) {
   return border_index<Border::replicate>(i, n);
 }
 
-/// The same in a row of `width` samples, `channels` of a pixel side by side: the sample that stands
-/// in for any x.
+/// The same in a row of `width` samples where the `channels` of a pixel lie side by side. Gives the
+/// sample that stands in for any x, or -1 for the border value.
 CONVFILT_HD inline int border_sample(Border border, int x, int width, int channels) {
   const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
   const int inside = border_index(border, pixel, width / channels);

@@ -1,4 +1,4 @@
-/// Bytes of words, and samples as such.
+/// Bytes within 32-bit words: how they are picked, and how 8-bit samples are packed.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace convfilt {
 
-/// Four of the eight bytes of two words, 0..3 of a and 4..7 of b; the selector's lowest hexadecimal
-/// digit says which becomes the lowest byte.
+/// Four of the eight bytes of two words: 0..3 are those of a, 4..7 those of b. The selector's
+/// lowest hexadecimal digit says which becomes the lowest byte.
 CONVFILT_HD inline std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, unsigned selector) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(a, b, selector);
@@ -34,7 +34,7 @@ CONVFILT_HD inline std::uint16_t saturated_pair(std::int32_t first, std::int32_t
 #endif
 }
 
-/// Four samples likewise.
+/// Four samples, saturated in the same way.
 CONVFILT_HD inline std::uint32_t saturated_four(std::int32_t a, std::int32_t b, std::int32_t c,
                                                 std::int32_t d) {
 #ifdef __CUDA_ARCH__

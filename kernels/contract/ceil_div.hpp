@@ -3,7 +3,7 @@
 
 namespace convfilt {
 
-/// For a >= 0, b >= 1, a + b - 1 within int.
+/// Needs a >= 0, b >= 1, and a + b - 1 within int.
 constexpr int ceil_div(int a, int b) {
   return (a + b - 1) / b;
 }

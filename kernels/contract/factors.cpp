@@ -120,7 +120,7 @@ std::vector<Factors> lines_of(const Mask& mask) {
   return terms;
 }
 
-// Of all lines, the weights that are not 0.
+// The weights of all lines that are not 0.
 std::ptrdiff_t taps_of(const std::vector<Factors>& terms) {
   std::ptrdiff_t taps = 0;
   const auto is_tap = [](double w) { return w != 0; };

@@ -1,4 +1,4 @@
-/// The arithmetic of one sample: a multiply-add, and how a sum ends as a sample. Part of the
+/// The arithmetic of one sample: a multiply-add, and how a sum ends as a sample. It is part of the
 /// numeric contract (arithmetic.hpp).
 #pragma once
 

@@ -14,7 +14,7 @@ namespace convfilt {
 template <class T>
 inline constexpr int kIn16 = int(sizeof(Bytes16) / sizeof(T));
 
-/// Sample n of `words`.
+/// The n-th sample of `words`.
 template <class T>
 CONVFILT_HD inline T sample_of(const Bytes16& words, int n) {
   if constexpr (std::is_same_v<T, float>) {
@@ -41,7 +41,8 @@ CONVFILT_HD inline Bytes16 bytes16_of(const std::uint16_t* samples) {
 template <class T>
 CONVFILT_HD inline SumOf<T> sum_of(T sample) {
   if constexpr (std::is_same_v<T, std::uint16_t>) {
-    return std::bit_cast<float>(sample | 0x4b000000u) - 8388608.0f;  // the last bits of 2^23 + n: n
+    return std::bit_cast<float>(sample | 0x4b000000u) -
+           8388608.0f;  // 2^23 + n ends in the bits of n
   } else {
     return SumOf<T>(sample);
   }
@@ -54,7 +55,8 @@ requires(std::is_same_v<T, float>) CONVFILT_HD inline Bytes16
   Bytes16 words;
   for (int k = 0; k < 4; ++k) {
 #ifdef __CUDA_ARCH__
-    // Of a GPU's multiply-add every NaN is 0x7fffffff, above all numbers; negative ones lie below.
+    // Every NaN that a GPU's multiply-add gives is 0x7fffffff. As an integer it is above all
+    // numbers, and negative numbers are below.
     const int bits = __float_as_int(multiply_add(sums[k], f.scale, f.offset));
     words.words[k] = std::uint32_t(bits < 0x7fc00000 ? bits : 0x7fc00000);
 #else

@@ -6,12 +6,12 @@
 /// them.
 ///
 /// What lies between the passes is part of the definition, so that every machine gives the same
-/// bytes: 8-bit pictures keep it in 16-bit fixed point, less a bias, rounded half up, the bits of
-/// its fraction and of the column weights' the same in sum for all terms; the others in single
-/// precision, each pass one chain of fused multiply-adds from zero, left to right or top to bottom,
-/// however long (a strategy that cuts a long mask carries the chain on), ended by its finish().
-/// Where integer factors leave sums of 16 bits, nothing is rounded between the passes, and the
-/// bytes are those of the direct family.
+/// bytes. 8-bit pictures keep it in 16-bit fixed point, less a bias, rounded half up; the bits of
+/// its fraction and those of the column weights' have the same sum in all terms. Other depths keep
+/// it in single precision: each pass is one chain of fused multiply-adds from zero, left to right
+/// or top to bottom, however long, and its finish() ends it. A strategy that cuts a long mask
+/// carries the chain on. Where integer factors leave sums of 16 bits, nothing is rounded between
+/// the passes, and the bytes are those of the direct family.
 #pragma once
 
 #include <optional>
@@ -31,10 +31,10 @@ struct Factors {
   bool integers = false;  ///< row and column are integers and the product is exact
 };
 
-/// The fewest terms, at most so many, that add up to the mask: exactly where integers have rank 1,
-/// and where all rows or columns are terms; otherwise the sum of |differences| is at most
-/// `tolerance` times the sum of |weights|.
-/// None when the rank is higher, or all weights are 0.
+/// The fewest terms, at most `most`, that add up to the mask. The sum is exact where integers have
+/// rank 1, and where all rows or columns are terms; otherwise the sum of |differences| is at most
+/// `tolerance` times the sum of |weights|. There are none when the rank is higher, or all weights
+/// are 0.
 std::vector<Factors> terms_of(const Mask& mask, int most, double tolerance);
 
 /// The term of a mask of rank 1, if it is that.

@@ -18,7 +18,7 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/direct/tile.hpp"
 #include "kernels/direct/walk.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/plan/side_samples.hpp"
 

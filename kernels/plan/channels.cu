@@ -1,4 +1,5 @@
-// Between pictures, whose channels are interleaved, and planes, which most kernels filter.
+// Splits pictures, whose channels are interleaved, into planes, which most kernels filter, and
+// merges planes into pictures.
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ namespace {
 
 constexpr int kBlockColumns = 64;
 constexpr int kBlockRows = 4;
-constexpr int kPixels = 4;  // of a thread, so that it reads and writes four samples at once
+constexpr int kPixels = 4;  // a thread moves so many: it reads and writes four samples at once
 
 /// The rows of a launch, and of a plane; planes lie one below the other.
 struct Rows {
@@ -22,8 +23,9 @@ CONVFILT_DEVICE inline bool takes_fours(const PlaneView<T>& a, const PlaneView<c
   return lies_at_multiples_of(sizeof(Four<T>), a) && lies_at_multiples_of(sizeof(Four<T>), b);
 }
 
-/// Moves four pixels, or those that are left of a row. kChannels: how many there are, or 0, where
-/// they are moved one by one. move(x, channel, k): the sample of pixel x; four(x): of four pixels.
+/// Moves four pixels, or those that are left of a row. kChannels says how many channels there are;
+/// where it is 0, samples are moved one by one. four(x) moves the pixels from x on, move(x,
+/// channel) one sample of pixel x.
 template <int kChannels, class Four, class Move>
 CONVFILT_DEVICE inline void move_pixels(int width, int channels, bool fours, Four four, Move move) {
   const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kPixels;
@@ -84,7 +86,7 @@ __global__ void merge_kernel(PlaneView<const T> planes, PlaneView<T> picture, in
                          });
 }
 
-// f(sample type tag, channels as a constant or 0, rows): only the size of a sample matters here.
+// Calls f(sample type tag, channels as a constant or 0, rows) for rows that one launch can cover.
 template <class F>
 void for_row_chunks(Depth depth, int channels, int height, F f) {
   for (int first = 0; first < height; first += kMaxLaunchRows) {

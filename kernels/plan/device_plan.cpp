@@ -1,4 +1,4 @@
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 #include <algorithm>
 
@@ -7,7 +7,8 @@ namespace {
 
 constexpr int kWarmups = 3;
 
-/// Bytes a channel behind an input with sides: a strip of a narrow piece reads over its last row.
+/// Bytes a channel behind an input with sides, because a strip of a narrow piece reads beyond its
+/// last row.
 constexpr std::size_t kSideTail = 2048;
 
 }  // namespace
@@ -68,7 +69,7 @@ std::size_t DevicePlan::plane_bytes(int width, int height, std::size_t sample_by
 
 void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   if (buffer.size() >= bytes) return;
-  textures_.clear();  // it may lie over the memory that is given back
+  textures_.clear();  // one may lie over the memory that is given back
   held_ -= buffer.size();
   buffer = DeviceBuffer();
   buffer = DeviceBuffer(bytes);
@@ -91,7 +92,7 @@ void DevicePlan::shape_input(int width, int height, Shift shift) {
   const std::size_t bytes = input_bytes(width, height);
   const bool is_new = plane_in_.buffer.size() < bytes;
   hold(plane_in_.buffer, bytes);
-  // Samples beside the picture are read that nothing else wrote.
+  // Kernels read samples beside the picture that nothing else wrote.
   if (is_new && (limits_.sides > 0 || limits_.padding))
     clear(plane_in_.buffer.data(), bytes, stream_);
   plane_in_.plane = {plane_in_.buffer.data() + margin(shift), width, height, pitch_for(row)};

@@ -1,14 +1,18 @@
-/// What all strategies of CUDA kernels share: pictures up, planes through the kernels, pictures
-/// down. Compiled once for CUDA and once for the emulator, like the kernels.
+/// What all strategies of CUDA kernels share: pictures up, channels to planes, planes through the
+/// kernels, and back; in windows with halo where the whole does not fit. Compiled for each backend,
+/// like the kernels.
 #pragma once
 
+#include <algorithm>
 #include <climits>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/launch.hpp"
 #include "kernels/implementation.hpp"
+#include "kernels/plan/window.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
@@ -25,13 +29,13 @@ struct DevicePlane {
   DevicePlane rows(int first, int count) const {
     return {data + first * pitch, width, count, pitch};
   }
-  /// One of so many of equal height that lie below each other.
+  /// One of `parts` planes of equal height that lie below each other.
   DevicePlane part(int which, int parts) const {
     return rows(which * (height / parts), height / parts);
   }
 };
 
-/// One launch: one part of the mask over rows of one plane.
+/// What one launch filters: rows of one plane by one part of the mask.
 struct Pass {
   DevicePlane in, out, partial;
   const void* part;   ///< MaskPart of the problem's depth
@@ -63,7 +67,7 @@ struct Pass {
   }
 };
 
-/// Launches a strategy's kernel. At most kMaxLaunchRows rows a pass, so that the grid's y stays in
+/// Launches a strategy's kernel, over at most kMaxLaunchRows rows, so that the grid's y stays in
 /// range.
 using Run = void (*)(const Problem&, const Pass&, const Stream&);
 
@@ -84,6 +88,95 @@ struct InputLimits {
   bool interleaved = false;  ///< channels side by side, as they lie in a picture; else planes
   bool padding = false;      ///< what lies beside the samples is read, and then weighs nothing
   int sides = 0;  ///< bytes of a row of the input beside its samples, of which margin() lie before
+};
+
+/// A plane and the memory it lies in.
+struct OwnedPlane {
+  DeviceBuffer buffer;
+  DevicePlane plane;
+};
+
+/// How far output (0, 0) lies from input (0, 0). Where a halo was added, that is the anchor; where
+/// the whole picture is filtered, it is what the mode leaves out or adds.
+struct Shift {
+  int x = 0, y = 0;
+};
+
+/// A plan on a device. The families differ in `filter` alone.
+class DevicePlan : public Plan {
+ public:
+  DevicePlan(const Problem& problem, const PlanOptions& options, InputLimits limits);
+
+  Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override;
+  std::vector<double> time_resident(PictureView<const std::byte> in, int repeats) override;
+  Counts counts() const override { return counts_of(stream_); }
+
+ protected:
+  /// Filters one plane, or a picture of step() channels as such a plane: `in` with its borders, or
+  /// with the halo added and `shift` set.
+  virtual void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) = 0;
+
+  /// The same for planes of equal height, one below the other. They are filtered one by one, unless
+  /// a strategy can do with fewer launches.
+  virtual void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
+                             Shift shift);
+
+  /// The bytes of what lies between input and output for planes of that size; the second takes
+  /// them.
+  virtual std::size_t scratch_bytes(int in_height, int out_width, int out_height) const = 0;
+  virtual void allocate_scratch(int in_height, int out_width, int out_height) = 0;
+
+  /// Calls f(first, rows) for chunks of rows that one launch can cover.
+  template <class F>
+  static void for_row_chunks(int height, F f) {
+    for (int first = 0; first < height; first += kMaxLaunchRows) {
+      f(first, std::min(kMaxLaunchRows, height - first));
+    }
+  }
+
+  /// How many channels are filtered together, side by side: the samples of a pixel in a plane.
+  int step() const { return limits_.interleaved ? problem_.channels : 1; }
+
+  /// How many planes filter_planes() takes.
+  int planes() const { return split() ? problem_.channels : 1; }
+
+  std::size_t plane_bytes(int width, int height, std::size_t sample_bytes) const;
+
+  /// Makes `buffer` at least that large. What lay in a smaller one is lost.
+  void hold(DeviceBuffer& buffer, std::size_t bytes);
+
+  /// How many of the bytes in InputLimits::sides lie before a row's samples.
+  virtual int margin(Shift) const { return 0; }
+
+  /// Makes `owned` such a plane, keeping its memory where it is large enough.
+  void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes);
+
+  const Problem problem_;
+  const PlanOptions options_;
+  const InputLimits limits_;
+  Stream stream_;
+  Textures textures_;
+
+ private:
+  Window whole_window() const;
+  Shift whole_shift() const;
+  bool split() const { return step() < problem_.channels; }
+  std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
+  std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
+  bool fits(const Window& window, int in_width, int in_height) const;
+  Window fitting_window() const;
+  void allocate(const Window& window, int in_width, int in_height, Shift shift);
+  void run_window(PictureView<const std::byte> in, PictureView<std::byte> out, const Window& window,
+                  Timing& timing);
+  /// The bytes and the shape of the input, with room for its sides.
+  std::size_t input_bytes(int width, int height) const;
+  void shape_input(int width, int height, Shift shift);
+  void upload(PictureView<const std::byte> in);
+  void filter_channels(Shift shift);
+
+  OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;  ///< pictures where they are split
+  std::size_t held_ = 0;  ///< device bytes in the planes and the scratch
+  Staging staging_;
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);

@@ -7,8 +7,9 @@
 
 namespace convfilt {
 
-/// Rows of a block, a multiple of `step`: so many that the blocks, of which `blocks` run at a time,
-/// come out even, and that few rows are computed twice, of which each costs `above`.
+/// Rows of a block, a multiple of `step`. `blocks` blocks run at a time; every block costs its rows
+/// and `above` more, which its halo is worth. The rows make the whole cheapest: blocks come out
+/// even in waves, and little is computed twice.
 inline int even_rows(int height, int step, int strips, int blocks, double above) {
   int best = ceil_div(height, step) * step;
   double least = 0;

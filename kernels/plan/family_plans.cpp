@@ -1,11 +1,11 @@
-// The two families' plans: what happens to one plane.
+// The plans of the direct and the separable family: what happens to one plane.
 
 #include <algorithm>
 #include <vector>
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/separable.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {

@@ -1,5 +1,5 @@
-/// What a border makes up beside a picture, in the padding of its rows, by a kernel of its own:
-/// where strips end together, those at the sides would end last.
+/// Ghost cells to the left and right of a picture, written into the padding of its rows by a kernel
+/// of its own. Strips at the sides that made them up themselves would end later than all others.
 #pragma once
 
 #include <algorithm>
@@ -11,14 +11,14 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Whether rows have room for them: little memory is for the picture rather than for its sides.
+/// Whether rows have room for ghost cells. Where memory is short, the picture needs it more.
 inline bool has_room_for_sides(const PlanOptions& options) {
   constexpr std::size_t kEnough = 1 << 18;
   return options.padded_pitch && (options.memory_limit == 0 || options.memory_limit >= kEnough);
 }
 
-/// Writes what the border makes up beside the rows into their padding: a thread has some rows of
-/// one column of it.
+/// Writes the ghost cells beside the rows into their padding. A thread writes kSideRows rows of one
+/// column.
 constexpr int kSideRows = 4;
 template <class T>
 static __global__ void sides_kernel(PlaneView<T> picture, T ghost, Border border, int channels,
@@ -43,7 +43,7 @@ static __global__ void sides_kernel(PlaneView<T> picture, T ghost, Border border
   }
 }
 
-/// Launches it. left, right: samples that taps reach before a row and behind it.
+/// Launches sides_kernel. Taps reach `left` samples before a row and `right` behind it.
 template <class T>
 void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channels, int left,
                  int right, const Stream& stream) {
@@ -54,7 +54,7 @@ void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channe
          block, stream, sides_kernel<T>, picture, ghost, border, channels, left, right);
 }
 
-/// Of walks down a picture: so that columns and what lanes round them up to stay within int.
+/// The widest row that kernels walk down, so that columns, rounded up to whole lanes, fit an int.
 inline constexpr int kMostWalkedPixels = (1 << 30) / 3;
 
 /// Bytes of a row beside its samples: a mask's reach, and what the last lane of a walk rounds up.
@@ -65,8 +65,8 @@ int walk_sides(const Problem& problem) {
   return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
 }
 
-/// Writes what a mask reaches whose first tap lies `dx` pixels from the output; returns the samples
-/// of it before a row.
+/// Writes the ghost cells that a mask reaches whose first tap lies `dx` pixels from the output.
+/// Returns how many samples of them lie before a row.
 template <class T>
 int write_sides(const PlaneView<T>& picture, int out_width, T ghost, const Problem& problem, int dx,
                 int channels, const Stream& stream) {

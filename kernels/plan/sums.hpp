@@ -1,16 +1,17 @@
-/// Planes of sums in device memory: how they start and how they end. For .cu files; at most
-/// kMaxLaunchRows rows.
+/// Planes of sums in device memory: how they start and how they end, in launches of at most
+/// kMaxLaunchRows rows; and a plan whose blocks add to them. Only .cu files include it.
 #pragma once
 
-#include "kernels/backend/launch.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 
 inline constexpr int kSumColumns = 32;  // threads of a block: one warp along a row
 inline constexpr int kSumRows = 8;
 
-/// What outputs of T are added up in, part by part in any order. Floats in double precision:
-/// roundings of a flat picture's samples all go one way, 2 steps of 16 bits at 101x101.
+/// What outputs of T are added up in, part by part in any order. Floats are added up in double
+/// precision, because the roundings of a flat picture's samples all go one way: 2 steps of 16 bits
+/// at 101x101.
 template <class T>
 using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<T>>;
 
@@ -47,5 +48,41 @@ void finish_sums(const PlaneView<const Sum>& sums, const PlaneView<T>& out, cons
   const dim3 grid(ceil_div(out.width, kSumColumns), ceil_div(out.height, kSumRows));
   launch(grid, dim3(kSumColumns, kSumRows), stream, finish_kernel<T, Sum, Finish>, sums, out, end);
 }
+
+/// A plan whose blocks write overlapping outputs: they add to sums in a plane of their own, and one
+/// kernel finishes the sums. Finish, IntegerFinish or FloatFinish, says how sums of pictures of T
+/// end.
+template <class T, class Finish, class Sum = FinishedSum<Finish>>
+class AddingPlan : public DevicePlan {
+ public:
+  AddingPlan(const Problem& problem, const PlanOptions& options, const Finish& end)
+      : DevicePlan(problem, options, {}), end_(end) {}
+
+ protected:
+  /// Adds every weight times its sample to the sums, which start at zero.
+  virtual void add_up(const DevicePlane& in, const PlaneView<Sum>& sums, Shift shift) = 0;
+
+  void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) final {
+    const auto sums = sums_.plane.view<Sum>();
+    for_row_chunks(out.height, [&](int first, int rows) { zero(sums.rows(first, rows), stream_); });
+    add_up(in, sums, shift);
+    for_row_chunks(out.height, [&](int first, int rows) {
+      finish_sums(sums_.plane.rows(first, rows).template view<const Sum>(),
+                  out.rows(first, rows).template view<T>(), end_, stream_);
+    });
+  }
+
+  std::size_t scratch_bytes(int, int out_width, int out_height) const override {
+    return plane_bytes(out_width, out_height, sizeof(Sum));
+  }
+
+  void allocate_scratch(int, int out_width, int out_height) override {
+    shape(sums_, out_width, out_height, sizeof(Sum));
+  }
+
+ private:
+  const Finish end_;
+  OwnedPlane sums_;
+};
 
 }  // namespace convfilt::CONVFILT_BACKEND

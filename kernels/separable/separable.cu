@@ -20,7 +20,7 @@
 #include "kernels/contract/separable.hpp"
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/separable/load.hpp"
 #include "kernels/separable/passes.hpp"

@@ -8,8 +8,8 @@
 #include "kernels/contract/bytes.hpp"
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/contract/finish.hpp"
-#include "kernels/contract/half_to_even.hpp"
 #include "kernels/contract/separable.hpp"
+#include "kernels/contract/sum_ends.hpp"
 #include "kernels/tensor/layout.hpp"
 
 namespace convfilt::separable_tensor {

@@ -21,7 +21,7 @@
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/backend/shared_words.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/separable_tensor/mask.hpp"
 #include "kernels/separable_tensor/passes.hpp"
 #include "kernels/separable_tensor/tile.hpp"

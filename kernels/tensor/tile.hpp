@@ -4,7 +4,7 @@
 
 #include "kernels/backend/tensor_core.hpp"
 #include "kernels/contract/bytes.hpp"
-#include "kernels/contract/half_to_even.hpp"
+#include "kernels/contract/sum_ends.hpp"
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/tensor/layout.hpp"
 

@@ -65,7 +65,7 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
   end_sum(mask, partial, out, x, y, sum);
 }
 
-/// Of one axis: how many of a tile's outputs' taps lie in the tile itself.
+/// How many of the taps of a tile's outputs lie in the tile itself, along one axis.
 int taps_kept(int tile, int side) {
   int taps = 0;
   for (int i = 0; i < side; ++i) taps += std::max(0, tile - std::abs(i - side / 2));

@@ -1,4 +1,4 @@
-/// What one block does in the kernels without a tile of their own.
+/// What one block does in kernels that keep no tile in shared memory.
 #pragma once
 
 #include "kernels/contract/arithmetic.hpp"

@@ -33,16 +33,16 @@ CONVFILT_DEVICE void load_in_sweeps(Tile& in_tile, const InTile& at, const Plane
   }
 }
 
-/// Regions: the tile in the middle, and the strips that the halo has of the eight neighbour tiles,
-/// each loaded by the threads with the same place in their own tile: the left halo by the threads
-/// at the right end, and so on.
+/// Regions: the tile in the middle, and what the halo has of the eight neighbour tiles. A cell of a
+/// neighbour tile is loaded by the thread that has the same place in its own tile: the left halo by
+/// the threads at the right end, and so on.
 ///
 ///     9 7 7 7 7 8
 ///     3 1 1 1 1 2      middle, right, left, ... of a 4 x 2 tile with a halo of 1
 ///     3 1 1 1 1 2
 ///     6 4 4 4 4 5
 ///
-/// A halo wider than a tile reaches farther neighbours, which are regions alike.
+/// A halo wider than a tile reaches farther neighbours, which are regions, too.
 template <Border B, class Tile, class T>
 CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const PlaneView<const T>& in,
                                      T ghost) {
@@ -66,7 +66,7 @@ CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const Plan
 }
 
 /// Two steps: threads and cells are numbered along the rows. First every thread loads the cell of
-/// its number, then the cells that are left, numbered on. Two steps suffice while the input tile
+/// its number, then a cell of those that are left. Two steps suffice while the input tile
 /// holds at most twice as many cells as the block has threads; else there are more.
 ///
 ///     1 1 1 1 1 1

@@ -10,11 +10,11 @@
 //        +-------------+
 //
 //   Per output: 1 global read, w * h atomic additions (each a read and a write), e.g. 25 at 5x5;
-//   and a plane of sums, zeroed before and finished behind.
+//   and a plane of sums, zeroed before and finished afterwards.
 //   Sibling: basic gathers: w * h reads, which caches serve, and one plain write.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/adding_plan.hpp"
+#include "kernels/plan/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
@@ -26,8 +26,8 @@ template <class T, Border B>
 __global__ void scatter_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
                                int first_row, int end_row,
                                const MaskPart<T> __grid_constant__ mask) {
-  // The sample that weight (0, 0) takes to output (x, y); there are such for w - 1 columns and
-  // h - 1 rows more than there are outputs.
+  // This thread has the sample that weight (0, 0) takes to output (x, y). There are w - 1 more
+  // columns and h - 1 more rows of such samples than of outputs.
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
   const int y = first_row + int(blockIdx.y * kBlockRows + threadIdx.y);
   if (x >= sums.width + mask.width - 1 || y >= end_row) return;

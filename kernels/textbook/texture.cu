@@ -22,7 +22,7 @@ namespace {
 constexpr int kBlockColumns =
     32;  // a patch of 32 x 8 is near in both directions, as texture caches like
 constexpr int kBlockRows = 8;
-constexpr InputLimits kLimits{131072, 65000, true};  // of a 2D texture over pitched memory
+constexpr InputLimits kLimits{131072, 65000, true};  // a 2D texture over pitched memory has these
 
 /// The unit of coordinates: 1 in samples, 1 / size where the address mode wants 0..1.
 struct TextureInput {

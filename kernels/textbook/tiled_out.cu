@@ -21,14 +21,14 @@ namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kTile = 32;  // largest output tile, and the default: one warp per row of outputs
-constexpr int kFullTileRows = 8;  // there a block has so many rows of threads, for tile rows
+constexpr int kFullTileRows = 8;  // rows of threads of a block whose output tile has that side
 constexpr int kMaxInTile = kTile + kMaxPartSide - 1;
 static_assert(kTile % kFullTileRows == 0, "every thread computes the same number of rows");
 static_assert(kMaxInTile * kMaxInTile * sizeof(float) <= 48 * 1024,
               "the input tile exceeds static shared memory");
 
-/// kOutputs: of one thread. 4 with the full tile, whose side is then known to the compiler, 1 with
-/// smaller ones.
+/// A thread computes kOutputs outputs: 4 with the full tile, whose side the compiler then knows,
+/// and 1 with smaller tiles.
 template <class T, Border B, int kOutputs, Halo kHalo>
 __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
                                  PlaneView<SumOf<T>> partial, T ghost,

@@ -12,7 +12,8 @@
 //
 //   Multiply-adds per output: w + h, e.g. 34 at 17x17 where the direct family needs 289.
 //   Masks of more than kMaxPartWeights (961) taps a line are cut into parts, the sum carried on.
-//   Sibling: separable does both passes in one kernel, and writes no mids to device memory.
+//   Sibling: separable does both passes in one kernel, and keeps what lies between them in shared
+//   memory.
 
 #include "kernels/textbook/two_pass.hpp"
 

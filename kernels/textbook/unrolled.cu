@@ -20,15 +20,15 @@ namespace {
 
 constexpr int kBlockColumns = 32;  // threads: a warp reads whole bursts along a row
 constexpr int kBlockRows = 8;
-constexpr int kOutputs = 4;  // of one thread, as many as a load's samples: 16 bytes are CUDA's most
+constexpr int kOutputs = 4;  // a thread computes as many as a load has samples: 16 bytes at most
 
 /// Columns that a thread reads of every row: w + 3 in whole loads.
 CONVFILT_HD inline int columns_read(int mask_width) {
   return (mask_width + 6) / 4 * 4;
 }
 
-/// Adds the taps of four outputs whose first sample is at (x, y). kSide: of a square mask; 0: only
-/// the mask knows.
+/// Adds the taps of four outputs whose first sample is at (x, y). kSide is the side of a square
+/// mask, or 0 where only the mask knows its sides.
 template <int kSide, class T>
 CONVFILT_DEVICE inline void add_wide(const PlaneView<const T>& in, const MaskPart<T>& mask, int x,
                                      int y, SumOf<T> (&sums)[kOutputs]) {
@@ -130,7 +130,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     const auto& mask = pass.mask_part<T>();
-    // The kernel moves to the left: so many more outputs are to be covered.
+    // The kernel moves its first output to the left, so the grid covers as many more.
     const dim3 grid(ceil_div(pass.out.width + (mask.dx & 3), g.out_columns),
                     ceil_div(pass.out.height, g.out_rows));
     with_border(p.border, [&](auto border) {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/backend/fourier.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/ceil_div.hpp"
-#include "kernels/contract/fft_size.hpp"
 
 namespace convfilt::transform {
 namespace {

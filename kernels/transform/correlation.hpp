@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/backend/libraries.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::transform {
 

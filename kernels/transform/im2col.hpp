@@ -1,7 +1,7 @@
 /// What the two ways to multiply in im2col share.
 #pragma once
 
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/transform/correlation.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::transform {

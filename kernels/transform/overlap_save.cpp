@@ -4,8 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "kernels/backend/fourier.hpp"
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/contract/fft_size.hpp"
 
 namespace convfilt::transform {
 namespace {

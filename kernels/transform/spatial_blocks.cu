@@ -16,7 +16,7 @@
 //   adds every product by itself, and atomically.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/adding_plan.hpp"
+#include "kernels/plan/sums.hpp"
 #include "kernels/transform/block_plans.hpp"
 #include "kernels/transform/grid.hpp"
 

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/adding_plan.hpp"
+#include "kernels/plan/sums.hpp"
 #include "kernels/transform/block_plans.hpp"
 #include "kernels/transform/correlation.hpp"
 #include "kernels/transform/grid.hpp"

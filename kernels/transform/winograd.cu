@@ -13,7 +13,7 @@
 //   Sibling: fft takes the values at so many points that any mask fits.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/transform/grid.hpp"
 #include "kernels/transform/winograd_points.hpp"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "kernels/backend/fft_missing.hpp"
+#include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/peak.hpp"
 #include "kernels/registry.hpp"

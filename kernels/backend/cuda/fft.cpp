@@ -4,7 +4,7 @@
 #include <string>
 
 #include "kernels/backend/cuda/library.hpp"
-#include "kernels/backend/fft_missing.hpp"
+#include "kernels/backend/devices.hpp"
 
 namespace convfilt::cuda {
 namespace {

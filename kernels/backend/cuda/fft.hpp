@@ -6,8 +6,7 @@
 #include <cstddef>
 
 #include "kernels/backend/cuda/owners.hpp"
-#include "kernels/contract/complex.hpp"
-#include "kernels/contract/fft_size.hpp"
+#include "kernels/backend/fourier.hpp"
 
 namespace convfilt::cuda {
 
@@ -27,20 +26,21 @@ class CufftPlan {
   std::size_t workspace_bytes_ = 0;
 };
 
-/// As cpu::Fft, over device memory, in the stream that it was made for.
+/// It has the interface of cpu::Fft, over device memory, in the stream that it was made for.
 class Fft {
  public:
   Fft(int columns, int rows, int batch, const Stream& stream);
 
   static int good_size(int n) { return good_fft_size(n); }
 
-  /// Before there is a plan: cuFFT needs up to a copy of the spectra at good sizes.
+  /// What a plan will need, before there is one: cuFFT takes up to a copy of the spectra at good
+  /// sizes.
   static std::size_t estimated_workspace(int columns, int rows, int batch) {
     return (std::size_t(columns) / 2 + 1) * rows * batch * sizeof(Complex);
   }
   std::size_t workspace_bytes() const;
 
-  /// To be called before a transform, with that many bytes of device memory.
+  /// Must be called before a transform, with workspace_bytes() of device memory.
   void use_workspace(std::byte* memory);
 
   void forward(const float* samples, Complex* spectra) const;

@@ -8,8 +8,8 @@
 
 namespace convfilt::cuda {
 
-/// As cpu::Gemm, over device memory, in the stream that it was made for. Single precision
-/// throughout: no TF32.
+/// It has the interface of cpu::Gemm, over device memory, in the stream that it was made for. All
+/// is in single precision, without TF32.
 class Gemm {
  public:
   explicit Gemm(const Stream& stream);

@@ -112,7 +112,7 @@ void allow_shared(void (*kernel)(Parameters...), int bytes) {
   allowed = bytes;
 }
 
-/// Of the current device.
+/// How many multiprocessors the current device has.
 inline int multiprocessors() {
   int device = 0, count = 0;
   CUDA_CHECK(cudaGetDevice(&device));

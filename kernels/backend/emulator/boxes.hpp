@@ -19,7 +19,8 @@ inline BoxSource box_source(const PlaneView<const std::uint8_t>& rows) {
   return rows;
 }
 
-/// As far on as they may lie.
+/// Boxes begin here at the farthest place that a device may choose, so that a kernel which keeps
+/// too little slack fails.
 inline SharedWords box_words(SharedWords words) {
   return words.from(kBoxSlack - 4);
 }

@@ -20,7 +20,7 @@ struct dim3 {
       : x(unsigned(x_)), y(unsigned(y_)), z(unsigned(z_)) {}
 };
 
-/// As CUDA's uint3, but signed: coordinates are.
+/// CUDA's uint3, but signed, since coordinates are.
 struct Index3 {
   int x = 0, y = 0, z = 0;
 };

@@ -3,18 +3,73 @@
 
 #include <boost/context/fiber.hpp>
 #include <boost/context/fixedsize_stack.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <utility>
 
+#include "kernels/backend/emulator/cuda_words.hpp"
 #include "kernels/backend/emulator/emulator.hpp"
-#include "kernels/backend/emulator/stack_switch.hpp"
-#include "kernels/backend/emulator/warp_threads.hpp"
+
+// AddressSanitizer must hear of every switch between stacks.
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/common_interface_defs.h>
+#define CONVFILT_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#include <sanitizer/common_interface_defs.h>
+#define CONVFILT_ASAN 1
+#endif
+#endif
 
 namespace convfilt::emulator {
 
 namespace context = boost::context;
+
+#ifdef CONVFILT_ASAN
+constexpr std::size_t kStackBytes = 256 * 1024;  // red zones make frames several times larger
+#else
+constexpr std::size_t kStackBytes = 64 * 1024;
+#endif
+
+/// What AddressSanitizer must hear when another stack is used.
+inline void start_switch([[maybe_unused]] void** fake, [[maybe_unused]] const void* bottom,
+                         [[maybe_unused]] std::size_t size) {
+#ifdef CONVFILT_ASAN
+  __sanitizer_start_switch_fiber(fake, bottom, size);
+#endif
+}
+inline void finish_switch([[maybe_unused]] void* fake, [[maybe_unused]] const void** bottom,
+                          [[maybe_unused]] std::size_t* size) {
+#ifdef CONVFILT_ASAN
+  __sanitizer_finish_switch_fiber(fake, bottom, size);
+#endif
+}
+
+/// The threads of a warp that have not begun, by rising x, then y, then z. It says which comes
+/// next.
+struct WarpThreads {
+  dim3 block;
+  std::uint32_t next, end;
+  Index3 index;  ///< of the next
+
+  bool none() const { return next == end; }
+
+  Index3 take() {
+    const Index3 taken = index;
+    ++next;
+    if (++index.x == int(block.x)) {
+      index.x = 0;
+      if (++index.y == int(block.y)) {
+        index.y = 0;
+        ++index.z;
+      }
+    }
+    return taken;
+  }
+};
 
 /// Unwinds a device thread whose block was given up.
 struct Abandoned {};
@@ -46,7 +101,7 @@ class Fiber {
     switch_here();
   }
 
-  /// Goes on behind the barrier, or where it met its warp.
+  /// Goes on behind the barrier where the thread waits, or where it met its warp.
   void resume() {
     threadIdx = index_;
     running.thread = linear_;
@@ -89,7 +144,7 @@ class Fiber {
     finish_switch(nullptr, &scheduler_bottom_, &scheduler_size_);
     scheduler_ = std::move(scheduler);
     while (!stop_) {
-      // Those behind a thread that waited are other fibers' by now.
+      // Another fiber has taken the threads behind one that waited.
       while (!stop_ && !error_ && !threads_->none()) run_thread();
       ended_ = true;
       if (!stop_) switch_back();

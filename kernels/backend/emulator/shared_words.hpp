@@ -11,7 +11,7 @@
 
 namespace convfilt::emulator {
 
-/// Of the CPU thread that runs a block.
+/// The shared memory of the block that this CPU thread runs.
 inline thread_local std::vector<SharedCell<std::uint32_t>> shared_cells;
 
 /// Words of shared memory from one on.
@@ -110,7 +110,7 @@ struct SharedLimits {
   int block = 0, multiprocessor = 0;  ///< bytes
 };
 
-/// As an H200 has; tests make it small.
+/// An H200 has these; tests make them small.
 inline SharedLimits shared_limits{227 * 1024, 228 * 1024};
 
 inline SharedLimits most_shared(const PlanOptions&) {

@@ -19,7 +19,8 @@ struct Fragments {
   std::uint32_t a[4], b[2];
 };
 
-/// Of the running warp. Two sets in turn: a lane may lay down the next while others still read.
+/// What the lanes of the running warp have laid down. Two sets take turns, since a lane may lay
+/// down the next while others still read.
 inline constinit thread_local Fragments fragments[2][kLanes];
 
 /// The sum of the products of four bytes and four, each as its type says; it wraps as on a device.

@@ -1,7 +1,7 @@
 /// The host's side of launch.hpp: CUDA's words as plain loops on the CPU, at its full speed.
 ///
-/// For kernels without shared memory and barriers, whose threads need not know of each other: the
-/// blocks are spread over the cores, the threads of a block are a loop. Nothing is counted or
+/// It serves kernels without shared memory and barriers, whose threads need not know of each other:
+/// the blocks are spread over the cores, the threads of a block are a loop. Nothing is counted or
 /// checked; the emulator does that for the same source.
 #pragma once
 

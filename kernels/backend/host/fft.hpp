@@ -3,8 +3,7 @@
 
 #include <cstddef>
 
-#include "kernels/contract/complex.hpp"
-#include "kernels/contract/fft_size.hpp"
+#include "kernels/backend/fourier.hpp"
 
 namespace convfilt::cpu {
 

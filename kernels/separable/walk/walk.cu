@@ -22,7 +22,7 @@
 
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/contract/ceil_div.hpp"
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/edge_row.hpp"
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/separable/walk/reach.hpp"

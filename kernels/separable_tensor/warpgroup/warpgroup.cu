@@ -20,7 +20,7 @@
 
 #include "kernels/separable_tensor/warpgroup/warpgroup.hpp"
 
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/side_samples.hpp"
 #include "kernels/separable_tensor/warpgroup/passes.hpp"
 

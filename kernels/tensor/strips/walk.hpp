@@ -10,9 +10,7 @@
 
 #include "kernels/backend/tensor_core.hpp"
 #include "kernels/contract/bytes.hpp"
-#include "kernels/contract/digit_sums.hpp"
-#include "kernels/contract/float_end.hpp"
-#include "kernels/contract/half_to_even.hpp"
+#include "kernels/contract/sum_ends.hpp"
 #include "kernels/plan/edge_row.hpp"
 #include "kernels/tensor/layout.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/backend/warpgroup.hpp"
-#include "kernels/contract/half_to_even.hpp"
+#include "kernels/contract/sum_ends.hpp"
 #include "kernels/tensor/warpgroup/grid.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {

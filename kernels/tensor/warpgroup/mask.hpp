@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/contract/float_end.hpp"
-#include "kernels/contract/half_to_even.hpp"
+#include "kernels/contract/sum_ends.hpp"
 #include "kernels/tensor/layout.hpp"
 
 namespace convfilt::tensor::warpgroup {

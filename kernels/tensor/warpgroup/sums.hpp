@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "kernels/contract/bytes.hpp"
-#include "kernels/contract/digit_sums.hpp"
+#include "kernels/contract/sum_ends.hpp"
 #include "kernels/tensor/warpgroup/block.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {

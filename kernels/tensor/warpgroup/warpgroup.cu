@@ -20,7 +20,7 @@
 
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
 
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/tensor/warpgroup/colour/colour.hpp"
 #include "kernels/tensor/warpgroup/walk.hpp"
 

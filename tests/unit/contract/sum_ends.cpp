@@ -7,8 +7,7 @@
 
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/bytes.hpp"
-#include "kernels/contract/float_end.hpp"
-#include "kernels/contract/half_to_even.hpp"
+#include "kernels/contract/sum_ends.hpp"
 #include "kernels/separable_tensor/mask.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sample_masks.hpp"

@@ -22,7 +22,7 @@
 
 #include <type_traits>
 
-#include "kernels/plan/device_plan_base.hpp"
+#include "kernels/plan/device_plan.hpp"
 #include "kernels/plan/side_samples.hpp"
 #include "kernels/tensor/warpgroup/colour/walk.hpp"
 

@@ -1,4 +1,4 @@
-#include "kernels/contract/float_end.hpp"
+#include "kernels/contract/sum_ends.hpp"
 
 #include <algorithm>
 
