@@ -18,7 +18,7 @@ kernels/loose"
 # A word, as a regular expression; then the only places it may stand in, as one.
 foreign='
 CLI::|<CLI/ ^app/grammar\.
-\<cv::|<opencv2/ ^src/picture/|^src/compare/arena\.cpp$|^kernels/backend/host/fft\.cpp$
+\<cv::|<opencv2/ ^src/picture/|^kernels/backend/host/fft\.cpp$
 jpeglib\.h|<png\.h>|tiffio\.h|<webp/|nvimgcodec|<exiv2/ ^src/picture/
 spdlog::|<spdlog/ ^src/base/|^app/
 <cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/
