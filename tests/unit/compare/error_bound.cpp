@@ -26,7 +26,7 @@ Problem problem_of(Depth depth, const Mask& mask) {
 
 }  // namespace
 
-TEST_CASE("promises are README's") {
+TEST_CASE("promises are those of kernels/README.md") {
   const Mask exact = box_mask(3, 3), blur = gaussian_mask(9, 9, 2);
   CHECK(promised(problem_of(Depth::u8, exact), Family::direct) == doctest::Approx(0.5));
   CHECK(promised(problem_of(Depth::u8, blur), Family::direct) > 0.5);
