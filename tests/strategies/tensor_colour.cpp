@@ -102,7 +102,7 @@ TEST_CASE("products of signed bytes, in memory and in registers, with unsigned o
     const int warp = thread() / 32, g = thread() % 32 / 4, t = thread() % 4;
     std::uint32_t registers[4];
     for (int k = 0; k < 4; ++k) {
-      std::memcpy(&registers[k], &a[place_in_band(16 * warp + g + k % 2 * 8, k / 2 * 16 + 4 * t)],
+      std::memcpy(&registers[k], &a[place_in_matrix(16 * warp + g + k % 2 * 8, k / 2 * 16 + 4 * t)],
                   4);
     }
     const auto left = emulator::operand(words, 128, 256);

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "kernels/contract/separable.hpp"
+#include "kernels/registry.hpp"
 #include "src/auto/family.hpp"
 #include "tests/support/picture.hpp"
 #include "tests/support/sample_masks.hpp"
