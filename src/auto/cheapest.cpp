@@ -10,24 +10,26 @@
 namespace convfilt {
 namespace {
 
-/// On a GPU coarse grids take less time than a transform from some 1.4 to 2.3 million samples of
-/// the result on, by depth; a smaller picture does not fill the device with them.
-constexpr double kLeastCoarseSamples = 2e6;
+// A GPU takes less time by coarse grids than by a transform from so many samples of the result on;
+// fewer do not fill it. Bytes gain more, since a transform moves them as floats.
+constexpr double kLeastCoarseSamplesU8 = 1.5e6, kLeastCoarseSamples = 2.2e6;
 
-/// Blocks of a smaller result do not fill a GPU: one transform of all of it takes less time up to
-/// some 0.5 to 1 million pixels.
-constexpr double kMostWholePixels = 0.8e6;
+// One transform of the whole picture takes less time than blocks up to so many pixels, which give
+// too few blocks to fill a GPU; under a large mask blocks are larger, and so fewer.
+constexpr double kMostWholePixels = 0.5e6, kMostWholePixelsLarge = 1e6;
+constexpr double kLargeWeights = 91 * 91;
 
-/// A block must be larger than the mask, so that under larger ones most of each block is halo, and
-/// one transform of the whole picture takes less time.
-constexpr double kMostBlockWeights = 257.0 * 257;
+// Under still larger masks most of each block is halo, and one transform takes less time always.
+constexpr double kMostBlockWeights = 225.0 * 225;
 
 /// What is tried first, second and third.
 std::array<std::string_view, 3> order_of_transforms(const Problem& problem) {
   const double pixels = double(problem.out_width()) * problem.out_height();
   const double weights = double(problem.mask.width) * problem.mask.height;
-  const bool whole = pixels <= kMostWholePixels || weights > kMostBlockWeights;
-  const bool coarse = pixels * problem.channels >= kLeastCoarseSamples;
+  const double most_whole = weights < kLargeWeights ? kMostWholePixels : kMostWholePixelsLarge;
+  const bool whole = pixels <= most_whole || weights > kMostBlockWeights;
+  const bool coarse = pixels * problem.channels >=
+                      (problem.depth == Depth::u8 ? kLeastCoarseSamplesU8 : kLeastCoarseSamples);
   const std::string_view first = whole ? "fft" : "overlap-save";
   const std::string_view second = whole ? "overlap-save" : "fft";
   if (coarse) return {"coarse", first, second};

@@ -189,10 +189,12 @@ TEST_CASE(
   };
   CHECK(name_of_choice(4096, gaussian_mask_of(301, 301)) == "coarse");
   CHECK(name_of_choice(700, gaussian_mask_of(301, 301)) == "fft");
-  CHECK(name_of_choice(700, diagonal_mask(101)) == "fft");
+  CHECK(name_of_choice(700, diagonal_mask(31)) == "fft");
+  CHECK(name_of_choice(1000, diagonal_mask(31)) == "overlap-save");
+  CHECK(name_of_choice(1000, diagonal_mask(101)) == "fft");
   CHECK(name_of_choice(4096, diagonal_mask(101)) == "overlap-save");
-  CHECK(name_of_choice(4096, diagonal_mask(257)) == "overlap-save");
-  CHECK(name_of_choice(4096, diagonal_mask(259)) == "fft");
+  CHECK(name_of_choice(4096, diagonal_mask(225)) == "overlap-save");
+  CHECK(name_of_choice(4096, diagonal_mask(227)) == "fft");
 }
 
 }  // namespace convfilt::test
