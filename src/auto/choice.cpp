@@ -15,8 +15,8 @@
 #include "src/auto/estimate.hpp"
 #include "src/auto/family.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/suggest.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/suggest.hpp"
 
 namespace convfilt {
 namespace {
