@@ -21,8 +21,10 @@ constexpr std::string_view kFormat = "convfilt profile 1";
 
 /// Linear between the points; beyond the last in proportion to the taps. A single point stands for
 /// every mask: a strategy was measured once only if its time hardly depends on the mask.
-double ms_at(const std::vector<CostPoint>& points, double taps) {
-  if (points.size() == 1 || taps <= points.front().taps) return points.front().ms;
+double ms_at(const std::vector<CostPoint>& points, double taps, Family family) {
+  if (taps <= points.front().taps) return points.front().ms;
+  // One transform of the whole picture takes the same, whatever the mask.
+  if (points.size() == 1 && family == Family::transform) return points.front().ms;
   for (std::size_t k = 1; k < points.size(); ++k) {
     const CostPoint &low = points[k - 1], &high = points[k];
     if (taps <= high.taps)
@@ -198,7 +200,7 @@ std::optional<double> Profile::ms_of(const Strategy& strategy, const Problem& pr
   const double taps = taps_of(strategy, problem);
   const double pixels = double(problem.out_width()) * problem.out_height();
   const CostCurve *low = found.front(), *high = nullptr;
-  const double low_ms = ms_at(low->points, taps);
+  const double low_ms = ms_at(low->points, taps, strategy.family);
   if (pixels <= low->pixels()) return low_ms;
   if (found.size() == 1) return low_ms * pixels / low->pixels();
   // The two sizes around the problem's, or the two largest.
@@ -207,7 +209,7 @@ std::optional<double> Profile::ms_of(const Strategy& strategy, const Problem& pr
     high = found[k];
     if (pixels <= high->pixels()) break;
   }
-  const double from = ms_at(low->points, taps), to = ms_at(high->points, taps);
+  const double from = ms_at(low->points, taps, strategy.family), to = ms_at(high->points, taps, strategy.family);
   return from + (to - from) * (pixels - low->pixels()) / (high->pixels() - low->pixels());
 }
 

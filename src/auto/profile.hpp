@@ -5,7 +5,8 @@
 /// compares times of one device with each other, and so needs no copy to be right. Each curve is of
 /// one strategy, depth, channel count and picture size; its points are by the multiply-adds that a
 /// sample takes. What was not measured follows so:
-///   - between two masks the time is linear in the multiply-adds, beyond the last one proportional;
+///   - between two masks the time is linear in the multiply-adds, beyond the last one
+///     proportional; a curve of one point stands for every mask within transform;
 ///   - between two sizes it is linear in the pixels of the result, and so beyond the largest;
 ///   - a smaller picture than the smallest takes as long, since most multiprocessors idle then;
 ///   - pictures with alpha or of any more channels go by the curves for colour.
