@@ -16,7 +16,7 @@
 namespace {
 
 /// Keeps the numbers of closed standard streams taken: a file of ours could get one, and messages
-/// would land in it. The placeholder is opened the wrong way round, so that using the stream still
+/// would land in it. The stand-in is opened the wrong way round, so that using the stream still
 /// fails.
 void reserve_standard_streams() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

@@ -15,9 +15,9 @@
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/separable.hpp"
-#include "kernels/cpu/plans.hpp"
 #include "kernels/cpu/float_rows.hpp"
 #include "kernels/cpu/integer_rows.hpp"
+#include "kernels/cpu/plans.hpp"
 #include "kernels/cpu/source_rows.hpp"
 #include "kernels/cpu/tiled_plan.hpp"
 

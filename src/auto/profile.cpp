@@ -209,7 +209,8 @@ std::optional<double> Profile::ms_of(const Strategy& strategy, const Problem& pr
     high = found[k];
     if (pixels <= high->pixels()) break;
   }
-  const double from = ms_at(low->points, taps, strategy.family), to = ms_at(high->points, taps, strategy.family);
+  const double from = ms_at(low->points, taps, strategy.family),
+               to = ms_at(high->points, taps, strategy.family);
   return from + (to - from) * (pixels - low->pixels()) / (high->pixels() - low->pixels());
 }
 

@@ -63,7 +63,7 @@ void for_each_geometry(F f) {
   }
 }
 
-/// Of tiles x tiles output tiles.
+/// The picture has tiles x tiles output tiles.
 Problem of_tiles(Problem p, const Geometry& g, int columns, int rows) {
   p.width = columns * g.out_columns;
   p.height = rows * g.out_rows;

@@ -47,7 +47,7 @@ class Picture {
  public:
   Picture(int width, int height, int channels, Depth depth, int gap = 0, int lead = 0);
 
-  /// Of the shape and depth of the problem's input, or its result; gap and lead in samples.
+  /// Has the shape and depth of the problem's input, or its result; gap and lead are in samples.
   static Picture of(const Problem& problem, int gap = 0, int lead = 0);
   static Picture result_of(const Problem& problem, int gap = 0, int lead = 0);
 

@@ -68,11 +68,12 @@ Bytes tiff(const Image& image, int orientation, bool tiled);
 struct TiffKind {
   int width, height;
   int bits = 8, samples = 1;
-  int photometric = 1;               ///< 0: white is zero, 1: black is zero, 2: RGB, 5: CMYK
-  std::optional<int> extra_samples = {};  ///< 0: unspecified, 1: associated alpha, 2: straight alpha
-  int planes = 1;                    ///< 1: samples of a pixel together, 2: a plane a sample
-  int sample_format = 1;             ///< 1: unsigned, 2: signed, 3: floating point
-  int pictures = 1;                  ///< directories, all of the same pixels
+  int photometric = 1;  ///< 0: white is zero, 1: black is zero, 2: RGB, 5: CMYK
+  std::optional<int> extra_samples =
+      {};                 ///< 0: unspecified, 1: associated alpha, 2: straight alpha
+  int planes = 1;         ///< 1: samples of a pixel together, 2: a plane a sample
+  int sample_format = 1;  ///< 1: unsigned, 2: signed, 3: floating point
+  int pictures = 1;       ///< directories, all of the same pixels
 };
 
 /// An uncompressed TIFF of these sample values, in the order of the file.

@@ -33,7 +33,7 @@ void check(Status status, const char* what) {
 }
 #define CHECK(call) check((call), #call)
 
-/// Of runs that do not wait for each other, as convfilt's are.
+/// The runs do not wait for each other, as convfilt's do not.
 double median_ms(const std::function<void()>& work) {
   const auto timed = [&](int repeats) {
     std::vector<cudaEvent_t> starts(std::size_t(repeats) + kWarmups), stops(starts.size());

@@ -205,7 +205,7 @@ TEST_CASE("wrong, failing and refusing strategies are rows that say so") {
   CHECK(wrong.accuracy->largest > 2);
   CHECK(*wrong.accuracy->differing == doctest::Approx(1 / 5000.0));
   CHECK_FALSE(broken_bound(wrong, "steps").empty());
-  // Of the two rows with times on the CPU, one is the fastest.
+  // One of the two rows with times on the CPU is the fastest.
   const Times &one = *wrong.times, &other = *row_of(c, "cpu").times;
   CHECK(std::min(*one.best, *other.best) == 1);
   CHECK(std::max(*one.best, *other.best) ==

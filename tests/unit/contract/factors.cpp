@@ -181,7 +181,7 @@ TEST_CASE("separable: refused are a rank above 3, zeros, and terms that cancel e
 }
 
 TEST_CASE("separable 8-bit: the factors' own error is part of the proven one") {
-  // Of rank 2, but within the tolerance: what the factors leave out must be in the bound.
+  // The mask has rank 2, but within the tolerance: what the factors leave out must be in the bound.
   Mask mask = gaussian_mask(9, 9, 1.6);
   mask.weights[0] += 3e-5;
   mask.weights[80] -= 9e-6;
