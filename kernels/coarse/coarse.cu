@@ -23,10 +23,10 @@
 #include "kernels/coarse/node_columns.hpp"
 #include "kernels/coarse/node_rows.hpp"
 #include "kernels/coarse/planes.hpp"
-#include "kernels/coarse/sides.hpp"
 #include "kernels/coarse/sums.hpp"
 #include "kernels/coarse/weights.hpp"
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/side_samples.hpp"
 #ifndef CONVFILT_HOST  // which has no shared memory
 #include "kernels/coarse/node_strips.hpp"
 #endif
@@ -97,10 +97,8 @@ class GridPlan : public Planes {
     const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
     const Reach beside = reach(shift, out.width / channels);
     const Stream& other = other_.begin(stream_);
-    write_sides(
-        in,
-        {beside.margin() * channels, beside.behind(width) * channels, problem_.border, channels},
-        ghost_sample<T>(problem_), other);
+    write_sides(in, ghost_sample<T>(problem_), problem_.border, channels, beside.margin() * channels,
+                beside.behind(width) * channels, other);
     columns_of_nodes<T, channels>(
         {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
         ghost, other);

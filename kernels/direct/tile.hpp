@@ -4,6 +4,7 @@
 
 #include "kernels/contract/float_samples.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::direct {
 
@@ -103,9 +104,9 @@ __global__ void __launch_bounds__(kTileWarps * 32)
       const int y = border_index(border, first_y + row, in.height);
       CONVFILT_UNROLL(1)
       for (int col = threadIdx.x; col < kInColumns; col += 32) {
-        const int x = border_index(border, first_x + col, pixels);
-        if (x < 0 || y < 0) count_ghost_cell();
-        in_tile[row][col] = sum_of(x < 0 || y < 0 ? ghost : load(in, x * channels + channel, y));
+        const int x =
+            border_sample(border, (first_x + col) * channels + channel, in.width, channels);
+        in_tile[row][col] = sum_of(load_or_ghost(in, x, y, ghost));
       }
     }
   }

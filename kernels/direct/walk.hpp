@@ -4,7 +4,7 @@
 
 #include "kernels/contract/float_samples.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/plan/edge_row.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::direct {
 
@@ -281,8 +281,7 @@ class Strip {
       for (int n = 0; n < R::kLoads; ++n) {
         rows[r][n] = y < 0 ? piece_of<R>(ghosts) : load_piece<R>(in_, n * R::kOutputs, y);
       }
-      CONVFILT_UNROLL(1)
-      for (int n = 0; y < 0 && n < R::kSamples; ++n) count_ghost_cell();
+      if (y < 0) count_ghost_cells(R::kSamples);
     }
   }
 

@@ -1,26 +1,37 @@
 /// How kernels that walk down a picture cut it.
 #pragma once
 
+#include <algorithm>
+#include <climits>
 #include <cstdint>
 
 #include "kernels/contract/ceil_div.hpp"
 
 namespace convfilt {
 
+/// The fewest and the most rows that a block may have, both multiples of its step.
+struct RowLimits {
+  int least = 1, most = INT_MAX;
+};
+
 /// Rows of a block, a multiple of `step`. `blocks` blocks run at a time; every block costs its rows
-/// and `above` more, which its halo is worth. The rows make the whole cheapest: blocks come out
-/// even in waves, and little is computed twice.
-inline int even_rows(int height, int step, int strips, int blocks, double above) {
-  int best = ceil_div(height, step) * step;
+/// and `above` more, which its halo and its beginning are worth. The rows make the whole cheapest:
+/// blocks come out even in waves, and little is computed twice.
+inline int even_rows(int height, int step, int strips, int blocks, double above,
+                     RowLimits limits = {}) {
+  const int fewest = std::max(1, ceil_div(height, limits.most));
+  int best = 0;
   double least = 0;
-  for (int n = 1; n <= ceil_div(height, step); ++n) {
-    const int rows = ceil_div(ceil_div(height, n), step) * step;
+  for (int n = fewest; n == fewest || n <= ceil_div(height, step); ++n) {
+    const int rows = std::max(limits.least, ceil_div(ceil_div(height, n), step) * step);
     const double waves =
         double(ceil_div(std::int64_t(strips) * ceil_div(height, rows), std::int64_t(blocks)));
     const double cost = waves * (rows + above);
-    if (n > 1 && cost >= least) continue;
-    least = cost;
-    best = rows;
+    if (n == fewest || cost < least) {
+      least = cost;
+      best = rows;
+    }
+    if (rows == limits.least) break;  // more blocks cannot have fewer rows
   }
   return best;
 }

@@ -7,6 +7,7 @@
 
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/separable/shape.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable {
@@ -28,11 +29,7 @@ struct Source {
   CONVFILT_DEVICE T sample(int x, int y) const {
     // border_sample() divides, which is slow: samples of the picture do without.
     if (x < 0 || x >= in.width) x = border_sample(border, x, in.width, channels);
-    if (x < 0 || y < 0) {
-      count_ghost_cell();
-      return ghost;
-    }
-    return load(in, x, y);
+    return load_or_ghost(in, x, y, ghost);
   }
 
   /// Loads sixteen bytes from (x, y) on into four words. y is a row of the picture, or below 0.

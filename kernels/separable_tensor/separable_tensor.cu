@@ -364,8 +364,10 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return std::make_unique<WarpPlan>(problem, options, mask);
 }
 
-std::string_view kernel_for(const Problem&, const CudaDevice& device) {
-  return convfilt::has_warpgroups(device) ? "warpgroups" : "warps";
+std::string_view kernel_for(const Problem& problem, const CudaDevice& device) {
+  const bool taken = convfilt::has_warpgroups(device) &&
+                     warpgroup::takes(prepare_separable<uint8_t>(problem.mask));
+  return taken ? "warpgroups" : "warps";
 }
 
 }  // namespace

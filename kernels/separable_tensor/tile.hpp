@@ -5,6 +5,7 @@
 #include "kernels/backend/tensor_core.hpp"
 #include "kernels/contract/bytes.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/separable_tensor/mask.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable_tensor {
@@ -164,11 +165,8 @@ template <int kChannels, class Tile>
 CONVFILT_DEVICE inline std::uint32_t find_sample(Tile& in_tile, int row, const Source& source,
                                                  std::uint32_t place, int channel, int y) {
   if (place < kElsewhere) return byte_at(in_tile, row, int(place) * kChannels + channel);
-  if (place != kNowhere && y >= 0) {
-    return load(source.in, int(place - kElsewhere) * kChannels + channel, y);
-  }
-  count_ghost_cell();
-  return source.ghost;
+  const int column = place == kNowhere ? -1 : int(place - kElsewhere) * kChannels + channel;
+  return load_or_ghost(source.in, column, y, source.ghost);
 }
 
 /// Fills in the words of a slice of rows that were not copied whole: from samples that were, which

@@ -226,12 +226,8 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return make_direct_plan(problem, options, run, {.interleaved = strips.digits > 0});
 }
 
-/// Warpgroups leave pictures that their strips do not fit to the other kernels.
 std::string_view kernel_for(const Problem& problem, const CudaDevice& device) {
-  return convfilt::has_warpgroups(device) &&
-                 convfilt::tensor::warpgroup::strips_fit(problem.out_width())
-             ? "warpgroups"
-             : "warps";
+  return convfilt::has_warpgroups(device) && warpgroup::takes(problem) ? "warpgroups" : "warps";
 }
 
 }  // namespace

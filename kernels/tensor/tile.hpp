@@ -6,6 +6,7 @@
 #include "kernels/contract/bytes.hpp"
 #include "kernels/contract/sum_ends.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/tensor/layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tensor {
@@ -35,19 +36,6 @@ constexpr int tiles_kept(int digits, int steps, int height) {
   return shared_bytes_of(digits, steps, height, 2) <= kMostShared ? 2 : 1;
 }
 
-/// A sample of interleaved channels.
-CONVFILT_DEVICE inline std::uint8_t load_channel(const PlaneView<const std::uint8_t>& in,
-                                                 Border border, int channels, int x, int y,
-                                                 std::uint8_t ghost) {
-  const int column = border_sample(border, x, in.width, channels);
-  const int row = border_index(border, y, in.height);
-  if (column < 0 || row < 0) {
-    count_ghost_cell();
-    return ghost;
-  }
-  return load(in, column, row);
-}
-
 /// Loads rows of whole chunks to the tile's rows from first_row on; their first sample is
 /// (first_x, first_y). A chunk inside the picture is copied as it lies, also where its row is one
 /// that the border repeats. All other samples are loaded one by one.
@@ -73,9 +61,9 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
       continue;
     }
     for (int word = 0; word < 4; ++word) {
-      in_tile[first_row + row][chunk * 4 + word] = ghost * 0x01010101u;
+      in_tile[first_row + row][chunk * 4 + word] = ghost_word(ghost);
     }
-    for (int k = 0; k < kChunk; ++k) count_ghost_cell();
+    count_ghost_cells(kChunk);
   }
   // Each thread loads words beside those chunks, sample by sample.
   const int before = begin * 4, beside = before + (kChunks - end) * 4;
@@ -87,9 +75,9 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
     std::uint32_t samples = 0;
     CONVFILT_UNROLL(4)
     for (int byte = 0; byte < 4; ++byte) {
-      samples |= std::uint32_t(load_channel(in, border, channels, first_x + 4 * word + byte,
-                                            first_y + row, ghost))
-                 << (8 * byte);
+      const int x = border_sample(border, first_x + 4 * word + byte, in.width, channels);
+      const int y = border_index(border, first_y + row, in.height);
+      samples |= std::uint32_t(load_or_ghost(in, x, y, ghost)) << (8 * byte);
     }
     in_tile[first_row + row][word] = samples;
   }

@@ -192,17 +192,24 @@ bool check_separable(Cases& cases, const Problem& p) {
   return true;
 }
 
+/// Checks a picture under any mask and under a separable one of the same size. Returns what
+/// check_separable() does.
+bool check_both(Cases& cases, int width, int height, int channels, int mask_width,
+                int mask_height) {
+  const auto problem = [&](const Mask& mask) {
+    return cases.problem(width, height, channels, mask);
+  };
+  check_direct(cases, problem(cases.mask(mask_width, mask_height)));
+  return check_separable(cases, problem(cases.separable_mask(mask_width, mask_height)));
+}
+
 TEST_CASE("cpu: direct and separable give the reference's bytes on small pictures") {
   Cases cases(1);
   int separable = 0;
   for (int round = 0; round < 500; ++round) {
     const int width = cases.any(1, 12), height = cases.any(1, 12), channels = cases.any(1, 5);
     const int mask_width = cases.any(1, 9), mask_height = cases.any(1, 9);
-    check_direct(cases,
-                 cases.problem(width, height, channels, cases.mask(mask_width, mask_height)));
-    separable += check_separable(
-        cases,
-        cases.problem(width, height, channels, cases.separable_mask(mask_width, mask_height)));
+    separable += check_both(cases, width, height, channels, mask_width, mask_height);
   }
   CHECK(separable >= 400);
 }
@@ -214,11 +221,7 @@ TEST_CASE("cpu: sizes around vectors, tiles and bands") {
     const int channels = cases.any(1, 4);
     const int width = cases.any(1, 2400) / channels + 1, height = cases.any(1, 60);
     const int mask_width = cases.any(1, 6), mask_height = cases.any(1, 6);
-    check_direct(cases,
-                 cases.problem(width, height, channels, cases.mask(mask_width, mask_height)));
-    separable += check_separable(
-        cases,
-        cases.problem(width, height, channels, cases.separable_mask(mask_width, mask_height)));
+    separable += check_both(cases, width, height, channels, mask_width, mask_height);
   }
   CHECK(separable >= 30);
 }
@@ -230,9 +233,7 @@ TEST_CASE("cpu: masks of more than one part, and of one row or column") {
   for (int round = 0; round < 3; ++round) {
     for (const auto& side : sides) {
       const int width = cases.any(1, 60), height = cases.any(1, 40), channels = cases.any(1, 3);
-      check_direct(cases, cases.problem(width, height, channels, cases.mask(side[0], side[1])));
-      separable += check_separable(
-          cases, cases.problem(width, height, channels, cases.separable_mask(side[0], side[1])));
+      separable += check_both(cases, width, height, channels, side[0], side[1]);
     }
   }
   CHECK(separable >= 15);

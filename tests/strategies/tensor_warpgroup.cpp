@@ -7,12 +7,17 @@
 #include <cmath>
 #include <cstdint>
 #include <tuple>
+#include <typeinfo>
 #include <vector>
 
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/tensor/warpgroup/grid.hpp"
 #include "tests/support/sample_masks.hpp"
 #include "tests/support/tensor_bytes.hpp"
+
+namespace convfilt::emulator::tensor::warpgroup {
+bool takes(const Problem&);  // kernels/tensor/warpgroup/warpgroup.hpp, by backend
+}
 
 namespace convfilt::test {
 namespace {
@@ -156,6 +161,28 @@ TEST_CASE("strips reach the last row, and are as many as run at a time") {
   cover_rows(grid, 2, 3, 8192, 1056);
   CHECK(grid.across * grid.down <= 1056);
   CHECK(grid.across * grid.down > 950);
+}
+
+TEST_CASE("a profile files a time under the kernel that really runs") {
+  const auto plan_type = [](const Problem& p) {
+    const auto plan = find_strategy("tensor")->prepare(p, DeviceKind::emulator, {});
+    return std::string(typeid(*plan).name());
+  };
+  int taken = 0, left = 0;
+  for (const int width : {300, 341, 342, 512, 640, 1023, 1024, 1100, 1366, 2048}) {
+    for (const int channels : {1, 2, 3, 4}) {
+      for (const int side : {3, 7, 9, 15, 31, 63, 78, 79, 101}) {
+        const Problem p{width, 8, channels, Depth::u8, Border::replicate, 0, box_mask(side, 3)};
+        const std::string without = plan_type(p);
+        const WithWarpgroups with;
+        const bool other = plan_type(p) != without;
+        CHECK_MESSAGE(emulator::tensor::warpgroup::takes(p) == other, to_string(p));
+        ++(other ? taken : left);
+      }
+    }
+  }
+  CHECK(taken >= 50);
+  CHECK(left >= 50);
 }
 
 TEST_CASE("warpgroups take wide pictures with rows that have padding, where a device has them") {

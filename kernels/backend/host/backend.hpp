@@ -19,6 +19,7 @@
 
 namespace convfilt::host {
 
+using emulator::blockDim;
 using emulator::blockIdx;
 using emulator::clear;
 using emulator::counts_of;
@@ -74,6 +75,7 @@ void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Paramete
   const int threads =
       cpu::threads_for(blocks * block.x * block.y * block.z * kWorkOfAThread, stream.threads());
   cpu::parallel_for(int(tasks), threads, [&](int, int task) {
+    blockDim = {int(block.x), int(block.y), int(block.z)};
     for (std::int64_t b = blocks * task / tasks; b < blocks * (task + 1) / tasks; ++b) {
       blockIdx = {int(b % grid.x), int(b / grid.x % grid.y), int(b / grid.x / grid.y)};
       for (threadIdx.z = 0; threadIdx.z < int(block.z); ++threadIdx.z) {

@@ -23,7 +23,7 @@
 #include "kernels/backend/shared_words.hpp"
 #include "kernels/contract/ceil_div.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/plan/edge_row.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/plan/even_rows.hpp"
 #include "kernels/separable/walk/reach.hpp"
 #include "kernels/separable/walk/runs.hpp"
@@ -87,16 +87,11 @@ class Rows {
 
   /// Writes a row of ghost cells.
   CONVFILT_DEVICE void fill(SharedWords row) const {
-    std::uint32_t word;
-    if constexpr (sizeof(T) == 4) {
-      word = std::bit_cast<std::uint32_t>(ghost_);
-    } else {
-      word = ghost_ * 0x10001u;
-    }
+    const std::uint32_t word = ghost_word(ghost_);
     CONVFILT_UNROLL(1)
     for (int n = thread_; n < R::kPitch; n += R::kThreads) {
       row.set(n, word);
-      count_ghost_cell();
+      count_ghost_cells(int(sizeof(word) / sizeof(T)));
     }
   }
 

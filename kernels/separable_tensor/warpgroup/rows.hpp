@@ -2,7 +2,7 @@
 #pragma once
 
 #include "kernels/backend/boxes.hpp"
-#include "kernels/plan/edge_row.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/separable_tensor/warpgroup/layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable_tensor::warpgroup {
@@ -72,8 +72,8 @@ class RowCopies {
         copy_box_row(block.samples, x_ + box * kBoxBytes, y, block.rows, at, row,
                      block.arrivals.from(2 * slot_));
       } else {
-        set_box_row(block.rows, at, row, block.ghost * 0x01010101u);
-        for (int sample = 0; sample < kBoxBytes; ++sample) count_ghost_cell();
+        set_box_row(block.rows, at, row, ghost_word(block.ghost));
+        count_ghost_cells(kBoxBytes);
       }
     }
     hand_over();

@@ -11,8 +11,13 @@ inline constexpr char kNote[] =
     "Where warpgroups multiply (sm_90), four warps walk down 64 columns instead, 32 rows at a "
     "time.";
 
-/// A plan where the mask's rank is 1, the device has them and the picture's rows may have sides;
-/// otherwise none.
+/// Whether the mask suits warpgroups, on a device that has them: its rank is 1.
+inline bool takes(const SeparableMask<std::uint8_t>& mask) {
+  return mask.terms.size() == 1;
+}
+
+/// A plan for a mask that warpgroups take, if the device has them and rows may have sides;
+/// otherwise null.
 std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&,
                                 const SeparableMask<std::uint8_t>&);
 

@@ -18,6 +18,7 @@
 #include "kernels/tensor/strips/strips.hpp"
 
 #include "kernels/backend/shared_words.hpp"
+#include "kernels/plan/even_rows.hpp"
 #include "kernels/tensor/strips/walk.hpp"
 #include "kernels/tensor/warpgroup/warpgroup.hpp"
 
@@ -160,13 +161,9 @@ Shape shape_for(const MaskPart<uint8_t>& mask, int digits, int channels, int out
       s.height * s.digits * matrix_words_of(s.steps) > kMostMatrixWords) {
     return {};
   }
-  // Choose the rows that let all multiprocessors end together.
-  const int across = ceil_div(out_width, kWarpColumns);
-  const std::int64_t at_once = blocks_at_once(kernel_of(s), dim3(kLaneCount), 0);
-  const auto blocks = std::int64_t(across) * ceil_div(out_height, kMostRows);
-  const auto down = std::max<std::int64_t>(1, ceil_div(blocks, at_once) * at_once / across);
-  const auto rows = ceil_div(out_height, int(down));
-  s.rows = std::clamp(ceil_div(rows, 2) * 2, kLeastRows, kMostRows);
+  const int at_once = blocks_at_once(kernel_of(s), dim3(kLaneCount), 0);
+  s.rows = even_rows(out_height, 2, ceil_div(out_width, kWarpColumns), at_once,
+                     s.height + 2 * kPairsAhead, {kLeastRows, kMostRows});
   return s;
 }
 

@@ -11,7 +11,7 @@
 #include "kernels/backend/tensor_core.hpp"
 #include "kernels/contract/bytes.hpp"
 #include "kernels/contract/sum_ends.hpp"
-#include "kernels/plan/edge_row.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/tensor/layout.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tensor::strips {
@@ -30,12 +30,6 @@ struct MaskArgument {
   std::uint32_t
       matrices[kMostMatrixWords];  ///< row j's, digit d: from word (j * digits + d) * words on
 };
-
-/// What edge_row() is for rows, for columns of interleaved channels. It is a call, since few lanes
-/// need it.
-CONVFILT_CALLED inline int edge_column(Border border, int x, int width, int channels) {
-  return border_sample(border, x, width, channels);
-}
 
 /// A lane's words of one row of segments.
 template <int kSteps>
@@ -96,9 +90,7 @@ CONVFILT_DEVICE inline void load_edge(const Line& line, std::uint8_t ghost,
     std::uint32_t word = 0;
     CONVFILT_UNROLL(4)
     for (int byte = 0; byte < 4; ++byte) {
-      const int column = edge.columns[step][byte];
-      if (column < 0) count_ghost_cell();
-      word |= std::uint32_t(column < 0 ? ghost : load(line, column, 0)) << (8 * byte);
+      word |= std::uint32_t(load_or_ghost(line, edge.columns[step][byte], 0, ghost)) << (8 * byte);
     }
     if (edge.first) {
       words[0][2 * step] = word;
@@ -240,8 +232,8 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
           for (int w = 0; w < kProducts * 2 * kSteps; ++w) {
             const int product = w / (2 * kSteps), i = w % (2 * kSteps);
             if (!kPlain && !line.data) {
-              words[product][i] = ghost * 0x01010101u;
-              for (int byte = 0; byte < 4; ++byte) count_ghost_cell();
+              words[product][i] = ghost_word(ghost);
+              count_ghost_cells(4);
             } else if (kPlain || !is_over(lane.edge, product, i)) {
               words[product][i] = in_tile[2 * slot + n][lane.word + word_at(product, i) / 4];
             }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernels/contract/ceil_div.hpp"
+#include "kernels/plan/even_rows.hpp"
 #include "kernels/tensor/warpgroup/mask.hpp"
 
 namespace convfilt::tensor::warpgroup {
@@ -60,21 +61,13 @@ inline Grid cover_columns(int dx, int taps, int in_width, int out_width) {
   return grid;
 }
 
-/// The grid's rows: as many as let all blocks end soonest, if `at_once` of them run at a time and
-/// to begin takes each as long as a few rows.
+/// The grid's rows, if `at_once` blocks run at a time. To begin takes each as long as some rows.
 inline void cover_rows(Grid& grid, int rows_together, int mask_height, int out_height, int at_once,
                        int most_rows = kMostRows) {
   constexpr int kLeastRows = 8, kBegin = 8;
-  std::int64_t least = INT64_MAX;
-  for (int rows = kLeastRows; rows <= most_rows; rows += rows_together) {
-    const int down = ceil_div(out_height, rows);
-    const std::int64_t time =
-        std::int64_t(ceil_div(grid.across * down, at_once)) * (rows + kBegin + mask_height / 2);
-    if (time >= least) continue;
-    least = time;
-    grid.rows = rows;
-    grid.down = down;
-  }
+  grid.rows = even_rows(out_height, rows_together, grid.across, at_once, kBegin + mask_height / 2,
+                        {kLeastRows, most_rows});
+  grid.down = ceil_div(out_height, grid.rows);
 }
 
 }  // namespace convfilt::tensor::warpgroup

@@ -8,7 +8,7 @@
 #include <type_traits>
 
 #include "kernels/contract/border.hpp"
-#include "kernels/plan/edge_row.hpp"
+#include "kernels/plan/ghost_cells.hpp"
 #include "kernels/tensor/warpgroup/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
@@ -64,11 +64,8 @@ class RowCopies {
     if (more_) copy16(line, kHalf * kChunk, 0, own_, at_ + kHalf * 4);
   }
   CONVFILT_DEVICE void fill(const Place& place) const {
-    const uint32_t word = place.ghost * 0x01010101u;
-    const Four<uint32_t> four{{word, word, word, word}};
-    own_.set4(at_, four);
-    if (more_) own_.set4(at_ + kHalf * 4, four);
-    for (int sample = 0; sample < kChunk * (more_ ? 2 : 1); ++sample) count_ghost_cell();
+    set_ghosts(own_, at_, place.ghost);
+    if (more_) set_ghosts(own_, at_ + kHalf * 4, place.ghost);
   }
 
   int x_, end_y_, twos_, two_, end_, at_ = 0;  ///< end_y_: the row below the last
@@ -95,8 +92,7 @@ CONVFILT_DEVICE inline void write_strip_sides(const Place& place, const Grid& gr
     const int side = k % (left + right);
     const int at = side < left ? side - left : picture.width + side - left;
     const int column = border_sample(place.border, at, picture.width, place.channels);
-    if (column < 0) count_ghost_cell();
-    picture.row(row)[at] = column < 0 ? place.ghost : load(from, column, row);
+    picture.row(row)[at] = load_or_ghost(from, column, row, place.ghost);
   }
   __threadfence();
   __syncthreads();

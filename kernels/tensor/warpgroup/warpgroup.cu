@@ -210,20 +210,25 @@ bool steps_hold(int steps, int mask_width, int channels) {
   return segment_samples(kMostSlack, (mask_width - 1) * channels + 1) <= steps * kStep;
 }
 
+/// For wide masks channels are separated, since a banded matrix over all of them is mostly zeros.
+bool interleaves(const Problem& problem) {
+  return problem.channels == 1 || steps_hold(2, problem.mask.width, problem.channels);
+}
+
 }  // namespace
 
+bool takes(const Problem& problem) {
+  if (colour::takes(problem)) return true;
+  const std::int64_t samples_of_a_pixel = interleaves(problem) ? problem.channels : 1;
+  return steps_hold(kMostSteps, problem.mask.width, 1) &&
+         strips_fit(problem.out_width() * samples_of_a_pixel);
+}
+
 std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options) {
-  if (auto plan = colour::make_plan(problem, options)) return plan;
-  // For wide masks channels are separated, since a banded matrix over all of them is mostly zeros.
-  const int width = problem.mask.width;
-  const bool interleaved = problem.channels == 1 || steps_hold(2, width, problem.channels);
-  if (!steps_hold(kMostSteps, width, 1) || !options.padded_pitch ||
-      !strips_fit(std::int64_t(problem.out_width()) * (interleaved ? problem.channels : 1)) ||
-      !has_warpgroups(options)) {
-    return nullptr;
-  }
+  if (!options.padded_pitch || !has_warpgroups(options) || !takes(problem)) return nullptr;
+  if (colour::takes(problem)) return colour::make_plan(problem, options);
   return std::make_unique<StripsPlan>(problem, options, prepare_mask<uint8_t>(problem.mask),
-                                      interleaved);
+                                      interleaves(problem));
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup

@@ -10,8 +10,11 @@ inline constexpr char kOnWarpgroups[] =
     "Where warpgroups multiply (sm_90), four warps walk down 1,024 columns of a wide picture "
     "instead.";
 
-/// A plan, if warpgroups take the mask and the picture well and the device has them; otherwise
-/// null.
+/// Whether the mask and the picture suit warpgroups, on a device that has them.
+bool takes(const Problem&);
+
+/// A plan for a problem that warpgroups take, if the device has them and rows may have padding;
+/// otherwise null.
 std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup

@@ -147,18 +147,19 @@ class ColourPlan : public DevicePlan {
 
 }  // namespace
 
-std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options) {
+bool takes(const Problem& problem) {
+  if (problem.channels != kColours || !strips_fit(problem.out_width())) return false;
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   const auto& mask = parts.front();
   // A mask that fits one step with gaps between its weights needs no taking apart.
   constexpr int kMostSlack = 3;
   const int with_gaps = segment_samples(kMostSlack, (mask.width - 1) * kColours + 1);
-  if (problem.channels != kColours || parts.size() > 1 || with_gaps <= kStep ||
-      signed_digits(mask) > 2 || !options.padded_pitch || !strips_fit(problem.out_width()) ||
-      !has_warpgroups(options)) {
-    return nullptr;
-  }
-  return std::make_unique<ColourPlan>(problem, options, mask);
+  return parts.size() == 1 && with_gaps > kStep && signed_digits(mask) <= 2;
+}
+
+std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanOptions& options) {
+  return std::make_unique<ColourPlan>(problem, options,
+                                      prepare_mask<uint8_t>(problem.mask).parts().front());
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour

@@ -5,8 +5,10 @@
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour {
 
-/// A plan, if this takes the mask and the picture better than warpgroup.cu's kernel and the device
-/// has warpgroups; otherwise null.
+/// Whether this takes the mask and the picture better than warpgroup.cu's kernel.
+bool takes(const Problem&);
+
+/// A plan for a problem that it takes, on a device that has warpgroups.
 std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour

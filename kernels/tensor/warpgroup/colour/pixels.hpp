@@ -126,12 +126,9 @@ class Rows {
   }
   CONVFILT_DEVICE void fill(const Place& place) const {
     const SharedWords to = landing_.from(to_);
-    const uint32_t word = place.ghost * 0x01010101u;
-    const Four<uint32_t> four{{word, word, word, word}};
     CONVFILT_UNROLL(kHalfCopies)
-    for (int k = 0; k < kHalfCopies; ++k) to.set4(4 * lane_ + 128 * k, four);
-    if (copies_rest()) to.set4(kHalfWords + 4 * lane_, four);
-    for (int n = 0; n < kChunk * (kHalfCopies + copies_rest()); ++n) count_ghost_cell();
+    for (int k = 0; k < kHalfCopies; ++k) set_ghosts(to, 4 * lane_ + 128 * k, place.ghost);
+    if (copies_rest()) set_ghosts(to, kHalfWords + 4 * lane_, place.ghost);
   }
 
   int warp_, lane_, next_, rows_, row_;
