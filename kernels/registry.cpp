@@ -1,13 +1,9 @@
 #include "kernels/registry.hpp"
 
-#include <algorithm>
 #include <array>
-#include <stdexcept>
-#include <string>
 
 #include "kernels/backend/devices.hpp"
-#include "kernels/coarse/mask.hpp"
-#include "kernels/contract/separable.hpp"
+#include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/plans.hpp"
 #include "kernels/implementation.hpp"
 

@@ -194,8 +194,8 @@ std::string rate_line(const char* what, double before, double now, const char* u
 
 TuneGrid tune_grid(bool quick) {
   TuneGrid grid;
-  // A few multiprocessors' worth, the least that whole strips fit, and more than caches hold.
-  grid.sizes = {{640, 480}, {2048, 2048}, {8192, 8192}};
+  // A few multiprocessors' worth, the least that whole strips fit, what caches hold, and more.
+  grid.sizes = {{640, 480}, {1024, 1024}, {2048, 2048}, {8192, 8192}};
   if (quick) {
     grid.squares = {3, 7, 15, 31, 63};
     grid.lines = {5, 15, 31, 63, 101};
