@@ -10,8 +10,8 @@ inline constexpr char kOnWarpgroups[] =
     "Where warpgroups multiply (sm_90), four warps walk down 1,024 columns of a wide picture "
     "instead.";
 
-/// A plan, if warpgroups take the mask and the picture well and the device has them; otherwise
-/// null.
+/// Makes a plan if the device has warpgroups and they suit the mask and the picture; otherwise
+/// gives null.
 std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup

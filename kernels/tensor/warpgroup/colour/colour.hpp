@@ -5,8 +5,8 @@
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour {
 
-/// A plan, if this takes the mask and the picture better than warpgroup.cu's kernel and the device
-/// has warpgroups; otherwise null.
+/// Makes a plan if the device has warpgroups and this suits the mask and the picture better than
+/// warpgroup.cu's kernel; otherwise gives null.
 std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour
