@@ -36,7 +36,7 @@ struct KernelMask {
 struct Shape {
   int across = 1, down = 1;
   int slots = 1;                     ///< steps of input that are kept: in use or being copied
-  int skip_x = 0, skip_y = 0;        ///< taps of weight 0 that pad to fours: before a row, a column
+  int skip_x = 0, skip_y = 0;        ///< taps of weight 0 before the first one, which align fours
   int lead = 0;                      ///< samples from the first one loaded to the first tap skipped
   int in_columns = 0, in_pitch = 0;  ///< samples loaded of a row, and its pitch
   int ring = 0;                      ///< steps of row sums that are kept

@@ -6,13 +6,13 @@
 
 namespace convfilt::CONVFILT_BACKEND::separable_tensor::warpgroup {
 
-/// What explain says of it, beside the kernels of other devices.
+/// What `explain` adds to the description of the kernels for other devices.
 inline constexpr char kNote[] =
     "Where warpgroups multiply (sm_90), four warps walk down 64 columns instead, 32 rows at a "
     "time.";
 
-/// A plan where the mask's rank is 1, the device has them and the picture's rows may have sides;
-/// otherwise none.
+/// Makes a plan if the mask's rank is 1, the device has warpgroups, and the picture's rows may have
+/// ghost cells beside them; otherwise gives null.
 std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&,
                                 const SeparableMask<std::uint8_t>&);
 
