@@ -1,4 +1,4 @@
-/// Views of planes: not owning, passed by value, to kernels too.
+/// Views of planes. They own nothing and are passed by value, also to kernels.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace convfilt {
 
 /// One channel in memory. `stride` is the distance between rows in elements, so a view may be a
-/// window.
+/// window of a larger plane.
 template <class T>
 struct PlaneView {
   T* data = nullptr;

@@ -5,8 +5,8 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// The row that stands in for one outside the picture, or -1 for the border value. It is a function
-/// that is called, not inlined, because it is rarely needed and the kernels are large.
+/// The row that stands in for one outside the picture, or -1 for the border value. It is called,
+/// not inlined, because it is rarely needed and the kernels are large.
 CONVFILT_CALLED inline int edge_row(Border border, int y, int height) {
   return border_index(border, y, height);
 }

@@ -7,9 +7,9 @@
 
 namespace convfilt {
 
-/// Rows of a block, a multiple of `step`. `blocks` blocks run at a time; every block costs its rows
-/// and `above` more, which its halo is worth. The rows make the whole cheapest: blocks come out
-/// even in waves, and little is computed twice.
+/// The rows of a block, a multiple of `step`, that make the whole cheapest. `blocks` blocks run at
+/// a time, and each costs its own rows and `above` more for its halo. So the last wave of blocks is
+/// nearly full, and little is computed twice.
 inline int even_rows(int height, int step, int strips, int blocks, double above) {
   int best = ceil_div(height, step) * step;
   double least = 0;
