@@ -1,7 +1,7 @@
-/// Writes what the border makes up beside a picture into the padding of its rows, so that no thread
-/// of node_columns.hpp has to look for its samples one by one. plan/side_samples.hpp does so for
-/// narrow sides, a column a thread; these sides are as wide as the mask and some cells more, and
-/// are written in fours.
+/// Writes the ghost cells beside a picture into the padding of its rows, so that no thread of
+/// node_columns.hpp has to look for its samples one by one. plan/side_samples.hpp does so for
+/// narrow sides, where each thread writes one column. These sides are some cells wider than the
+/// mask, and are written in fours.
 #pragma once
 
 #include "kernels/coarse/samples.hpp"
@@ -12,14 +12,14 @@ inline constexpr int kSideThreads = 128;
 inline constexpr int kSideLines = 16;  // rows of a thread, which looks up its columns once
 
 /// The samples beside a row. They are written in fours, each at a multiple of its size. They begin
-/// `before` samples before the row, a multiple of 4, and end `behind` samples behind it.
+/// `before` samples before the row, which is a multiple of 4, and end `behind` samples behind it.
 struct RowSides {
   int before, behind;
   Border border;
   int channels;
 
-  /// The number of fours before the row, and of all; those behind begin with the row's last
-  /// samples.
+  /// The number of fours before the row, and of all fours. The first four behind the row may begin
+  /// with the row's last samples.
   CONVFILT_HD int fours_before() const { return before / 4; }
   CONVFILT_HD int fours(int width) const {
     return fours_before() + ceil_div(width % 4 + behind, 4);
@@ -57,7 +57,7 @@ __global__ void sides_kernel(PlaneView<T> picture, RowSides sides, T ghost) {
   }
 }
 
-/// Launches the kernel; no sides, no launch.
+/// Launches the kernel, unless there is nothing to write.
 template <class T>
 void write_sides(const PlaneView<T>& picture, const RowSides& sides, T ghost,
                  const Stream& stream) {
