@@ -76,7 +76,7 @@ struct Geometry {
   static int step(int in, int out) { return in > 0 && in < out ? in : out; }
 };
 
-/// Why so many blocks are refused, which ints cannot count; empty when they are few enough.
+/// Why that many blocks are refused, if an int cannot count them; empty when they are few enough.
 inline std::string blocks_refuse(std::int64_t across, std::int64_t down) {
   return across * down <= INT_MAX
              ? ""
@@ -92,9 +92,9 @@ std::string_view name_of(DeviceKind kind);
 enum class Family {
   direct,     ///< every weight times every sample (arithmetic.hpp); the same bytes on every device
   separable,  ///< row passes, then column passes, for masks of rank 1 to 3; the same bytes on
-              /// < every device
+              ///< every device
   reordered,  ///< as direct, but with sums in any order: 8 bits have the direct bytes, others may
-              /// < differ by a rounding
+              ///< differ by a rounding
   transform,  ///< another algebra, in single precision: within a step, bytes may differ by device
 };
 

@@ -10,7 +10,7 @@ inline constexpr int kBoxRows = 32;
 inline constexpr int kBoxWords = kBoxRows * kBoxBytes / 4;
 inline constexpr int kBoxSlack = 256;  ///< words; box_words() skips fewer
 
-/// The distance in bytes from a place in a row to the place that lies so many steps of 32 bytes
+/// The distance in bytes from a place in a row to the place that lies `step` steps of 32 bytes
 /// further on in that row. A row goes on in the next box, which lies behind this one.
 CONVFILT_HD constexpr int box_step(int step) {
   constexpr int kStep = 32, kSteps = kBoxBytes / kStep;

@@ -8,9 +8,9 @@
 ///                                r of b, lies at byte
 ///                                r / 8 * stride + k / 16 * lead + r % 8 * 16 + k % 16.
 ///                                lead and stride are multiples of 16
-///   Operand::from(bytes)         is the operand that begins so many bytes further on, a multiple
+///   Operand::from(bytes)         is the operand that begins that many bytes further on, a multiple
 ///                                of 16
-///   Operand::chunks_on(chunks)   is the operand that begins so many times 16 bytes further on
+///   Operand::chunks_on(chunks)   is the operand that begins that many times 16 bytes further on
 ///   begin_products()             must come before the first product of sums that were set or read
 ///   multiply(sums, a, b, keep)   adds a * b to the sums, or sets them to a * b without `keep`. a
 ///                                has 64 x 32 unsigned bytes, and b has 32 x columns signed ones.

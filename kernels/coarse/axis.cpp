@@ -97,8 +97,9 @@ double difference(const Axis& axis, int place) {
 
 /// A bound on the roundings of a sum of products with these weights, in half ulps of the largest
 /// sample. Each product is rounded, and so is each partial sum, which is at most the sum of
-/// |weights| so far. A chain ends after every `length` products, the first time after length -
-/// shift of them, and at the end of every cell of `cell` products. The chains are then added up.
+/// |weights| so far. A chain ends after every `length` products, the first time after
+/// length - shift of them, and at the end of every cell of `cell` products. The chains are then
+/// added up.
 double roundings(const std::vector<float>& weights, int length, int cell, int shift = 0) {
   double total = 0, chain = 0, count = magnitude(weights);
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -123,8 +124,8 @@ double line_roundings(const std::vector<float>& weights) {
 }  // namespace
 
 Axis fit_axis(const std::vector<double>& line, int step, int gap) {
-  // coarse[m] has `size` weights, one for each node whose spline reaches samples that the outputs
-  // of a cell need. The line starts `gap` samples into the cell.
+  // `coarse` has `size` weights, one for each node whose spline reaches samples that the outputs of
+  // a cell need. The line starts `gap` samples into the cell.
   const int d = step, sides = int(line.size());
   const int reach = kOrder * d;
   const int last = (gap + sides - 1 + reach - 1) / d;

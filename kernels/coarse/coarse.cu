@@ -37,10 +37,10 @@ using namespace convfilt::coarse;
 namespace {
 
 constexpr int kRowsOfABlock = 128;  // higher blocks share fewer nodes, but wait longer
-constexpr int kFewestCells = 2;     // of a block; with fewer, three blocks could share a node
-constexpr int kCellsAlone = 8;  // of a block; from here on reading two more is cheaper than sharing
+constexpr int kFewestCells = 2;     // in a block, so that no three blocks share a node
+constexpr int kCellsAlone = 8;  // in a block; from here on reading two more is cheaper than sharing
 constexpr int kApart = 64;      // bytes between a row's nodes from which on strips are faster
-constexpr int kStripPixels = 1024;  // of a warp; fewer would make more warps read cells twice
+constexpr int kStripPixels = 1024;  // in a warp's rows; with fewer, more warps read cells twice
 
 float sum_of(const std::vector<float>& weights) {
   double sum = 0;

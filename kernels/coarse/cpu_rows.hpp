@@ -39,8 +39,8 @@ void rows_from_lines(const float* lines, int at, int length, int rows, std::ptrd
                      float* samples);
 
 /// Adds the rows of one cell to the rows of the three nodes that reach it. The cell is the last one
-/// of the first node and the first one of the last node. A null node is left out. `down` has 3 *
-/// step weights.
+/// of the first node and the first one of the last node. A null node is left out. `down` has
+/// 3 * step weights.
 void add_cell(const std::vector<float>& down, const float* const* rows, int step, int n,
               float* const* nodes);
 
@@ -50,9 +50,9 @@ void sum_along(const std::vector<float>& line, const float* in, int step, int n,
 /// out[x] = sum over i of line[i] * rows[i][x].
 void sum_across(const std::vector<float>& line, const float* const* rows, int n, float* out);
 
-/// Brings turned rows of interleaved pixels onto a grid. Node n of channel c becomes row n *
-/// channels + c of `out`, which has kLineStep floats and lies `stride` floats from the next. Up to
-/// kNodesAtOnce - 1 nodes beyond `nodes` are written, and their samples are read.
+/// Brings turned rows of interleaved pixels onto a grid. Node n of channel c becomes row
+/// n * channels + c of `out`, which has kLineStep floats and lies `stride` floats from the next. Up
+/// to kNodesAtOnce - 1 nodes beyond `nodes` are written, and their samples are read.
 inline constexpr int kNodesAtOnce = 4;
 void nodes_of_lines(const std::vector<float>& down, const float* lines, int channels, int step,
                     int nodes, float* out, std::ptrdiff_t stride);

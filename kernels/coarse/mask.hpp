@@ -18,9 +18,9 @@ namespace convfilt::coarse {
 
 inline constexpr int kOrder = 3;  ///< cells of the grid that a B-spline covers
 
-/// Products of so many neighbouring samples are summed in a chain of their own before the chains
-/// are added up, so that roundings do not pile up. Sums with `down` have chains of kDownChain
-/// products, and sums with a line have chains of kLineChain.
+/// Products of neighbouring samples are summed in chains before the chains are added up, so that
+/// roundings do not pile up. Sums with `down` have chains of kDownChain products, and sums with a
+/// line have chains of kLineChain.
 inline constexpr int kDownChain = 16;
 inline constexpr int kLineChain = 24;
 
@@ -41,8 +41,8 @@ struct Axis {
   /// Bounds on what sums with these weights lose by rounding, in half ulps of the largest sample.
   double line_roundings = 0, down_roundings = 0, coarse_roundings = 0;
 
-  /// The number of nodes that so many outputs are interpolated from, and the number of nodes that
-  /// those are summed from.
+  /// The number of nodes from which `outputs` outputs are interpolated, and the number of nodes
+  /// from which those are summed.
   int out_nodes(int outputs) const { return (outputs - 1) / step + kOrder; }
   int in_nodes(int outputs) const { return out_nodes(outputs) + int(coarse.size()) - 1; }
 };

@@ -83,7 +83,7 @@ struct NodeColumns {
     }
   }
 
-  /// Does the same in chunks of so many bytes, or sample by sample.
+  /// Does the same in chunks of that many bytes, or sample by sample.
   template <class F>
   CONVFILT_DEVICE void for_all(int bytes, F f) const {
     if (bytes == 16) {

@@ -20,8 +20,8 @@ struct Cells {
   int of_block;  ///< the number of cells of a block
   bool shared;   ///< whether two blocks add to a node that reaches into the cells of both
 
-  /// Whether a block whose first cell is `begin` adds this cell; stores this node; adds to this
-  /// node.
+  /// These say whether a block whose first cell is `begin` adds this cell, whether it stores this
+  /// node, and whether it does so by adding, since another block adds to the node, too.
   CONVFILT_HD bool adds(int cell, int begin) const { return !shared || cell < begin + of_block; }
   CONVFILT_HD bool stores(int node, int begin) const { return shared || node >= begin; }
   CONVFILT_HD bool adds_up(int node, int begin) const {

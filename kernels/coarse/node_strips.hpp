@@ -22,7 +22,7 @@ struct Strip {
   static constexpr int kRowsALane = channels == 1 ? 2 : 1;  // rows of a lane share weights
   static constexpr int kRows = kStripLanes * kRowsALane;
   static constexpr int kChunks = channels == 1 ? 8 : 4;
-  static constexpr int kPieces = kChunks * channels;  // of four words each
+  static constexpr int kPieces = kChunks * channels;  // each has four words
   static constexpr int kPitch = 4 * kPieces + 4;
   static constexpr int kWords = kRows * kPitch + kRows;  // the last kRows say where rows lie
 };

@@ -64,7 +64,7 @@ class Planes : public DevicePlan {
   enum Name { kRows, kRowsTurned, kFineX, kColumns, kColumnsTurned, kFineY, kBothTurned, kBoth };
   static constexpr int kPlanes = 8;
 
-  /// The most columns that a piece with so many columns of outputs has.
+  /// The most columns of a piece that has out_width columns of outputs.
   int most_in(int out_width) const { return out_width + problem_.mask.width - 1; }
   Reach reach(Shift shift, int out_width) const {
     return reach_of(mask_.x, shift.x - problem_.mask.anchor_x, out_width);

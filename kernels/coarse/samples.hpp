@@ -9,7 +9,7 @@
 
 namespace convfilt::CONVFILT_BACKEND::coarse {
 
-/// So many bytes of samples, as words.
+/// `bytes` bytes of samples, as words.
 template <std::size_t bytes>
 struct alignas(bytes) Words {
   std::uint32_t words[bytes / 4];

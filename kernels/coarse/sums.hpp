@@ -33,7 +33,7 @@ struct ColumnJob {
   bool pairs;  ///< whether a thread sums two columns, which rows then have room for
   int columns;
 
-  // Without pairs columns may lie beside the plane, where the border says what they are.
+  // Where `pairs` is false, columns may lie beside the plane, and the border says what they are.
   int before = 0;   ///< columns before the plane's first
   int samples = 1;  ///< interleaved samples of a pixel
   Border border = Border::replicate;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kSumLimit = 1 << 30;  // |sum| and |offset| + 256 * divisor stay below it
 constexpr int kMaxShift = 22;          // 256 * 2^22 = kSumLimit
-constexpr double kGoodError = 0.01;    // of an 8-bit step: half of what the contract allows
+constexpr double kGoodError = 0.01;    // in 8-bit steps: half of what the contract allows
 constexpr double kMax16 = 32767;       // weights of 16 bits suit vpmaddwd and int8 tensor cores
 
 bool is_integer(double value) {

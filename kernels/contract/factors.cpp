@@ -76,7 +76,7 @@ Factors cross(const std::vector<double>& weights, std::size_t width, std::size_t
   return f;
 }
 
-constexpr double kNoise = 1e-14;  // what roundings leave where 0 is due, by the largest weight
+constexpr double kNoise = 1e-14;  // times the largest weight: what roundings leave of 0
 
 // Finds terms by cross approximation (Bebendorf 2000). The first goes through `pivot`, and each of
 // the others through the largest weight that is left. A singular value decomposition leaves less,
@@ -157,8 +157,8 @@ double rank_tolerance(Depth depth) {
 }
 
 bool cancel(const Mask& mask, const std::vector<Factors>& terms) {
-  // Rounding errors may be so many times those of a mask of rank 1. Sharpening masks, differences
-  // of Gaussians and Laplacians of Gaussians stay below 1.3.
+  // Rounding errors may be twice those of a mask of rank 1. Sharpening masks, differences of
+  // Gaussians and Laplacians of Gaussians stay below 1.3.
   constexpr double kMostCancelled = 2;
   double sum = 0;
   for (const Factors& f : terms) {

@@ -29,7 +29,7 @@ struct PlaneView {
   }
 };
 
-/// Whether every row starts at an address that is a multiple of so many bytes.
+/// Whether every row starts at an address that is a multiple of `bytes`.
 template <class T>
 CONVFILT_HD bool lies_at_multiples_of(int bytes, const PlaneView<T>& plane) {
   return plane.stride * std::ptrdiff_t(sizeof(T)) % bytes == 0 &&

@@ -111,7 +111,7 @@ int shift_to_16_bits(const std::vector<double>& values, int cap) {
 
 struct Fixed {
   FixedTerm term;
-  double error;  // of the row pass, of rounding between the passes, and of the column weights
+  double error;  // that row pass, rounding between the passes, and column weights make together
 };
 
 // Puts a term into fixed point. Behind the point there are `fraction` bits between the passes and

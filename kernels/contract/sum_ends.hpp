@@ -47,9 +47,9 @@ inline HalfToEven half_to_even(const IntegerFinish& finish) {
   return end;
 }
 
-/// Ends sums of one digit of base 256 by one operation of floats, and sums of two digits, 256 * top
-/// + low, by three. IntegerFinish takes some ten operations of integers, which a GPU does at half
-/// the rate.
+/// Ends sums of one digit of base 256 by one operation of floats, and sums of two digits,
+/// 256 * top + low, by three. IntegerFinish takes some ten operations of integers, which a GPU does
+/// at half the rate.
 ///
 /// The bits of an integer n in 0..2^23 are those of the denormal float n * 2^-149. A product of
 /// such floats is rounded, half to even, to a multiple of 2^-149. So the bits of a sum, taken as a

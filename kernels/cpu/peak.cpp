@@ -57,7 +57,7 @@ HWY_EXPORT(multiply_adds);
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTries = 3;                     // of which the best counts
+constexpr int kTries = 3;                     // the best one counts
 constexpr std::int64_t kRounds = 10'000'000;  // take some 30 ms, far longer than a thread's start
 
 double seconds_since(Clock::time_point start) {

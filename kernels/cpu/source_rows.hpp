@@ -30,7 +30,7 @@ class SourceRows {
     for (int x = width_; x < end; ++x) after_.push_back(border_index(border_, x, width_));
   }
 
-  /// The number of samples that row() may write for a tile of so many pixels.
+  /// The number of samples that row() may write for a tile of that many pixels.
   std::size_t length(int pixels) const {
     return (std::size_t(pixels) + std::size_t(left_) + std::size_t(right_)) *
            std::size_t(channels_);

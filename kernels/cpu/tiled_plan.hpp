@@ -41,7 +41,7 @@ class TiledPlan : public Plan {
   }
 
  protected:
-  /// Makes the buffers for tiles that are at most so many pixels wide.
+  /// Makes the buffers for tiles that are at most that many pixels wide.
   virtual std::unique_ptr<Worker> make_worker(int pixels) const = 0;
 
   virtual void filter_tile(Worker& worker, const Tile& tile, PictureView<const std::byte> in,

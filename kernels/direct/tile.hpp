@@ -14,7 +14,7 @@ constexpr int kChunk = 4;  // weights or samples in one shared-memory read of 16
 constexpr int kTileColumns = kLanesAcross * kThreadColumns;  // pixels
 constexpr int kTileRows = kTileWarps * 32 / kLanesAcross * kThreadRows;
 
-/// Columns of the input tile for masks whose rows have so many chunks.
+/// Columns of the input tile for masks whose rows have that many chunks.
 constexpr int tile_in_columns(int chunks) {
   return kTileColumns + chunks * kChunk;
 }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBlockColumns = 64;
 constexpr int kBlockRows = 4;
-constexpr int kPixels = 4;  // that a thread moves, since it reads and writes four samples at once
+constexpr int kPixels = 4;  // a thread moves four, since it reads and writes four samples at once
 
 /// Rows first..end-1 are moved by a launch. A plane has `height` rows, and planes lie one below the
 /// other.

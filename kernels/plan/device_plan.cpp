@@ -7,7 +7,7 @@ namespace {
 
 constexpr int kWarmups = 3;
 
-/// So many bytes for each channel follow an input with sides, because a strip of a narrow piece
+/// This many bytes for each channel follow an input with sides, because a strip of a narrow piece
 /// reads beyond its last row.
 constexpr std::size_t kSideTail = 2048;
 

@@ -134,8 +134,8 @@ class DevicePlan : public Plan {
     }
   }
 
-  /// How many channels are filtered together, side by side. So many samples of a plane make a
-  /// pixel.
+  /// How many channels are filtered together, side by side, which is the number of samples that a
+  /// pixel has in a plane.
   int step() const { return limits_.interleaved ? problem_.channels : 1; }
 
   /// How many planes filter_planes() takes.

@@ -25,8 +25,8 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
-// A band is at least so many heights of the mask high, because it computes the row sums of height -
-// 1 rows that another band computes, too.
+// A band is at least four heights of the mask high, because it computes the row sums of height - 1
+// rows that another band computes, too.
 constexpr int kLeastBandMasks = 4;
 
 TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {

@@ -147,7 +147,7 @@ CONVFILT_DEVICE inline void convert_step(const Shape& s, int slot, SharedWords w
   using Work = SumOf<MidOf<T>>;
   constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
   const int fours = s.in_columns / 4, threads = s.warps() * 32;
-  // A thread goes on by so many rows and fours. Where that leaves the row, it takes the next one.
+  // A thread goes on by that many rows and fours. Where that leaves the row, it takes the next one.
   const int down = threads / fours, along = threads % fours;
   int row = (threadIdx.y * 32 + threadIdx.x) / fours;
   int four = (threadIdx.y * 32 + threadIdx.x) % fours;

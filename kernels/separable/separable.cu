@@ -90,7 +90,7 @@ __global__ void __launch_bounds__(kMostWarps * 32)
       finish_copies<1>();
     }
   };
-  // Behind that barrier, waits until the rows that the device copies on its own are there.
+  // Waits, after that barrier, until the rows that the device copies on its own are there.
   const auto await_rows = [&] {
     if (s.row_copies) await(words, 2 * slot, round);
   };

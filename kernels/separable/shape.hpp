@@ -59,7 +59,7 @@ CONVFILT_HD constexpr int low_bits(int i, int n) {
   return i & (n - 1);
 }
 
-/// The shape of a block for samples of so many bytes, without its block_rows and row_copies.
+/// The shape of a block for samples of sample_bytes bytes, without its block_rows and row_copies.
 inline Shape shape_of(int width, int height, int terms, int dx, int channels, int sample_bytes,
                       int across, int down, int slots) {
   Shape s;
@@ -75,8 +75,8 @@ inline Shape shape_of(int width, int height, int terms, int dx, int channels, in
   s.in_pitch = (s.in_columns / 4 | 1) * 4;
   s.skip_y = low_bits(-height, 4);
   s.ring = ceil_div(s.skip_y + height - 1, s.step_rows()) + 1;
-  // The counters of arrivals come first. The lists of weights are four longer, since so many more
-  // are read than used.
+  // The counters of arrivals come first. The lists of weights are four longer, since four more are
+  // read than used.
   s.row_weights = ceil_div(2 * slots, 4) * 4;
   s.row_pitch = (s.skip_x + width + 3) / 4 * 4 + 4;
   s.column_pitch = s.skip_y + height + 4;

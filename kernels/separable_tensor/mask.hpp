@@ -146,7 +146,7 @@ inline bool rows_fit(const SeparableMask<std::uint8_t>& mask) {
 
 inline Ends ends_of(const SeparableMask<std::uint8_t>& mask) {
   Ends ends;
-  SumRange range;  // of all terms' columns together
+  SumRange range;  // for all terms' columns together
   RowEnd* end = ends.rows;
   for (const auto& [row, column] : mask.terms) {
     const HalfToEven row_end = half_to_even(row.finish);

@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
   }
 }
 
-/// Calls f with the slices, as a constant, of the smallest compiled kernel that has at least so
+/// Calls f with the slices, as a constant, of the smallest compiled kernel that has at least that
 /// many.
 template <int kTerms, class F>
 auto with_slices(int slices, F f) {
@@ -250,7 +250,7 @@ Grid grid_for(int out_width, int out_height, int at_once) {
   return {strips, ceil_div(row_slices, segments) * kSlice};
 }
 
-/// The geometry of a block of so many rows, for pictures of one channel.
+/// The geometry of a block with that many rows, for pictures of one channel.
 template <int kSlices, int kTerms>
 Geometry block_geometry(int pixel_chunks, int rows) {
   using B = Block<1, kSlices>;

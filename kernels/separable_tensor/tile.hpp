@@ -21,7 +21,7 @@ constexpr int row_words(int chunks) {
   return (chunks + 1 - chunks % 2) * 4;
 }
 
-/// The constants of a block, for so many channels side by side and so many slices of taps.
+/// The constants of a block, for kChannels channels side by side and kSlices slices of taps.
 template <int kChannels, int kSlices>
 struct Block {
   static constexpr int kAcross = kChannels == 1 ? 2 : 1;        ///< a warp's slices side by side

@@ -21,7 +21,7 @@ constexpr int in_words_of(int steps) {
   return chunks_of(steps) * (kChunk / 4);
 }
 
-/// Bytes of shared memory that a block takes with so many input tiles.
+/// Bytes of shared memory that a block takes with that many input tiles.
 constexpr std::size_t shared_bytes_of(int digits, int steps, int height, int tiles) {
   const int words = tiles * (kTileRows + height - 1) * in_words_of(steps) +
                     height * digits * matrix_words_of(steps) + height * kMaxPartSide;

@@ -2,7 +2,7 @@
 // Podlozhnyuk, "Image Convolution with CUDA", 2007).
 //
 //   weight(i, j) = row[i] * column[j], so w * h taps become w + h. Each pass loads the samples a
-//   block needs once into shared memory; what lies between the passes is kept in device memory, in
+//   block needs once into shared memory. The plane between the passes is kept in device memory, in
 //   16-bit fixed point for 8-bit pictures (separable.hpp). A sum of such masks goes term by term.
 //       row pass                      column pass
 //      +----+--------------+----+     +----------+  halo
@@ -12,8 +12,7 @@
 //
 //   Multiply-adds per output: w + h, e.g. 34 at 17x17 where the direct family needs 289.
 //   Masks of more than kMaxPartWeights (961) taps a line are cut into parts, which carry sums on.
-//   Sibling: separable does both passes in one kernel, and keeps what lies between them in shared
-//   memory.
+//   Sibling: separable does both passes in one kernel, and keeps row sums in shared memory.
 
 #include "kernels/textbook/two_pass.hpp"
 

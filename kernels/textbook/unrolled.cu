@@ -18,9 +18,9 @@
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
-constexpr int kBlockColumns = 32;  // of threads, so that a warp reads whole bursts along a row
+constexpr int kBlockColumns = 32;  // threads: a warp reads whole bursts along a row
 constexpr int kBlockRows = 8;
-constexpr int kOutputs = 4;  // of a thread: as many as a load has samples, in 16 bytes at most
+constexpr int kOutputs = 4;  // a thread computes as many as a load has samples, at most 16 bytes
 
 /// The number of columns that a thread reads of every row, which is w + 3 in whole loads.
 CONVFILT_HD inline int columns_read(int mask_width) {

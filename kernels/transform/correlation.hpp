@@ -11,7 +11,8 @@
 
 namespace convfilt::CONVFILT_BACKEND::transform {
 
-/// Blocks of so many samples, which follow each other without gaps. The number of columns is even.
+/// Blocks of columns x rows samples, which follow each other without gaps. The number of columns is
+/// even.
 struct Blocks {
   int columns = 0, rows = 0, batch = 0;
 
@@ -45,8 +46,8 @@ class CorrelationPlan : public DevicePlan {
   /// at least as large as the mask.
   void allocate_blocks(const Blocks& blocks);
 
-  /// Correlates every block with the mask cyclically. Sample (x, y) becomes the sum of weight(i, j)
-  /// * sample(x + i, y + j).
+  /// Correlates every block with the mask cyclically. Sample (x, y) becomes the sum of weight(i,
+  /// j) * sample(x + i, y + j).
   void correlate();
 
   /// The first block's samples. Those of the other blocks follow.

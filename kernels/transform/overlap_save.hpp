@@ -30,7 +30,7 @@ struct Tiling {
   }
 };
 
-/// The blocks for so many outputs, with the side that --block says, or else by overlap_save.cu's
+/// The blocks for that many outputs, with the side that --block says, or else by overlap_save.cu's
 /// rules.
 Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
                            int out_height);

@@ -10,7 +10,7 @@
 //   Multiplications per output: (m + 2)^2 / m^2, 4 at m = 2 and 2.25 at m = 4, against 9.
 //   Global reads per output: as many. m = 2 is the default, because m = 4 errs ten times as much.
 //   Smaller masks are filled up with zeros. winograd_points.hpp has the algebra.
-//   Sibling: fft takes the values at so many points that any mask fits.
+//   Sibling: fft takes the values at enough points for any mask.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"

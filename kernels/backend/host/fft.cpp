@@ -14,8 +14,8 @@
 namespace convfilt::cpu {
 namespace {
 
-// cv::dft makes its tables anew in every call. So many samples a call make up for that, and still
-// stay in a core's cache.
+// cv::dft makes its tables anew in every call. A call takes this many samples, which make up for
+// that and still stay in a core's cache.
 constexpr int kGroupSamples = 1 << 16;
 
 // Columns that are gathered at a time fill two cache lines of each row.

@@ -1,7 +1,7 @@
-/// 16-bit samples as floats without a conversion: the bits of n are those of the denormal float n *
-/// 2^-149. Weights that are 2^149 times as large make up for it. The row pass takes as much of that
-/// factor as its largest weight allows, and the column pass takes the rest, since no weight may
-/// exceed the largest float.
+/// 16-bit samples as floats without a conversion: the bits of n are those of the denormal float
+/// n * 2^-149. Weights that are 2^149 times as large make up for it. The row pass takes as much of
+/// that factor as its largest weight allows, and the column pass takes the rest, since no weight
+/// may exceed the largest float.
 #pragma once
 
 #include <bit>

@@ -88,7 +88,7 @@ struct Reach {
   static_assert(kBytes <= 48 * 1024,
                 "a block's rows do not fit in the shared memory of every device");
 
-  /// Samples of a row that are read for so many outputs.
+  /// Samples of a row that are read for that many outputs.
   static constexpr int samples_for(int outputs) {
     constexpr int kWhole = kRun > 0 ? kRun : kOutputs;
     return ceil_div(ceil_div(outputs, kWhole) * kWhole + kReach, kChunk) * kChunk;

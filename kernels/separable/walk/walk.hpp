@@ -9,7 +9,7 @@ namespace convfilt::CONVFILT_BACKEND::separable::walk {
 
 using namespace convfilt::separable::walk;
 
-/// Whether a picture of so many channels can be filtered with its channels side by side, and its
+/// Whether a picture of that many channels can be filtered with its channels side by side, and its
 /// rows have room for ghost cells.
 inline bool takes(int channels, const PlanOptions& options) {
   return (channels == 1 || channels == 3) && has_room_for_sides(options);

@@ -41,9 +41,10 @@ constexpr int slices_for(int taps) {
 /// slices of the column. Each step and slice has a matrix for each digit, the top digit first.
 /// Matrices lie as core matrices of 8 rows, or for the column of 8 columns, of 16 bytes.
 ///
-/// Each row of a row's matrix stands for an output. Row 16 * w + g + 8 * h is output 16 * w + 2g +
-/// h, so that the outputs that a lane ends up with are neighbours. Each column of a column's matrix
-/// stands for an output, and its rows are rows of row sums, in the order in which a lane has them.
+/// Each row of a row's matrix stands for an output. Row 16 * w + g + 8 * h is output
+/// 16 * w + 2g + h, so that the outputs that a lane ends up with are neighbours. Each column of a
+/// column's matrix stands for an output, and its rows are rows of row sums, in the order in which a
+/// lane has them.
 std::vector<std::uint8_t> banded_matrices(const SeparableTerm<std::uint8_t>& mask, int channels,
                                           int dx, int steps, int slices, int digits);
 

@@ -146,7 +146,7 @@ auto kernel_of(const Shape& s) {
   return s.digits == 2 ? kernel_of<2>(s) : kernel_of<3>(s);
 }
 
-constexpr int kMostRows = 32;  // of a strip; higher ones would let the last end late
+constexpr int kMostRows = 32;  // in a strip; with higher ones the last would end late
 constexpr int kLeastRows = 8;
 
 }  // namespace

@@ -75,9 +75,9 @@ constexpr int bytes_of_part(const Cut& cut, int digits) {
 }
 
 /// Makes all banded matrices. Those of a part for the first 32 samples come first, then those for
-/// the next 32, and behind them the next part's. Column 8 * half + 2t + k of a digit is output 4t +
-/// 2 * half + k of a segment, so that a lane gets four neighbours. Where only half of a step is
-/// needed, its columns have 16 samples. `slack` counts the samples of a segment before its first
+/// the next 32, and behind them the next part's. Column 8 * half + 2t + k of a digit is output
+/// 4t + 2 * half + k of a segment, so that a lane gets four neighbours. Where only half of a step
+/// is needed, its columns have 16 samples. `slack` counts the samples of a segment before its first
 /// tap.
 std::vector<std::uint8_t> banded_matrices(const PreparedMask<std::uint8_t>& mask, const Cut& cut,
                                           int slack, int channels, int digits);

@@ -95,7 +95,7 @@ int shared_bytes(const Cut& cut, int digits) {
          kBehindRows;
 }
 
-/// Cuts a mask whose segments' taps cover so many samples.
+/// Cuts a mask whose segments' taps cover that many samples.
 Cut cut_mask(int samples, int height, int digits) {
   Cut cut{ceil_div(samples, kStep), 1, height};
   do {

@@ -166,9 +166,9 @@ CONVFILT_DEVICE inline void with_late_end(const Ends& end, F&& f) {
   }
 }
 
-/// Ends the sum (n, k) of two digits. A thread has the sums of output lane / 4 of the segments 8n +
-/// 2t + k, where t is lane % 4. The low digit's sum is number 4n + k, and the top digit's is number
-/// 4n + 2 + k.
+/// Ends the sum (n, k) of two digits. A thread has the sums of output lane / 4 of the segments
+/// 8n + 2t + k, where t is lane % 4. The low digit's sum is number 4n + k, and the top digit's is
+/// number 4n + 2 + k.
 template <class End>
 CONVFILT_DEVICE inline int32_t ended_two(const End& end, const Sums& sums, int n, int k) {
   const int32_t low = sums[4 * n + k], top = sums[4 * n + 2 + k];

@@ -27,7 +27,7 @@ struct StripShape {
   static constexpr bool kThirds = kChunks == 3;
   static constexpr int kRows = rows_together(kDigits);  ///< rows of outputs that a product computes
   static constexpr int kInRows = kHeight + kRows - 1;   ///< rows of the picture that they need
-  static constexpr int kPitch = (kColumns + (kChunks - 1) * kChunk) / 4;  ///< of a plane's row
+  static constexpr int kPitch = (kColumns + (kChunks - 1) * kChunk) / 4;  ///< in words
   /// Words of a plane, which also holds the rows that are written while others are multiplied.
   static constexpr int kPlane = (kInRows + kRows) * kPitch;
 
