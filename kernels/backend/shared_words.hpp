@@ -23,7 +23,7 @@
 ///   hand_over()              must follow other writes to words that copy_row() writes next, or
 ///                            that products of warpgroups read
 ///   most_shared(options)     is the bytes that a block and an SM of the plan's device may have
-///   multiprocessors()        is their number on the current device. Tests of the emulator make it
+///   multiprocessors()        counts those of the current device. Tests of the emulator make it
 ///                            small
 ///   blocks_at_once(kernel, block, bytes)   is how many blocks the current device runs at a time
 #pragma once
