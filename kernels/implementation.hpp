@@ -1,4 +1,4 @@
-/// A strategy on one kind of device, as its file exports it; the registry joins those of one name.
+/// A strategy on one kind of device, as its file exports it. The registry joins those of one name.
 #pragma once
 
 #include "kernels/strategy.hpp"

@@ -22,7 +22,7 @@ enum class Border {
   wrap,        ///< bcd|abcd|abc
 };
 
-/// Which outputs there are, for a mask of w columns; rows alike.
+/// Which outputs there are, in columns for a mask of w columns. The same holds for rows.
 enum class Mode {
   same,   ///< one for each sample of the picture
   valid,  ///< those whose mask lies inside: width - w + 1
@@ -41,11 +41,11 @@ std::string_view name_of(Mode mode);
 /// Bytes of one sample.
 std::size_t size_of(Depth depth);
 
-/// Largest value of an integer depth; 1 for f32, whose nominal range is 0..1.
+/// The largest value of an integer depth, or 1 for f32, whose nominal range is 0..1.
 double full_range(Depth depth);
 
-/// A picture in host memory: channels interleaved, as image files and OpenCV have them. `Byte` is
-/// std::byte or const std::byte; the problem beside it says the depth.
+/// A picture in host memory, with its channels interleaved, as image files and OpenCV have them.
+/// `Byte` is std::byte or const std::byte. The problem that goes with the picture says the depth.
 template <class Byte>
 struct PictureView {
   Byte* data = nullptr;
@@ -59,15 +59,15 @@ struct PictureView {
   }
 };
 
-/// Weights as the mask file says them. Applied as written (correlation):
+/// Weights as the mask file says them. They apply as written (correlation):
 ///   out(x,y) = offset + 1/divisor * sum over i, j of weight(i,j) * in(x + i - anchor_x, y + j -
 ///   anchor_y)
-/// Weights that are integers over a common divisor are kept as exactly that, so that box3 is nine
-/// 1s and a divisor of 9: the integer arithmetic of 8-bit pictures is then exact.
+/// Weights that are integers over a common divisor are kept as such. box3, for example, is nine 1s
+/// and a divisor of 9. The integer arithmetic of 8-bit pictures is then exact.
 struct Mask {
   std::string name;
   int width = 0, height = 0;       ///< 1..kMaxMaskSide each
-  int anchor_x = 0, anchor_y = 0;  ///< the weight that lies on the output sample; inside the mask
+  int anchor_x = 0, anchor_y = 0;  ///< the weight on the output sample; inside the mask
   std::vector<double> weights;     ///< row-major, width * height, finite
   double divisor = 1;              ///< finite, positive
   double offset = 0;               ///< added at the end, in the picture's own sample units
@@ -77,25 +77,26 @@ struct Mask {
 
 inline constexpr int kMaxMaskSide = 1025;
 
-/// A mask of these weights with the default anchor (width / 2, height / 2), whole division.
+/// Makes a mask of these weights with the default anchor (width / 2, height / 2), rounded down.
 Mask make_mask(std::string name, int width, int height, std::vector<double> weights,
                double divisor = 1, double offset = 0);
 
-/// The mask turned by 180 degrees, anchor included: correlation with it is true convolution with
+/// The mask, with its anchor, turned by 180 degrees. Correlation with it is true convolution with
 /// `mask`.
 Mask flipped(const Mask& mask);
 
-/// Sum of weights / divisor: what a constant picture of ones becomes, less the offset.
+/// The sum of weights / divisor, which a constant picture of ones becomes before the offset is
+/// added.
 double gain(const Mask& mask);
 
-/// Sum of |weights| / divisor: the factor in every error bound.
+/// The sum of |weights| / divisor, which is a factor in every error bound.
 double absolute_gain(const Mask& mask);
 
 struct Problem {
-  int width = 0, height = 0, channels = 1;  ///< of the picture, in pixels
+  int width = 0, height = 0, channels = 1;  ///< of the picture; in pixels
   Depth depth = Depth::u8;
   Border border = Border::replicate;
-  double border_value = 0;  ///< for Border::constant: in sample units, same for every channel
+  double border_value = 0;  ///< for Border::constant, in sample units, for all channels
   Mask mask;
   Mode mode = Mode::same;
 
@@ -104,8 +105,8 @@ struct Problem {
   int out_width() const;
   int out_height() const;
 
-  /// Output (x, y) sums weight(i, j) * in(x + i - lead_x, y + j - lead_y): the anchor for
-  /// Mode::same.
+  /// Output (x, y) sums weight(i, j) * in(x + i - lead_x, y + j - lead_y). With Mode::same these
+  /// are the anchor.
   int lead_x() const;
   int lead_y() const;
 };

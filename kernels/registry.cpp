@@ -7,10 +7,10 @@
 #include "kernels/cpu/plans.hpp"
 #include "kernels/implementation.hpp"
 
-// One line a strategy, in the textbook's order; `cpu`, which has no .cu file, stands in table(). A
-// strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are compiled only
-// where the toolkit has cuFFT and cuBLAS. With `.loops` its own source runs on the CPU too, as
-// plain loops; `.cpu` is a plan of its own there.
+// Each strategy has one line, in the textbook's order. Only `cpu`, which has no .cu file, stands in
+// table(). A strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are
+// compiled only where the toolkit has cuFFT and cuBLAS. With `.loops` its own source also runs on
+// the CPU, as plain loops. With `.cpu` it has another plan for the CPU.
 #define CONVFILT_STRATEGIES(STRATEGY)                      \
   STRATEGY(basic)                                          \
   STRATEGY(unrolled)                                       \
@@ -59,7 +59,7 @@ constexpr bool kHasCudaLibraries = true;
 constexpr bool kHasCudaLibraries = false;
 #endif
 
-/// Where a strategy is compiled for, beside the emulator.
+/// What a strategy is compiled for, beside the emulator.
 struct Row {
   bool libraries = false, loops = false;
   std::unique_ptr<Plan> (*cpu)(const Problem&, const PlanOptions&) = nullptr;
@@ -79,14 +79,14 @@ Strategy emulated(const Implementation& from) {
           .multiply_adds = from.multiply_adds};
 }
 
-/// Every CUDA plan is made here, so no strategy can forget to ask for the device that it needs.
+/// Makes every CUDA plan, so that no strategy can forget to ask for the device that it needs.
 template <const Implementation& from>
 std::unique_ptr<Plan> prepare_cuda(const Problem& problem, const PlanOptions& options) {
   require_capability(from.name, from.needs, options.device);
   return from.prepare(problem, options);
 }
 
-// What this build lacks is not linked: a discarded branch names it, but does not use it.
+// What this build lacks is not linked, since a discarded branch names it without using it.
 #define JOIN(x, ...)                                                                 \
   [] {                                                                               \
     constexpr Row row{__VA_ARGS__};                                                  \

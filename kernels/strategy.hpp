@@ -1,4 +1,4 @@
-/// A way to convolve, and the same prepared for one problem.
+/// A strategy is a way to convolve, and a plan is a strategy prepared for one problem.
 #pragma once
 
 #include <array>
@@ -22,23 +22,23 @@ inline constexpr Setting kSettings[] = {Setting::halo,   Setting::tile,       Se
                                         Setting::domain, Setting::accumulate, Setting::block,
                                         Setting::steps};
 
-// The words of a setting, in the order of these numbers; the first is what a strategy does unasked.
+// The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
 enum Accumulate { kInSteps, kAtomic };
 
-/// What a setting is called and takes.
+/// The name of a setting, and the values that it takes.
 struct SettingInfo {
   std::string_view name;                    ///< as in --name
   std::string_view summary;                 ///< for help
-  std::span<const std::string_view> words;  ///< empty: a whole number, lowest..highest
+  std::span<const std::string_view> words;  ///< empty for numbers, lowest..highest
   int lowest = 0, highest = 0;
 };
 
 const SettingInfo& info_of(Setting setting);
 
-/// A value for every setting. 0 is the first word, or, for numbers, leaves them to the strategy.
+/// A value for every setting. 0 is the first word, or leaves a number to the strategy.
 class Tuning {
  public:
   int operator[](Setting setting) const { return values_[std::size_t(setting)]; }
@@ -49,26 +49,26 @@ class Tuning {
   std::array<int, std::size(kSettings)> values_{};
 };
 
-/// What differs from the default, e.g. "halo=regions, tile=16"; empty when nothing does.
+/// The values that differ from the default, e.g. "halo=regions, tile=16"; empty when none does.
 std::string to_string(const Tuning& tuning);
 
-/// What one block of a strategy does, in numbers: what its launch uses, and what `explain` tells.
-/// The block lies in the middle of the picture, so that all its samples lie inside the image. Of a
-/// mask above kMaxPartSide, it applies the first part.
+/// What one block of a strategy does, in numbers. Launches use them, and `explain` shows them. The
+/// block lies in the middle of the picture, so that all its samples lie inside the image. If the
+/// mask is cut into parts, the block applies the first part.
 struct Geometry {
   int block_columns = 0, block_rows = 0;  ///< threads
-  int loading_threads = 0;                ///< that load the input tile; 0 = no tile is kept
-  int computing_threads = 0;              ///< that compute outputs
+  int loading_threads = 0;                ///< threads that load the input tile; 0 = no tile is kept
+  int computing_threads = 0;              ///< threads that compute outputs
   int in_columns = 0, in_rows = 0;        ///< input tile in samples; 0 = none is kept
   int out_columns = 0, out_rows = 0;      ///< output tile
-  int lead_x = 0, lead_y = 0;    ///< columns of the input tile left of the output tile, rows above
+  int lead_x = 0, lead_y = 0;  ///< from the input tile's first column and row to the output tile's
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
   double loads = 0;              ///< samples a block reads from global memory
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
 
-  /// The distance from block to block, in outputs. It is less than the output tile where output
-  /// tiles overlap, since blocks of the input add to all outputs around them.
+  /// The distance from block to block, in outputs. It is less than the output tile where blocks of
+  /// the input add to all outputs around them, because output tiles overlap then.
   int step_x() const { return step(in_columns, out_columns); }
   int step_y() const { return step(in_rows, out_rows); }
 
@@ -76,25 +76,25 @@ struct Geometry {
   static int step(int in, int out) { return in > 0 && in < out ? in : out; }
 };
 
-/// Why so many blocks, which are counted in ints, are refused; empty when they are few enough.
+/// Why that many blocks are refused, if an int cannot count them; empty when they are few enough.
 inline std::string blocks_refuse(std::int64_t across, std::int64_t down) {
   return across * down <= INT_MAX
              ? ""
              : "there would be more than 2^31 blocks; use a larger --block, or leave it out";
 }
 
-/// Where a strategy runs. The emulator runs CUDA kernels' own source on the CPU.
+/// Where a strategy runs. The emulator runs the source of the CUDA kernels on the CPU.
 enum class DeviceKind { cpu, emulator, cuda };
 
 std::string_view name_of(DeviceKind kind);
 
-/// Strategies of one family share an arithmetic, and its bound.
+/// Strategies of one family share an arithmetic and its bound.
 enum class Family {
   direct,     ///< every weight times every sample (arithmetic.hpp); the same bytes on every device
-  separable,  ///< row passes, then column passes, for masks of rank 1 to 3; the same bytes
-              ///< everywhere
-  reordered,  ///< as direct, but sums in any order: 8 bits as direct, others may differ by a
-              ///< rounding
+  separable,  ///< row passes, then column passes, for masks of rank 1 to 3; the same bytes on
+              ///< every device
+  reordered,  ///< as direct, but with sums in any order: 8 bits have the direct bytes, others may
+              ///< differ by a rounding
   transform,  ///< another algebra, in single precision: within a step, bytes may differ by device
 };
 
@@ -106,41 +106,42 @@ std::string_view name_of(Family family);
 /// The largest difference from the real-valued convolution, in words for `list`.
 std::string_view bound_of(Family family);
 
-/// Padded rows start at whole L2 lines, two 64-byte DRAM bursts each, so that a warp's row of reads
-/// is whole bursts.
+/// Padded rows start at L2 lines, which are two DRAM bursts of 64 bytes each, so that a warp that
+/// reads along a row reads whole bursts.
 inline constexpr std::ptrdiff_t kPitchBytes = 128;
 
-/// How a plan shall run.
+/// How a plan runs.
 struct PlanOptions {
   int device = 0;                ///< CUDA ordinal
-  int threads = 0;               ///< CPU and emulator; 0 = all cores
-  bool padded_pitch = true;      ///< device rows padded to kPitchBytes
+  int threads = 0;               ///< on the CPU and in the emulator; 0 = all cores
+  bool padded_pitch = true;      ///< whether device rows are padded to kPitchBytes
   std::size_t memory_limit = 0;  ///< device bytes the plan may take; 0 = what is free
-  Tuning tuning{};               ///< only of settings that the strategy has
+  Tuning tuning{};               ///< of settings that the strategy has; others must be 0
 };
 
 /// Milliseconds of one run. Upload and download are 0 where the pixels never leave host memory.
 struct Timing {
   double upload_ms = 0, kernel_ms = 0, download_ms = 0;
-  int bands = 1;  ///< pieces the picture was filtered in
+  int bands = 1;  ///< pieces in which the picture was filtered
 };
 
-/// What the emulator counted; all zero elsewhere.
+/// What the emulator counted. All counts are zero elsewhere.
 struct Counts {
   std::uint64_t global_reads = 0;  ///< samples of the input read by kernels
   std::uint64_t shared_reads = 0;  ///< samples read from shared memory
-  std::uint64_t barriers = 0;      ///< __syncthreads passed, counted once a block
+  std::uint64_t barriers = 0;      ///< __syncthreads() that blocks passed
   std::uint64_t ghost_cells = 0;   ///< samples made up by the border instead of read
-  std::uint64_t blocks = 0;        ///< of kernels that read the input
+  std::uint64_t blocks = 0;        ///< blocks of kernels that read the input
   std::uint64_t atomic_adds = 0;
 };
 
-/// A device failed or is missing; the message says what, where and the remedy.
+/// A device has failed or is missing. The message says what, where and the remedy.
 struct DeviceError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A strategy prepared for a problem: its arithmetic, buffers and device. Not thread-safe.
+/// A strategy prepared for a problem: its arithmetic, buffers and device. Only one thread at a time
+/// may use it.
 class Plan {
  public:
   virtual ~Plan() = default;
@@ -149,9 +150,10 @@ class Plan {
   /// Throws DeviceError when the device fails.
   virtual Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
 
-  /// Kernel milliseconds of that many runs on pixels that are already on the device, as planes,
-  /// nothing copied; after some to warm up. Empty where the plan has no device memory, or too
-  /// little. Without `in`, the samples are whatever lies in the device's memory.
+  /// Kernel milliseconds of each of that many runs on pixels that already lie on the device, so
+  /// that nothing is copied. Some runs to warm up come first. The result is empty where the plan
+  /// has no device memory, or too little. Without `in` the samples are whatever lies in the
+  /// device's memory.
   virtual std::vector<double> time_resident(PictureView<const std::byte> /*in*/, int /*repeats*/) {
     return {};
   }
@@ -166,64 +168,66 @@ struct CudaDevice {
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
   std::size_t memory = 0;  ///< bytes
-  double clock_hz = 0;     ///< of the multiprocessors, at most
+  double clock_hz = 0;     ///< the multiprocessors' highest
   double memory_rate = 0;  ///< bytes a second that the memory's pins can move; 0 = not known
 };
 
-/// What a strategy's CUDA plans need that not every machine with a CUDA device has. `fft` is for
-/// choosing: without cuFFT, prepare() says itself what is missing.
+/// What a strategy's CUDA plans need that not every machine with a CUDA device has. `fft` only
+/// helps to choose a strategy: without cuFFT, prepare() itself says what is missing.
 struct Needs {
   int major = 0;     ///< the least compute capability
-  bool fft = false;  ///< cuFFT, but for --domain=spatial
+  bool fft = false;  ///< cuFFT, except for --domain=spatial
 
-  /// Why kernels with these needs do not run on that device, half a sentence; empty when they do.
+  /// Why kernels with these needs do not run on that device, in half a sentence; empty when they
+  /// do.
   std::string refusal_of(const CudaDevice& device) const;
 };
 
-/// A const object in the registry.
+/// A way to convolve: a const object in the registry.
 struct Strategy {
   std::string_view name;     ///< as in --strategy
   std::string_view summary;  ///< one line for `list`
   Family family;
   Family spatial_family =
-      Family::direct;  ///< of --domain=spatial, where the strategy has that setting
-  std::span<const Setting> settings = {};  ///< what can be chosen; empty for most
+      Family::direct;  ///< for --domain=spatial, where the strategy has that setting
+  std::span<const Setting> settings = {};  ///< the settings that it has; most have none
 
-  /// Why this problem cannot be done so, in one sentence with a remedy; empty when it can. Callers
-  /// ask through refusal().
+  /// Why this strategy refuses the problem, in one sentence with a remedy; empty when it takes it.
+  /// Callers ask through refusal().
   std::string (*refuses)(const Problem&, const Tuning&);
 
   /// What one block does; null where there is nothing to draw.
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
 
-  /// One for each kind of device it runs on; null elsewhere.
+  /// These make plans for the kinds of devices that it runs on. They are null for other kinds.
   std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&) = nullptr;
   std::unique_ptr<Plan> (*prepare_emulator)(const Problem&, const PlanOptions&) = nullptr;
   std::unique_ptr<Plan> (*prepare_cuda)(const Problem&, const PlanOptions&) = nullptr;
 
   Needs needs = {};
 
-  /// Which of its kernels filters the problem on that device, in the word that a profile uses; null
-  /// for a strategy whose kernels all take about the same time.
+  /// Says which of its kernels filters the problem on that device, in the word that a profile uses.
+  /// It is null for a strategy whose kernels all take about the same time.
   std::string_view (*kernel_for)(const Problem&, const CudaDevice&) = nullptr;
 
-  /// Multiply-adds of a sample, by which times are interpolated between masks; null where its
-  /// family says them: the mask's weights, or, separable, a row and a column for each term.
+  /// Multiply-adds for each sample, by which times are interpolated between masks. It is null where
+  /// the family determines them: the mask's weights, or in the separable family a row and a column
+  /// for each term.
   double (*multiply_adds)(const Problem&) = nullptr;
 
   bool runs_on(DeviceKind kind) const;
   bool has(Setting setting) const;
   Family family_of(const Tuning& tuning) const;
 
-  /// Why this problem cannot be done with this tuning: the mode, a setting that the strategy lacks,
-  /// or what `refuses` says.
+  /// Why this problem is refused with this tuning: for its mode, for a setting that the strategy
+  /// lacks or a value out of range, or for what `refuses` says. Empty when it is not refused.
   std::string refusal(const Problem&, const Tuning& = {}) const;
 
-  /// Why its kernels do not run on that device, half a sentence; empty when they do.
+  /// Why its kernels do not run on that device, in half a sentence; empty when they do.
   std::string refusal_of(const CudaDevice& device) const { return needs.refusal_of(device); }
 
-  /// Throws std::invalid_argument when the strategy does not run on `kind` or refuses the problem,
-  /// DeviceError when it does not run on the CUDA device.
+  /// Makes a plan. Throws std::invalid_argument when the strategy does not run on `kind` or refuses
+  /// the problem, and DeviceError when it does not run on the CUDA device.
   std::unique_ptr<Plan> prepare(const Problem&, DeviceKind kind, const PlanOptions& = {}) const;
 };
 

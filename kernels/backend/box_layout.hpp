@@ -5,12 +5,13 @@
 
 namespace convfilt {
 
-inline constexpr int kBoxBytes = 128;  ///< of a row
+inline constexpr int kBoxBytes = 128;  ///< bytes of a box's row
 inline constexpr int kBoxRows = 32;
 inline constexpr int kBoxWords = kBoxRows * kBoxBytes / 4;
-inline constexpr int kBoxSlack = 256;  ///< words
+inline constexpr int kBoxSlack = 256;  ///< words; box_words() skips fewer
 
-/// From a place in a row to the one so many steps of 32 bytes on: boxes lie one behind the other.
+/// The distance in bytes from a place in a row to the place that lies `step` steps of 32 bytes
+/// further on in that row. A row goes on in the next box, which lies behind this one.
 CONVFILT_HD constexpr int box_step(int step) {
   constexpr int kStep = 32, kSteps = kBoxBytes / kStep;
   return step / kSteps * (kBoxWords * 4) + step % kSteps * kStep;

@@ -1,18 +1,20 @@
-/// Boxes of 8-bit rows that the device copies to shared memory on its own, by backend, with one
-/// interface (PTX ISA, "Tensors": tiled mode, 128B swizzling), on devices with has_warpgroups():
+/// Boxes of 8-bit rows that the device copies to shared memory on its own. Each backend has this
+/// interface, for devices with has_warpgroups() (PTX ISA, "Tensors": tiled mode, 128B swizzling):
 ///
-///   box_source(rows)         on the host, of rows whose addresses are multiples of 16: a kernel's
-///                            `__grid_constant__` argument
-///   box_words(words)         the first of these words where boxes may lie: fewer than kBoxSlack
-///                            words on
-///   copy_box(source, x, y, words, at, arrivals)   by one thread: a box from (x, y) on, `at` boxes
-///                            on in the words. What lies behind the rows' last samples is 0. It is
-///                            there when await() has passed; expect() counts kBoxWords * 4 bytes
-///   copy_box_row(source, x, y, words, at, row, arrivals)   likewise row y as a box's row `row`, of
-///                            kBoxBytes
-///   set_box_row(words, at, row, word)   by one thread: sets a box's row; hand_over() follows
-///   box_operand(words)       the rows of boxes, one behind the other, as columns of a product:
-///                            from(box_step(k)) on for its k-th 32 bytes
+///   box_source(rows)         is called on the host and makes a kernel's `__grid_constant__`
+///                            argument. The rows' addresses must be multiples of 16
+///   box_words(words)         is the first place in these words where a box may begin. It lies
+///                            fewer than kBoxSlack words further on
+///   copy_box(source, x, y, words, at, arrivals)   is called by one thread. It copies the box that
+///                            begins at (x, y) to box number `at` of the words, with zeros where a
+///                            row has ended. The copy is there when await() returns; expect() must
+///                            count kBoxWords * 4 bytes for it
+///   copy_box_row(source, x, y, words, at, row, arrivals)   copies row y in the same way to row
+///                            `row` of a box, which makes kBoxBytes bytes
+///   set_box_row(words, at, row, word)   is called by one thread and fills a row of a box with one
+///                            word. hand_over() must follow
+///   box_operand(words)       is the rows of successive boxes, as the columns of a product's right
+///                            factor. from(box_step(k)) moves on to the k-th 32 bytes of each row
 #pragma once
 
 #include "kernels/backend/box_layout.hpp"

@@ -27,7 +27,7 @@ double fp32_peak(const CudaDevice& device) {
   return 2.0 * device.clock_hz * device.multiprocessors * fp32_units(device.major, device.minor);
 }
 
-// What a build without CUDA answers; cuda/devices.cpp has the answers of one with it.
+// These are the answers of a build without CUDA. cuda/devices.cpp has those of a build with it.
 #ifndef CONVFILT_HAS_CUDA
 
 const CudaDevices& cuda_devices() {
@@ -50,7 +50,7 @@ std::vector<double> time_device_copy(std::size_t, int, int) {
 
 #endif
 
-// What a build without cuFFT answers; cuda/fft.cpp has the answer of one with it.
+// This is the answer of a build without cuFFT. cuda/fft.cpp has that of a build with it.
 #ifndef CONVFILT_HAS_CUDA_LIBRARIES
 
 std::string cuda_fft_missing() {

@@ -12,10 +12,10 @@ namespace convfilt {
 
 struct CudaDevices {
   std::vector<CudaDevice> devices;
-  std::string missing;  ///< without devices: what is missing (build, driver, device), the remedy
+  std::string missing;  ///< why there are no devices, and the remedy; empty if there are some
 };
 
-/// Asks the driver, once, which costs some 0.1 to 0.3 s the first time where a driver is installed.
+/// Asks the driver at the first call, which takes 0.1 to 0.3 s where a driver is installed.
 const CudaDevices& cuda_devices();
 
 /// Throws DeviceError, which names the strategy, when that device lacks the compute capability that
@@ -32,19 +32,19 @@ inline constexpr int kWarpgroupMajor = 9;
 /// this build has machine code for sm_90a.
 bool has_warpgroups(const CudaDevice& device);
 
-/// Why CUDA has no Fourier transforms on this machine, with the remedy; empty where it has. Loads
-/// cuFFT.
+/// Why CUDA has no Fourier transforms on this machine, with the remedy; empty where it has some.
+/// The call loads cuFFT.
 std::string cuda_fft_missing();
 
-/// False in a build without CUDA. Costs nothing.
+/// Whether this build has CUDA. The driver is not asked.
 bool built_with_cuda();
 
-/// Single-precision operations a second, a fused multiply-add being two, with all units busy at the
-/// highest clock; 0 for a compute capability that is not known here.
+/// Single-precision operations a second if all units are busy at the highest clock. A fused
+/// multiply-add counts as two. The result is 0 for a compute capability that is not known here.
 double fp32_peak(const CudaDevice& device);
 
-/// Milliseconds of copies of that many bytes inside a device: what a kernel that reads and writes
-/// them once is measured against. Empty in a build without CUDA.
+/// Milliseconds that each of `repeats` copies of that many bytes inside a device takes. Kernels
+/// that read and write them once are measured against it. Empty in a build without CUDA.
 std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal = 0);
 
 }  // namespace convfilt

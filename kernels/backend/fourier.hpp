@@ -31,7 +31,8 @@ inline int good_fft_size(int n) {
   }
 }
 
-/// The same for the rows of 2D transforms: a single one needs none along the columns.
+/// The same for the number of rows of a 2D transform. A single row stays single, since it needs no
+/// transform along the columns.
 inline int good_fft_rows(int n) {
   return n == 1 ? 1 : good_fft_size(n);
 }

@@ -1,11 +1,11 @@
 /// What a kernel file stands on: the CUDA runtime, the emulator that gives its words a meaning on
 /// the CPU, or the host backend, which makes plain loops of kernels without shared memory. A kernel
-/// file is compiled once for each, in the namespace CONVFILT_BACKEND.
+/// file is compiled once for each backend, in the namespace CONVFILT_BACKEND.
 ///
-/// All give: dim3, launch(grid, block, stream, kernel, args...), load(in, x, y), load4(in, x, y),
-/// load16(in, x, y), atomic_add(cell, value), and the owners DeviceBuffer, Stream, SideStream,
-/// Event, Texture; all but the host SharedTile<T, rows, columns>, shared4(tile, row, column),
-/// prefetch(in, x, y) and tex2D.
+/// Every backend has dim3, launch(grid, block, stream, kernel, args...), load(in, x, y), load4(in,
+/// x, y), load16(in, x, y), atomic_add(cell, value), and the owners DeviceBuffer, Stream,
+/// SideStream, Event, Texture; all but the host also have SharedTile<T, rows, columns>,
+/// shared4(tile, row, column), prefetch(in, x, y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE
@@ -25,8 +25,8 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-// CUDA 12.0 and its drivers take 4,096 bytes of kernel arguments; views and ghost cell go beside a
-// part.
+// CUDA 12.0 and its drivers take 4,096 bytes of kernel arguments. Beside a mask part these hold the
+// views of planes and the ghost cell.
 constexpr std::size_t kOtherArguments = 3 * sizeof(PlaneView<float>) + 2 * sizeof(float);
 static_assert(sizeof(MaskPart<std::uint8_t>) + kOtherArguments <= 4096 &&
                   sizeof(MaskPart<float>) + kOtherArguments <= 4096,
@@ -38,7 +38,7 @@ CONVFILT_DEVICE inline bool contains(const PlaneView<T>& in, int x, int y) {
   return x >= 0 && x < in.width && y >= 0 && y < in.height;
 }
 
-/// The sample at (x, y), or what the border makes up for it when that lies outside the image.
+/// The sample at (x, y), or the ghost cell that the border puts there outside the image.
 template <Border B, class T>
 CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y, T ghost) {
   x = border_index<B>(x, in.width);

@@ -1,8 +1,8 @@
 /// FFT and GEMM of the backend that is compiled for, beside what launch.hpp gives.
 ///
 /// They have the interface of backend/host/fft.hpp and backend/host/gemm.hpp, but are made for a
-/// Stream instead of a number of threads. Those for CUDA take device memory; the emulator and the
-/// host use the CPU's.
+/// Stream instead of a number of threads. On CUDA they work in device memory. The emulator and the
+/// host use the libraries of the CPU.
 #pragma once
 
 #include "kernels/backend/launch.hpp"

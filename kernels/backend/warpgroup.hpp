@@ -1,25 +1,28 @@
-/// Products of warpgroups, four warps together, by backend, with one interface (PTX ISA,
-/// "Asynchronous Warpgroup Level Matrix Instructions"; sm_90a alone has them):
+/// Products of warpgroups, which are four warps together. Only sm_90a has them (PTX ISA,
+/// "Asynchronous Warpgroup Level Matrix Instructions"). Each backend has this interface:
 ///
-///   has_warpgroups(options)      whether the plan's device and this build have them
-///   kWarpgroupCode               whether this is code for such a device: elsewhere these
-///                                kernels are empty, and never run
-///   operand(words, lead, stride) a matrix in shared memory: byte k of row r of a (of column r of
-///                                b) at r / 8 * stride + k / 16 * lead + r % 8 * 16 + k % 16, in
-///                                bytes, lead and stride being multiples of 16
-///   Operand::from(bytes)         the same, so many bytes on: a multiple of 16
-///   Operand::chunks_on(chunks)   the same, so many times 16 bytes on
-///   begin_products()             before the first product of sums that were set or read
-///   multiply(sums, a, b, keep)   sums += a * b: 64 x 32 unsigned bytes times 32 x columns signed
-///                                ones; a thread has columns / 2 sums. !keep: sums = a * b
-///   multiply<A, B>(sums, a, b, keep)   likewise with bytes of these types, 32 columns or 64;
-///                                a is an Operand, or a lane's four words of it
-///   commit_products()            they go on by themselves
-///   finish_products(sums, ...)   until these are there
-///   finish_products_but<n>(sums)   until these are there, if only the last n commits came later
-///   set_turned(words, at, pitch, sums_words)   a warp's four matrices of 8 x 8 half words, one
-///                                below the other, each turned over its diagonal: row r goes to
-///                                the four words at + r * pitch on
+///   has_warpgroups(options)      says whether the plan's device and this build have them
+///   kWarpgroupCode               says whether this is code for such a device. Elsewhere these
+///                                kernels are empty and never run
+///   operand(words, lead, stride) is a matrix in shared memory. Byte k of row r of a, or of column
+///                                r of b, lies at byte
+///                                r / 8 * stride + k / 16 * lead + r % 8 * 16 + k % 16.
+///                                lead and stride are multiples of 16
+///   Operand::from(bytes)         is the operand that begins that many bytes further on, a multiple
+///                                of 16
+///   Operand::chunks_on(chunks)   is the operand that begins that many times 16 bytes further on
+///   begin_products()             must come before the first product of sums that were set or read
+///   multiply(sums, a, b, keep)   adds a * b to the sums, or sets them to a * b without `keep`. a
+///                                has 64 x 32 unsigned bytes, and b has 32 x columns signed ones.
+///                                A thread has columns / 2 sums
+///   multiply<A, B>(sums, a, b, keep)   does the same with bytes of these types and 32 or 64
+///                                columns. a is an Operand, or a lane's four words of it
+///   commit_products()            lets the products go on by themselves
+///   finish_products(sums, ...)   waits until these sums are complete
+///   finish_products_but<n>(sums)   does the same where only the last n commits came later
+///   set_turned(words, at, pitch, sums_words)   stores a warp's four matrices of 8 x 8 half words,
+///                                one below the other, each transposed. Row r goes to the four
+///                                words from at + r * pitch on
 ///
 /// Products see what threads wrote or copied after each thread called hand_over() and a barrier.
 ///

@@ -23,7 +23,7 @@ Line spline(int step) {
   return line;
 }
 
-/// The sum of a[x] * b[x + shift].
+/// The sum of a[x] * b[x + shift] over all x.
 double product(const Line& a, const Line& b, int shift) {
   double sum = 0;
   const int end = std::min(int(a.size()), int(b.size()) - shift);
@@ -75,13 +75,13 @@ std::vector<float> floats(const Line& line) {
   return {line.begin(), line.end()};
 }
 
-/// The sum of |differences| between the weights that the coarse line gives samples, for an output
-/// `place` samples into a cell, and the line's own.
+/// The sum of |differences| between the line's weights and those that the coarse line gives to
+/// samples, for an output that lies `place` samples into a cell.
 double difference(const Axis& axis, int place) {
   const int d = axis.step, nodes = int(axis.coarse.size()) + kOrder - 1;
   Line of_nodes(nodes);
   for (int k = 0; k < kOrder; ++k) {
-    // The first of the three nodes began first, so the output lies furthest along its spline.
+    // The first of the three nodes begins first, so the output lies furthest along its spline.
     const double back = axis.back[place + (kOrder - 1 - k) * d];
     for (std::size_t m = 0; m < axis.coarse.size(); ++m) of_nodes[k + m] += back * axis.coarse[m];
   }
@@ -97,8 +97,9 @@ double difference(const Axis& axis, int place) {
 
 /// A bound on the roundings of a sum of products with these weights, in half ulps of the largest
 /// sample. Each product is rounded, and so is each partial sum, which is at most the sum of
-/// |weights| so far. A chain ends every `length` products, first after length - shift of them, and
-/// with every cell; the chains are then added up.
+/// |weights| so far. A chain ends after every `length` products, the first time after
+/// length - shift of them, and at the end of every cell of `cell` products. The chains are then
+/// added up.
 double roundings(const std::vector<float>& weights, int length, int cell, int shift = 0) {
   double total = 0, chain = 0, count = magnitude(weights);
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -114,7 +115,7 @@ double roundings(const std::vector<float>& weights, int length, int cell, int sh
 }
 
 double line_roundings(const std::vector<float>& weights) {
-  double most = 0;  // each of the sums that a thread computes together starts a sample later
+  double most = 0;  // a thread's sums each start one sample later
   for (int shift = 0; shift < kLineChain; ++shift)
     most = std::max(most, roundings(weights, kLineChain, int(weights.size()), shift));
   return most;
@@ -123,8 +124,8 @@ double line_roundings(const std::vector<float>& weights) {
 }  // namespace
 
 Axis fit_axis(const std::vector<double>& line, int step, int gap) {
-  // The nodes whose splines reach samples that the outputs of a cell need: the line starts `gap`
-  // samples into the cell.
+  // `coarse` has `size` weights, one for each node whose spline reaches samples that the outputs of
+  // a cell need. The line starts `gap` samples into the cell.
   const int d = step, sides = int(line.size());
   const int reach = kOrder * d;
   const int last = (gap + sides - 1 + reach - 1) / d;
@@ -136,7 +137,8 @@ Axis fit_axis(const std::vector<double>& line, int step, int gap) {
   for (double& v : down) v /= whole;
   for (double& v : back) v *= d / whole;
 
-  // <B_m, line> and <B_m, B_n>, with B_m the weights that coarse[m] alone would give.
+  // Least squares need <B_m, line> and <B_m, B_n>, where B_m are the weights that coarse[m] alone
+  // would give to samples.
   Line right(size), across(2 * reach);
   for (int shift = -reach; shift < reach; ++shift)
     across[shift + reach] = product(back, down, shift);
@@ -153,8 +155,8 @@ Axis fit_axis(const std::vector<double>& line, int step, int gap) {
   }
   const BandedSolver solver(diagonals, size);
   Line coarse = solver.solve(right);
-  // The nearest solution may have another sum than the line. Adding a multiple of the solution for
-  // ones corrects that at the least distance.
+  // The nearest solution may have another sum than the line. A multiple of the solution for a right
+  // side of ones corrects that with the least change.
   const Line along = solver.solve(Line(size, 1.0));
   const double missing = (sum_of(line) - sum_of(coarse)) / sum_of(along);
   for (int m = 0; m < size; ++m) coarse[m] += missing * along[m];

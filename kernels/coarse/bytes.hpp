@@ -12,7 +12,7 @@ struct alignas(8) ByteWeights {
   std::uint32_t upper, lower;
 };
 
-/// sum + the products of four samples and the bytes of `weights`.
+/// Adds the products of four samples and the four bytes of `weights` to the sum.
 template <class T>
 CONVFILT_DEVICE inline std::uint32_t add_products(const FourWords<T>& samples,
                                                   std::uint32_t weights, std::uint32_t sum) {
@@ -49,7 +49,8 @@ CONVFILT_DEVICE inline void split(const FourWords<std::uint16_t> (&w)[3],
   }
 }
 
-/// The sum of one channel of one row, its upper and lower bytes of weights apart.
+/// The sum of one channel of one row, in two parts: for the upper and for the lower bytes of
+/// weights.
 struct ByteSums {
   std::uint32_t upper = 0, lower = 0;
 
@@ -61,8 +62,8 @@ struct ByteSums {
   CONVFILT_DEVICE float value() const { return add_product(float(upper), 256, float(lower)); }
 };
 
-/// The weights of a B-spline onto a grid as multiples of `unit`, and the sum that samples at the
-/// centre would give.
+/// The weights of the B-spline that brings samples onto a grid, as multiples of `unit`, and the sum
+/// that samples at the centre would give.
 struct ByteLine {
   const ByteWeights* weights;
   float unit, of_centre;

@@ -1,10 +1,10 @@
 // coarse: smooth masks of rank 1, on grids of every d-th row and column (Unser, Aldroubi and Eden,
 // "B-spline signal processing", 1993; Gordon's blending of two one-way interpolations, 1971).
 //
-//   The mask is a row f times a column g, both smooth over d samples. A coarse grid can do nearly
-//   the same, s and t: a B-spline brings samples onto the grid, few sums follow, and a B-spline
+//   The mask is a row f times a column g, both smooth over d samples. On a coarse grid s and t do
+//   nearly the same: a B-spline brings samples onto the grid, a few sums follow, and a B-spline
 //   interpolates. Where f and g end, s and t are wrong by 1e-3 to 2e-2. But f t + s g - s t is
-//   wrong by (f - s)(g - t) alone, the product:
+//   wrong only by the product of the two errors, (f - s)(g - t):
 //
 //        picture --y--> rows of nodes --f--> A ------+
 //           |                 |                      |      out = A in y, plus B in x,
@@ -27,7 +27,7 @@
 #include "kernels/coarse/weights.hpp"
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/side_samples.hpp"
-#ifndef CONVFILT_HOST  // which has no shared memory
+#ifndef CONVFILT_HOST  // the host backend has no shared memory
 #include "kernels/coarse/node_strips.hpp"
 #endif
 
@@ -36,11 +36,11 @@ namespace convfilt::CONVFILT_BACKEND::coarse {
 using namespace convfilt::coarse;
 namespace {
 
-constexpr int kRowsOfABlock = 128;  // rows of the picture: more share fewer nodes, but wait longer
+constexpr int kRowsOfABlock = 128;  // higher blocks share fewer nodes, but wait longer
 constexpr int kFewestCells = 2;     // in a block, so that no three blocks share a node
-constexpr int kCellsAlone = 8;  // from so many on, reading two more costs less than sharing nodes
-constexpr int kApart = 64;      // from so many bytes between a row's nodes on, strips are faster
-constexpr int kStripPixels = 1024;  // of a warp: fewer make more warps, which read more cells twice
+constexpr int kCellsAlone = 8;  // in a block; from here on reading two more is cheaper than sharing
+constexpr int kApart = 64;      // bytes between a row's nodes from which on strips are faster
+constexpr int kStripPixels = 1024;  // in a warp's rows; with fewer, more warps read cells twice
 
 float sum_of(const std::vector<float>& weights) {
   double sum = 0;
@@ -145,10 +145,10 @@ class GridPlan : public Planes {
     }
   }
 
-  // Brings its columns onto the grid, sides included.
+  // Brings the picture's columns onto the grid, together with the ghost cells at its sides.
   template <class T, int channels>
   void columns_of_nodes(const PlaneView<const T>& in, int top, float ghost, const Stream& stream) {
-    constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // they share weights
+    constexpr int kRowsAThread = channels == 1 ? 4 : 2;  // rows of a thread share weights
     const PlaneView<float> nodes = plane(kColumns);
     int bytes = 16;
     while (bytes >= int(4 * sizeof(T)) &&
@@ -198,7 +198,8 @@ class GridPlan : public Planes {
     return job(first_of(from), next_of(from), to, axis.coarse, axis.coarse_steps, 0);
   }
 
-  /// Sums rows of nodes by the coarse line in y, and writes them turned, with their sides.
+  /// Sums rows of nodes by the coarse line in y, and writes them transposed, with the ghost cells
+  /// at their sides.
   void smooth_rows(int before, float ghost) {
     ColumnJob rows = job(plane(kRows), 0, kRowsTurned, y_.coarse, y_.coarse_steps, 0);
     rows.in = read(plane(kRows));
@@ -213,7 +214,7 @@ class GridPlan : public Planes {
     run_sums(stream_, rows, nullptr, nullptr);
   }
 
-  // Sums A, B and C of this file's head. The long sums run together.
+  // Makes A, B and C of this file's head. The long sums run in one launch.
   void sum_nodes() {
     const int n = step();
     // Every n-th row of the turned plane belongs to one channel.
@@ -231,7 +232,7 @@ class GridPlan : public Planes {
     run_sums(stream_, nodes_job(kColumnsTurned, kFineY, x_), &c, nullptr);
   }
 
-  const double start_;  ///< of a sum; a large mask's gain takes longer than the filter
+  const double start_;  ///< what sums start from; a large mask's gain takes long to compute
   AxisWeights x_{}, y_{};
   DeviceBuffer weights_;
   SideStream other_;
@@ -245,7 +246,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
   return std::make_unique<GridPlan>(problem, options, fit_mask(problem));
 }
 
-// A row and a column on the coarse grid, whatever its step.
+// Counts a row and a column, whatever the step of the grid is.
 double multiply_adds(const Problem& problem) {
   return problem.mask.width + problem.mask.height;
 }

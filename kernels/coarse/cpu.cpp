@@ -1,13 +1,14 @@
 /// Strategy `coarse` on the CPU: the sums of coarse.cu, in rows of vectors.
 ///
-/// Idea: sums that run down columns on a GPU run along turned rows here, in which 32 rows of the
-/// picture lie side by side (cpu_rows.hpp), so that every sum is one of whole vectors. The planes
+/// Idea: sums that run down columns on a GPU run along turned rows here. In these, 32 rows of the
+/// picture lie side by side (cpu_rows.hpp), so that every sum is a sum of whole vectors. The planes
 /// between the steps hold every d-th row or column of the whole picture, in floats.
 ///
 /// Cost per sample: 3 + 3 multiply-adds onto the grids, (w + h) / d at full length, 6 back.
 ///
 /// Samples are floats less the centre, and chains of sums end where mask.hpp says, so the bound
-/// proven there holds. Under a limit of memory the source of the kernels runs instead, in pieces.
+/// that is proven there holds. Under a memory limit the kernels' own source runs instead, in
+/// pieces.
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -109,14 +110,16 @@ class RowsPlan final : public Plan {
     allocated_ = true;
   }
 
-  /// Loads so many of the columns_ pixels of row y, with its ghost cells, less the centre.
+  /// Loads `pixels` of the columns_ pixels of row y, ghost cells included, as floats less the
+  /// centre.
   void load_row(PictureView<const std::byte> in, int y, int first, int pixels, T* buffer,
                 float* out) const {
     const T* samples = source_.row(in, first, first + pixels - (columns_ - width_), y, buffer);
     centre_row(samples, pixels * channels_, float(mask_.centre), out);
   }
 
-  /// Calls f(lines, first row) for each kRows rows, turned; load(row, buffer, to) gives the rows.
+  /// Calls f(lines, first row) for each group of kRows rows, turned. load(row, buffer, to) loads a
+  /// row.
   template <class Load, class F>
   void for_lines(int rows, Load load, F f) {
     struct Worker {
@@ -177,7 +180,7 @@ class RowsPlan final : public Plan {
     });
   }
 
-  // Subtracts from these rows what both coarse lines together give.
+  // Subtracts from those rows what both coarse lines together give.
   void between_rows() {
     const int length = columns_ * channels_;
     for_lines(
@@ -211,7 +214,8 @@ class RowsPlan final : public Plan {
     return to;
   }
 
-  // Makes columns of nodes from all rows, turned, and sums them by the line at full length in y.
+  // Makes columns of nodes from all rows, as turned rows, and sums them by the line at full length
+  // in y.
   void columns_of_nodes(PictureView<const std::byte> in) {
     for_lines(
         in_height(),
@@ -251,8 +255,8 @@ class RowsPlan final : public Plan {
   const Problem problem_;
   const FittedMask mask_;
   const int channels_, width_, height_;    ///< of the result
-  const int in_x_, in_y_, out_x_, out_y_;  ///< nodes that are summed, and nodes that are summed to
-  const int left_, columns_;               ///< pixels of a row: those before output 0, and all
+  const int in_x_, in_y_, out_x_, out_y_;  ///< nodes before and after the coarse lines
+  const int left_, columns_;               ///< pixels of a row before output 0, and in all
   const cpu::SourceRows<T> source_;
   const int threads_;
   cpu::RowBuffer<std::int32_t> places_;

@@ -198,7 +198,7 @@ void add_cell_rows(const float* down, const float* const* rows, int step, int n,
   }
 }
 
-// Computes kVectors vectors of sums, in chains; source(i) is where tap i reads.
+// Computes kVectors vectors of sums, in chains. source(i) is the address that tap i reads from.
 template <int kVectors, class Source>
 HWY_INLINE void sum_at(const float* line, int taps, Source source, float* out) {
   Vector sums[kVectors];

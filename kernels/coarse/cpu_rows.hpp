@@ -1,5 +1,5 @@
-/// The inner loops of `coarse` on the CPU, compiled for every vector width and chosen at run time.
-/// All may read and write whole blocks beyond the ends of rows.
+/// The inner loops of `coarse` on the CPU. They are compiled for every vector width, and one is
+/// chosen at run time. All may read and write whole blocks beyond the ends of rows.
 #pragma once
 
 #include <hwy/aligned_allocator.h>
@@ -22,24 +22,25 @@ void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint8_
 void finish_row(const FloatFinish& finish, const float* sums, int n, std::uint16_t* out);
 void finish_row(const FloatFinish& finish, const float* sums, int n, float* out);
 
-/// Turned rows: kLineStep rows side by side, so that a vector holds one sample of each. They come
-/// in two parts of kLines rows, which are a cache line of floats each.
+/// Turned rows are kLineStep rows side by side, so that a vector holds one sample of each. They
+/// come in two parts of kLines rows, and kLines floats fill a cache line.
 inline constexpr int kLines = 16;
 inline constexpr int kLinePart = kLines, kLineStep = 2 * kLines;
 
 /// The samples of turned rows: kLineStep floats for each place along the rows.
 using Lines = hwy::AlignedFreeUniquePtr<float[]>;
 
-/// Turns rows that lie `stride` samples apart: row r becomes line r of the part that begins at
-/// `at`. Lines without a row become 0.
+/// Turns rows that lie `stride` samples apart. Row r becomes line r of the part that begins at
+/// `at`. Lines beyond the last row become 0.
 void lines_from_rows(const float* samples, std::ptrdiff_t stride, int rows, int length, int at,
                      float* lines);
 /// Turns lines back into rows.
 void rows_from_lines(const float* lines, int at, int length, int rows, std::ptrdiff_t stride,
                      float* samples);
 
-/// Adds the rows of one cell to the rows of the three nodes that reach it, as the last cell of the
-/// first node, and so on. A null node is left out. `down` has 3 * step weights.
+/// Adds the rows of one cell to the rows of the three nodes that reach it. The cell is the last one
+/// of the first node and the first one of the last node. A null node is left out. `down` has
+/// 3 * step weights.
 void add_cell(const std::vector<float>& down, const float* const* rows, int step, int n,
               float* const* nodes);
 
@@ -49,15 +50,15 @@ void sum_along(const std::vector<float>& line, const float* in, int step, int n,
 /// out[x] = sum over i of line[i] * rows[i][x].
 void sum_across(const std::vector<float>& line, const float* const* rows, int n, float* out);
 
-/// Brings turned rows of pixels with so many channels onto a grid. Node n of channel c is row n *
-/// channels + c of `out`: kLineStep floats, `stride` floats from the next. Writes up to
-/// kNodesAtOnce - 1 nodes beyond `nodes`, and reads their samples.
+/// Brings turned rows of interleaved pixels onto a grid. Node n of channel c becomes row
+/// n * channels + c of `out`, which has kLineStep floats and lies `stride` floats from the next. Up
+/// to kNodesAtOnce - 1 nodes beyond `nodes` are written, and their samples are read.
 inline constexpr int kNodesAtOnce = 4;
 void nodes_of_lines(const std::vector<float>& down, const float* lines, int channels, int step,
                     int nodes, float* out, std::ptrdiff_t stride);
 
-/// Where the samples of a row lie between nodes: the weights of the node at places[x] and of the
-/// two behind it.
+/// Where the samples of a row lie between nodes. Sample x has weights for the node at places[x] and
+/// for the two nodes behind it.
 struct Between {
   const std::int32_t* places;
   const float* weights[3];

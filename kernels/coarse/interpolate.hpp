@@ -8,8 +8,8 @@ namespace convfilt::CONVFILT_BACKEND::coarse {
 
 using namespace convfilt::coarse;
 
-/// The planes that outputs are interpolated from, as coarse.cu's head shows, with the channels one
-/// below the other.
+/// The planes that outputs are interpolated from: A, C and B of coarse.cu's head. Their channels
+/// lie one below the other.
 struct Grids {
   PlaneView<const float> fine_x, both, fine_y;
   int step_x, step_y;
@@ -26,9 +26,9 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
   if (at >= out.width || first * grids.step_y >= out.height) return;
   const bool wide = at + 4 * channels <= out.width && lies_at_multiples_of(4 * sizeof(T), out);
   const int nodes = grids.both.height / channels;
-  constexpr int kRowsAtOnce = channels == 1 ? 4 : 2;  // a thread waits for their loads once
+  constexpr int kRowsAtOnce = channels == 1 ? 4 : 2;  // so that a thread waits for their loads once
 
-  // All four pixels lie in one cell.
+  // All four pixels lie in one cell, since steps are multiples of four.
   const int cell_x = x / grids.step_x;
   SplineWeights back[4];
   for (int k = 0; k < 4; ++k) {
@@ -36,7 +36,8 @@ __global__ void interpolate_kernel(Grids grids, PlaneView<T> out, int cells) {
     for (float& weight : back[k].samples) weight *= grids.scale;
   }
 
-  // Rows of nodes of f.x s.y - s.x s.y, at full resolution in x; the interpolation in y follows.
+  // These are rows of nodes of f.x s.y - s.x s.y, at full resolution in x. They are interpolated in
+  // y below.
   float rows[kOrder][channels][4];
   const auto next_row = [&](int node) {
     for (int c = 0; c < channels; ++c) {

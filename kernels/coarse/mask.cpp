@@ -17,33 +17,34 @@ namespace {
 
 using Line = std::vector<double>;
 
-constexpr double kHalfUlp = 0x1p-24;  // of a float near 1
-constexpr int kAligned = 16;          // 8-bit samples in the widest load
+constexpr double kHalfUlp = 0x1p-24;  // a float near 1 is rounded by so much
+constexpr int kAligned = 16;          // the number of 8-bit samples in the widest load
 
-// Multiples of four, so that four neighbouring outputs lie in one cell.
+// Steps are multiples of four, so that four neighbouring outputs lie in one cell.
 constexpr int kSteps[] = {4, 8, 12, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128};
 
-// Sums of bytes are rounded four times: the upper half as a float, both halves together, the
-// centre's share, and the difference from it. Where two blocks share a node, each rounds as often,
-// and so does their sum. Each rounding is of at most twice the centre.
+// Sums of bytes are rounded four times: when the upper half becomes a float, when both halves are
+// added, when the centre's share is computed, and when it is subtracted. Where two blocks share a
+// node, both round four times, and their sum is rounded once. What is rounded is at most twice the
+// centre.
 constexpr double kByteRoundings = 2 * (2 * 4 + 1);
 
 // Longer steps would make sums of bytes exceed 32 bits.
 constexpr int kLongestStepU16 = 80;
 static_assert(65535.0 * 255 * kOrder * kLongestStepU16 < 0x1p32);
 
-// The largest bounds that are accepted: in steps, to which rounding adds half a step, and for f32
-// in the mask's scale times the largest sample.
+// The largest bounds that are accepted. They count steps, to which rounding adds half a step, and
+// for f32 multiples of the mask's scale times the largest sample.
 constexpr double kLimitU8 = 0.1, kLimitU16 = 0.49, kLimitF32 = 0.99e-5;
 
 double limit_of(Depth depth) {
   return depth == Depth::u8 ? kLimitU8 : depth == Depth::u16 ? kLimitU16 : kLimitF32;
 }
 
-/// A bound on what single precision loses, to first order, relative to scale * largest |sample|.
+/// A bound, to first order, on what single precision loses, relative to scale * largest |sample|.
 double rounding_error(Depth depth, const Axis& x, const Axis& y) {
   const double coarse_x = magnitude(x.coarse), coarse_y = magnitude(y.coarse);
-  // The errors common to f.x s.y and s.x s.y are multiplied by f.x - s.x in the end.
+  // The errors that f.x s.y and s.x s.y have in common are multiplied by f.x - s.x in the end.
   const double bytes = depth == Depth::f32 ? 0 : kByteRoundings;
   const double down_x = std::max(x.down_roundings, bytes);
   const double down_y = std::max(y.down_roundings, bytes);
@@ -91,16 +92,16 @@ double bound_of(const Problem& problem, const FittedMask& mask) {
          kHalfUlp * (std::abs(problem.mask.offset) + 2 * mask.centre * (mask.scale + 1));
 }
 
-/// The part of the cost that the steps decide, in multiply-adds an output: the lines at full length
-/// on every d-th row and column, and the writing and reading of those rows and columns, some six
-/// times.
+/// The part of the cost that the steps decide, in multiply-adds for each output: the lines at full
+/// length on every d-th row and column, and the transfers of those rows and columns, which are
+/// written and read some six times.
 double cost(const FittedMask& mask) {
-  constexpr double kPlanes = 100;  // multiply-adds that take as long as those transfers of a sample
+  constexpr double kPlanes = 100;  // the multiply-adds that take as long as a sample's transfers
   return (double(mask.x.line.size()) + kPlanes) / mask.y.step +
          (double(mask.y.line.size()) + kPlanes) / mask.x.step;
 }
 
-/// The fits of one line, each of which is made when it is first asked for.
+/// The fits of one line. Each is made when it is first asked for.
 class Fits {
  public:
   Fits(const Line& line, int gap) : line_(line), gap_(gap) {}
@@ -141,7 +142,7 @@ FittedMask fit_mask(const Problem& problem) {
   double least_error = 0;
   for (int step_x : kSteps) {
     if (problem.depth == Depth::u16 && step_x > kLongestStepU16) break;
-    bool any = false;  // whether a step was fine enough: coarser ones are further off still
+    bool any = false;  // whether any step is fine enough; if none is, no coarser one can be
     for (int step_y : kSteps) {
       FittedMask mask{fits_x.at(step_x), fits_y.at(step_y), lines.scale, centre, 0};
       mask.error = bound_of(problem, mask);

@@ -1,11 +1,11 @@
-/// The arithmetic of coarse.cu on the host: lines of weights on grids `step` times as coarse as the
-/// picture, and a proven bound on what that loses.
+/// The arithmetic of coarse.cu on the host: lines of weights on grids that are `step` times as
+/// coarse as the picture, and a proven bound on what that loses.
 ///
 /// Along one axis the coarse line stands for
 ///   out(x) = sum over k, m, t of back[x - k d] * coarse[m] * down[t] * in(origin + (k + m) d + t)
 /// where d is the step, and `down` and `back` are quadratic B-splines (the box of d samples,
 /// convolved with itself twice). `coarse` makes the whole nearest to the line, by least squares
-/// over all d places that an output may have on the grid, and keeps the line's own sum.
+/// over all d places that an output may have on the grid, and keeps the sum of the line.
 #pragma once
 
 #include <cmath>
@@ -18,8 +18,9 @@ namespace convfilt::coarse {
 
 inline constexpr int kOrder = 3;  ///< cells of the grid that a B-spline covers
 
-/// Products of so many neighbouring samples are summed by themselves before they are added up, so
-/// that roundings do not pile up: kDownChain in sums with `down`, kLineChain in sums with a line.
+/// Products of neighbouring samples are summed in chains before the chains are added up, so that
+/// roundings do not pile up. Sums with `down` have chains of kDownChain products, and sums with a
+/// line have chains of kLineChain.
 inline constexpr int kDownChain = 16;
 inline constexpr int kLineChain = 24;
 
@@ -27,7 +28,7 @@ inline constexpr int kLineChain = 24;
 /// first weight for output 0.
 struct Axis {
   std::vector<float> line;    ///< the weights themselves
-  int step = 0;               ///< d: samples of a cell of the grid
+  int step = 0;               ///< d, the samples of a cell of the grid
   int first = 0;              ///< the sample where cell 0 begins; at most 0
   std::vector<float> down;    ///< kOrder * step weights, each below 2^16 whole down_units
   float down_unit = 0;        ///< a power of two
@@ -40,8 +41,8 @@ struct Axis {
   /// Bounds on what sums with these weights lose by rounding, in half ulps of the largest sample.
   double line_roundings = 0, down_roundings = 0, coarse_roundings = 0;
 
-  /// The nodes that so many outputs are interpolated from, and the nodes that those are summed
-  /// from.
+  /// The number of nodes from which `outputs` outputs are interpolated, and the number of nodes
+  /// from which those are summed.
   int out_nodes(int outputs) const { return (outputs - 1) / step + kOrder; }
   int in_nodes(int outputs) const { return out_nodes(outputs) + int(coarse.size()) - 1; }
 };
@@ -52,8 +53,8 @@ struct Axis {
 struct FittedMask {
   Axis x, y;
   double scale = 1;   ///< multiplies the results: the mask's sum of |weights|
-  double centre = 0;  ///< is subtracted from every sample, which halves the largest
-  double error = 0;   ///< proven bound, in steps before rounding; f32: in scale * largest |sample|
+  double centre = 0;  ///< subtracted from every sample, which halves the largest
+  double error = 0;   ///< proven bound, in steps before rounding, or scale * largest |sample|
 };
 
 /// The sum of |values|.

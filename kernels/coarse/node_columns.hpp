@@ -1,5 +1,5 @@
 /// The kernel of coarse.cu that brings samples onto a grid along the rows, which makes columns of
-/// nodes. Neighbouring threads read the same lines, which caches serve.
+/// nodes. Neighbouring threads read the same cache lines.
 #pragma once
 
 #include "kernels/coarse/bytes.hpp"
@@ -12,15 +12,15 @@ using namespace convfilt::coarse;
 
 inline constexpr int kNodeColumns = 32, kNodeRows = 4;  // threads of a block
 
-/// The picture that nodes are summed from. It has its sides, and cell 0 begins at its first sample.
-/// nodes.row(y)[n] = sum over t of down[t] * in(sample t of cells n, n + 1 and n + 2, top + y),
-/// with the channels' planes of nodes one below the other.
+/// How nodes are summed from a picture whose rows include the ghost cells at its sides. Cell 0
+/// begins at a row's first sample. nodes.row(y)[n] = sum over t of down[t] * in(sample t of cells
+/// n, n + 1 and n + 2, top + y). The planes of the channels' nodes lie one below the other.
 struct RowGrid {
   int step;
   int top;  ///< the picture's row that the first row of nodes is summed from
   Border border;
-  float ghost;  ///< the value of a node whose row is a ghost row
-  int bytes;    ///< bytes that are loaded at once; 0: samples are loaded one by one
+  float ghost;  ///< the value of a node in a row of ghost cells
+  int bytes;    ///< bytes that are loaded at once; 0 where samples are loaded one by one
 };
 
 /// The samples of a thread, which computes one node in each of some rows.
@@ -40,8 +40,8 @@ struct NodeColumns {
     }
   }
 
-  /// Calls f(t, r, fours) with the four pixels t.. of row r as they lie in memory, loaded in
-  /// chunks.
+  /// Calls f(t, r, fours) with the four pixels from t on of row r, as they lie in memory. They are
+  /// loaded in chunks.
   template <class Chunk, class F>
   CONVFILT_DEVICE void for_fours(F f) const {
     constexpr int kPixels = int(sizeof(Chunk) / sizeof(T)), kFours = kPixels / 4;
@@ -83,7 +83,7 @@ struct NodeColumns {
     }
   }
 
-  /// Does so in chunks of so many bytes, or sample by sample.
+  /// Does the same in chunks of that many bytes, or sample by sample.
   template <class F>
   CONVFILT_DEVICE void for_all(int bytes, F f) const {
     if (bytes == 16) {
@@ -98,14 +98,14 @@ struct NodeColumns {
   }
 };
 
-/// The sums of some successive nodes in a thread's rows of integer samples.
+/// The sums of `nodes` successive nodes in a thread's rows of integer samples.
 template <class T, int channels, int rows, int nodes>
 struct LineSums {
   using Line = ByteLine;
   ByteSums of[nodes][channels][rows];
 
-  /// Adds the four pixels t.. of row r, which lie as in memory, to the last node. In each node
-  /// before it they meet weights that lie a cell further on.
+  /// Adds the four pixels from t on of row r, which lie as in memory. They meet the weights from t
+  /// on for the last node, and in each node before it weights that lie a cell further on.
   CONVFILT_DEVICE void add(const Line& down, int step, int t, int r,
                            const FourWords<T> (&fours)[channels]) {
     FourWords<T> of_channel[channels];
@@ -173,14 +173,14 @@ struct LineSums<float, channels, rows, nodes> {
   }
 };
 
-/// Stores a node of one channel; a row beyond the last is left out.
+/// Stores a node of one channel, unless its row lies beyond the last.
 CONVFILT_DEVICE inline void store_node(const PlaneView<float>& nodes, int y, int channel,
                                        int channels, int node, float sum) {
   const int height = nodes.height / channels;
   if (y < height) nodes.row(channel * height + y)[node] = sum;
 }
 
-/// A thread computes one node in each of some rows.
+/// A thread computes one node in each of `rows` rows.
 template <class T, int channels, int rows>
 __global__ void decimate_columns_kernel(PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid,
                                         typename LineSums<T, channels, rows, 1>::Line down) {

@@ -10,16 +10,18 @@ namespace convfilt::CONVFILT_BACKEND::coarse {
 
 using namespace convfilt::coarse;
 
-/// Where a grid's cells lie on an axis of a plane, and what its samples are beyond its ends.
+/// Where a grid's cells lie on an axis of a plane, and what its samples are beyond the plane's
+/// ends.
 struct Cells {
   int first;  ///< the sample where cell 0 begins
   int step;
   Border border;
   float ghost;
-  int of_block;  ///< cells of a block
+  int of_block;  ///< the number of cells of a block
   bool shared;   ///< whether two blocks add to a node that reaches into the cells of both
 
-  /// Whether a block that begins with cell `begin` adds this cell, stores this node, or adds to it.
+  /// These say whether a block whose first cell is `begin` adds this cell, whether it stores this
+  /// node, and whether it does so by adding, since another block adds to the node, too.
   CONVFILT_HD bool adds(int cell, int begin) const { return !shared || cell < begin + of_block; }
   CONVFILT_HD bool stores(int node, int begin) const { return shared || node >= begin; }
   CONVFILT_HD bool adds_up(int node, int begin) const {
@@ -31,8 +33,8 @@ struct Cells {
   }
 };
 
-/// Successive rows of four columns from x on, or the rows that the border puts in their place.
-/// Ghost rows are marked, and columns beyond the picture are 0.
+/// Four columns, from x on, of successive rows, or of the rows that the border puts in their place.
+/// Rows of ghost cells are marked, and columns beyond the picture are 0.
 template <class S, int count>
 struct FourRows {
   FourWords<S> rows[count];
@@ -61,8 +63,8 @@ struct FourRows {
   }
 };
 
-/// Calls f(count, t) for the rows t.. of a cell: eight at once where there are as many, so that the
-/// thread waits for their loads once.
+/// Calls f(count, t) for `count` rows of a cell, from row t on. It takes eight at once where there
+/// are as many, so that the thread waits only once for their loads.
 template <class F>
 CONVFILT_DEVICE inline void for_rows_of_cell(int step, F f) {
   int t = 0;
@@ -73,11 +75,11 @@ CONVFILT_DEVICE inline void for_rows_of_cell(int step, F f) {
 /// The sums of three successive nodes in four columns.
 template <class S>
 struct NodeSums {
-  using Level = float;  ///< the centre, which samples are less by
+  using Level = float;  ///< the centre, which is subtracted from samples
   using Line = const SplineWeights*;
   float sums[kOrder][4] = {}, chains[kOrder][4] = {};
 
-  /// Adds the rows t.. of a cell.
+  /// Adds `count` rows of a cell, from row t on.
   template <int count>
   CONVFILT_DEVICE void add(Level level, const Line& down, const Cells& grid,
                            const FourRows<S, count>& four, int t) {
@@ -129,10 +131,10 @@ CONVFILT_DEVICE inline void transpose(const FourBytes (&rows)[4], FourBytes (&co
   }
 }
 
-/// The same in products of bytes.
+/// The same for bytes, by instructions that multiply bytes.
 template <>
 struct NodeSums<std::uint8_t> {
-  using Level = std::uint8_t;  ///< the sample that ghost cells have
+  using Level = std::uint8_t;  ///< the value of ghost cells
   using Line = ByteLine;
   ByteSums sums[kOrder][4];
 
@@ -146,8 +148,8 @@ struct NodeSums<std::uint8_t> {
                                  four.rows[r + 3]};
       FourBytes columns[4];
       transpose(rows, columns);
-      // These samples meet weights of the last node, and in each node before it the weights that
-      // lie a cell further on.
+      // These samples meet weights of the last node, and in each node before it weights that lie a
+      // cell further on.
       const ByteWeights* const last = down.weights + (t + r) / 4;
       for (int n = 0; n < kOrder; ++n) {
         const ByteWeights weights = last[(kOrder - 1 - n) * (grid.step / 4)];
@@ -171,8 +173,9 @@ struct NodeSums<std::uint8_t> {
 };
 
 /// nodes.row(n)[x] = sum over t of down[t] * in(x, sample t of cells n, n + 1 and n + 2). A thread
-/// reads the rows of some cells once and adds each to three nodes. Where two blocks add to a node,
-/// it starts at zero, so that their order does not matter. Rows of nodes have room for whole fours.
+/// reads the rows of its cells once and adds each to three nodes. Where two blocks add to a node,
+/// that node starts at zero, and the order of the two additions does not matter. Rows of nodes have
+/// room for whole fours.
 template <class S>
 __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nodes, Cells grid,
                                      typename NodeSums<S>::Level level,
@@ -184,7 +187,7 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
 
   NodeSums<S> three;
   for (int node = begin - (kOrder - 1); node < begin + grid.of_block; ++node) {
-    // Add the third cell of `node`, which is the first of a new one.
+    // Add the third cell of `node`, which is the first cell of a new node.
     const int cell = node + kOrder - 1;
     if (grid.adds(cell, begin)) {
       for_rows_of_cell(grid.step, [&](auto count, int t) {
@@ -194,7 +197,7 @@ __global__ void decimate_rows_kernel(PlaneView<const S> in, PlaneView<float> nod
       });
     }
 
-    // Store the first of the three: it has all that this block adds to it.
+    // Store the first of the three nodes, to which this block has nothing more to add.
     if (node >= 0 && node < nodes.height && grid.stores(node, begin)) {
       float* const to = nodes.row(node) + x;
       float sums[4];

@@ -1,6 +1,6 @@
 /// The kernel of coarse.cu that makes columns of nodes where nodes lie far apart. Neighbouring
-/// threads would then read lines of their own, so a warp brings strips of rows into shared memory,
-/// and each of its lanes sums along some of the rows.
+/// threads would then read different cache lines, so a warp brings strips of rows into shared
+/// memory, and each of its lanes sums along one or two rows.
 #pragma once
 
 #include "kernels/backend/shared_words.hpp"
@@ -11,24 +11,24 @@ namespace convfilt::CONVFILT_BACKEND::coarse {
 inline constexpr int kStripWarps = 4;
 inline constexpr int kStripLanes = 32;
 
-/// The pixels of a cell that are added at once; the step must be a multiple of it.
+/// The number of pixels of a cell that are added at once. The step must be a multiple of it.
 template <class T>
 inline constexpr int kPixelsAtOnce = std::is_same_v<T, float> ? 4 : 8;
 
-/// A warp's strip in shared memory. A row holds chunks of four words a channel and four words more,
-/// so that the loads of eight lanes fall on all banks.
+/// A warp's strip in shared memory. A row holds chunks of four words for each channel, and four
+/// words more, so that the loads of eight lanes use all banks.
 template <int channels>
 struct Strip {
-  static constexpr int kRowsALane = channels == 1 ? 2 : 1;  // they share weights
+  static constexpr int kRowsALane = channels == 1 ? 2 : 1;  // rows of a lane share weights
   static constexpr int kRows = kStripLanes * kRowsALane;
   static constexpr int kChunks = channels == 1 ? 8 : 4;
-  static constexpr int kPieces = kChunks * channels;  // four words each
+  static constexpr int kPieces = kChunks * channels;  // each has four words
   static constexpr int kPitch = 4 * kPieces + 4;
   static constexpr int kWords = kRows * kPitch + kRows;  // the last kRows say where rows lie
 };
 
-/// A warp computes `count` nodes, a multiple of four, in each row of its strip. Rows of `in` have
-/// whole pieces of 16 bytes.
+/// A warp computes `count` nodes in each row of its strip, a multiple of four. Rows of `in` must
+/// consist of whole pieces of 16 bytes.
 template <class T, int channels>
 __global__ void decimate_strips_kernel(
     PlaneView<const T> in, PlaneView<float> nodes, RowGrid grid, int count,
@@ -40,7 +40,7 @@ __global__ void decimate_strips_kernel(
   const int lane = threadIdx.x;
   const int first = (blockIdx.x * kStripWarps + threadIdx.y) * count;
   const int last = min(first + count, nodes.width) - 1;
-  if (first > last) return;  // no barrier below waits for more than a warp
+  if (first > last) return;  // a whole warp may return, since all barriers below are a warp's
   const int y = blockIdx.y * S::kRows, bottom = nodes.height / channels - 1;
   const SharedWords words = shared_words().from(threadIdx.y * S::kWords);
   const SharedWords sources = words.from(S::kRows * S::kPitch);

@@ -15,13 +15,13 @@ using namespace convfilt::coarse;
 constexpr int kAlignedPixels = 16;  // makes the margin whole pieces of 16 bytes at any depth
 constexpr int kMostSide = 1 << 18;  // keeps a grid's y within 65,535
 
-/// The pixels that nodes reach: those before the picture's first, and all.
+/// The number of pixels that nodes reach: before the picture's first pixel, and in all.
 struct Reach {
   int before, all;
   int behind(int in_width) const { return std::max(0, all - before - in_width); }
   int margin() const { return ceil_div(before, kAlignedPixels) * kAlignedPixels; }
 };
-/// The reach where pixel `left` lies under the mask's first column for output 0.
+/// The reach if pixel `left` lies under the mask's first column for output 0.
 inline Reach reach_of(const Axis& x, int left, int out_width) {
   return {-(left + x.first), (x.in_nodes(out_width) + kOrder - 1) * x.step};
 }
@@ -30,7 +30,7 @@ inline Reach reach_of(const Axis& x, int left, int out_width) {
 inline InputLimits limits_of(const Problem& problem, const Axis& x) {
   const int samples = problem.channels == 3 ? 3 : 1;
   const Reach whole = reach_of(x, -problem.lead_x(), problem.out_width());
-  // A piece carries its halo, and no piece reaches further behind that than one of a single output.
+  // A piece carries its halo. None reaches further behind that than a piece of a single output.
   const Reach piece = reach_of(x, 0, 1);
   const int sides = std::max(whole.margin() + whole.behind(problem.width),
                              piece.margin() + piece.behind(problem.mask.width));
@@ -60,11 +60,11 @@ class Planes : public DevicePlan {
     return reach(shift, 1).margin() * step() * int(size_of(problem_.depth));
   }
 
-  /// The planes in the order of coarse.cu's head. In turned planes rows are columns.
+  /// The planes in the order of coarse.cu's head. Turned planes are transposed.
   enum Name { kRows, kRowsTurned, kFineX, kColumns, kColumnsTurned, kFineY, kBothTurned, kBoth };
   static constexpr int kPlanes = 8;
 
-  /// Columns that a piece with so many columns of outputs has at most.
+  /// The most columns of a piece that has out_width columns of outputs.
   int most_in(int out_width) const { return out_width + problem_.mask.width - 1; }
   Reach reach(Shift shift, int out_width) const {
     return reach_of(mask_.x, shift.x - problem_.mask.anchor_x, out_width);
@@ -77,8 +77,8 @@ class Planes : public DevicePlan {
     int width, height;
   };
 
-  /// The planes' sizes with all channels, which lie side by side in kRows and become rows of
-  /// kRowsTurned, and lie below each other in the others.
+  /// The planes' sizes with all channels. Channels are interleaved in a row of kRows, so they are
+  /// interleaved rows of kRowsTurned. In the other planes they lie one below the other.
   std::array<Size, kPlanes> sizes(int in_width, int out_width, int out_height) const {
     const int in_x = mask_.x.in_nodes(out_width), in_y = mask_.y.in_nodes(out_height);
     const int out_x = mask_.x.out_nodes(out_width), out_y = mask_.y.out_nodes(out_height);
@@ -98,7 +98,7 @@ class Planes : public DevicePlan {
     for (int k = 0; k < kPlanes; ++k) {
       const std::size_t before = planes_[k].buffer.size();
       shape(planes_[k], padded(used_[k].width), used_[k].height, sizeof(float));
-      // Columns beyond those in use are read with their neighbours and meet weights of 0, so they
+      // Columns beyond those in use are read with their neighbours. They meet weights of 0, so they
       // must not be NaN.
       if (planes_[k].buffer.size() > before) clear_plane(Name(k));
     }
@@ -110,7 +110,8 @@ class Planes : public DevicePlan {
     view.width = used_[name].width;
     return view;
   }
-  /// The first channel of a plane whose channels lie below each other, and the floats to the next.
+  /// The first channel of a plane whose channels lie one below the other. next_of() is the number
+  /// of floats from one channel to the next.
   PlaneView<float> first_of(Name name) const {
     return plane(name).rows(0, used_[name].height / step());
   }

@@ -1,5 +1,5 @@
-/// Samples as coarse.cu reads and writes them: as floats less a centre. Bit operations stand in for
-/// the conversion instructions, one of which takes a GPU as long as eight others.
+/// Samples as coarse.cu reads and writes them, which are floats less a centre. Bit operations stand
+/// in for the conversion instructions, each of which takes a GPU as long as eight others.
 #pragma once
 
 #include <bit>
@@ -9,14 +9,14 @@
 
 namespace convfilt::CONVFILT_BACKEND::coarse {
 
-/// So many bytes of samples as words.
+/// `bytes` bytes of samples, as words.
 template <std::size_t bytes>
 struct alignas(bytes) Words {
   std::uint32_t words[bytes / 4];
 };
 
-/// sum + weight * sample. It is fused on a GPU, but not on the CPU, where that may be a function
-/// call.
+/// sum + weight * sample. It is fused on a GPU, but not on the CPU, where a fused operation may be
+/// a function call.
 CONVFILT_DEVICE inline float add_product(float weight, float sample, float sum) {
 #ifdef __CUDA_ARCH__
   return __fmaf_rn(weight, sample, sum);
@@ -25,10 +25,10 @@ CONVFILT_DEVICE inline float add_product(float weight, float sample, float sum) 
 #endif
 }
 
-inline constexpr float kMagic = 8388608;  // 2^23: the last bits of 2^23 + n are n
+inline constexpr float kMagic = 8388608;  // 2^23; the last bits of 2^23 + n are those of n
 inline constexpr std::uint32_t kMagicBits = 0x4b000000;
 
-/// Sample k of a word of samples, less the centre. Both are integers below 2^16, so it is exact.
+/// Sample k of a word of samples, less the centre. It is exact, since both are integers below 2^16.
 template <class T>
 CONVFILT_DEVICE inline float centred_of(std::uint32_t word, int k, float centre) {
 #ifdef __CUDA_ARCH__
@@ -40,8 +40,8 @@ CONVFILT_DEVICE inline float centred_of(std::uint32_t word, int k, float centre)
   return std::bit_cast<float>(bits) - (kMagic + centre);
 }
 
-/// Four samples as they lie in memory. If they were bytes, the compiler would take words apart and
-/// join them again.
+/// Four samples as they lie in memory. They are words, because the compiler would take words apart
+/// and join them again if they were an array of bytes.
 template <class T>
 using FourWords = Words<4 * sizeof(T)>;
 
@@ -65,7 +65,7 @@ CONVFILT_DEVICE inline void spread(const FourWords<T>& four, float centre, float
   }
 }
 
-/// Loads four weights at once, even if not all are used.
+/// Loads four weights at once, even where not all are used.
 CONVFILT_DEVICE inline Four<float> load_weights(const Four<float>* weights) {
 #ifdef __CUDA_ARCH__
   const float4 four = __ldg(reinterpret_cast<const float4*>(weights));
@@ -102,8 +102,9 @@ CONVFILT_DEVICE inline void store4(float* to, const float (&four)[4]) {
 template <class T>
 inline constexpr float kEndRange = std::is_same_v<T, float> ? 1.0f : float(T(-1));
 
-/// A sum in that unit as a sample: saturated, and rounded half to even, since a float near 1.5 *
-/// 2^23 has no bits for fractions. A NaN becomes the one NaN of the contract, or 0.
+/// A sum in that unit as a sample. It is saturated, and rounded half to even by an addition, since
+/// floats near 1.5 * 2^23 have no bits for fractions. A NaN becomes the one NaN of the contract, or
+/// 0.
 template <class T>
 CONVFILT_DEVICE inline T ended(float sum) {
   if constexpr (std::is_same_v<T, float>) {
@@ -120,7 +121,7 @@ CONVFILT_DEVICE inline T ended(float sum) {
   }
 }
 
-/// Ends and stores four pixels of a row from sample x on, without those beyond the row.
+/// Ends and stores four pixels of a row from sample x on, except those beyond the end of the row.
 template <class T, int channels>
 CONVFILT_DEVICE inline void store_ended(const float (&sums)[channels][4], const PlaneView<T>& out,
                                         int x, bool wide) {

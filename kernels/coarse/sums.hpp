@@ -1,5 +1,6 @@
-/// The kernel of coarse.cu that sums nodes: down the columns of a plane by a line of weights, or
-/// from a plane onto a grid. Each sum has few threads, so one launch does several jobs.
+/// The kernel of coarse.cu that sums nodes, either down the columns of a plane by a line of
+/// weights, or from a plane onto a grid. Each job keeps only few threads busy, so one launch does
+/// several jobs.
 #pragma once
 
 #include "kernels/coarse/mask.hpp"
@@ -15,26 +16,26 @@ inline constexpr int kSumThreads = 128;
 /// A line of weights for sum_columns: kSumsAThread - 1 zeros, the weights, and zeros.
 struct PaddedLine {
   const Four<float>* weights;
-  int steps;  ///< a thread's sums take so many steps of four samples
+  int steps;  ///< steps of four samples that a thread's sums take
 };
 
 /// out.row(x)[y] = sum over i of line[i] * in(x, first + y + i). The result is transposed, so that
 /// the next sum runs down columns again. Rows of `out` have room for whole multiples of
 /// kSumsAThread sums, and rows beyond those of `in` meet only weights of 0.
 struct ColumnJob {
-  PlaneView<const float> in;  ///< the first channel, as is `out`
+  PlaneView<const float> in;  ///< the first channel; so is `out`
   PlaneView<float> out;
   std::ptrdiff_t next_in, next_out;  ///< floats from one channel to the next
   int channels;
   PaddedLine line;
   int first;
 
-  bool pairs;  ///< whether a thread sums two columns; rows then have room for whole pairs
+  bool pairs;  ///< whether a thread sums two columns, which rows then have room for
   int columns;
 
-  // Without pairs, columns may lie beside the plane, where the border makes them up.
+  // Where `pairs` is false, columns may lie beside the plane, and the border says what they are.
   int before = 0;   ///< columns before the plane's first
-  int samples = 1;  ///< samples of a pixel, side by side
+  int samples = 1;  ///< interleaved samples of a pixel
   Border border = Border::replicate;
   float ghost = 0;  ///< the sum of a column of ghost cells
 
@@ -70,13 +71,13 @@ struct ColumnSums {
   }
 };
 
-/// Sums so many neighbouring columns, which share the weights.
+/// Sums `columns` neighbouring columns, which share the weights.
 template <int columns>
 CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
   const int channel = thread / job.threads();
   if (channel >= job.channels) return;
   thread -= channel * job.threads();
-  // A coarse grid has few columns. Where they end, the threads of a warp go on with the next sums.
+  // A coarse grid has few columns. Where these end, the threads of a warp go on with further sums.
   const int across = ceil_div(job.columns, columns);
   const int x = columns * (thread % across), y = kSumsAThread * (thread / across);
   float* const to = job.out.row(x) + channel * job.next_out + y;
@@ -105,7 +106,7 @@ CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
 
   constexpr int kStepsOfChain = kLineChain / 4;
   constexpr int kStepsAtOnce = kStepsOfChain / columns;  // a thread waits for their loads once
-  constexpr int kFours = kSumsAThread / 4 + 1;           // fours that a step's weights lie in
+  constexpr int kFours = kSumsAThread / 4 + 1;           // fours that hold a step's weights
   static_assert(kStepsOfChain == kFours + 1, "a chain brings the ring of weights round");
   ColumnSums sums[columns];
   Four<float> ring[kFours + 1];
@@ -162,7 +163,7 @@ CONVFILT_DEVICE inline void sum_columns(const ColumnJob& job, int thread) {
 
 /// out.row(n)[x] = sum over t of down[t] * in(x, n * step + t).
 struct NodeJob {
-  PlaneView<const float> in;  ///< the first channel, as is `out`
+  PlaneView<const float> in;  ///< the first channel; so is `out`
   PlaneView<float> out;
   std::ptrdiff_t next_in, next_out;  ///< floats from one channel to the next
   int channels, step;
@@ -195,8 +196,8 @@ CONVFILT_DEVICE inline void sum_node(const NodeJob& job, int thread) {
     for (int begin = 0; begin < job.step; begin += kDownChain) {
       const int count = min(kDownChain, job.step - begin);
       float chain = 0;
-      // Samples beyond the count belong to other cells, or repeat the last one. No weight meets
-      // them.
+      // Samples beyond the count belong to other cells, or repeat the last sample. They meet no
+      // weight.
       float samples[kDownChain];
       CONVFILT_UNROLL(kDownChain)
       for (int t = 0; t < kDownChain; ++t)
@@ -213,7 +214,7 @@ CONVFILT_DEVICE inline void sum_node(const NodeJob& job, int thread) {
   job.out.row(node)[x + channel * job.next_out] = sum;
 }
 
-// Four blocks an SM are worth the few registers that are spilled for them.
+// Four blocks on an SM gain more than the few spilled registers cost.
 static __global__ void __launch_bounds__(kSumThreads, 4)
     sum_kernel(const SumJobs __grid_constant__ jobs) {
   const int block = blockIdx.x, thread = threadIdx.x;
@@ -230,12 +231,12 @@ static __global__ void __launch_bounds__(kSumThreads, 4)
   }
 }
 
-/// Launches the jobs; all but the first may be missing.
+/// Launches the jobs. `second` and `nodes` may be null.
 inline void run_sums(const Stream& stream, const ColumnJob& first, const ColumnJob* second,
                      const NodeJob* nodes) {
   SumJobs jobs{{first, first}, {}, {}};
   const auto blocks_of = [](const auto& of) {
-    return ceil_div(of.threads() * of.channels, kSumThreads);  // exceeds an int from 128 GiB on
+    return ceil_div(of.threads() * of.channels, kSumThreads);  // fits an int below 128 GiB
   };
   jobs.blocks[0] = jobs.blocks[1] = blocks_of(first);
   if (second) {

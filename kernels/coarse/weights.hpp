@@ -34,20 +34,20 @@ struct AxisWeights {
   int line, line_steps, coarse, coarse_steps, down, down_bytes, down_in_threes, back_in_threes;
 };
 
-/// PaddedLine::steps.
+/// PaddedLine::steps of a line.
 inline int steps_of(const std::vector<float>& line) {
   return ceil_div(int(line.size()) + kSumsAThread - 1, 4);
 }
 
-/// A PaddedLine.
+/// Adds the weights of a PaddedLine.
 inline int add_line(WeightList& list, const std::vector<float>& line) {
-  // There is one step more, since fours are loaded a step before they are used.
+  // The line is one step longer, since fours are loaded a step before they are used.
   std::vector<float> padded(4 * std::size_t(steps_of(line) + 1) + kSumsAThread);
   std::copy(line.begin(), line.end(), padded.begin() + kSumsAThread - 1);
   return list.add(padded);
 }
 
-/// SplineWeights.
+/// Adds a B-spline as SplineWeights.
 inline int add_in_threes(WeightList& list, const std::vector<float>& spline, int step) {
   std::vector<float> threes;
   for (int t = 0; t < step; ++t) {
@@ -57,7 +57,7 @@ inline int add_in_threes(WeightList& list, const std::vector<float>& spline, int
   return list.add(threes);
 }
 
-/// ByteWeights of the B-spline onto the grid, in the bits of floats.
+/// Adds the ByteWeights of the B-spline that brings samples onto the grid, in the bits of floats.
 inline int add_bytes(WeightList& list, const Axis& axis) {
   std::vector<float> bits;
   for (std::size_t t = 0; t < axis.down.size(); t += 4) {

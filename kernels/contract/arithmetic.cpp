@@ -10,9 +10,9 @@
 namespace convfilt {
 namespace {
 
-constexpr double kSumLimit = 1 << 30;  // |sum| and |offset| + 256 * divisor stay below
+constexpr double kSumLimit = 1 << 30;  // |sum| and |offset| + 256 * divisor stay below it
 constexpr int kMaxShift = 22;          // 256 * 2^22 = kSumLimit
-constexpr double kGoodError = 0.01;    // of an 8-bit step: half of what the contract allows
+constexpr double kGoodError = 0.01;    // in 8-bit steps: half of what the contract allows
 constexpr double kMax16 = 32767;       // weights of 16 bits suit vpmaddwd and int8 tensor cores
 
 bool is_integer(double value) {
@@ -40,16 +40,16 @@ bool exact_in_integers(const Mask& mask) {
          (std::abs(mask.offset) + 256) * mask.divisor < kSumLimit;
 }
 
-// An offset beyond what any sum can bring back into range acts like one at that edge.
+// An offset that no sum can bring back into range acts like the nearest one that almost can.
 double effective_offset(const Mask& mask) {
   const double reach = 256 * (absolute_gain(mask) + 1);
   return std::clamp(mask.offset, -reach, reach);
 }
 
-// Whether fixed point of that shift keeps every 8-bit sum and its end below kSumLimit.
+// Whether every 8-bit sum and its end stay below kSumLimit in fixed point of that shift.
 bool fits_u8(const Mask& mask, int shift) {
   const double one = std::ldexp(1.0, shift);
-  // Rounding may add half to every weight.
+  // Rounding may add half a unit to every weight.
   return 255 * (absolute_gain(mask) * one + 0.5 * double(mask.weights.size())) < kSumLimit &&
          (std::abs(effective_offset(mask)) + 256) * one <= kSumLimit;
 }
@@ -80,7 +80,8 @@ PreparedMask<std::uint8_t> prepare_u8(const Mask& mask) {
   const auto reals = real_weights(mask);
   const double offset = effective_offset(mask);
   const auto fits = [&](int shift) { return fits_u8(mask, shift); };
-  // The narrowest fixed point that is accurate enough; 16-bit weights are the fastest to multiply.
+  // Take the widest weights of 16 bits, which are the fastest to multiply, and wider ones only
+  // where those are not accurate enough.
   int shift = kMaxShift;
   while (shift > 0 && max_abs(reals) * std::ldexp(1.0, shift) > kMax16) --shift;
   while (shift > 0 && !fits(shift)) --shift;
@@ -131,7 +132,7 @@ std::vector<MaskPart<Out>> PreparedMask<Out>::parts(int max_width, int max_heigh
   std::vector<MaskPart<Out>> cut;
   for (int row = 0; row < rows; ++row) {
     for (int column = 0; column < columns; ++column) {
-      // Equal shares, so that 33 columns become 17 and 16 rather than 31 and 2.
+      // Shares are nearly equal: 33 columns become 16 and 17 rather than 31 and 2.
       const int i0 = int(std::int64_t(width) * column / columns);
       const int i1 = int(std::int64_t(width) * (column + 1) / columns);
       const int j0 = int(std::int64_t(height) * row / rows);
@@ -188,8 +189,8 @@ std::string arithmetic_refuses(const Problem& problem) {
 }
 
 std::string transform_refuses(const Problem& problem) {
-  // A float holds 24 bits: this leaves a sum 1/16 of a step, and transforms a few roundings of
-  // that.
+  // A float holds 24 bits. Below this limit the last bit of a sum is 1/16 of a step, of which
+  // transforms may lose a few.
   constexpr double kLargestSum = 1 << 20;
   Problem as_floats = problem;
   as_floats.depth = Depth::f32;

@@ -2,10 +2,10 @@
 ///
 /// 8-bit pictures are filtered in integers: the mask becomes integer weights and one divisor, so
 /// sums have no order. 16-bit and float pictures use single-precision fused multiply-adds: each row
-/// of the mask is one chain, left to right, from zero; the rows' sums are added top to bottom. (One
-/// chain through the whole mask was seen to lose 0.2 of a 16-bit step at 15x15; a chain a row stays
-/// under 0.05.) Masks larger than kMaxPartSide are cut into parts, taken in row-major order, the
-/// sum carried on.
+/// of the mask is one chain, left to right, from zero, and the rows' sums are added top to bottom.
+/// (One chain through the whole mask loses 0.2 of a 16-bit step at 15x15; a chain for each row
+/// stays under 0.05.) Masks larger than kMaxPartSide are cut into parts, which are taken in
+/// row-major order, and the sum is carried on from part to part.
 #pragma once
 
 #include <cmath>
@@ -21,10 +21,10 @@
 
 namespace convfilt {
 
-inline constexpr int kMaxPartSide = 31;  ///< so that a part's weights fit a 4 KB kernel parameter
+inline constexpr int kMaxPartSide = 31;  ///< a part's weights then fit 4 KB of kernel arguments
 inline constexpr int kMaxPartWeights = kMaxPartSide * kMaxPartSide;
 
-/// What sums of samples are kept in, by the type the sum ends up as.
+/// The type in which sums are kept, by the type Out of the samples that they become.
 template <class Out>
 using SumOf =
     std::conditional_t<std::is_same_v<Out, std::uint8_t> || std::is_same_v<Out, std::int16_t>,
@@ -38,19 +38,19 @@ using FinishOf =
 /// Output (x, y) sums weight(i, j) * in(x + dx + i, y + dy + j).
 template <class Out>
 struct MaskPart {
-  // What every launch reads stands before the weights, so that small masks fill few lines of the
-  // constant cache: tiled-out at 15x15 takes 0.43 of the time it takes with the weights first
-  // (H200).
+  // What every launch reads comes before the weights, so that small masks fill few lines of the
+  // constant cache. That way tiled-out at 15x15 takes 0.43 of the time that it takes with the
+  // weights first (H200).
   int width, height;  ///< width * height <= kMaxPartWeights
   int dx, dy;
-  int first, last;  ///< whether the sum starts at zero, whether it is finished here
+  int first, last;  ///< whether sums start at zero here, and whether they end here
   FinishOf<Out> finish;
   SumOf<Out> weights[kMaxPartWeights];
 
   CONVFILT_HD SumOf<Out> weight(int i, int j) const { return weights[j * width + i]; }
 };
 
-/// A mask as the arithmetic of an output type has it: weights, end, and a proven error.
+/// A mask in the arithmetic of an output type: weights, end, and a proven bound on the error.
 template <class Out>
 struct PreparedMask {
   int width = 0, height = 0, anchor_x = 0, anchor_y = 0;
@@ -83,11 +83,11 @@ inline Sides largest_part(const Mask& mask) {
 template <class T>
 PreparedMask<T> prepare_mask(const Mask& mask);
 
-/// Why no strategy can compute this: weights too large for 8-bit sums, or for single precision.
-/// Empty when all can.
+/// Why no strategy can compute this: the weights are too large for 8-bit sums, or for single
+/// precision. Empty when all can.
 std::string arithmetic_refuses(const Problem& problem);
 
-/// Strategy::refuses of the direct and the reordered family.
+/// Implements Strategy::refuses for the direct and the reordered family.
 inline std::string direct_refuses(const Problem& problem, const Tuning&) {
   return arithmetic_refuses(problem);
 }
@@ -95,22 +95,21 @@ inline std::string direct_refuses(const Problem& problem, const Tuning&) {
 /// Why single precision cannot keep the transform family's bound, one step; empty when it can.
 std::string transform_refuses(const Problem& problem);
 
-/// The border value as a sample. Integer depths: rounded and saturated.
+/// The border value as a sample. At integer depths it is rounded and saturated.
 template <class T>
 T ghost_sample(const Problem& problem);
 
-// How a kernel starts and ends an output's sum, so that a mask larger than one part can be carried
-// on.
+// These start and end an output's sum, and carry it from one part of a mask to the next.
 
-/// Zero for the first part of a mask, else what the part before left.
+/// Gives 0 for the first part of a mask, and what the part before left for any other.
 template <class Out>
 CONVFILT_HD inline SumOf<Out> begin_sum(const MaskPart<Out>& part,
                                         const PlaneView<SumOf<Out>>& partial, int x, int y) {
   return part.first ? SumOf<Out>(0) : partial.row(y)[x];
 }
 
-/// Scales, rounds and stores the sum after the last part; before it, leaves the sum to the next
-/// part.
+/// Scales, rounds and stores the sum after the last part. After any other it leaves the sum for the
+/// next part.
 template <class Out>
 CONVFILT_HD inline void end_sum(const MaskPart<Out>& part, const PlaneView<SumOf<Out>>& partial,
                                 const PlaneView<Out>& out, int x, int y, SumOf<Out> sum) {

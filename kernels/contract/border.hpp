@@ -6,7 +6,7 @@
 
 namespace convfilt {
 
-/// i modulo n in 0..n-1, for any i.
+/// i modulo n, in 0..n-1 for any i.
 CONVFILT_HD inline int floor_modulo(int i, int n) {
   const int m = i % n;
   return m < 0 ? m + n : m;
@@ -32,7 +32,7 @@ CONVFILT_HD inline int border_index(int i, int n) {
   }
 }
 
-/// The same for a border that is known at run time only. It serves a picture's edges in kernels
+/// The same for a border that is known only at run time. It serves a picture's edges in kernels
 /// where five times as many instances would cost more than the choice.
 CONVFILT_HD inline int border_index(Border border, int i, int n) {
   if (i >= 0 && i < n) return i;  // nearly always
@@ -46,8 +46,8 @@ CONVFILT_HD inline int border_index(Border border, int i, int n) {
   return border_index<Border::replicate>(i, n);
 }
 
-/// The same in a row of `width` samples where the `channels` of a pixel lie side by side. Gives the
-/// sample that stands in for any x, or -1 for the border value.
+/// The same for a row of `width` samples in which the `channels` samples of a pixel lie side by
+/// side. It gives the sample that stands in for any x, or -1 for the border value.
 CONVFILT_HD inline int border_sample(Border border, int x, int width, int channels) {
   const int pixel = (x >= 0 ? x : x - channels + 1) / channels;  // rounded down
   const int inside = border_index(border, pixel, width / channels);

@@ -8,8 +8,8 @@
 
 namespace convfilt {
 
-/// Four of the eight bytes of two words: 0..3 are those of a, 4..7 those of b. The selector's
-/// lowest hexadecimal digit says which becomes the lowest byte.
+/// Picks four of the eight bytes of two words. 0..3 are the bytes of a, and 4..7 those of b. The
+/// selector's lowest hexadecimal digit says which becomes the lowest byte.
 CONVFILT_HD inline std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, unsigned selector) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(a, b, selector);
@@ -23,7 +23,7 @@ CONVFILT_HD inline std::uint32_t pick_bytes(std::uint32_t a, std::uint32_t b, un
 #endif
 }
 
-/// Two samples, saturated to 0..255, the first in the low byte.
+/// Two samples, saturated to 0..255. The first is in the low byte.
 CONVFILT_HD inline std::uint16_t saturated_pair(std::int32_t first, std::int32_t second) {
 #ifdef __CUDA_ARCH__
   std::uint32_t pair;

@@ -3,7 +3,7 @@
 
 namespace convfilt {
 
-/// Needs a >= 0, b >= 1, and a + b - 1 within int.
+/// a / b, rounded up. a must be at least 0, b at least 1, and a + b - 1 within int.
 constexpr int ceil_div(int a, int b) {
   return (a + b - 1) / b;
 }

@@ -1,4 +1,4 @@
-/// From run-time values to template arguments: depth and border are the template axes.
+/// Turns depths and borders, which are known at run time, into template arguments.
 #pragma once
 
 #include <cstdint>

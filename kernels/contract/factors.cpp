@@ -1,4 +1,4 @@
-// The factors of masks of rank 1, and of sums of few such.
+// The factors of masks of rank 1, and of sums of a few such masks.
 
 #include <algorithm>
 #include <cmath>
@@ -25,8 +25,8 @@ std::optional<Factors> integer_factors(const Mask& mask) {
   Factors f;
   f.integers = true;
   f.divisor = mask.divisor;
-  // The row without its common divisor: every other row is an integer multiple, or the rank is
-  // higher.
+  // The row is divided by its common divisor. Every other row is then an integer multiple of it, or
+  // the rank is higher.
   std::int64_t common = 0;
   for (int i = 0; i < mask.width; ++i) {
     common = std::gcd(common, std::int64_t(mask.weight(i, pivot_j)));
@@ -49,7 +49,7 @@ double sum_of_magnitudes(const std::vector<double>& values) {
   return sum;
 }
 
-// The largest of the weights, but for the row and the column of `without`.
+// The place of the largest |weight| that is in neither the row nor the column of `without`.
 std::size_t largest_of(const std::vector<double>& weights, std::size_t width,
                        std::optional<std::size_t> without = {}) {
   std::size_t largest = 0;
@@ -76,11 +76,11 @@ Factors cross(const std::vector<double>& weights, std::size_t width, std::size_t
   return f;
 }
 
-constexpr double kNoise = 1e-14;  // of the largest weight: what roundings leave where 0 is due
+constexpr double kNoise = 1e-14;  // times the largest weight: what roundings leave of 0
 
-// Cross approximation (Bebendorf 2000), from the second term on through the largest weight that is
-// left. A singular value decomposition leaves less, but its terms cancel each other more, and its
-// last bits depend on the machine.
+// Finds terms by cross approximation (Bebendorf 2000). The first goes through `pivot`, and each of
+// the others through the largest weight that is left. A singular value decomposition leaves less,
+// but its terms cancel each other more, and its last bits depend on the machine.
 std::vector<Factors> real_terms(const Mask& mask, int most, double tolerance, std::size_t pivot) {
   const std::size_t width = std::size_t(mask.width);
   std::vector<double> left = mask.weights;
@@ -104,7 +104,7 @@ std::vector<Factors> real_terms(const Mask& mask, int most, double tolerance, st
   return terms;
 }
 
-// Each row a term, or each column, whichever are fewer.
+// Makes each row a term, or each column where there are fewer of them.
 std::vector<Factors> lines_of(const Mask& mask) {
   const bool rows = mask.height <= mask.width;
   const bool integers = all_integers(mask.weights);
@@ -120,7 +120,7 @@ std::vector<Factors> lines_of(const Mask& mask) {
   return terms;
 }
 
-// The weights of all lines that are not 0.
+// The number of weights in all rows and columns that are not 0.
 std::ptrdiff_t taps_of(const std::vector<Factors>& terms) {
   std::ptrdiff_t taps = 0;
   const auto is_tap = [](double w) { return w != 0; };
@@ -139,7 +139,8 @@ std::vector<Factors> terms_of(const Mask& mask, int most, double tolerance) {
   auto terms = real_terms(mask, most, tolerance, largest);
   if (terms.size() < 2) return terms;
   if (int(terms.size()) == std::min(mask.width, mask.height)) return lines_of(mask);
-  // Beside a single large weight, such as that of a sharpening mask, a term may have but one tap.
+  // A single large weight, such as that of a sharpening mask, may get a term of one tap if the
+  // first term is taken beside it.
   auto beside = real_terms(mask, most, tolerance, largest_of(mask.weights, width, largest));
   return !beside.empty() && taps_of(beside) < taps_of(terms) ? beside : terms;
 }
@@ -150,14 +151,14 @@ std::optional<Factors> factorise(const Mask& mask, double tolerance) {
 }
 
 double rank_tolerance(Depth depth) {
-  // A mask of gain 1 errs by at most tolerance * half the range: 0.005 of 255 steps, of 65535
-  // steps.
+  // A mask of gain 1 errs by at most the tolerance times half the range of 255 or 65535 steps,
+  // which is 0.005 of a step.
   return depth == Depth::u8 ? 4e-5 : 1.5e-7;
 }
 
 bool cancel(const Mask& mask, const std::vector<Factors>& terms) {
-  // So many times the rounding errors of a mask of rank 1. Sharpening masks, differences of
-  // Gaussians and Laplacians of one stay below 1.3.
+  // Rounding errors may be twice those of a mask of rank 1. Sharpening masks, differences of
+  // Gaussians and Laplacians of Gaussians stay below 1.3.
   constexpr double kMostCancelled = 2;
   double sum = 0;
   for (const Factors& f : terms) {

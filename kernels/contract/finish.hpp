@@ -10,7 +10,8 @@
 
 namespace convfilt {
 
-/// sum + weight * sample: in floats one fused operation, the same on every processor.
+/// sum + weight * sample. In floats it is one fused operation, with the same result on every
+/// processor.
 template <class Sum>
 CONVFILT_HD inline Sum multiply_add(Sum weight, std::type_identity_t<Sum> sample, Sum sum) {
   if constexpr (std::is_same_v<Sum, float>) {
@@ -24,13 +25,13 @@ CONVFILT_HD inline Sum multiply_add(Sum weight, std::type_identity_t<Sum> sample
   }
 }
 
-/// Ends an integer sum: (sum + offset) / divisor, rounded half to even, saturated to
-/// lowest..highest. Division is one multiplication and one shift: exact for divisor <= 2^22 and
-/// highest - lowest <= 255, or any power of two up to 2^14 and 65535 (n * error < 2^shift; Granlund
-/// and Montgomery 1994).
+/// Ends an integer sum as (sum + offset) / divisor, rounded half to even and saturated to
+/// lowest..highest. The division is one multiplication and one shift. It is exact for divisors up
+/// to 2^22 where highest - lowest <= 255, and for powers of two up to 2^14 where highest - lowest
+/// <= 65535 (n * error < 2^shift; Granlund and Montgomery 1994).
 struct IntegerFinish {
-  std::int32_t lowest_sum = 0;   ///< sums below end as `lowest`: lowest * divisor - offset
-  std::int32_t highest_sum = 0;  ///< sums above end as highest
+  std::int32_t lowest_sum = 0;   ///< lowest * divisor - offset; lower sums end as `lowest`
+  std::int32_t highest_sum = 0;  ///< higher sums end as the highest value
   std::int32_t lowest = 0;       ///< even, so that parity survives the subtraction
   std::uint32_t divisor = 1, half = 0, magic = 0, shift = 0;
   std::uint32_t even = 0;  ///< 1 when the divisor is even, so that ties exist
@@ -39,13 +40,13 @@ struct IntegerFinish {
     sum = sum < lowest_sum ? lowest_sum : sum > highest_sum ? highest_sum : sum;
     const std::uint32_t n = std::uint32_t(sum - lowest_sum) + half;
     std::uint32_t quotient = std::uint32_t((std::uint64_t(n) * magic) >> shift);
-    // A tie was rounded up; half to even wants it down again where the quotient is odd.
+    // A tie has been rounded up. Half to even takes it down again where the quotient is odd.
     if (quotient * divisor == n) quotient -= quotient & even;
     return lowest + std::int32_t(quotient);
   }
 };
 
-/// |offset| + 256 * divisor must be at most 2^30, |sum| less.
+/// |offset| + 256 * divisor must be at most 2^30, and every |sum| less than 2^30.
 IntegerFinish integer_finish(std::int32_t offset, std::uint32_t divisor, std::int32_t lowest,
                              std::int32_t highest);
 
@@ -61,7 +62,7 @@ CONVFILT_HD inline void finish(const IntegerFinish& f, std::int32_t sum, std::in
   out = std::int16_t(f(sum));
 }
 
-/// Rounded half to even, saturated to 0..highest; NaN becomes 0.
+/// The sum, rounded half to even and saturated to 0..highest. NaN becomes 0.
 CONVFILT_HD inline std::uint32_t rounded(const FloatFinish& f, float sum, float highest) {
   const float value = multiply_add(sum, f.scale, f.offset);
   const float clamped = value > 0 ? (value < highest ? value : highest) : 0.0f;
@@ -72,7 +73,7 @@ CONVFILT_HD inline std::uint32_t rounded(const FloatFinish& f, float sum, float 
 #endif
 }
 
-/// 8-bit pictures end so in the transform family alone.
+/// Only the transform family ends sums of 8-bit pictures so.
 CONVFILT_HD inline void finish(const FloatFinish& f, float sum, std::uint8_t& out) {
   out = std::uint8_t(rounded(f, sum, 255.0f));
 }
@@ -81,7 +82,7 @@ CONVFILT_HD inline void finish(const FloatFinish& f, float sum, std::uint16_t& o
   out = std::uint16_t(rounded(f, sum, 65535.0f));
 }
 
-/// Every NaN becomes the same one: processors differ in the payload that they pass on.
+/// Every NaN becomes the same one, because processors differ in the payload that they pass on.
 CONVFILT_HD inline void finish(const FloatFinish& f, float sum, float& out) {
   const float value = multiply_add(sum, f.scale, f.offset);
 #ifdef __CUDA_ARCH__

@@ -21,7 +21,7 @@ FixedPoint fixed_point(const std::vector<double>& reals, int shift, double sampl
     sum += exact;
     fixed_sum += fixed.weights[k];
   }
-  // Keep the sum: move the weights that rounding pushed furthest the other way by one unit.
+  // To keep the sum, weights move back by one unit, those first that rounding has moved furthest.
   std::int64_t surplus = fixed_sum - std::int64_t(std::nearbyint(sum));
   const int direction = surplus > 0 ? 1 : -1;
   std::vector<std::size_t> order(reals.size());

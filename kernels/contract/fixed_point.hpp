@@ -6,8 +6,9 @@
 
 namespace convfilt {
 
-/// Reals in fixed point: round(real * 2^shift), the sum of all kept as near as it can be, and the
-/// bound that follows for samples in 0..sample_range: |sum(fixed * in) / 2^shift - sum(real * in)|.
+/// Reals in fixed point: round(real * 2^shift), except that some are moved by a unit to keep the
+/// sum of all. `error` bounds |sum(fixed * in) / 2^shift - sum(real * in)| for samples in
+/// 0..sample_range.
 struct FixedPoint {
   std::vector<std::int32_t> weights;
   double error = 0;

@@ -1,4 +1,4 @@
-/// Views of planes: not owning, passed by value, to kernels too.
+/// Views of planes. They own nothing and are passed by value, also to kernels.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 namespace convfilt {
 
 /// One channel in memory. `stride` is the distance between rows in elements, so a view may be a
-/// window.
+/// window of a larger plane.
 template <class T>
 struct PlaneView {
   T* data = nullptr;
@@ -29,7 +29,7 @@ struct PlaneView {
   }
 };
 
-/// Whether every row starts at an address that is a multiple of so many bytes.
+/// Whether every row starts at an address that is a multiple of `bytes`.
 template <class T>
 CONVFILT_HD bool lies_at_multiples_of(int bytes, const PlaneView<T>& plane) {
   return plane.stride * std::ptrdiff_t(sizeof(T)) % bytes == 0 &&

@@ -21,8 +21,8 @@ double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// The value in the middle of what a pass over samples 0..255 can give, made even so that rounding
-// half to even is not disturbed.
+// The value in the middle of what a pass over samples 0..255 can give. It is made even, so that it
+// does not disturb rounding half to even.
 std::int32_t even_middle(const std::vector<std::int32_t>& weights, double unit) {
   double low = 0, high = 0;
   for (std::int32_t w : weights) (w < 0 ? low : high) += 255.0 * w;
@@ -46,13 +46,13 @@ PreparedMask<Out> line(const Mask& mask, bool along_row, std::vector<SumOf<Out>>
   return prepared;
 }
 
-constexpr double kLimit = 1 << 30;  // as in arithmetic.cpp: |sums| stay below
+constexpr double kLimit = 1 << 30;  // |sums| stay below it, as in arithmetic.cpp
 constexpr double kInt32 = 2147483647;
 constexpr int kMidLow = -32768, kMidHigh = 32767;
-constexpr double kMaxError = 0.5;  // and 0.5 by the last rounding: within one step of the oracle
-constexpr int kMaxMidShift = 14;   // the row pass's divisor that IntegerFinish divides by exactly
+constexpr double kMaxError = 0.5;  // the last rounding adds 0.5, which makes one step
+constexpr int kMaxMidShift = 14;   // IntegerFinish divides exactly by 2^14 between the passes
 
-// The weights of a term in fixed point, and by how many bits its row pass is shifted.
+// The weights of a term in fixed point, and the number of bits by which its row pass is shifted.
 struct FixedTerm {
   std::vector<std::int32_t> row, column;
   int mid_shift;
@@ -69,7 +69,7 @@ SeparableMask<std::uint8_t> assemble(const Mask& mask, std::vector<FixedTerm> te
     auto& term = s.terms.emplace_back();
     term.row = line<std::int16_t>(mask, true, std::move(t.row));
     term.row.finish = integer_finish(-(bias << t.mid_shift), 1u << t.mid_shift, kMidLow, kMidHigh);
-    term.row.finish.even = 0;  // ties go up: one operation less a sample, and no more error
+    term.row.finish.even = 0;  // ties go up, which saves an operation and adds no error
     term.column = line<std::uint8_t>(mask, false, std::move(t.column));
   }
   for (auto& term : s.terms) {
@@ -90,7 +90,7 @@ std::optional<SeparableMask<std::uint8_t>> exact_u8(const Mask& mask,
   for (const Factors& f : terms) {
     const double span = 255 * sum_of_magnitudes(f.row);
     if (!f.integers || span > kMidHigh - kMidLow - 2)
-      return std::nullopt;  // 2: the bias is even, not the very middle
+      return std::nullopt;  // the 2 is for the bias, which is even, not the exact middle
     reach += 32768 * sum_of_magnitudes(f.column);
     start += (std::abs(255 * sum_of(f.row) / 2) + 2) * std::abs(sum_of(f.column));
     if (reach >= kLimit || start >= kLimit) return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<SeparableMask<std::uint8_t>> exact_u8(const Mask& mask,
   return assemble(mask, std::move(fixed), offset, mask.divisor, 0);
 }
 
-// Largest shift that leaves `values` 16-bit weights, at most `cap`.
+// The largest shift, at most `cap`, that leaves `values` weights of 16 bits.
 int shift_to_16_bits(const std::vector<double>& values, int cap) {
   double largest = 0;
   for (double v : values) largest = std::max(largest, std::abs(v));
@@ -111,11 +111,11 @@ int shift_to_16_bits(const std::vector<double>& values, int cap) {
 
 struct Fixed {
   FixedTerm term;
-  double error;  // of its row pass, of what lies between rounded, and of its column weights
+  double error;  // that row pass, rounding between the passes, and column weights make together
 };
 
-// A term in fixed point, `fraction` bits of what lies between the passes and `shift` bits of the
-// column weights behind the point. Nothing where these are no 16-bit numbers.
+// Puts a term into fixed point. Behind the point there are `fraction` bits between the passes and
+// `shift` bits in the column weights. The result is empty where these do not fit 16 bits.
 std::optional<Fixed> fix(const Factors& f, int fraction, int shift) {
   const int row_shift =
       std::max(fraction, shift_to_16_bits(f.row, std::min(22, fraction + kMaxMidShift)));
@@ -126,7 +126,8 @@ std::optional<Fixed> fix(const Factors& f, int fraction, int shift) {
     return std::nullopt;
   }
   FixedPoint column = fixed_point(f.column, shift, 255);
-  // The row pass and the rounding between err before the column weights are applied, as they are.
+  // The column weights, as they are rounded, multiply the errors of the row pass and of the
+  // rounding between the passes.
   const double gain = std::ldexp(double(magnitude(column.weights)), -shift);
   const double error = (row.error + std::ldexp(0.5, -fraction)) * gain + column.error;
   return Fixed{{std::move(row.weights), std::move(column.weights), row_shift - fraction}, error};
@@ -134,7 +135,7 @@ std::optional<Fixed> fix(const Factors& f, int fraction, int shift) {
 
 constexpr int kMostFraction = 8;
 
-// So that both have `bits` in sum, and the proven error is least.
+// The split of `bits` between fraction and shift whose proven error is least.
 std::optional<Fixed> best_split(const Factors& f, int bits) {
   std::optional<Fixed> best;
   for (int fraction = kMostFraction; fraction >= 0; --fraction) {
@@ -144,10 +145,10 @@ std::optional<Fixed> best_split(const Factors& f, int bits) {
   return best;
 }
 
-// Splits the bits between the fraction that lies between the passes and the column weights, so that
-// the proven error is least. All terms have as many bits.
+// Splits the bits between the fraction of what lies between the passes and the column weights, so
+// that the proven error is least. Fraction and shift have the same sum in all terms.
 std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, std::vector<Factors> terms) {
-  double gain = 0, sum = 0;  // of the columns: sums of their |weights|, their |sums|
+  double gain = 0, sum = 0;  // sums of the columns' |weights|, and of their |sums|
   for (Factors& f : terms) {
     const double unit = sum_of_magnitudes(f.row);
     for (double& r : f.row) r /= unit;
@@ -164,8 +165,8 @@ std::optional<SeparableMask<std::uint8_t>> fixed_u8(const Mask& mask, std::vecto
   for (int fraction = kMostFraction; fraction >= 0; --fraction) {
     const auto fits = [&](int shift) {
       const double one = std::ldexp(1.0, fraction + shift);
-      // What lies between spans 255 steps around its bias, and rounding adds at most half to a
-      // weight.
+      // Values between the passes span 255 steps around their bias, and rounding adds at most half
+      // a unit to a weight.
       const double weights = mask.height * (std::ldexp(1.0, fraction) +
                                             std::ldexp(double(terms.size() - 1), kMostFraction));
       return 128 * (gain * one + weights) < kLimit &&
@@ -226,7 +227,8 @@ constexpr const char* kTooLarge =
     "strategy";
 
 std::vector<Factors> terms_of(const Mask& mask, Depth depth) {
-  // 8-bit results are whole steps, however small the gain.
+  // The tolerance is relative to the gain, but 8-bit results are whole steps, however small the
+  // gain is.
   const double share = depth == Depth::u8 ? std::min(1.0, absolute_gain(mask)) : 1;
   return terms_of(mask, kMostTerms, rank_tolerance(depth) / share);
 }

@@ -17,8 +17,8 @@ struct Range {
 FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int count, int digits,
                    Digits kind) {
   const std::int64_t divisor = finish.divisor, offset = -finish.lowest_sum;
-  // An odd divisor has no ties: a quotient lies 1 / (2 * divisor) or more beside a half, and its
-  // error is below 2^-14 for quotients up to 2^9.
+  // An odd divisor has no ties. A quotient lies at least 1 / (2 * divisor) away from a half, and
+  // its error is below 2^-14 for quotients up to 2^9.
   const bool exact = std::has_single_bit(finish.divisor), near = divisor % 2 == 1 && divisor < 1024;
   FloatEnd end;
   if (finish.lowest != 0 || digits > 2 || !(exact || near)) return end;
@@ -34,7 +34,7 @@ FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int
   constexpr int kDenormal = 23, kExact = 24;  // bits
   if (near && std::max(-sums.low, sums.high) > 512 * divisor) return end;
   if (digits == 1) {
-    // A whole number of divisors, so that their quotient is exact.
+    // Sums are raised by a whole number of divisors, so that its quotient can be taken off exactly.
     const std::int64_t below = (std::max<std::int64_t>(0, -sums.low) + divisor - 1) / divisor;
     end.start = std::int32_t(below * divisor + offset);
     end.scale = float(1.0 / double(divisor));

@@ -1,5 +1,5 @@
-/// Fast ends of 8-bit sums, with the same results as IntegerFinish: HalfToEven for divisors that
-/// are powers of two, FloatEnd for these and small odd ones. Neither saturates.
+/// Fast ends of 8-bit sums, with the same results as IntegerFinish. HalfToEven is for divisors that
+/// are powers of two, and FloatEnd is for these and for small odd ones. Neither saturates.
 #pragma once
 
 #include <bit>
@@ -10,29 +10,28 @@
 
 namespace convfilt {
 
-/// What sums begin at, so that the end need not add it: the offset and half the divisor, or just
-/// less where ties exist.
+/// What sums begin at, so that the end need not add it: the offset and half the divisor, less one
+/// where ties exist.
 inline std::int64_t start_of(const IntegerFinish& finish) {
   const auto lowest = std::int64_t(finish.lowest) * std::int64_t(finish.divisor);
   return lowest - finish.lowest_sum + finish.half - finish.even;
 }
 
-/// Ends a sum as (sum + offset) / 2^shift, rounded half to even: a sum that began at `start` needs
-/// one more where its quotient is odd. 32 bits hold it, since sums and `start` stay within 2^30
-/// (integer_finish()).
+/// Ends a sum as (sum + offset) / 2^shift, rounded half to even. A sum that began at `start` is
+/// raised by one where its quotient is odd. 32 bits hold it, since sums and `start` stay within
+/// 2^30 (integer_finish()).
 struct HalfToEven {
   std::int32_t start = 0;
-  std::uint32_t parity = 0;  ///< brings the quotient's last bit to the top; 0 where nothing is lost
+  std::uint32_t parity = 0;  ///< moves the quotient's last bit to the top; 0 if nothing is rounded
   std::uint32_t shift = 0;
   int usable = 0;  ///< whether the divisor is a power of two
 
-  /// Takes a sum that began at `start`. The upper bits of the result, from `shift` on, are the
-  /// quotient.
+  /// The quotient of a sum that began at `start`, in the bits from `shift` on.
   CONVFILT_HD std::uint32_t unshifted(std::uint32_t sum) const {
     return sum + (sum * parity >> 31);
   }
 
-  /// The quotient of such a sum. Not saturated.
+  /// The quotient of a sum that began at `start`. It is not saturated.
   CONVFILT_HD std::int32_t operator()(std::int32_t sum) const {
     return std::int32_t(unshifted(std::uint32_t(sum))) >> shift;
   }
@@ -48,29 +47,30 @@ inline HalfToEven half_to_even(const IntegerFinish& finish) {
   return end;
 }
 
-/// Ends sums of one digit of base 256, or of two, 256 * top + low, in one or three operations of
-/// floats, where IntegerFinish takes some ten of integers, which a GPU does at half the rate.
+/// Ends sums of one digit of base 256 by one operation of floats, and sums of two digits,
+/// 256 * top + low, by three. IntegerFinish takes some ten operations of integers, which a GPU does
+/// at half the rate.
 ///
-/// The bits of an integer 0..2^23 are those of a denormal float, as many times 2^-149. A product of
-/// such floats is rounded, half to even, to a whole number of 2^-149: so sums of integers, taken as
-/// floats, times 1 / divisor have the bits of the rounded quotient. A quotient below 0 has the sign
-/// bit, which saturates like any integer below 0.
+/// The bits of an integer n in 0..2^23 are those of the denormal float n * 2^-149. A product of
+/// such floats is rounded, half to even, to a multiple of 2^-149. So the bits of a sum, taken as a
+/// float and multiplied by 1 / divisor, become the rounded quotient. A quotient below 0 has the
+/// sign bit, and saturates like any integer below 0.
 struct FloatEnd {
   static constexpr float kUnit =
-      0x1p-49f;  ///< two digits together are multiples of it: 24 bits are exact
+      0x1p-49f;  ///< two digits' sums are multiples of it, exact in 24 bits
 
   int usable = 0;
-  std::int32_t start = 0;  ///< what the top digit's sums begin with, so that they are not negative
-  std::int32_t low_start = 0;  ///< likewise the low digit's, where it has a sign
+  std::int32_t start = 0;      ///< the top digit's sums begin with it, so none is negative
+  std::int32_t low_start = 0;  ///< the low digit's sums begin with it, where it has a sign
   float scale = 0, bias = 0;
 
-  /// The quotient, not saturated, where there is one digit; below, where there are two.
+  /// The quotient of a sum of one digit, not saturated. The other overload takes two digits.
   CONVFILT_HD std::int32_t operator()(std::int32_t sum) const {
     return bits(multiply_add(scale, value(sum), bias));
   }
 
   CONVFILT_HD std::int32_t operator()(std::int32_t top, std::int32_t low) const {
-    constexpr float kOne = 0x1p100f, k256 = 0x1p108f;  // times 2^-149: kUnit, and 256 of it
+    constexpr float kOne = 0x1p100f, k256 = 0x1p108f;  // as denormals: kUnit, 256 * kUnit
     return bits(multiply_add(k256, value(top), multiply_add(kOne, value(low), bias)) * scale);
   }
 
@@ -91,11 +91,12 @@ struct FloatEnd {
   }
 };
 
-/// Digits of base 256: 0..255 below the top one, which has the sign, or all of them -128..127.
+/// The ranges of digits of base 256. Either the top digit has the sign and the others are 0..255,
+/// or all of them are -128..127.
 enum class Digits { unsigned_below, all_signed };
 
-/// The end of sums of samples 0..255 with those weights. It is unusable where the sums are too
-/// large, or the divisor is neither a power of two nor a small odd number.
+/// Makes the end of sums of samples 0..255 with those weights. It is unusable where the sums are
+/// too large, or where the divisor is neither a power of two nor a small odd number.
 FloatEnd float_end(const IntegerFinish& finish, const std::int32_t* weights, int count, int digits,
                    Digits kind = Digits::unsigned_below);
 

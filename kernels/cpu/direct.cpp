@@ -3,15 +3,14 @@
 /// Idea: a tile is a strip of columns, walked from top to bottom. The source rows under the mask
 /// lie in a ring, and each is prepared once: its ghost cells are filled in, its samples widened,
 /// and 8-bit rows are joined in pairs. One instruction (vpmaddwd) then does two multiply-adds, and
-/// one load serves 2 or 4 output rows. Channels stay interleaved, as they lie in memory: the
+/// one load serves 2 or 4 output rows. Channels stay interleaved, as they lie in memory, since the
 /// neighbour i pixels away is i * channels samples away in every channel.
 ///
-/// Cost per sample: width * (height + 1) / 2 pair multiply-adds for 8 bits, / 16 lanes (AVX-512);
-/// width * height fused multiply-adds for the others.
+/// Cost per sample: width * (height + 1) / 2 pair multiply-adds for 8 bits, 16 of them in an
+/// instruction of AVX-512, and width * height fused multiply-adds for the others.
 ///
-/// Sibling: separable/cpu.cpp takes 2 * side multiply-adds instead of side^2 where the mask's rank
-/// is
-/// 1. The inner loops are in integer_rows.cpp and float_rows.cpp.
+/// Sibling: separable/cpu.cpp takes 2 * side multiply-adds instead of side^2 for masks of rank 1.
+/// The inner loops are in integer_rows.cpp and float_rows.cpp.
 #include <type_traits>
 
 #include "kernels/contract/dispatch.hpp"
@@ -25,8 +24,8 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
-// From this height on, pairs that serve 4 output rows save more loads than the multiply-adds by
-// their zero weights cost.
+// From this height on, pairs that serve 4 output rows save more in loads than they cost in
+// multiply-adds by zero weights.
 constexpr int kHeightForFourRows = 7;
 
 constexpr int kLeastBandRows = 16;

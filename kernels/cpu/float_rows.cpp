@@ -20,8 +20,8 @@ using Vector = hn::Vec<Lanes>;
 
 constexpr Lanes df;
 
-// Chains side by side in a row of output. Two rows of 4 make 8 chains, which hide the latency of
-// the multiply-add. Machines with 16 registers have room for 6 chains and their sums.
+// The number of chains side by side in a row of output. Two rows of 4 make 8 chains, which hide the
+// latency of the multiply-add. Machines with 16 registers have room for 6 chains and their sums.
 constexpr int kVectors = HWY_TARGET == HWY_AVX2 ? 3 : 4;
 constexpr int kRowVectors = 8;  // chains of the row pass, which computes one row at a time
 
@@ -38,7 +38,7 @@ HWY_INLINE float fused_in_double(float weight, float sample, float addend) {
   const double product = double(weight) * double(sample), c = double(addend);
   const double sum = product + c;
   const double from_c = sum - product;
-  const double lost = (product - (sum - from_c)) + (c - from_c);  // exact; NaN beside an infinity
+  const double lost = (product - (sum - from_c)) + (c - from_c);  // exact, or NaN at an infinity
   std::int64_t bits = std::bit_cast<std::int64_t>(sum);
   const bool outwards = (lost > 0) == (sum > 0);
   const std::int64_t step = outwards ? 1 : -1;

@@ -16,7 +16,7 @@ namespace convfilt::cpu {
 
 /// The taps on one source row: a chain for the upper output row, the lower one, or both.
 struct Chain {
-  int begin, end;  ///< places
+  int begin, end;  ///< the chain's places
   bool upper, lower;
 };
 
@@ -27,11 +27,11 @@ struct FloatTaps {
   std::vector<float> weights;  ///< each place's weight for the upper and for the lower row, or 0
 };
 
-/// The taps of a mask; `step` is the distance of horizontal neighbours in samples.
+/// The taps of a mask. `step` is the distance of horizontal neighbours in samples.
 template <class T>
 FloatTaps float_taps(const PreparedMask<T>& mask, int step);
 
-/// Converts samples to floats. May write whole blocks beyond n.
+/// Converts n samples to floats. Whole blocks beyond n may be written.
 void widen(const std::uint16_t* samples, int n, float* out);
 void widen(const float* samples, int n, float* out);
 
@@ -41,8 +41,8 @@ void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
 void filter_rows(const FloatTaps& taps, const float* const* sources, int n,
                  const FloatFinish& finish, float* const* out);
 
-/// Does the row pass: out[x] = finish(one chain of weights[i] * row[x + i * step]). May write whole
-/// blocks beyond n.
+/// Does the row pass: out[x] = finish(one chain of weights[i] * row[x + i * step]). Whole blocks
+/// beyond n may be written.
 void pass_row(const std::vector<float>& weights, const float* row, int step, int n,
               const FloatFinish& finish, float* out);
 

@@ -25,7 +25,7 @@ HWY_INLINE int lanes() {
   return int(hn::Lanes(d32));
 }
 
-// sum + low(pairs) * low(weights) + high(pairs) * high(weights), in every lane.
+// Gives sum + low(pairs) * low(weights) + high(pairs) * high(weights) in every lane.
 HWY_INLINE Vector add_products(Vector pairs, Vector weights, Vector sum) {
 #if HWY_TARGET == HWY_AVX3_DL
   // Highway's target lacks the compiler's avx512vnni, though machines that it is chosen on have it.
@@ -45,7 +45,7 @@ HWY_INLINE Vector add_products(Vector pairs, Vector weights, Vector sum) {
 #endif
 }
 
-// Division by a power of two: (sum + offset) >> shift, rounded half to even. The caller saturates.
+// Divides by a power of two: (sum + offset) >> shift, rounded half to even. The caller saturates.
 struct ShiftFinish {
   explicit ShiftFinish(const VectorFinish& f)
       : offset(hn::Set(d32, f.offset)),
@@ -56,7 +56,8 @@ struct ShiftFinish {
   HWY_INLINE Vector operator()(Vector sum) const {
     const Vector n = hn::Add(sum, offset);
     // This adds half less one, and one more where the quotient is odd, so that ties go to the even
-    // side. The shifts floor, so negative numbers round alike. For a divisor of 1 both are 0.
+    // side. Shifts round down, so negative numbers round in the same way. For a divisor of 1 both
+    // summands are 0.
     const Vector odd = hn::And(hn::ShiftRightSame(n, shift), even);
     return hn::ShiftRightSame(hn::Add(n, hn::Add(odd, below_half)), shift);
   }
@@ -65,7 +66,7 @@ struct ShiftFinish {
   int shift;
 };
 
-// Division by any divisor, for quotients of 0 to 255.
+// Divides by any divisor, for quotients of 0 to 255.
 struct DivideFinish {
   explicit DivideFinish(const VectorFinish& f)
       : lowest(hn::Set(d32, f.lowest_sum)),
@@ -83,7 +84,7 @@ struct DivideFinish {
     const Vector estimate = hn::ConvertTo(d32, hn::Mul(hn::ConvertTo(df, n), inverse));
     const Vector rest = hn::Sub(n, hn::Mul(estimate, divisor));
     const auto above = hn::Not(hn::Lt(rest, divisor));
-    // Masks are -1 where true.
+    // A vector from a mask is -1 where the mask is true.
     const Vector quotient =
         hn::Sub(hn::Add(estimate, hn::ShiftRight<31>(rest)), hn::VecFromMask(d32, above));
     // A tie has been rounded up. Half to even takes it down again where the quotient is odd.
@@ -127,8 +128,8 @@ HWY_INLINE void store_bytes(const Vector (&values)[kWide], std::uint8_t* out) {
   for (int v = 0; v < kWide; ++v) store_bytes(values[v], out + v * lanes());
 }
 
-// Vectors side by side: enough independent sums to hide the latency of the multiply-add, few enough
-// to stay in registers. The older instruction sets have 16 of these.
+// The vectors side by side are enough independent sums to hide the latency of the multiply-add, and
+// few enough to stay in registers, of which the older instruction sets have 16.
 constexpr bool kManyRegisters =
     HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL || HWY_TARGET == HWY_NEON;
 constexpr int kVectors = 4;
@@ -334,7 +335,7 @@ IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int widt
 }
 
 IntegerTaps taps_on_pixel_pairs(const std::vector<std::int32_t>& weights, int step) {
-  // The taps are those of a column of weights on row pairs, turned: slot q becomes pixel 2q.
+  // The taps are those of a column of weights on row pairs, where slot q becomes pixel 2q.
   IntegerTaps taps = taps_on_row_pairs(weights, 1, int(weights.size()), 1, 1);
   for (Place& place : taps.places) place = {0, place.slot * 2 * step};
   taps.slots = 1;
@@ -352,9 +353,9 @@ VectorFinish::VectorFinish(const IntegerFinish& finish)
       highest_sum(finish.highest_sum),
       half(std::int32_t(finish.half)),
       even(std::int32_t(finish.even)) {
-  constexpr std::int32_t kSumLimit = 1 << 30;  // |sums| stay below, see arithmetic.hpp
-  // With a larger offset, sum + offset might need more than 32 bits unless the sum is saturated
-  // first.
+  constexpr std::int32_t kSumLimit = 1 << 30;  // |sums| stay below it, see arithmetic.cpp
+  // With an offset beyond these limits, sum + offset might need more than 32 bits, unless the sum
+  // is saturated first.
   const bool fits = -kSumLimit < offset && offset < kSumLimit - half;
   shift =
       fits && std::has_single_bit(finish.divisor) ? int(std::bit_width(finish.divisor)) - 1 : -1;

@@ -3,7 +3,7 @@
 ///
 /// A pair row holds two samples of 16 bits in each 32-bit lane, from two rows or from two pixels of
 /// one row. One instruction multiplies a pair by two weights and adds both products. Pairs are made
-/// once for every two rows, whatever the number of output rows. Output row 0 reads the pairs (s0
+/// once for every two rows, however many output rows there are. Output row 0 reads the pairs (s0
 /// s1) (s2 s3) ... with weights (w0 w1) (w2 w3) ...; output row 1 reads the same pairs with (0 w0)
 /// (w1 w2) .... So one load serves `rows` output rows.
 #pragma once
@@ -19,19 +19,19 @@ namespace convfilt::cpu {
 struct IntegerTaps {
   int rows = 1;   ///< output rows summed at once
   int slots = 1;  ///< pair rows that they read
-  int high = 0;   ///< taps [0, high) hold the weights' parts beyond 16 bits, in units of 2^15
+  int high = 0;   ///< taps [0, high) are the weights' parts above 16 bits, in units of 2^15
   std::vector<Place> places;
   std::vector<std::int32_t> weights;  ///< `rows` pairs of weights for each place
 
   int count() const { return int(places.size()); }
 };
 
-/// The taps for pairs of rows: slot q holds source rows 2q and 2q + 1, where output row 0 begins at
+/// The taps for pairs of rows. Slot q holds source rows 2q and 2q + 1, and output row 0 begins at
 /// source row 0. `step` is the distance of horizontal neighbours in samples.
 IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int width, int height,
                               int step, int rows);
 
-/// The taps for pairs of pixels in a row: lane x holds samples x and x + step.
+/// The taps for pairs of pixels in a row. Lane x holds samples x and x + step.
 IntegerTaps taps_on_pixel_pairs(const std::vector<std::int32_t>& weights, int step);
 
 /// IntegerFinish in a form for vectors.
@@ -40,13 +40,13 @@ struct VectorFinish {
 
   std::int32_t offset;  ///< (sum + offset) / divisor, rounded half to even, saturated
   std::int32_t divisor;
-  std::int32_t lowest_sum, highest_sum;  ///< sums beyond saturate
+  std::int32_t lowest_sum, highest_sum;  ///< sums beyond these saturate
   std::int32_t half;                     ///< divisor / 2
   std::int32_t even;                     ///< 1 when the divisor is even
   int shift;  ///< log2(divisor) where that is whole and no sum + offset overflows, else -1
 };
 
-/// pairs[x] = (first[x], second[x]). May write whole blocks beyond n.
+/// Makes pairs[x] = (first[x], second[x]). Whole blocks beyond n may be written.
 void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, std::int32_t* pairs);
 
 /// Computes taps.rows rows of output: out[r][x] = finish(sum over taps t of weights(t, r) .
@@ -55,8 +55,8 @@ void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, in
                  const VectorFinish& finish, std::uint8_t* const* out);
 
 /// Does the row pass of two rows from their pairs of pixels: pairs[x] = (even row, odd row),
-/// finished to int16. These are the pairs of rows that the column pass reads. May write whole
-/// blocks beyond n.
+/// finished to int16. These are the pairs of rows that the column pass reads. Whole blocks beyond n
+/// may be written.
 void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
                const std::int32_t* const* odd, int n, const VectorFinish& finish,
                std::int32_t* pairs);

@@ -21,7 +21,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Chains side by side: enough to hide the latency of two units, and few enough for 16 registers.
+// The chains side by side hide the latency of two units, and still fit 16 registers.
 constexpr int kChains = 12;
 
 /// Runs that many rounds of kChains vectors and returns the number of operations. `sink` keeps the
@@ -57,8 +57,8 @@ HWY_EXPORT(multiply_adds);
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTries = 3;                     // the best counts
-constexpr std::int64_t kRounds = 10'000'000;  // some 30 ms, beside which a thread's start is little
+constexpr int kTries = 3;                     // the best one counts
+constexpr std::int64_t kRounds = 10'000'000;  // take some 30 ms, far longer than a thread's start
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -93,7 +93,7 @@ std::vector<double> time_copy(std::size_t bytes, int threads, int repeats) {
   // There are more parts than threads, so that a thread which is held up does not hold up all.
   constexpr std::size_t kPart = 1 << 20;
   const std::vector<char> from(bytes, 'x');
-  std::vector<char> to(bytes);  // zeroed, so that the system has given its pages
+  std::vector<char> to(bytes);  // is zeroed, so that the system has given its pages
   const int parts = int((bytes + kPart - 1) / kPart);
   std::vector<double> times;
   constexpr int kWarmups = 1;

@@ -1,4 +1,5 @@
-/// The best that the processor and its memory do, measured, for times to be compared with.
+/// The highest rates of the processor and its memory, as measured here. Times are compared with
+/// them.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,11 @@ namespace convfilt::cpu {
 std::vector<double> time_copy(std::size_t bytes, int threads, int repeats);
 
 /// Single-precision operations a second on `threads` threads, in vectors of fused multiply-adds
-/// that stay in registers; each counts as two operations. Takes some tenth of a second.
+/// that stay in registers. Each counts as two operations. The measurement takes some 0.1 s.
 double measure_fp32_peak(int threads);
 
 /// The processor's name in the operating system, e.g. "Intel(R) Xeon(R) Processor", or "CPU" where
-/// it has none.
+/// the system has none.
 const char* name();
 
 }  // namespace convfilt::cpu

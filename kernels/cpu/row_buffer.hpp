@@ -33,8 +33,8 @@ class RowBuffer {
   hwy::AlignedFreeUniquePtr<T[]> data_;
 };
 
-/// Where the source of a weight lies: `slot` slots after the ring's first, `offset` samples into
-/// it.
+/// Where the source of a weight lies: `slot` slots after the ring's first slot, and `offset`
+/// samples into that row.
 struct Place {
   int slot, offset;
 };

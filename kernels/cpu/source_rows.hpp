@@ -30,14 +30,15 @@ class SourceRows {
     for (int x = width_; x < end; ++x) after_.push_back(border_index(border_, x, width_));
   }
 
-  /// Samples that `row` may write for a tile of so many pixels.
+  /// The number of samples that row() may write for a tile of that many pixels.
   std::size_t length(int pixels) const {
     return (std::size_t(pixels) + std::size_t(left_) + std::size_t(right_)) *
            std::size_t(channels_);
   }
 
   /// The samples of row y, which may lie outside the picture, for the output pixels [x0, x1). They
-  /// are read in place where they and kSlack more lie in the picture, else gathered in `buffer`.
+  /// stay in place where they and kSlack more samples lie in the picture's row. Elsewhere they are
+  /// gathered in `buffer`.
   const T* row(PictureView<const std::byte> in, int x0, int x1, int y, T* buffer) const {
     const int first = x0 - left_, last = x1 + right_;  // ghost pixels included
     const int source_y = border_index(border_, y, height_);

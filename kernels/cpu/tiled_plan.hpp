@@ -1,4 +1,5 @@
-/// A plan that filters tile by tile on all cores: strategy `cpu` and `separable` on the CPU.
+/// A plan that filters tile by tile on all cores, for the strategies `cpu` and `separable` on the
+/// CPU.
 #pragma once
 
 #include <chrono>
@@ -40,7 +41,7 @@ class TiledPlan : public Plan {
   }
 
  protected:
-  /// Makes the buffers for tiles of up to that many pixels' width.
+  /// Makes the buffers for tiles that are at most that many pixels wide.
   virtual std::unique_ptr<Worker> make_worker(int pixels) const = 0;
 
   virtual void filter_tile(Worker& worker, const Tile& tile, PictureView<const std::byte> in,
@@ -48,7 +49,7 @@ class TiledPlan : public Plan {
 
   int samples(const Tile& tile) const { return (tile.x1 - tile.x0) * channels_; }
 
-  /// The tile's part of output row y; null below the tile.
+  /// The tile's part of output row y, or null below the tile.
   template <class T>
   T* output_row(PictureView<std::byte> out, const Tile& tile, int y) const {
     if (y >= tile.y1) return nullptr;

@@ -6,8 +6,8 @@ namespace convfilt::cpu {
 namespace {
 
 constexpr std::int64_t kSecondCache = 768 << 10;  // most of a second-level cache of 1 MB or 2 MB
-constexpr int kLeastPixels = 256;  // in narrower tiles the work per row and tile begins to show
-constexpr int kPixelStep = 64;     // makes whole vectors of any kind, whatever the channels
+constexpr int kLeastPixels = 256;  // narrower tiles spend too much on each row and tile
+constexpr int kPixelStep = 64;     // pixels make whole vectors of any kind and number of channels
 
 // Several tiles a thread keep the other cores busy where one is slower, or has other work.
 constexpr int kTilesPerThread = 8;

@@ -20,11 +20,11 @@ struct Tile {
 };
 
 /// A tile's share of the first-level cache (48 KB, or little more than 32 KB), for loops that read
-/// at unaligned places: vectors that cross a cache line come slowly from the second level.
+/// at unaligned places. Vectors that cross a cache line come slowly from the second level.
 inline constexpr std::int64_t kFirstCache = 36 << 10;
 
-/// A tile's share of the second-level cache, for all other loops: rows of several KB use memory
-/// pages better (17 taps on 12 Mpx of 8 bits take 25 ms instead of 32).
+/// A tile's share of the second-level cache, for all other loops. Its rows of several KB use memory
+/// pages better: 17 taps on 12 Mpx of 8 bits take 25 ms instead of 32.
 inline constexpr std::int64_t kShareOfSecondCache = 192 << 10;
 
 /// What one tile needs of the cache, and how low a band may be.
@@ -37,7 +37,7 @@ struct TileCost {
 
 std::vector<Tile> cut_in_tiles(const Problem& problem, const TileCost& cost, int threads);
 
-/// Pixels of the widest tile.
+/// The width of the widest tile in pixels.
 int widest(const std::vector<Tile>& tiles);
 
 }  // namespace convfilt::cpu

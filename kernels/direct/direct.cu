@@ -1,14 +1,15 @@
 // direct: sums in registers, fed by loads of 16 bytes.
 //
-//   Squares of a known side (walk.hpp): a warp walks down a strip of the picture. It keeps the sums
-//   of all rows of outputs that the current row of samples adds to. There is no shared memory, and
-//   weights are operands of the multiply-adds.
+//   For squares of a known side (walk.hpp), a warp walks down a strip of the picture. It keeps the
+//   sums of all rows of outputs that the current row of samples adds to. There is no shared memory,
+//   and weights are operands of the multiply-adds.
 //
 //       | s s s s | s s s s | s s s s |      Each row is read once for h rows of outputs,
 //                   o o o o                  whose sums move on by a place as they are added to.
 //
-//   Masks of other sizes, and parts of masks (tile.hpp): a tile in shared memory, and 4 x 8 outputs
-//   a thread. A chunk of 4 weights or samples read from the tile serves 32 multiply-adds.
+//   For masks of other sizes, and parts of masks (tile.hpp), a block keeps a tile in shared memory,
+//   and a thread computes 4 x 8 outputs. Each chunk of 4 weights or samples that it reads from
+//   there serves 32 multiply-adds.
 //
 //   Global reads per output: (1 + (h - 1) / rows) * ceil((w + 3) / 4) of 32-bit samples, e.g. 2 at
 //   5x5, of which the caches give all but one.
@@ -33,7 +34,7 @@ using std::uint8_t;
 template <class T>
 constexpr int kLargestWalk = std::is_same_v<T, float> ? 21 : 17;
 
-/// Whether the problem is solved by walking down the picture, not by tiles.
+/// Whether warps walk down the picture for this problem; otherwise blocks take tiles.
 bool walks(const Problem& p) {
   const int side = p.mask.width;
   const int largest = p.depth == Depth::f32 ? kLargestWalk<float> : kLargestWalk<uint16_t>;
@@ -41,7 +42,7 @@ bool walks(const Problem& p) {
          side % 2 == 1 && (p.channels == 1 || p.channels == 3);
 }
 
-/// Calls f with the Reach and the kernel for this side and these channels.
+/// Calls f with the Reach and the kernel for this side and this number of channels.
 template <class T, int kSide = 3, class F>
 decltype(auto) with_walk(int side, int channels, F f) {
   if constexpr (kSide + 2 <= kLargestWalk<T>) {
@@ -61,7 +62,7 @@ WalkGrid walk_grid(R, Kernel kernel, int width, int height) {
     grid.rows = ceil_div(ceil_div(grid.strips * height, blocks), R::kTogether) * R::kTogether;
   } else {
     // These walks wait for memory, which is faster when neighbours read the same rows at the same
-    // time. So strips are cut into whole equal pieces instead.
+    // time. So each strip is cut into equal pieces by itself.
     grid.rows = even_rows(height, R::kTogether, grid.strips, blocks, R::kSide - 1);
     grid.length = ceil_div(height, grid.rows) * grid.rows;
   }
@@ -77,8 +78,8 @@ class WalkPlan : public DevicePlan {
             {.width = kMostWalkedPixels, .interleaved = true, .sides = walk_sides<T>(problem)}),
         mask_(prepare_mask<T>(problem.mask).parts().front()),
         ghost_(ghost_sample<T>(problem)) {
-    // The first row's sums are not added to a zero here, so they may be -0. Adding an offset of 0
-    // turns them into 0 at the end, but adding -0 would not.
+    // The sums of the mask's first row are not added to a zero here, so they may be -0. An offset
+    // of 0 turns them into 0 at the end, but an offset of -0 would not.
     mask_.finish.offset += 0.0f;
   }
 

@@ -9,13 +9,13 @@
 namespace convfilt::CONVFILT_BACKEND::direct {
 
 constexpr int kLanesAcross = 16;  // threads of a warp beside each other; a warp has two such rows
-constexpr int kTileWarps = 4;     // in a block, below each other
+constexpr int kTileWarps = 4;     // warps of a block, below each other
 constexpr int kThreadColumns = 8, kThreadRows = 4;  // outputs of a thread
 constexpr int kChunk = 4;  // weights or samples in one shared-memory read of 16 bytes
-constexpr int kTileColumns = kLanesAcross * kThreadColumns;  // in pixels
+constexpr int kTileColumns = kLanesAcross * kThreadColumns;  // pixels
 constexpr int kTileRows = kTileWarps * 32 / kLanesAcross * kThreadRows;
 
-/// Columns of the input tile for masks of so many chunks.
+/// Columns of the input tile for masks whose rows have that many chunks.
 constexpr int tile_in_columns(int chunks) {
   return kTileColumns + chunks * kChunk;
 }
@@ -31,8 +31,8 @@ template <class Sum>
 using ThreadSums = Sum[kThreadRows][kThreadColumns];
 
 /// Adds one row of samples to a thread's sums. The samples meet row j of the mask in the first row
-/// of outputs, and row j - r in the r-th. With kGuarded some of these rows lie outside the mask and
-/// are left out.
+/// of outputs, and row j - r in the r-th row below it. With kGuarded some of these rows lie outside
+/// the mask and are left out.
 template <int kChunks, bool kGuarded, class Sum, class Tile, class Weights>
 CONVFILT_DEVICE inline void add_samples(Tile& in_tile, Weights& weights, int width, int height,
                                         int row, int col, int j, ThreadSums<Sum>& sums) {
@@ -67,7 +67,8 @@ CONVFILT_DEVICE inline void add_samples(Tile& in_tile, Weights& weights, int wid
   }
 }
 
-/// For masks of kChunks * 4 - 3 to kChunks * 4 columns. A block computes one channel of its pixels.
+/// Filters with masks of kChunks * 4 - 3 to kChunks * 4 columns. A block computes one channel of
+/// its pixels.
 template <class T, int kChunks>
 __global__ void __launch_bounds__(kTileWarps * 32)
     tile_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<SumOf<T>> partial, T ghost,
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(kTileWarps * 32)
   }
   __syncthreads();
 
-  // Compute, one row of samples after the other.
+  // Compute the sums, one row of samples after the other.
   const int col = threadIdx.x % kLanesAcross * kThreadColumns;
   const int row = (threadIdx.y * (32 / kLanesAcross) + threadIdx.x / kLanesAcross) * kThreadRows;
   const int x = tile_x + col, y = tile_y + row, width = out.width / channels;

@@ -1,5 +1,5 @@
-/// Squares of a known side: a warp walks down a strip of the picture, and every row of samples that
-/// it reads is added to as many rows of outputs as the mask has rows.
+/// How squares of a known side are filtered: a warp walks down a strip of the picture, and adds
+/// every row of samples that it reads to as many rows of outputs as the mask has rows.
 #pragma once
 
 #include "kernels/contract/float_samples.hpp"
@@ -8,13 +8,13 @@
 
 namespace convfilt::CONVFILT_BACKEND::direct {
 
-constexpr int kWalkWarps = 4;  // in a block, side by side
+constexpr int kWalkWarps = 4;  // warps of a block, side by side
 
-/// How a picture is shared out among blocks. Its strips, laid one below the other, make up one long
-/// strip. Each block walks an equal number of its rows, so that all blocks end together.
+/// How a picture is shared out among blocks. Its strips, laid end to end, make up one long strip.
+/// Each block walks an equal number of the long strip's rows, so that all blocks end together.
 struct WalkGrid {
   int strips;
-  int length;  ///< rows of a strip: at least as many as there are rows of outputs
+  int length;  ///< rows of a strip, at least as many as rows of outputs
   int rows;    ///< rows that a block walks
 };
 
@@ -22,15 +22,15 @@ struct WalkGrid {
 struct WalkTuning {
   int together;  ///< rows of samples that are added at once, so that one weight serves them all
   bool ahead;    ///< whether the next rows are loaded while these are added
-  int near;      ///< how many rows ahead samples are prefetched into the L2 cache; 0 = not at all
+  int near;      ///< rows from a load to the row that is prefetched to the L2 cache; 0 = none
   bool guarded;  ///< whether a strip's first and last rows leave out rows of the mask
   int unrolled;  ///< turns of the loop that are unrolled
-  int warps;     ///< warps for whose registers an SM shall have room
+  int warps;     ///< warps whose registers an SM must hold
 };
 
 /// The fastest choices measured on an H200. Large masks run best with few warps that keep all their
-/// sums and the next rows in registers. More warps would be at different places of a long loop, and
-/// would wait for instructions. From 15x15 on, a loop that adds two rows no longer fits into the
+/// sums and the next rows in registers. More warps would be at different places of a long loop and
+/// wait for instructions. From 15x15 on, a loop that adds two rows no longer fits into the
 /// instruction cache.
 constexpr WalkTuning walk_tuning(int side, int channels, bool is_float) {
   const bool colour = channels > 1;
@@ -125,10 +125,10 @@ CONVFILT_DEVICE inline void unpack(const typename R::Row& row, typename R::Sampl
   }
 }
 
-/// Adds row k of the strip, and the rows that are added together with it. Row k meets row j of the
-/// mask in the outputs of row k - j, whose sums the row before left at j - 1. The sums thus move on
-/// by one place with each row that is added, and those at kSide - 1 are complete. With kGuarded
-/// some of these outputs lie outside the strip, which has `rows` rows, and are left out.
+/// Adds row k of the strip, and the row that is added together with it, if any. Row k meets row j
+/// of the mask in the outputs of row k - j, whose sums the row before left at j - 1. The sums thus
+/// move on by one place with each row that is added, and those at kSide - 1 are complete. With
+/// kGuarded some of these outputs lie outside the strip, which has `rows` rows, and are left out.
 template <class R, int kSide, int kChannels, bool kGuarded, class T>
 CONVFILT_DEVICE inline void add_rows(const MaskPart<T>& mask,
                                      const typename R::Samples (&samples)[R::kTogether], int k,
@@ -169,8 +169,8 @@ CONVFILT_DEVICE inline void add_rows(const MaskPart<T>& mask,
 }
 
 /// A lane's strip. The samples of output x begin at column x of `in`. They go on beyond the ends of
-/// its rows, where side_samples.hpp has written what the border makes up. Rows of `out` have room
-/// for whole words.
+/// its rows, where side_samples.hpp has written ghost cells. Rows of `out` have room for whole
+/// pieces.
 template <class T, int kSide, int kChannels>
 class Strip {
   using R = Reach<T, kSide, kChannels>;
@@ -218,7 +218,7 @@ class Strip {
  private:
   CONVFILT_DEVICE int in_rows() const { return out_.height + kSide - 1; }
 
-  /// Begins the strip that holds row `at` of the long strip, at that row. Lanes to the right of the
+  /// Begins at row `at` of the long strip, in the strip that holds it. Lanes to the right of the
   /// picture repeat the work of the last lane inside it.
   CONVFILT_DEVICE void begin(int at, int end, int dy) {
     const int lane = (at / grid_.length * kWalkWarps + threadIdx.y) * 32 + threadIdx.x;
@@ -230,10 +230,10 @@ class Strip {
     if (kLoaded) load_any(0, now_);
   }
 
-  /// Adds row k of the strip and the rows together with it, and stores the outputs then complete.
+  /// Adds kTogether rows from row k of the strip on, and stores the outputs that are then complete.
   template <bool kAtEnds>
   CONVFILT_DEVICE void step(const MaskPart<T>& mask, int k) {
-    // Load the next rows, or these where the walk does not load ahead.
+    // Load the next rows, or the current ones where the walk does not load ahead.
     Rows next = {};
     Rows& loaded = kLoaded ? next : now_;
     if (kAtEnds) {
@@ -269,7 +269,8 @@ class Strip {
     }
   }
 
-  /// Loads the rows from row k of the strip on; the border replaces those outside the picture.
+  /// Loads kTogether rows from row k of the strip on. The border replaces those outside the
+  /// picture.
   CONVFILT_DEVICE void load_any(int k, Rows& rows) const {
     T ghosts[R::kOutputs];
     CONVFILT_UNROLL(R::kOutputs)
@@ -293,10 +294,10 @@ class Strip {
   PlaneView<const T> in_{};    ///< begins at the lane's first sample of a row
   PlaneView<T> out_{};         ///< begins at the lane's first output in the strip
   int first_y_ = 0;            ///< the picture's row that the strip reads first
-  PlaneView<const T> here_{};  ///< begins at the next row to load, within the picture
+  PlaneView<const T> here_{};  ///< begins at the next row to load, if that lies in the picture
   T* to_ = nullptr;            ///< where the next outputs go
   Rows now_ = {};
-  typename R::Sums sums_ = {};  ///< the mask's first row starts each, so none needs a reset
+  typename R::Sums sums_ = {};  ///< products of the mask's first row start them
 };
 
 template <class T, int kSide, int kChannels>

@@ -1,4 +1,4 @@
-// Splits pictures, whose channels are interleaved, into planes, which most kernels filter, and
+// Splits pictures, whose channels are interleaved, into the planes that most kernels filter, and
 // merges planes into pictures.
 
 #include <algorithm>
@@ -11,9 +11,10 @@ namespace {
 
 constexpr int kBlockColumns = 64;
 constexpr int kBlockRows = 4;
-constexpr int kPixels = 4;  // a thread moves so many: it reads and writes four samples at once
+constexpr int kPixels = 4;  // a thread moves four, since it reads and writes four samples at once
 
-/// The rows of a launch, and of a plane; planes lie one below the other.
+/// Rows first..end-1 are moved by a launch. A plane has `height` rows, and planes lie one below the
+/// other.
 struct Rows {
   int first, end, height;
 };
@@ -23,9 +24,9 @@ CONVFILT_DEVICE inline bool takes_fours(const PlaneView<T>& a, const PlaneView<c
   return lies_at_multiples_of(sizeof(Four<T>), a) && lies_at_multiples_of(sizeof(Four<T>), b);
 }
 
-/// Moves four pixels, or those that are left of a row. kChannels says how many channels there are;
-/// where it is 0, samples are moved one by one. four(x) moves the pixels from x on, move(x,
-/// channel) one sample of pixel x.
+/// Moves four pixels, or those that are left of a row. kChannels is the number of channels, or 0
+/// where samples are moved one by one. four(x) moves four pixels from x on, and move(x, channel)
+/// moves one sample of pixel x.
 template <int kChannels, class Four, class Move>
 CONVFILT_DEVICE inline void move_pixels(int width, int channels, bool fours, Four four, Move move) {
   const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kPixels;
@@ -86,7 +87,8 @@ __global__ void merge_kernel(PlaneView<const T> planes, PlaneView<T> picture, in
                          });
 }
 
-// Calls f(sample type tag, channels as a constant or 0, rows) for rows that one launch can cover.
+// Calls f(sample type tag, channels as a constant or 0, rows) for chunks of rows that one launch
+// can cover.
 template <class F>
 void for_row_chunks(Depth depth, int channels, int height, F f) {
   for (int first = 0; first < height; first += kMaxLaunchRows) {

@@ -7,8 +7,8 @@ namespace {
 
 constexpr int kWarmups = 3;
 
-/// Bytes a channel behind an input with sides, because a strip of a narrow piece reads beyond its
-/// last row.
+/// This many bytes for each channel follow an input with sides, because a strip of a narrow piece
+/// reads beyond its last row.
 constexpr std::size_t kSideTail = 2048;
 
 }  // namespace
@@ -23,7 +23,7 @@ Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> o
   const auto windows = cut(problem_, fitting_window());
   timing.bands = int(windows.size());
   for (const Window& window : windows) run_window(in, out, window, timing);
-  if (!kHasOwnMemory) {  // the copies are this machine's work like the rest
+  if (!kHasOwnMemory) {  // the copies are work of the same processor
     timing.kernel_ms += timing.upload_ms + timing.download_ms;
     timing.upload_ms = timing.download_ms = 0;
   }
@@ -37,7 +37,8 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
   if (!fits(whole, problem_.width, problem_.height)) return {};
   allocate(whole, problem_.width, problem_.height, whole_shift());
   if (in.data) upload(in);
-  // Nobody waits between the runs: an idle GPU would add the time that a launch takes to reach it.
+  // The runs follow each other without waiting, because an idle GPU would add the time that a
+  // launch takes to reach it.
   const std::size_t runs = std::size_t(repeats) + kWarmups;
   std::vector<Event> starts(runs), stops(runs);
   for (std::size_t k = 0; k < runs; ++k) {
@@ -69,7 +70,7 @@ std::size_t DevicePlan::plane_bytes(int width, int height, std::size_t sample_by
 
 void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   if (buffer.size() >= bytes) return;
-  textures_.clear();  // one may lie over the memory that is given back
+  textures_.clear();  // a texture may lie over the memory that is given back
   held_ -= buffer.size();
   buffer = DeviceBuffer();
   buffer = DeviceBuffer(bytes);
@@ -92,7 +93,7 @@ void DevicePlan::shape_input(int width, int height, Shift shift) {
   const std::size_t bytes = input_bytes(width, height);
   const bool is_new = plane_in_.buffer.size() < bytes;
   hold(plane_in_.buffer, bytes);
-  // Kernels read samples beside the picture that nothing else wrote.
+  // Kernels read samples beside the picture that nothing else has written.
   if (is_new && (limits_.sides > 0 || limits_.padding))
     clear(plane_in_.buffer.data(), bytes, stream_);
   plane_in_.plane = {plane_in_.buffer.data() + margin(shift), width, height, pitch_for(row)};
@@ -104,7 +105,7 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
                       planes() * plane_bytes(window.width * step(), window.height, sample) +
                       scratch_bytes(in_height, window.width * step(), window.height);
   if (limits_.texture && !options_.padded_pitch) {
-    bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, where rows are not aligned
+    bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, if rows are not aligned
   }
   if (split()) {
     const std::size_t pixel = sample * problem_.channels;
@@ -120,7 +121,7 @@ bool DevicePlan::fits(const Window& window, int in_width, int in_height) const {
          bytes_for(window, in_width, in_height) <= limit;
 }
 
-// The whole picture, or else the largest band of rows that fits, or else a piece of one.
+// The whole picture if it fits, else the largest band that fits, else a piece of a band.
 Window DevicePlan::fitting_window() const {
   Window window = whole_window();
   if (fits(window, problem_.width, problem_.height)) return window;

@@ -1,6 +1,6 @@
-/// What all strategies of CUDA kernels share: pictures up, channels to planes, planes through the
-/// kernels, and back; in windows with halo where the whole does not fit. Compiled for each backend,
-/// like the kernels.
+/// What all strategies of CUDA kernels share. Pictures are uploaded, split into planes, filtered,
+/// merged and downloaded, in windows with halo where the whole picture does not fit. This is
+/// compiled for each backend, like the kernels.
 #pragma once
 
 #include <algorithm>
@@ -35,13 +35,13 @@ struct DevicePlane {
   }
 };
 
-/// What one launch filters: rows of one plane by one part of the mask.
+/// What a Run filters: one plane by one part of the mask.
 struct Pass {
   DevicePlane in, out, partial;
   const void* part;   ///< MaskPart of the problem's depth
   const void* ghost;  ///< border value as a sample
   Textures* textures;
-  bool fresh;  ///< the first launch since `in` was written
+  bool fresh;  ///< whether this is the first launch since `in` was written
   Tuning tuning{};
   int channels = 1;  ///< samples of a pixel in `in`, `out` and `partial`, side by side
 
@@ -67,7 +67,7 @@ struct Pass {
   }
 };
 
-/// Launches a strategy's kernel, over at most kMaxLaunchRows rows, so that the grid's y stays in
+/// Launches a strategy's kernel over at most kMaxLaunchRows rows, which keeps the grid's y in
 /// range.
 using Run = void (*)(const Problem&, const Pass&, const Stream&);
 
@@ -81,22 +81,22 @@ inline dim3 grid_of(const Geometry& geometry, const DevicePlane& out) {
   return dim3(ceil_div(out.width, geometry.out_columns), ceil_div(out.height, geometry.out_rows));
 }
 
-/// The input a strategy can address; larger pictures are filtered in pieces.
+/// The input that a strategy can address. Larger pictures are filtered in pieces.
 struct InputLimits {
   int width = INT_MAX / 4, height = INT_MAX;  ///< a row of four channels is counted in ints
-  bool texture = false;      ///< read through a texture, which wants aligned rows, or else a copy
-  bool interleaved = false;  ///< channels side by side, as they lie in a picture; else planes
-  bool padding = false;      ///< what lies beside the samples is read, and then weighs nothing
-  int sides = 0;  ///< bytes of a row of the input beside its samples, of which margin() lie before
+  bool texture = false;      ///< read through a texture; rows that are not aligned are copied
+  bool interleaved = false;  ///< channels stay side by side, as in a picture; else planes
+  bool padding = false;      ///< padding beside samples is read, with weights of 0
+  int sides = 0;             ///< bytes beside a row's samples, of which margin() lie before them
 };
 
-/// A plane and the memory it lies in.
+/// A plane and the memory that it lies in.
 struct OwnedPlane {
   DeviceBuffer buffer;
   DevicePlane plane;
 };
 
-/// How far output (0, 0) lies from input (0, 0). Where a halo was added, that is the anchor; where
+/// How far output (0, 0) lies from input (0, 0). Where a halo was added, that is the anchor. Where
 /// the whole picture is filtered, it is what the mode leaves out or adds.
 struct Shift {
   int x = 0, y = 0;
@@ -112,17 +112,17 @@ class DevicePlan : public Plan {
   Counts counts() const override { return counts_of(stream_); }
 
  protected:
-  /// Filters one plane, or a picture of step() channels as such a plane: `in` with its borders, or
-  /// with the halo added and `shift` set.
+  /// Filters one plane, or a picture of step() interleaved channels as such a plane. `in` is the
+  /// whole picture, or a piece to which the halo was added; `shift` is the anchor then.
   virtual void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) = 0;
 
-  /// The same for planes of equal height, one below the other. They are filtered one by one, unless
-  /// a strategy can do with fewer launches.
+  /// Does the same for planes of equal height, one below the other. They are filtered one by one,
+  /// unless a strategy needs fewer launches for all together.
   virtual void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
                              Shift shift);
 
-  /// The bytes of what lies between input and output for planes of that size; the second takes
-  /// them.
+  /// Device bytes for what lies between input and output, for planes of that size.
+  /// allocate_scratch() takes them.
   virtual std::size_t scratch_bytes(int in_height, int out_width, int out_height) const = 0;
   virtual void allocate_scratch(int in_height, int out_width, int out_height) = 0;
 
@@ -134,7 +134,8 @@ class DevicePlan : public Plan {
     }
   }
 
-  /// How many channels are filtered together, side by side: the samples of a pixel in a plane.
+  /// How many channels are filtered together, side by side, which is the number of samples that a
+  /// pixel has in a plane.
   int step() const { return limits_.interleaved ? problem_.channels : 1; }
 
   /// How many planes filter_planes() takes.
@@ -142,13 +143,13 @@ class DevicePlan : public Plan {
 
   std::size_t plane_bytes(int width, int height, std::size_t sample_bytes) const;
 
-  /// Makes `buffer` at least that large. What lay in a smaller one is lost.
+  /// Makes `buffer` at least that large. The contents of a smaller one are lost.
   void hold(DeviceBuffer& buffer, std::size_t bytes);
 
   /// How many of the bytes in InputLimits::sides lie before a row's samples.
   virtual int margin(Shift) const { return 0; }
 
-  /// Makes `owned` such a plane, keeping its memory where it is large enough.
+  /// Makes `owned` a plane of that size. It keeps its memory where that is large enough.
   void shape(OwnedPlane& owned, int width, int height, std::size_t sample_bytes);
 
   const Problem problem_;
@@ -174,26 +175,26 @@ class DevicePlan : public Plan {
   void upload(PictureView<const std::byte> in);
   void filter_channels(Shift shift);
 
-  OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;  ///< pictures where they are split
+  OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;  ///< pictures only if split
   std::size_t held_ = 0;  ///< device bytes in the planes and the scratch
   Staging staging_;
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);
 
-/// Implementation::prepare for a direct strategy with that launcher.
+/// Implements Implementation::prepare for a direct strategy with that launcher.
 template <Run run, InputLimits limits = InputLimits{}>
 std::unique_ptr<Plan> direct_plan(const Problem& problem, const PlanOptions& options) {
   return make_direct_plan(problem, options, run, limits);
 }
 
-/// The separable family: `rows` takes pass.part as MaskPart<MidOf<T>> and writes the plane between
-/// the passes, `columns` reads it and takes MaskPart<T>.
+/// Makes the plan of a separable strategy. `rows` takes pass.part as MaskPart<MidOf<T>> and writes
+/// the plane between the passes. `columns` reads that plane and takes pass.part as MaskPart<T>.
 std::unique_ptr<Plan> make_separable_plan(const Problem&, const PlanOptions&, Run rows,
                                           Run columns);
 
-/// The channels of an interleaved picture to planes that lie one below the other, and back
-/// (channels.cu).
+/// Splits the channels of an interleaved picture into planes that lie one below the other.
+/// merge_channels() does the reverse (channels.cu).
 void split_channels(Depth, const DevicePlane& picture, int channels, const DevicePlane& planes,
                     const Stream&);
 void merge_channels(Depth, const DevicePlane& planes, const DevicePlane& picture, int channels,

@@ -14,9 +14,9 @@ struct RowLimits {
   int least = 1, most = INT_MAX;
 };
 
-/// Rows of a block, a multiple of `step`. `blocks` blocks run at a time; every block costs its rows
-/// and `above` more, which its halo and its beginning are worth. The rows make the whole cheapest:
-/// blocks come out even in waves, and little is computed twice.
+/// The rows of a block, a multiple of `step`, that make the whole cheapest. `blocks` blocks run at
+/// a time, and each costs its own rows and `above` more for its halo and its beginning. So the last
+/// wave of blocks is nearly full, and little is computed twice.
 inline int even_rows(int height, int step, int strips, int blocks, double above,
                      RowLimits limits = {}) {
   const int fewest = std::max(1, ceil_div(height, limits.most));

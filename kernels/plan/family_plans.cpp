@@ -121,7 +121,7 @@ class SeparablePlan : public DevicePlan {
     Mid mid_ghost;
   };
 
-  // Whether a pass leaves unfinished sums.
+  // Whether launches of the row pass, or of the column pass, leave unfinished sums to others.
   bool row_sums() const { return terms_.front().rows.size() > 1; }
   bool sums() const { return terms_.size() > 1 || terms_.front().columns.size() > 1; }
 

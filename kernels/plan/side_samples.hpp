@@ -1,5 +1,5 @@
-/// Ghost cells to the left and right of a picture, written into the padding of its rows by a kernel
-/// of its own. Strips at the sides that made them up themselves would end later than all others.
+/// Ghost cells to the left and right of a picture, which a separate kernel writes into the padding
+/// of its rows. Strips at the sides that made them up themselves would end later than all others.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// Whether rows have room for ghost cells. Where memory is short, the picture needs it more.
+/// Whether rows may have room for ghost cells. Where memory is short, the picture needs it more.
 inline bool has_room_for_sides(const PlanOptions& options) {
   constexpr std::size_t kEnough = 1 << 18;
   return options.padded_pitch && (options.memory_limit == 0 || options.memory_limit >= kEnough);
@@ -94,7 +94,8 @@ void write_sides(const PlaneView<T>& picture, T ghost, Border border, int channe
 /// The widest row that kernels walk down, so that columns, rounded up to whole lanes, fit an int.
 inline constexpr int kMostWalkedPixels = (1 << 30) / 3;
 
-/// Bytes of a row beside its samples: a mask's reach, and what the last lane of a walk rounds up.
+/// Bytes of a row beside its samples: a mask's reach, and what the last lane of a walk reads beyond
+/// it.
 template <class T>
 int walk_sides(const Problem& problem) {
   const int more_outputs = std::max(0, problem.out_width() - problem.width);
@@ -102,8 +103,8 @@ int walk_sides(const Problem& problem) {
   return samples * int(sizeof(T)) + 2 * int(sizeof(Bytes16));
 }
 
-/// Writes the ghost cells that a mask reaches whose first tap lies `dx` pixels from the output.
-/// Returns how many samples of them lie before a row.
+/// Writes the ghost cells that the mask reaches, where its first tap lies `dx` pixels from the
+/// output. Returns the number of samples written before a row.
 template <class T>
 int write_sides(const PlaneView<T>& picture, int out_width, T ghost, const Problem& problem, int dx,
                 int channels, const Stream& stream) {

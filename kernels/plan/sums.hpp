@@ -1,5 +1,5 @@
-/// Planes of sums in device memory: how they start and how they end, in launches of at most
-/// kMaxLaunchRows rows; and a plan whose blocks add to them. Only .cu files include it.
+/// Planes of sums in device memory: how they start and end, in launches of at most kMaxLaunchRows
+/// rows, and a plan whose blocks add to them. Only .cu files include it.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"
@@ -9,9 +9,9 @@ namespace convfilt::CONVFILT_BACKEND {
 inline constexpr int kSumColumns = 32;  // threads of a block: one warp along a row
 inline constexpr int kSumRows = 8;
 
-/// What outputs of T are added up in, part by part in any order. Floats are added up in double
-/// precision, because the roundings of a flat picture's samples all go one way: 2 steps of 16 bits
-/// at 101x101.
+/// The type in which outputs of T are added up, part by part in any order. Floats are added up in
+/// double precision, because the roundings of a flat picture all go one way, which makes 2 steps of
+/// 16 bits at 101x101.
 template <class T>
 using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<T>>;
 
@@ -22,7 +22,7 @@ __global__ void zero_kernel(PlaneView<Sum> sums) {
   if (x < sums.width && y < sums.height) sums.row(y)[x] = 0;
 }
 
-/// What a finish takes.
+/// The type of sums that a finish takes.
 template <class Finish>
 using FinishedSum = std::conditional_t<std::is_same_v<Finish, IntegerFinish>, std::int32_t, float>;
 
@@ -41,7 +41,7 @@ void zero(const PlaneView<Sum>& sums, const Stream& stream) {
   launch(grid, dim3(kSumColumns, kSumRows), stream, zero_kernel<Sum>, sums);
 }
 
-/// Ends the sums of the outputs, which may be fewer than the sums.
+/// Ends the sums of the outputs. The plane of sums may be larger than that of outputs.
 template <class T, class Sum, class Finish>
 void finish_sums(const PlaneView<const Sum>& sums, const PlaneView<T>& out, const Finish& end,
                  const Stream& stream) {
@@ -49,8 +49,8 @@ void finish_sums(const PlaneView<const Sum>& sums, const PlaneView<T>& out, cons
   launch(grid, dim3(kSumColumns, kSumRows), stream, finish_kernel<T, Sum, Finish>, sums, out, end);
 }
 
-/// A plan whose blocks write overlapping outputs: they add to sums in a plane of their own, and one
-/// kernel finishes the sums. Finish, IntegerFinish or FloatFinish, says how sums of pictures of T
+/// A plan whose blocks have overlapping outputs. They add to a plane of sums, which one kernel
+/// finishes in the end. Finish is IntegerFinish or FloatFinish, and says how sums of pictures of T
 /// end.
 template <class T, class Finish, class Sum = FinishedSum<Finish>>
 class AddingPlan : public DevicePlan {

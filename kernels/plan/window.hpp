@@ -1,4 +1,4 @@
-/// Pictures in pieces: windows of the output, each with its halo, borders already made up.
+/// Pictures in pieces: windows of the output, each with a halo whose ghost cells are filled in.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ struct Staging {
   }
 };
 
-/// Copies the input samples that the window's outputs need: width + mask.width - 1 by
-/// height + mask.height - 1 pixels, ghost cells filled in. Output (x, y) of the window then sums
+/// Copies the input samples that the window's outputs need, which are width + mask.width - 1 by
+/// height + mask.height - 1 pixels, and fills in ghost cells. Output (x, y) of the window then sums
 /// the samples from (x, y) on.
 void gather_with_halo(const Problem& problem, PictureView<const std::byte> in, const Window& window,
                       Staging& staging);

@@ -2,8 +2,8 @@
 ///
 /// A strip of columns is walked from top to bottom, as in cpu/direct.cpp, but the ring holds rows
 /// of row sums: the plane between the passes exists only as far as the mask reaches. For 8 bits the
-/// row pass multiplies pairs of pixels and leaves pairs of rows, which is what the column pass
-/// multiplies. A row of the ring holds the row sums of all terms, one term behind the other.
+/// row pass multiplies pairs of pixels and leaves pairs of rows, which the column pass multiplies.
+/// A row of the ring holds the row sums of all terms, one term behind the other.
 ///
 /// Cost per sample: width / 2 + height / 2 pair multiply-adds a term for 8 bits, width + height
 /// fused multiply-adds for the others.
@@ -25,8 +25,8 @@ namespace convfilt {
 namespace cpu {
 namespace {
 
-// A band computes the row sums of height - 1 rows that another one computes, too; so it is at least
-// so many heights of the mask high.
+// A band is at least four heights of the mask high, because it computes the row sums of height - 1
+// rows that another band computes, too.
 constexpr int kLeastBandMasks = 4;
 
 TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {
@@ -34,7 +34,7 @@ TileCost tile_cost(const Problem& problem, std::size_t terms, int slots) {
   return {kShareOfSecondCache, bytes_per_pixel, 0, kLeastBandMasks * problem.mask.height};
 }
 
-// A row has one pixel more on the right than the mask reaches: the partner of the last pair.
+// A row has one pixel more on the right than the mask reaches, which is the last pair's partner.
 template <class T>
 SourceRows<T> source_rows(const Problem& problem) {
   return {problem, problem.lead_x(), problem.mask.width - problem.lead_x()};
@@ -45,18 +45,18 @@ std::int64_t multiply_adds(const SeparableMask<T>& mask) {
   return std::int64_t(mask.terms.size()) * (mask.width() + mask.height());
 }
 
-// Samples from one term to the next in a row of the ring. Each term's are followed by room for what
-// vectors write beyond their end.
+// Samples from one term to the next in a row of the ring. Behind each term's samples there is room
+// for what vectors write beyond their end.
 std::size_t term_pitch(std::size_t samples) {
   return (samples + kSlack + 63) / 64 * 64;
 }
 
 struct IntegerWorker {
   RowBuffer<std::uint8_t> gathered;
-  RowBuffer<std::int32_t> pixel_pairs;  // of an even and an odd row
+  RowBuffer<std::int32_t> pixel_pairs;  // pixel pairs of an even and an odd row
   std::size_t pitch;                    // from term to term in the ring
   Ring<std::int32_t> ring;              // row sums, in pairs of rows
-  std::vector<Place> places;            // of the taps in the ring
+  std::vector<Place> places;            // where the taps lie in the ring
   std::vector<const std::int32_t*> row_sources[2], sources;
 };
 
@@ -72,8 +72,8 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
     VectorFinish finish;
   };
 
-  // Terms count as neighbouring columns of one mask here: their places lie a sample apart, and
-  // make_worker() puts them a term's pitch apart.
+  // Here the terms count as neighbouring columns of one mask, whose places lie a sample apart.
+  // make_worker() then puts them a term's pitch apart.
   static IntegerTaps column_taps(const SeparableMask<std::uint8_t>& mask) {
     std::vector<std::int32_t> weights;
     for (int j = 0; j < mask.height(); ++j) {
@@ -161,7 +161,7 @@ struct FloatWorker {
   RowBuffer<float> widened;
   std::size_t pitch;          // from term to term in the ring
   Ring<float> ring;           // row sums
-  std::vector<Place> places;  // the first term's of every row in the ring, then the next term's
+  std::vector<Place> places;  // all rows of the first term in the ring, then those of the next
   std::vector<const float*> sources;
 };
 
@@ -228,7 +228,7 @@ class FloatPlan final : public TiledPlan<FloatWorker<T>> {
   int slots_;
   std::vector<RowPass> row_passes_;
   Columns columns_;
-  FloatFinish finish_;  // of the sum of all terms
+  FloatFinish finish_;  // ends the sum of all terms
   int lead_y_;
 };
 

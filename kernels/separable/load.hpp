@@ -1,6 +1,6 @@
-/// How a block of separable.cu loads a step of rows: sixteen bytes at a time as they lie in memory,
-/// on their way while others are computed, and sample by sample at the picture's edges. Bytes and
-/// 16-bit samples are then converted to what sums are made of.
+/// How a block of separable.cu loads a step of rows. Sixteen bytes at a time are copied as they lie
+/// in memory, while other rows are computed. At the picture's edges samples are loaded one by one.
+/// Bytes and 16-bit samples are then converted to the type of sums.
 #pragma once
 
 #include <bit>
@@ -21,18 +21,19 @@ struct Source {
   T ghost;
   Border border;
   int channels;
-  bool aligned;  ///< whether chunks of sixteen bytes may be copied
+  bool aligned;  ///< whether rows begin at multiples of sixteen bytes
 
   static constexpr int kChunk = 16 / int(sizeof(T));  ///< samples
 
   /// The sample at any x of a row of the picture, or a ghost cell's where y < 0.
   CONVFILT_DEVICE T sample(int x, int y) const {
-    // border_sample() divides, which is slow: samples of the picture do without.
+    // Samples of the picture do without border_sample(), whose division is slow.
     if (x < 0 || x >= in.width) x = border_sample(border, x, in.width, channels);
     return load_or_ghost(in, x, y, ghost);
   }
 
-  /// Loads sixteen bytes from (x, y) on into four words. y is a row of the picture, or below 0.
+  /// Loads sixteen bytes from (x, y) on into four words. y is a row of the picture, or negative for
+  /// ghost cells.
   CONVFILT_DEVICE void chunk(int x, int y, SharedWords words, int at) const {
     if (aligned && y >= 0 && x >= 0 && x + kChunk <= in.width) return copy16(in, x, y, words, at);
     CONVFILT_UNROLL(1)
@@ -52,8 +53,8 @@ struct Source {
   }
 };
 
-/// Chunks begin..end-1 of a block's rows lie in the picture. There are none where the rows'
-/// addresses are no multiples of sixteen.
+/// Chunks begin..end-1 of a block's rows lie between the picture's sides and can be copied. There
+/// are none where the rows' addresses are not multiples of sixteen.
 struct InsideChunks {
   int begin, end;
 };
@@ -66,8 +67,8 @@ CONVFILT_DEVICE inline InsideChunks inside_chunks(const Source<T>& source, int x
   return {begin, max(begin, min(chunks, (source.in.width - x) / kChunk))};
 }
 
-/// Starts to load a step of rows from (x, y) on. They are there after await() where the device
-/// copies rows on its own, and in any case after finish_copies() and a barrier.
+/// Starts to load a step of rows from (x, y) on. They are there after finish_copies() and a
+/// barrier, and, where the device copies rows on its own, await() as well.
 template <class T>
 CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, int x, int y,
                                       InsideChunks inside, int slot, SharedWords words) {
@@ -81,7 +82,7 @@ CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, i
     source.chunk(x + chunk * kChunk, picture_row(row), words,
                  to + row * s.loaded_pitch + chunk * 4);
   };
-  int begin = 0, end = 0;  // of the chunks that are copied as rows
+  int begin = 0, end = 0;  // the chunks begin..end-1 are copied as rows
   if (s.row_copies) {
     begin = inside.begin;
     end = inside.end;
@@ -90,7 +91,7 @@ CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, i
     const int ghosts = source.border == Border::constant
                            ? rows - max(0, min(y + rows, source.in.height) - max(y, 0))
                            : 0;
-    // Lanes of a warp start their copies one after the other, so all warps share the rows.
+    // All warps share the rows, since the lanes of one warp start their copies one after the other.
     if (threadIdx.x + threadIdx.y == 0) {
       expect(words, 2 * slot, (rows - ghosts) * samples * int(sizeof(T)));
     }
@@ -111,7 +112,7 @@ CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, i
     }
     if (ghosts == 0 && samples == s.in_columns) return;
   }
-  // The threads share the chunks beside them.
+  // The threads share the chunks beside those.
   const int beside = begin + chunks - end;
   CONVFILT_UNROLL(1)
   for (int n = threadIdx.y * 32 + threadIdx.x; n < rows * beside; n += s.warps() * 32) {
@@ -121,7 +122,7 @@ CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, i
   if (s.row_copies) hand_over();
 }
 
-/// Sample k of a word, as a sum's type.
+/// Sample k of a word, in the type of sums.
 template <class T>
 CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
   if constexpr (sizeof(T) == 1) {
@@ -137,13 +138,13 @@ CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
   }
 }
 
-/// Converts the rows of a step to what sums are made of, four samples at a time.
+/// Converts the rows of a step to the type of sums, four samples at a time.
 template <class T>
 CONVFILT_DEVICE inline void convert_step(const Shape& s, int slot, SharedWords words) {
   using Work = SumOf<MidOf<T>>;
   constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
   const int fours = s.in_columns / 4, threads = s.warps() * 32;
-  // A thread goes on by so many rows and fours, or a row more and so many fours back.
+  // A thread goes on by that many rows and fours. Where that leaves the row, it takes the next one.
   const int down = threads / fours, along = threads % fours;
   int row = (threadIdx.y * 32 + threadIdx.x) / fours;
   int four = (threadIdx.y * 32 + threadIdx.x) % fours;

@@ -1,8 +1,8 @@
-/// What a warp of separable.cu computes: the row pass takes a step of samples to row sums, and the
-/// column pass takes the ring of row sums to outputs.
+/// What a warp of separable.cu computes: the row pass makes row sums of a step of samples, and the
+/// column pass makes outputs of the ring of row sums.
 ///
-/// A lane keeps a window of samples (row sums) in registers, in fours, and adds four taps after the
-/// other. The window goes round, so a chunk of four taps is compiled once for each of its places.
+/// A lane keeps a window of samples, or of row sums, in registers, in fours, and adds a chunk of
+/// four taps at a time. The window is a ring, so a chunk is compiled once for each place in it.
 #pragma once
 
 #include "kernels/backend/launch.hpp"
@@ -15,10 +15,10 @@ namespace convfilt::CONVFILT_BACKEND::separable {
 
 using namespace convfilt::separable;
 
-/// In the row pass a lane has sixteen neighbours of two rows that lie four apart: a weight that it
-/// reads serves both.
+/// In the row pass a lane has sixteen neighbours in each of two rows that lie four apart, so that
+/// each weight that it reads serves both.
 constexpr int kLaneColumns = 16, kLaneRows = 2;
-/// Fours of samples that one tap of sixteen neighbours touches, however it is shifted.
+/// Fours of samples that one tap of sixteen neighbours touches at most, however it is shifted.
 constexpr int kWindow = 5;
 
 template <class Work>
@@ -26,8 +26,9 @@ using LaneSums = Work[kLaneRows][kLaneColumns];
 template <class Work>
 using RowWindow = Four<Work>[kLaneRows][kWindow];
 
-/// Adds four taps, whose place in the window is that of chunk kFirst; it repeats after five chunks.
-/// With kGuarded only taps first..last-1 are added. `apart`: words between a lane's rows.
+/// Adds the four taps of chunk number kFirst. Chunks that are five apart have the same places in
+/// the window. With kGuarded only taps first..last-1 are added. `apart` is the number of words
+/// between a lane's rows.
 template <int kChannels, int kFirst, bool kGuarded, class Work>
 CONVFILT_DEVICE inline void row_chunk(SharedWords samples, int apart, const Four<Work>& weights,
                                       int first, int last, RowWindow<Work>& window,
@@ -36,7 +37,7 @@ CONVFILT_DEVICE inline void row_chunk(SharedWords samples, int apart, const Four
   for (int t = 0; t < 4; ++t) {
     constexpr int kBehind = kLaneColumns - 1;
     const int tap = 4 * kFirst + t;
-    // A tap needs at most one four that the tap before it did not.
+    // A tap needs at most one four that the tap before it did not need.
     const int needed = (tap * kChannels + kBehind) / 4;
     if (needed != ((tap - 1) * kChannels + kBehind) / 4) {
       CONVFILT_UNROLL(kLaneRows)
@@ -70,11 +71,11 @@ CONVFILT_DEVICE inline void start_window(SharedWords samples, int apart, RowWind
   }
 }
 
-/// A place in a row, and the taps that are left.
+/// A place in a row and in its weights, in words, and the number of taps that are left.
 struct RowPlace {
   int sample, weight, left;
 
-  /// Moves on behind a chunk; tells whether another whole one follows.
+  /// Moves on behind a chunk, and tells whether another whole one follows.
   template <int kChannels>
   CONVFILT_DEVICE bool next() {
     sample += 4 * kChannels;
@@ -84,7 +85,8 @@ struct RowPlace {
   }
 };
 
-/// The chains of multiply-adds of a lane's row sums. The first tap skipped lies at `samples`.
+/// Computes a lane's row sums, each of which is a chain of multiply-adds. `samples` and `weights`
+/// begin `skip` taps before the first tap.
 template <int kChannels, class Work>
 CONVFILT_DEVICE inline void row_taps(SharedWords samples, int apart, SharedWords weights, int skip,
                                      int width, LaneSums<Work>& sums) {
@@ -129,8 +131,8 @@ CONVFILT_DEVICE inline void row_taps(int channels, SharedWords samples, int apar
   }
 }
 
-/// A warp's part of a step of a term's row sums: eight rows of a strip. A lane's two times sixteen
-/// neighbours lie so that the lanes of a quarter warp read from different banks.
+/// Computes a warp's part of a step of a term's row sums, which is eight rows of a strip. A lane's
+/// two times sixteen neighbours lie so that the lanes of a quarter warp read from different banks.
 template <class T>
 CONVFILT_DEVICE inline void row_pass(const Shape& s, const KernelMask<T>& mask, int term,
                                      int channels, SharedWords weights, SharedWords in_rows,
@@ -153,7 +155,7 @@ CONVFILT_DEVICE inline void row_pass(const Shape& s, const KernelMask<T>& mask, 
       CONVFILT_UNROLL(4)
       for (int k = 0; k < 4; ++k) {
         if constexpr (std::is_same_v<Work, float>) {
-          four.samples[k] = sums[r][n + k];  // one_kernel_takes(): its finish changes nothing
+          four.samples[k] = sums[r][n + k];  // a finish changes nothing: one_kernel_takes()
         } else {
           MidOf<T> row_sum;
           finish(mask.row_finish[term], sums[r][n + k], row_sum);
@@ -168,8 +170,8 @@ CONVFILT_DEVICE inline void row_pass(const Shape& s, const KernelMask<T>& mask, 
 template <class Work>
 using ColumnSums = Work[kWarpRows][4];
 
-/// Adds four taps of four columns. Their rows stand from row 4 * kFirst on in a window that repeats
-/// after 12 rows, of which the last four are loaded here. With kGuarded the taps below `skip` are
+/// Adds four taps of four columns. The window is a ring of 12 rows. The taps' rows begin at its row
+/// 4 * kFirst, and the last four of them are loaded here. With kGuarded the taps below `skip` are
 /// left out.
 template <int kFirst, bool kGuarded, class Work>
 CONVFILT_DEVICE inline void column_chunk(SharedWords row_sums, const Four<Work>& weights, int skip,
@@ -189,8 +191,8 @@ CONVFILT_DEVICE inline void column_chunk(SharedWords row_sums, const Four<Work>&
   }
 }
 
-/// A place in the ring of row sums, in words, of which the ring has `end`, a multiple of four rows;
-/// and the weights and taps that are left.
+/// A place in the ring of row sums, in words, the end of the ring, the place in the weights, and
+/// the number of taps that are left. The ring has a multiple of four rows.
 struct ColumnPlace {
   int row_sum, end;
   int weight, taps;
@@ -199,7 +201,7 @@ struct ColumnPlace {
     row_sum += 4 * kRowSumPitch;
     if (row_sum == end) row_sum = 0;
   }
-  /// Moves on behind a chunk; tells whether another one follows.
+  /// Moves on behind a chunk, and tells whether another one follows.
   CONVFILT_DEVICE bool next() {
     next_rows();
     weight += 4;
@@ -208,8 +210,8 @@ struct ColumnPlace {
   }
 };
 
-/// The chains of multiply-adds of eight rows of four columns, from the place of the first tap
-/// skipped on.
+/// Computes the column pass's sums of eight rows of four columns, each of which is a chain of
+/// multiply-adds. `place` lies `skip` taps before the first tap.
 template <class Work>
 CONVFILT_DEVICE inline void column_taps(SharedWords row_sums, SharedWords weights,
                                         ColumnPlace place, int skip, ColumnSums<Work>& sums) {
@@ -234,7 +236,7 @@ CONVFILT_DEVICE inline void column_taps(SharedWords row_sums, SharedWords weight
   }
 }
 
-/// Four finished samples, in the bits of one to four words.
+/// Four finished samples, which fill one to four words.
 template <class T>
 struct alignas(4 * sizeof(T)) Finished {
   T samples[4];
@@ -247,14 +249,14 @@ CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&s
   for (int k = 0; k < 4; ++k) {
 #ifdef __CUDA_ARCH__
     if constexpr (std::is_same_v<T, float>) {
-      // Every NaN that a GPU's multiply-add gives is 0x7fffffff, which lies above the bits of all
-      // numbers; the bits of negative numbers lie below, as integers.
+      // Every NaN that a GPU's multiply-add gives is 0x7fffffff. As an integer it is above the bits
+      // of all numbers, and those of negative numbers are below 0.
       ends.samples[k] =
           __int_as_float(min(__float_as_int(multiply_add(sums[k], f.scale, f.offset)), 0x7fc00000));
       continue;
     } else if constexpr (std::is_same_v<T, std::uint16_t>) {
-      // Beside 2^23 a float has no place for fractions: it is rounded half to even. NaN ends as 0,
-      // because fmaxf() takes its other argument.
+      // Floats from 2^23 on have no bits for fractions, so the addition rounds half to even. NaN
+      // ends as 0, because fmaxf() takes its other argument.
       const float value = multiply_add(sums[k], f.scale, f.offset);
       ends.samples[k] = T(__float_as_uint(fminf(fmaxf(value, 0.0f), 65535.0f) + 8388608.0f));
       continue;
@@ -265,8 +267,9 @@ CONVFILT_DEVICE inline Finished<T> finished(const FinishOf<T>& f, const Work (&s
   return ends;
 }
 
-/// A warp's part of a step of outputs: eight rows of a strip, four columns a lane. The step's first
-/// row of row sums is row `row` of the ring; (x, y) is the step's first output.
+/// Computes a warp's part of a step of outputs: eight rows of a strip, four columns a lane. The
+/// first row of row sums that the step needs is row `row` of the ring. (x, y) is the step's first
+/// output.
 template <class T>
 CONVFILT_DEVICE inline void column_pass(const Shape& s, const KernelMask<T>& mask, int terms,
                                         SharedWords weights, SharedWords row_sums, int row,

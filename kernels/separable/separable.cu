@@ -30,7 +30,8 @@
 namespace convfilt::CONVFILT_BACKEND::separable {
 namespace {
 
-/// With kSum the mask may have several terms: a loop over a single one costs 5 % (H200).
+/// With kSum the mask may have several terms. Masks of one term have a kernel of their own, because
+/// the loop over terms would cost them 5 % (H200).
 template <class T, bool kSum>
 __global__ void __launch_bounds__(kMostWarps * 32)
     separable_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost, Border border, int channels,
@@ -81,7 +82,7 @@ __global__ void __launch_bounds__(kMostWarps * 32)
     slot = 0;
     ++round;
   };
-  // Waits until this thread's copies of the next step are there; a barrier follows.
+  // Waits until this thread's copies of the next step are there. A barrier must follow.
   const auto finish_own = [&] {
     if (s.slots == 1) {
       finish_copies<0>();
@@ -89,7 +90,7 @@ __global__ void __launch_bounds__(kMostWarps * 32)
       finish_copies<1>();
     }
   };
-  // Waits, behind that barrier, until the rows are there that the device copies.
+  // Waits, after that barrier, until the rows that the device copies on its own are there.
   const auto await_rows = [&] {
     if (s.row_copies) await(words, 2 * slot, round);
   };
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(kMostWarps * 32)
       await_rows();
     }
 
-    // Compute a step of row sums. What they were computed from may then be loaded over.
+    // Compute a step of row sums. Their samples may be overwritten behind the next barrier.
     const int in_rows = s.in_rows + (kConverts ? 0 : slot * step_rows * s.in_pitch);
     CONVFILT_UNROLL(1)
     for (int term = 0; term < terms; ++term) {
@@ -131,7 +132,8 @@ __global__ void __launch_bounds__(kMostWarps * 32)
     }
     next_slot();
 
-    // Compute the outputs whose last row sums these are. The first of theirs are the oldest.
+    // Compute the outputs whose last row sums these are. Their first ones are the oldest in the
+    // ring.
     next = next + 1 == s.ring ? 0 : next + 1;
     const int row = (step - s.first_steps()) * step_rows;
     if (row >= 0) {
@@ -141,7 +143,8 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   }
 }
 
-/// Whether one kernel gives the bytes of two passes. Its row pass does not finish float sums.
+/// Whether one kernel gives the same bytes as two passes, although it does not finish float sums of
+/// the row pass.
 template <class T>
 bool one_kernel_takes(const SeparableMask<T>& mask) {
   if (mask.width() > kMostTaps || mask.height() > kMostTaps) return false;
@@ -156,7 +159,7 @@ bool one_kernel_takes(const SeparableMask<T>& mask) {
   return true;
 }
 
-/// The mask as the kernel takes it, with the first tap where a whole picture has it.
+/// The mask as the kernel takes it. dx and dy are those of a whole picture.
 template <class T>
 KernelMask<T> kernel_mask(const SeparableMask<T>& mask) {
   KernelMask<T> m;
@@ -178,7 +181,7 @@ auto kernel_for(const KernelMask<T>& mask) {
   return mask.terms > 1 ? separable_kernel<T, true> : separable_kernel<T, false>;
 }
 
-/// The block's shape, without what best_shape() leaves open.
+/// The block's shape, without block_rows and row_copies.
 template <class T>
 Shape shape_for(const KernelMask<T>& mask, int dx, int channels, const SharedLimits& shared) {
   return best_shape(mask.width, mask.height, mask.terms, dx, channels, sizeof(T), shared.block,
@@ -193,8 +196,8 @@ bool block_fits(const KernelMask<T>& mask, int channels, const SharedLimits& sha
   return true;
 }
 
-/// Rows of outputs of a block, for a plane of so many samples. A row of row sums that a block
-/// computes above its own costs the row pass's share of a row.
+/// Rows of outputs of a block, for a plane of width x height samples. Each row of row sums that a
+/// block computes above its own costs the row pass's share of a row.
 template <class T>
 int block_rows_for(const Shape& s, const KernelMask<T>& mask, int width, int height) {
   const int at_once = blocks_at_once(kernel_for(mask), dim3(32, s.warps()), s.words * 4);

@@ -11,13 +11,13 @@
 
 namespace convfilt::separable {
 
-constexpr int kStripColumns = 128;  ///< of a warp's strip: four of each lane
-constexpr int kWarpRows = 8;        ///< outputs that a warp computes together, below each other
-constexpr int kMostTaps = 129;      ///< of a row or column
-constexpr int kMostChannels = 4;    ///< side by side; a picture with more is filtered as planes
-constexpr int kMostWarps = 16;      ///< of a block
-/// Words from one row of row sums to the next: sixteen bytes more than a strip has, an odd
-/// multiple, so that four rows of sixteen bytes lie in different banks.
+constexpr int kStripColumns = 128;  ///< columns of a warp's strip, four for each lane
+constexpr int kWarpRows = 8;        ///< rows of outputs that a warp computes together
+constexpr int kMostTaps = 129;      ///< taps of a row or column
+constexpr int kMostChannels = 4;    ///< side by side; with more, a picture is filtered as planes
+constexpr int kMostWarps = 16;      ///< warps of a block
+/// Words from one row of row sums to the next. It is an odd multiple of sixteen bytes, one more
+/// than a strip has, so that sixteen bytes of each of four rows lie in different banks.
 constexpr int kRowSumPitch = kStripColumns + 4;
 
 /// The mask as the kernel takes it, by value.
@@ -31,26 +31,26 @@ struct KernelMask {
   SumOf<T> column[kMostTerms][kMostTaps];
 };
 
-/// A block has `across` strips of kStripColumns samples, each filtered by `down` warps. It takes a
-/// step of step_rows() rows between two barriers. Places and pitches are in words.
+/// A block has `across` strips of kStripColumns samples, each of which `down` warps filter. Between
+/// two barriers it takes a step of step_rows() rows. Places and pitches are in words.
 struct Shape {
   int across = 1, down = 1;
-  int slots = 1;               ///< steps of input that are on their way or in use
-  int skip_x = 0, skip_y = 0;  ///< taps before the first one that make its place a multiple of four
-  int lead = 0;                ///< samples between the first one loaded and the first tap skipped
-  int in_columns = 0, in_pitch = 0;  ///< samples loaded of a row, and the pitch of such rows
+  int slots = 1;                     ///< steps of input that are kept: in use or being copied
+  int skip_x = 0, skip_y = 0;        ///< taps of weight 0 before the first one, which align fours
+  int lead = 0;                      ///< samples from the first one loaded to the first tap skipped
+  int in_columns = 0, in_pitch = 0;  ///< samples loaded of a row, and its pitch
   int ring = 0;                      ///< steps of row sums that are kept
-  int row_weights = 0, column_weights = 0, in_rows = 0, row_sums = 0;  ///< where they lie
+  int row_weights = 0, column_weights = 0, in_rows = 0, row_sums = 0;  ///< their places
   int row_pitch = 0, column_pitch = 0, row_sum_pitch = 0;              ///< from term to term
-  int loaded = 0, loaded_pitch = 0;  ///< where rows arrive, and their pitch: for floats `in_rows`
-  int words = 0;                     ///< of the whole block
-  int block_rows = 0;                ///< of outputs, a multiple of step_rows()
+  int loaded = 0, loaded_pitch = 0;  ///< where rows arrive: for floats at in_rows
+  int words = 0;                     ///< words of the whole block
+  int block_rows = 0;                ///< rows of outputs, a multiple of step_rows()
   bool row_copies = false;           ///< whether the device copies rows on its own
 
   CONVFILT_HD int warps() const { return across * down; }
-  /// Rows of row sums, and of outputs, between two barriers.
+  /// The rows of row sums, and of outputs, that a step computes.
   CONVFILT_HD int step_rows() const { return down * kWarpRows; }
-  /// Steps that give row sums alone, before the first outputs.
+  /// The number of steps before the first outputs, which give row sums alone.
   CONVFILT_HD int first_steps() const { return ring - 1; }
 };
 
@@ -59,7 +59,7 @@ CONVFILT_HD constexpr int low_bits(int i, int n) {
   return i & (n - 1);
 }
 
-/// The shape of a block for samples of so many bytes, without its block_rows and row_copies.
+/// The shape of a block for samples of sample_bytes bytes, without its block_rows and row_copies.
 inline Shape shape_of(int width, int height, int terms, int dx, int channels, int sample_bytes,
                       int across, int down, int slots) {
   Shape s;
@@ -75,7 +75,8 @@ inline Shape shape_of(int width, int height, int terms, int dx, int channels, in
   s.in_pitch = (s.in_columns / 4 | 1) * 4;
   s.skip_y = low_bits(-height, 4);
   s.ring = ceil_div(s.skip_y + height - 1, s.step_rows()) + 1;
-  // The counters of what arrives stand first. Four weights more are read than used.
+  // The counters of arrivals come first. The lists of weights are four longer, since four more are
+  // read than used.
   s.row_weights = ceil_div(2 * slots, 4) * 4;
   s.row_pitch = (s.skip_x + width + 3) / 4 * 4 + 4;
   s.column_pitch = s.skip_y + height + 4;
@@ -84,7 +85,8 @@ inline Shape shape_of(int width, int height, int terms, int dx, int channels, in
   s.in_rows = s.column_weights + terms * s.column_pitch;
   s.loaded = s.in_rows;
   s.loaded_pitch = s.in_pitch;
-  // Samples smaller than a word are converted: the step in use lies apart from those that arrive.
+  // Samples smaller than a word are converted, so the step in use lies apart from those that
+  // arrive.
   const bool converts = sample_bytes < 4;
   if (converts) {
     s.loaded += s.step_rows() * s.in_pitch;
@@ -95,14 +97,14 @@ inline Shape shape_of(int width, int height, int terms, int dx, int channels, in
   return s;
 }
 
-/// The shape of which most warps fit an SM. Among equals the first one is taken, which was the
-/// fastest on an H200 for 9 to 63 taps: wide blocks of few rows load the fewest samples twice, high
-/// ones share a ring.
+/// The shape of which most warps fit an SM. The first among equals is taken, since this order was
+/// the fastest on an H200 for 9 to 63 taps. Wide blocks of few rows load the fewest samples twice,
+/// and high blocks share a ring.
 inline Shape best_shape(int width, int height, int terms, int dx, int channels, int sample_bytes,
                         int block_limit, int limit) {
   constexpr Sides kShapes[] = {{4, 2}, {2, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 4}, {1, 2}, {1, 1}};
   constexpr int kEnoughWarps = 16;      // what an SM's registers hold
-  constexpr int kReservedBytes = 1024;  // of shared memory, for each block
+  constexpr int kReservedBytes = 1024;  // shared memory that the device reserves for each block
   const bool converts = sample_bytes < 4;
   Shape best;
   int most = -1;

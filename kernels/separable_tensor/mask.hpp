@@ -14,12 +14,12 @@
 
 namespace convfilt::separable_tensor {
 
-constexpr int kSlice = 16;  ///< neighbouring samples along a row or column that a product takes
+constexpr int kSlice = 16;  ///< places along a row or column that a product takes
 constexpr int kMostSlices = 9;
 constexpr int kMostTaps = kSlice * (kMostSlices - 1) + 1;
 
-/// The most slices that a kernel takes. Three channels are told apart in shared memory, which has
-/// room for fewer; with several terms registers hold fewer.
+/// The most slices that a kernel takes. Three channels are split in shared memory, which has room
+/// for fewer slices. With several terms, registers hold fewer.
 constexpr int most_slices(int channels, int terms) {
   if (terms == 1) return channels == 1 ? kMostSlices : 5;
   return channels == 1 && terms == 2 ? 5 : 3;
@@ -32,8 +32,8 @@ constexpr int slices_of(int mask_width, int mask_height, int dx) {
 }
 
 /// An end of 8-bit sums by one multiplication, for odd divisors, which leave no ties. A sum that
-/// began at offset and half is multiplied by almost 2^(32 + shift) / divisor, and the upper 32 bits
-/// are shifted.
+/// began at start_of() is multiplied by 2^(32 + shift) / divisor, rounded up, and the upper 32 bits
+/// of the product are shifted.
 struct OddQuotient {
   std::int32_t magic = 0;
   std::uint32_t shift = 0;
@@ -47,9 +47,9 @@ struct OddQuotient {
   }
 };
 
-/// From a finish for samples of 0..255 whose divisor is odd and above 1. The end does not saturate:
-/// quotients above 255 may err, but stay above 255. (n * error < 2^(32 + shift) holds, since the
-/// error is below the divisor, as in finish.hpp.)
+/// Makes the end from a finish for samples of 0..255 whose divisor is odd and above 1. The end does
+/// not saturate: quotients above 255 may err, but stay above 255. (n * error < 2^(32 + shift)
+/// holds, since the error is below the divisor, as in finish.hpp.)
 inline OddQuotient odd_quotient(const IntegerFinish& finish) {
   OddQuotient end;
   const std::uint64_t divisor = finish.divisor;
@@ -58,12 +58,12 @@ inline OddQuotient odd_quotient(const IntegerFinish& finish) {
   return end;
 }
 
-/// How the sums of the column pass end: by a shift, as an odd quotient, or as IntegerFinish does
-/// it.
+/// How the sums of the column pass end: by HalfToEven's shift, by OddQuotient, or as IntegerFinish
+/// ends them.
 enum class ColumnEnd { shift, odd, any };
 
-/// How the sums of the row pass end: times scale, plus start, in wrapping integers. The upper 16
-/// bits of that are the row sum.
+/// How the sums of the row pass end. The upper 16 bits of sum * scale + start, in wrapping
+/// integers, are the row sum.
 struct RowEnd {
   std::uint32_t scale = 1, start = 0;
 
@@ -72,8 +72,8 @@ struct RowEnd {
   }
 };
 
-/// Four row sums as operands of the column pass: their lower bytes, and the upper ones, which have
-/// the sign. They are made of two pairs of ended sums.
+/// Four row sums as operands of the column pass: a word of their lower bytes, and one of the upper
+/// bytes, which have the sign. They are made of two pairs of ended sums.
 struct FourRowSums {
   std::uint32_t low, high;
 };
@@ -84,8 +84,9 @@ CONVFILT_HD inline FourRowSums four_row_sums(std::uint32_t first_pair, std::uint
   return {pick_bytes(first_pair, second_pair, 0x5410), pick_bytes(first_pair, second_pair, 0x7632)};
 }
 
-/// Makes room in a lane's sums for the next digit: times 256, plus start. Separate sums of each
-/// digit would need more registers, and an SM would have room for fewer blocks.
+/// Makes room in a lane's sums for the next digit: multiplies them by 256 and adds `start`.
+/// Separate sums for each digit would need more registers, and an SM would have room for fewer
+/// blocks.
 template <int kCount>
 CONVFILT_HD inline void next_digit(std::int32_t (&sums)[kCount], std::uint32_t start = 0) {
   for (std::int32_t& sum : sums) sum = std::int32_t(std::uint32_t(sum) * 256 + start);
@@ -93,9 +94,9 @@ CONVFILT_HD inline void next_digit(std::int32_t (&sums)[kCount], std::uint32_t s
 
 /// How the sums of both passes end.
 struct Ends {
-  RowEnd rows[kMostTerms];  ///< of each term
+  RowEnd rows[kMostTerms];  ///< one for each term
   ColumnEnd column_end = ColumnEnd::any;
-  std::uint32_t column_start = 0;  ///< what sums of the column pass begin at
+  std::uint32_t column_start = 0;  ///< what the column pass's sums begin at
   HalfToEven shift;
   OddQuotient odd;
   IntegerFinish any;
@@ -115,7 +116,7 @@ CONVFILT_HD inline void with_column_end(const Ends& ends, F&& f) {
 /// The mask as the kernel takes it, by value.
 struct KernelMask {
   int width = 0, height = 0;
-  int dx = 0, dy = 0;  ///< output (x, y) begins with in(x + dx, y + dy), in pixels
+  int dx = 0, dy = 0;  ///< output (x, y) begins with in(x + dx, y + dy); in pixels
   Ends ends;
   int terms = 0;
   std::int16_t rows[kMostTerms][kMostTaps] = {}, columns[kMostTerms][kMostTaps] = {};
@@ -134,7 +135,7 @@ inline SumRange sum_range(const std::vector<std::int32_t>& weights, int lowest, 
   return range;
 }
 
-/// Whether the row pass saturates no sum. The choice of bits in contract/separable.hpp sees to it.
+/// Whether the row pass saturates no sum. contract/separable.cpp chooses bits so that this holds.
 inline bool rows_fit(const SeparableMask<std::uint8_t>& mask) {
   return std::all_of(mask.terms.begin(), mask.terms.end(), [](const auto& term) {
     const SumRange range = sum_range(term.row.weights, 0, 255);
@@ -145,7 +146,7 @@ inline bool rows_fit(const SeparableMask<std::uint8_t>& mask) {
 
 inline Ends ends_of(const SeparableMask<std::uint8_t>& mask) {
   Ends ends;
-  SumRange range;  // of all terms' columns together
+  SumRange range;  // for all terms' columns together
   RowEnd* end = ends.rows;
   for (const auto& [row, column] : mask.terms) {
     const HalfToEven row_end = half_to_even(row.finish);
@@ -188,7 +189,7 @@ inline KernelMask kernel_mask(const SeparableMask<std::uint8_t>& mask) {
   return m;
 }
 
-/// Digits of base 256 that the kernel takes the weights of all rows and columns in.
+/// The number of digits of base 256 in which the kernel takes the weights of all rows and columns.
 inline int digits_of(const SeparableMask<std::uint8_t>& mask) {
   const auto fits = [](const std::vector<std::int32_t>& weights) {
     return std::all_of(weights.begin(), weights.end(),

@@ -1,9 +1,10 @@
-/// What a warp of separable_tensor.cu computes: 16 rows of one slice of 16 columns after the other,
-/// first along the rows, then, with the slices of 16 rows above that it keeps, along the columns.
+/// What a warp of separable_tensor.cu computes. It takes 16 rows of its slices of 16 columns at a
+/// time, first along the rows. Then it takes them along the columns, together with the slices of
+/// rows above, whose row sums it keeps.
 ///
-/// Both passes multiply with a banded matrix, whose row i is output i of 16 neighbours: the weights
-/// of the mask's row or column, from tap 0 at place lag(i) on. Slices of 16 places follow each
-/// other; of the other matrix a lane's word holds four places.
+/// Both passes multiply by a banded matrix, whose row i stands for output i of 16 neighbours. It
+/// holds the weights of the mask's row or column, with tap 0 at place lag(i). Places follow each
+/// other in slices of 16. A lane's word of the other factor holds four places.
 ///
 ///     places   0 ........ 15  16 ....... 31  32 ....... 47      31 taps, 3 slices
 ///     output 0   wwwwwwwwwwwwwwwwwwwwwwwwwwwwwww . . . . . .
@@ -19,8 +20,8 @@ namespace convfilt::CONVFILT_BACKEND::separable_tensor {
 
 using namespace convfilt::separable_tensor;
 
-/// Which four places of a slice a lane's word holds: neighbours along a row; along a column two of
-/// the upper eight and two of the lower, as the row pass leaves them.
+/// Which four places of a slice a lane's word holds. Along a row they are neighbours. Along a
+/// column they are two of the upper eight and two of the lower eight, as the row pass leaves them.
 enum class WordOrder { neighbours, two_and_two };
 
 template <WordOrder order>
@@ -29,8 +30,8 @@ CONVFILT_DEVICE inline int place_of(int t, int byte) {
   return 2 * t + byte % 2 + byte / 2 * 8;
 }
 
-/// A lane's part of a banded matrix: rows g and g + 8 of each slice, for each digit of base 256
-/// from the lowest on. The top digit is signed.
+/// A lane's part of a banded matrix: its words of rows g and g + 8 in each slice, for each digit of
+/// base 256. The lowest digit comes first, and the top digit is signed.
 template <int kDigits, int kSlices>
 struct BandedMatrix {
   std::uint32_t words[kDigits][2 * kSlices];
@@ -46,8 +47,8 @@ CONVFILT_DEVICE inline void split_digits(const std::uint32_t (&weights)[4],
   if constexpr (kDigits == 2) words[1] = pick_bytes(first, second, 0x7632);
 }
 
-/// Makes a lane's part from row `line` of the weights in shared memory. `lags`: the places before
-/// tap 0 in rows g and g + 8.
+/// Makes a lane's part from row `line` of the weights in shared memory. `lags` are the numbers of
+/// places before tap 0 in rows g and g + 8.
 template <WordOrder order, int kDigits, int kSlices, class Weights>
 CONVFILT_DEVICE inline BandedMatrix<kDigits, kSlices> banded_matrix(Weights& weights, int line,
                                                                     int taps,
@@ -70,7 +71,7 @@ CONVFILT_DEVICE inline BandedMatrix<kDigits, kSlices> banded_matrix(Weights& wei
   return matrix;
 }
 
-/// sums += one digit of the matrix times the words of all slices.
+/// Adds the products of one digit of the matrix and the words of all slices to the sums.
 template <class A, class B, int kDigits, int kSlices>
 CONVFILT_DEVICE inline void add_slices(std::int32_t (&sums)[4],
                                        const BandedMatrix<kDigits, kSlices>& matrix, int digit,
@@ -90,16 +91,16 @@ CONVFILT_DEVICE inline void add_slices(std::int32_t (&sums)[4],
   }
 }
 
-constexpr int kHalves = 2;  ///< of a slice, 8 rows or columns each: a product's narrow side
+constexpr int kHalves = 2;  ///< halves of a slice; 8 rows or columns are a product's narrow side
 
-/// The column that row g of a half of a row pass's matrix stands for. They are chosen so that after
-/// the column pass a lane has four neighbouring outputs: columns 2t and 2t + 1 of the first half
-/// are 4t and 4t + 1, those of the second half 4t + 2 and 4t + 3.
+/// The column that row g of a half of a row pass's matrix stands for. The order gives a lane four
+/// neighbouring outputs after the column pass: columns 2t and 2t + 1 of the first half are 4t and
+/// 4t + 1, and those of the second half are 4t + 2 and 4t + 3.
 CONVFILT_DEVICE inline int column_of(int g, int half) {
   return g / 2 * 4 + g % 2 + 2 * half;
 }
 
-/// Makes room for the row sums of a slice of rows, which takes the last place.
+/// Makes room for the row sums of the next slice of rows, which take the last place.
 template <int kColumnSlices, int kTerms, int kSlices>
 CONVFILT_DEVICE inline void move_down(
     FourRowSums (&row_sums)[kColumnSlices][kHalves][kTerms][kSlices]) {
@@ -111,8 +112,8 @@ CONVFILT_DEVICE inline void move_down(
   }
 }
 
-/// Multiplies the words from slice `side` of columns on. The row sums go to slice `slot` of both
-/// halves of the columns, for one term.
+/// Computes one term's row sums of a slice of rows from the words of slice `side` of columns and
+/// those behind it. They go to slice `slot` in both halves of the columns.
 template <int kDigits, int kSlices, int kTerms, int kColumns>
 CONVFILT_DEVICE inline void row_pass(const BandedMatrix<kDigits, kSlices>& matrix, const Ends& ends,
                                      const std::uint32_t (&words)[kHalves][kColumns], int side,
@@ -145,9 +146,9 @@ CONVFILT_DEVICE inline void row_pass(const BandedMatrix<kDigits, kSlices>& matri
   }
 }
 
-/// Gives the sums of columns 2t and 2t + 1 of rows g and g + 8, which begin at the end's start. It
-/// multiplies the row sums of all terms and slices of rows, for one half of a slice of columns; the
-/// lowest slice is in `slot`.
+/// Computes the sums of columns 2t and 2t + 1 in rows g and g + 8, for one half of a slice of
+/// columns. The sums begin at the end's `start`. They are products of the row sums of all terms and
+/// slices of rows, of which the lowest slice is in `slot`.
 template <int kDigits, int kSlices, int kTerms>
 CONVFILT_DEVICE inline void column_pass(const BandedMatrix<kDigits, kSlices> (&matrices)[kTerms],
                                         std::uint32_t start,
@@ -184,12 +185,12 @@ CONVFILT_DEVICE inline void column_pass(const BandedMatrix<kDigits, kSlices> (&m
   }
 }
 
-/// A lane's sums of a warp's slices of columns, by half of the slice.
+/// A lane's sums by slice of columns and by half of the slice.
 template <int kColumnSlices>
 using ColumnSums = std::int32_t[kColumnSlices][kHalves][4];
 
-/// Ends the sums one by one, to words of four neighbouring outputs of rows g and g + 8 of each
-/// slice of columns.
+/// Ends the sums one by one. For each slice of columns it makes a word of four neighbouring outputs
+/// in row g, and one in row g + 8.
 template <int kColumnSlices, class End>
 CONVFILT_DEVICE inline void end_by(const ColumnSums<kColumnSlices>& sums,
                                    std::uint32_t (&words)[2][kColumnSlices], End end) {

@@ -2,9 +2,9 @@
 // pictures. Row sums never leave the registers.
 //
 //   A block walks down a strip of columns, a slice of 16 rows a step. The row pass multiplies a
-//   banded matrix of row weights with the samples as they lie in memory. Every lane ends up with
-//   four rows of one column of its sums, which is what the column pass multiplies with a banded
-//   matrix of column weights.
+//   banded matrix of row weights by the samples as they lie in memory. Every lane ends up with four
+//   rows of one column of its sums. The column pass takes just these as its operand, and multiplies
+//   a banded matrix of column weights by them.
 //
 //      16 rows  +--------+      row sums, 16 bits,      16 rows of outputs:
 //      of       | ====== | -->  of the last slices  --> banded matrix x
@@ -32,14 +32,14 @@ namespace {
 
 using std::uint32_t, std::uint8_t;
 
-/// Blocks whose registers an SM shall have room for.
+/// The number of blocks whose registers an SM must hold.
 constexpr int blocks_an_sm(int channels, int slices, int terms) {
   if (slices > 5) return 2;
   if (terms > 1) return slices * terms * channels > 6 ? 2 : 3;
   return slices == 5 && channels > 1 ? 3 : 4;
 }
 
-/// kSlices cover the taps along either axis, kDigits hold the weights of rows and columns.
+/// kSlices slices cover the taps along either axis, and kDigits digits hold the weights.
 template <int kChannels, int kSlices, int kDigits, int kTerms>
 __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTerms))
     separable_tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out, uint8_t ghost,
@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
                            pixel_chunks, ceil_div(in_slice + columns + mask.width - 1, kSlice));
   const Share share = own_share();
   const Sink sink = sink_of<kChannels>(out, tile_x, tile_y, end_y, share);
-  // The first slices give row sums, but no outputs.
+  // The first slices give row sums but no outputs.
   const int steps = kSlices - 1 + ceil_div(end_y - tile_y, kSlice);
   const int turns = ceil_div(steps, kPerTurn);
 
@@ -117,8 +117,8 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
   const int word = in_slice / 4 + threadIdx.y * B::kAcross * 4 + t;
   FourRowSums row_sums[B::kColumnSlices][kHalves][kTerms][kSlices] = {};
   for (int turn = 0; turn <= turns + 1; ++turn) {
-    // Load rows ahead, store the outputs of the last turn, and make ready the rows that have
-    // arrived.
+    // Load rows ahead, store the outputs of the last turn, and split the channels and fill in the
+    // ghost cells of the rows that have arrived.
     finish_copies<kAhead - 1>();
     __syncthreads();
     if (turn + kAhead < turns) load_turn(turn + kAhead);
@@ -153,8 +153,8 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
     }
     if (turn == 0) continue;
 
-    // Compute the row pass of one slice of rows after the other. Its row sums take the place of the
-    // uppermost slice's. Compute the column pass once there are slices enough.
+    // Compute the row pass of each slice of rows. Its row sums replace those of the uppermost
+    // slice. Compute the column pass as soon as there are enough slices.
     CONVFILT_UNROLL(kPerTurn)
     for (int in_turn = 0; in_turn < kPerTurn; ++in_turn) {
       const int step = (turn - 1) * kPerTurn + in_turn;
@@ -201,8 +201,8 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kChannels, kSlices, kTe
   }
 }
 
-/// Calls f, as a constant, with the slices of the kernel for so many: as many, or the next more
-/// that a kernel is compiled for.
+/// Calls f with the slices, as a constant, of the smallest compiled kernel that has at least that
+/// many.
 template <int kTerms, class F>
 auto with_slices(int slices, F f) {
   if constexpr (kTerms == 1) {
@@ -213,7 +213,7 @@ auto with_slices(int slices, F f) {
   return f(std::integral_constant<int, 5>());
 }
 
-/// Calls f with the terms as a constant.
+/// Calls f with the number of terms as a constant.
 template <class F>
 auto with_terms(int terms, F f) {
   if (terms == 1) return f(std::integral_constant<int, 1>());
@@ -221,24 +221,26 @@ auto with_terms(int terms, F f) {
   return f(std::integral_constant<int, kMostTerms>());
 }
 
-/// Slices of pixels that a block reads, from a whole one to its last warp's last one.
+/// The number of slices of pixels that a block reads, from the beginning of a slice to the last
+/// that its last warp reads.
 template <int kChannels, int kTerms>
 int pixel_chunks_of(int slices, int dx) {
   const int compiled = with_slices<kTerms>(slices, [](auto known) { return known(); });
   return kWarps * Block<kChannels, 2>::kAcross - 1 + compiled + ((dx & (kSlice - 1)) >= 4 ? 1 : 0);
 }
 
-/// Blocks for each one that runs at a time. More of them compute more rows above their own twice.
-/// But blocks at the picture's left and right take longer, and with one round all others would wait
-/// for them: 31 taps on 8192x8192 take 3.1 copies of the picture with 1, 2.9 with 3 (H200).
+/// The number of blocks for each one that runs at a time. More blocks compute more rows twice,
+/// since each begins above its own rows. But blocks at the picture's left and right take longer,
+/// and in one round all others would wait for them: 31 taps on 8192x8192 take 3.1 device copies of
+/// the picture with 1 and 2.9 with 3 (H200).
 constexpr int kRounds = 3;
 
-/// Blocks side by side, and the rows of outputs of one.
+/// The number of blocks side by side, and the rows of outputs of each block.
 struct Grid {
   int strips, rows;
 };
 
-/// The blocks of a picture, if `at_once` of them run at a time.
+/// Cuts a picture into blocks, if `at_once` of them run at a time.
 template <int kChannels>
 Grid grid_for(int out_width, int out_height, int at_once) {
   const int strips = ceil_div(out_width, Block<kChannels, 2>::kPixels * kChannels);
@@ -248,7 +250,7 @@ Grid grid_for(int out_width, int out_height, int at_once) {
   return {strips, ceil_div(row_slices, segments) * kSlice};
 }
 
-/// The geometry of a block of so many rows, for pictures of one channel.
+/// The geometry of a block with that many rows, for pictures of one channel.
 template <int kSlices, int kTerms>
 Geometry block_geometry(int pixel_chunks, int rows) {
   using B = Block<1, kSlices>;
@@ -261,7 +263,7 @@ Geometry block_geometry(int pixel_chunks, int rows) {
   g.shared_bytes = sizeof(std::uint32_t) * ((B::kStages * B::kTurnRows + 1) * B::kInWords +
                                             2 * B::kTurnRows * B::kOutWords +
                                             B::kInChunks * kSlice + 2 * kTerms * kMostTaps);
-  // The first slices give no outputs, and a turn is loaded whole.
+  // The first slices give no outputs, and a turn is always loaded whole.
   const int steps = ceil_div(kSlices - 1 + rows / kSlice, B::kPerTurn) * B::kPerTurn;
   g.loads = double(pixel_chunks) * kSlice * steps * kSlice;
   g.loads_per_output = std::to_string(pixel_chunks * kSlice) + " * (rows + " +

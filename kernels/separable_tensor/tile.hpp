@@ -12,34 +12,35 @@ namespace convfilt::CONVFILT_BACKEND::separable_tensor {
 
 using namespace convfilt::separable_tensor;
 
-constexpr int kWarps = 4;  ///< of a block
+constexpr int kWarps = 4;  ///< warps of a block
 constexpr int kThreads = kWarps * kLaneCount;
 constexpr int kThreadsARow = kThreads / kSlice;
 
-/// Words of a row: an odd number of chunks, so that the lanes of 8 neighbouring rows read from
-/// different banks.
+/// Words of a row. It has an odd number of chunks, so that lanes that read 8 neighbouring rows read
+/// from different banks.
 constexpr int row_words(int chunks) {
   return (chunks + 1 - chunks % 2) * 4;
 }
 
-/// The constants of a block, for so many channels side by side and so many slices of taps.
+/// The constants of a block, for kChannels channels side by side and kSlices slices of taps.
 template <int kChannels, int kSlices>
 struct Block {
-  static constexpr int kAcross = kChannels == 1 ? 2 : 1;        ///< slices of a warp side by side
-  static constexpr int kColumnSlices = kAcross * kChannels;     ///< these, of all channels
+  static constexpr int kAcross = kChannels == 1 ? 2 : 1;        ///< a warp's slices side by side
+  static constexpr int kColumnSlices = kAcross * kChannels;     ///< a warp's slices of all channels
   static constexpr int kPixels = kWarps * kAcross * kSlice;     ///< columns of outputs
-  static constexpr int kInChunks = kWarps * kAcross + kSlices;  ///< of one channel
+  static constexpr int kInChunks = kWarps * kAcross + kSlices;  ///< chunks of a channel's row
   static constexpr int kInWords = row_words(kInChunks * kChannels);
   static constexpr int kPlaneWords = kInChunks * 4;
   static constexpr int kOutChunks = kPixels * kChannels / kChunk;
   static constexpr int kOutWords = row_words(kOutChunks);
-  /// Slices of rows between two barriers. Where they are as many as the slices of row sums that are
-  /// kept, the code has a place for each slice, and none is moved.
+  /// Slices of rows that are computed between two barriers, which make a turn. Where they are as
+  /// many as the slices of row sums that are kept, each slice has a place of its own in the
+  /// unrolled code, and none is moved.
   static constexpr int kPerTurn = kChannels == 1 && kSlices <= 3 ? kSlices : 1;
   static constexpr int kTurnRows = kPerTurn * kSlice;
   static constexpr int kAhead = kPerTurn > 1 ? 1 : 2;  ///< turns between load and arrival
-  /// Turns whose rows are kept: those loading, the one that has arrived, and, where channels are
-  /// not split into another tile, the one computed.
+  /// Turns whose rows are kept: those being loaded, the one that has arrived, and, where channels
+  /// are not split into another tile, the one being computed.
   static constexpr int kStages = kAhead + (kChannels == 1 ? 2 : 1);
 };
 
@@ -52,17 +53,17 @@ CONVFILT_DEVICE inline Share own_share() {
   return {int(thread / kThreadsARow), int(thread % kThreadsARow)};
 }
 
-/// Where a block's samples come from. A word has four pixels of one channel.
+/// Where a block's samples come from. A word holds four pixels of one channel.
 struct Source {
   PlaneView<const std::uint8_t> in;  ///< channels side by side
   Border border;
   std::uint8_t ghost;
-  bool aligned;              ///< whether whole chunks can be copied
-  bool across;               ///< and all chunks of a row lie in the picture
-  int first_pixel, first_y;  ///< the block's first sample; pixels in whole slices
-  int pixel_chunks;          ///< slices of pixels that the block's warps read
-  int needed_chunks;         ///< those among them that an output needs
-  int begin, end;  ///< words begin..end-1 of a row lie in the picture and are copied whole
+  bool aligned;                  ///< whether whole chunks can be copied
+  bool across;                   ///< whether, besides, all chunks of a row are inside
+  int first_pixel, first_y;      ///< the block's first sample, at a slice's start
+  int pixel_chunks;              ///< slices of pixels that the warps read
+  int needed_chunks;             ///< the first of them, which outputs need
+  int begin, end;                ///< words begin..end-1 of a row are copied whole from the picture
   int copied_begin, copied_end;  ///< pixels of a row that were copied and may be read from there
 
   /// Where the thread's first chunk would lie in the picture.
@@ -82,8 +83,8 @@ CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in,
       in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
   const int needed = needed_chunks * 4, width = in.width / kChannels - first_pixel;
   const int begin = aligned ? min(needed, max(0, -first_pixel) / 4) : 0;
-  // Three channels are split by whole chunks. The words of a single one are filled in where they
-  // lie, so samples of a word that is filled in may not be read.
+  // Three channels are split by whole chunks. The words of a single channel are filled in where
+  // they lie, so no sample of such a word may be read meanwhile.
   const int whole = kChannels == 1 ? width / 4 : width / kSlice * 4;
   const int end = aligned ? max(begin, min(needed, whole)) : 0;
   const int copied_end =
@@ -93,8 +94,8 @@ CONVFILT_DEVICE inline Source source_of(const PlaneView<const std::uint8_t>& in,
           pixel_chunks, needed_chunks, begin, end,     4 * begin, copied_end};
 }
 
-/// Starts to load a slice of rows that lies in the picture with all its chunks. `at` is where this
-/// thread's first chunk lies.
+/// Starts to load a slice of rows, all chunks of which lie in the picture. This thread's first
+/// chunk begins at `at`.
 template <int kMostChunks, class Tile>
 CONVFILT_DEVICE inline void load_whole_slice(Tile& in_tile, int first_row, const Source& source,
                                              int chunks, const Share& share, std::ptrdiff_t at) {
@@ -105,9 +106,10 @@ CONVFILT_DEVICE inline void load_whole_slice(Tile& in_tile, int first_row, const
   }
 }
 
-/// Starts to load any slice of rows into rows first_row.. of the tile. It begins `below` rows below
-/// the block's first. Chunks of the picture's rows are copied, and beyond the border those of the
-/// rows that stand in. Rows of ghost cells get the border's value, and what no output needs is 0.
+/// Starts to load any slice of rows into rows first_row.. of the tile. The slice begins `below`
+/// rows below the block's first row. Above and below the picture, chunks are copied from the rows
+/// that stand in there. Rows without such a row get the border value, and chunks that no output
+/// needs become 0.
 template <int kChannels, class Tile>
 CONVFILT_DEVICE inline void load_slice(Tile& in_tile, int first_row, const Source& source,
                                        int below, const Share& share) {
@@ -131,8 +133,8 @@ CONVFILT_DEVICE inline void load_slice(Tile& in_tile, int first_row, const Sourc
   }
 }
 
-/// Reads words from (row, word) of the tile on: of every 8th row every fourth, since lanes share
-/// four.
+/// Reads words from (row, word) of the tile on. It takes every 8th row and every fourth word, since
+/// the other lanes take those between.
 template <class Tile, int kRows, int kColumns>
 CONVFILT_DEVICE inline void read_words(Tile& tile, int row, int word,
                                        std::uint32_t (&words)[kRows][kColumns]) {
@@ -142,9 +144,9 @@ CONVFILT_DEVICE inline void read_words(Tile& tile, int row, int word,
   }
 }
 
-/// Where ghost cells come from: pixel n of a row is pixel places[n] of the tile's row. From
-/// kElsewhere on it is pixel places[n] - kElsewhere of the picture's row, and kNowhere stands for
-/// the border's value.
+/// The place that pixel n of a row comes from is places[n]. Below kElsewhere it is a pixel of the
+/// tile's row. From kElsewhere on it is pixel places[n] - kElsewhere of the picture's row. kNowhere
+/// stands for the border value.
 constexpr std::uint32_t kElsewhere = 1u << 30, kNowhere = ~0u;
 
 template <int kChannels, class Places>
@@ -160,7 +162,7 @@ CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
 }
 
 /// The sample at such a place, from row `row` of the tile or from the picture's row y, which is the
-/// same row; below 0 there is none.
+/// same row. Where y is negative there is no such row, and the result is the border value.
 template <int kChannels, class Tile>
 CONVFILT_DEVICE inline std::uint32_t find_sample(Tile& in_tile, int row, const Source& source,
                                                  std::uint32_t place, int channel, int y) {
@@ -169,9 +171,9 @@ CONVFILT_DEVICE inline std::uint32_t find_sample(Tile& in_tile, int row, const S
   return load_or_ghost(source.in, column, y, source.ghost);
 }
 
-/// Fills in the words of a slice of rows that were not copied whole: from samples that were, which
-/// lie in rows from_row.. of a tile, or from the picture. The channels' words go to planes side by
-/// side.
+/// Fills in the words of a slice of rows that were not copied whole. Their samples come from those
+/// that were copied, in rows from_row.. of a tile, or from the picture. The words of the channels
+/// go to planes side by side.
 template <int kChannels, int kPlaneWords, class Tile, class Planes, class Places>
 CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& planes, int to_row,
                                         Places& places, const Source& source, const Share& share,
@@ -182,7 +184,8 @@ CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& pla
   for (int k = share.chunk; k < others; k += kThreadsARow) {
     const int word = k < source.begin ? k : k - source.begin + source.end;
     const Sixteen from = read16(places, 0, 4 * word);
-    // All four are in the tile nearly always, and a warp waits for the slowest of its lanes.
+    // All four nearly always are in the tile. This case has its own code, since a warp waits for
+    // the slowest of its lanes.
     const bool near =
         (from.samples[0] | from.samples[1] | from.samples[2] | from.samples[3]) < kElsewhere;
     CONVFILT_UNROLL(1)
@@ -209,7 +212,7 @@ CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& pla
   }
 }
 
-/// Turns three words of four pixels of three channels into three words of one channel each.
+/// Turns three words, which hold four pixels of three channels, into one word for each channel.
 CONVFILT_DEVICE inline void split_three(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
   const std::uint32_t first = pick_bytes(pick_bytes(a, b, 0x0630), c, 0x5210);
   const std::uint32_t second = pick_bytes(pick_bytes(a, b, 0x0741), c, 0x6210);
@@ -218,8 +221,8 @@ CONVFILT_DEVICE inline void split_three(std::uint32_t& a, std::uint32_t& b, std:
   b = second;
 }
 
-/// Splits rows from_row.. of pixels of three channels, apart from ghost cells, into rows to_row..
-/// of three planes side by side.
+/// Splits rows from_row.. of pixels of three channels into rows to_row.. of three planes side by
+/// side. It leaves out the words that fill_ghosts() fills in.
 template <int kPlaneWords, class Tile, class Planes>
 CONVFILT_DEVICE inline void split_channels(Tile& in_tile, int from_row, Planes& planes, int to_row,
                                            const Source& source, const Share& share) {
@@ -244,7 +247,7 @@ CONVFILT_DEVICE inline void split_channels(Tile& in_tile, int from_row, Planes& 
   }
 }
 
-/// Turns three words of one channel each into three words of four pixels.
+/// Turns one word of each of three channels into three words, which hold four pixels.
 CONVFILT_DEVICE inline void join_three(std::uint32_t& a, std::uint32_t& b, std::uint32_t& c) {
   const std::uint32_t upper = pick_bytes(a, b, 0x7362), between = pick_bytes(b, c, 0x7351);
   a = pick_bytes(pick_bytes(a, b, 0x5140), c, 0x2410);
@@ -252,8 +255,8 @@ CONVFILT_DEVICE inline void join_three(std::uint32_t& a, std::uint32_t& b, std::
   c = pick_bytes(c, upper, 0x3762);
 }
 
-/// Where a thread's outputs go: `at` is its first chunk in the block's first slice of rows, from
-/// which the picture has so many columns and the block so many rows.
+/// Where a thread's outputs go. `at` is the place of its first chunk in the block's first slice of
+/// rows. From there the picture has `columns` more columns, and the block has `rows` more rows.
 struct Sink {
   PlaneView<std::uint8_t> out;
   std::ptrdiff_t at;
@@ -270,8 +273,8 @@ CONVFILT_DEVICE inline Sink sink_of(const PlaneView<std::uint8_t>& out, int tile
   return {out, y * out.stride + x, out.width - x, end_y - y, aligned};
 }
 
-/// Stores this thread's row of a slice of outputs, which lies `below` rows below the first slice.
-/// `at` is where its first chunk goes.
+/// Stores this thread's row of a slice of outputs. The slice lies `below` rows below the first, and
+/// the thread's first chunk goes to `at`.
 template <int kChunks, class Tile>
 CONVFILT_DEVICE inline void store_slice(Tile& out_tile, int first_row, const Sink& sink,
                                         const Share& share, int below, std::ptrdiff_t at) {

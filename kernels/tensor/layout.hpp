@@ -14,7 +14,7 @@
 
 namespace convfilt {
 
-// separable_tensor lays out its rows by these, too.
+// separable_tensor lays out its rows by these constants, too.
 
 constexpr int kLaneCount = 32;  // threads of a warp
 constexpr int kChunk = 16;      // samples of a copy, which begins at a multiple of 16 bytes
@@ -24,7 +24,8 @@ CONVFILT_HD constexpr int slack_of(int dx) {
   return dx & 3;
 }
 
-/// Why a strategy of tensor cores refuses the depth, and that `instead` takes it; empty for 8 bits.
+/// Why a strategy of tensor cores refuses the depth, with the advice to take `instead`. Empty for 8
+/// bits.
 inline std::string bytes_refuse(const Problem& problem, std::string_view instead) {
   if (problem.depth == Depth::u8) return "";
   return "tensor cores multiply bytes, and the picture is " + std::string(name_of(problem.depth)) +
@@ -35,8 +36,8 @@ namespace tensor {
 
 constexpr int kSegment = 8;     // neighbouring outputs that one row of a product gives
 constexpr int kStepBytes = 16;  // samples of a segment that a step multiplies
-constexpr int kProducts = 2;    // of 16 segments each, side by side
-constexpr int kWarpColumns = kProducts * 16 * kSegment;  // outputs of a row
+constexpr int kProducts = 2;    // products side by side, of 16 segments each
+constexpr int kWarpColumns = kProducts * 16 * kSegment;  // outputs of a warp in one row
 
 /// Steps that cover the taps of a segment's outputs, which are `channels` samples apart.
 CONVFILT_HD constexpr int steps_of(int dx, int mask_width, int channels) {
@@ -49,7 +50,7 @@ constexpr int chunks_of(int steps) {
   return ceil_div(kChunk - 4 + kWarpColumns - kSegment + steps * kStepBytes, kChunk);
 }
 
-/// Words of a banded matrix: one for each difference of a sample's place and a column.
+/// Words of a banded matrix: one for each difference between a sample's place and its column.
 constexpr int matrix_words_of(int steps) {
   return steps * kStepBytes + 4;
 }

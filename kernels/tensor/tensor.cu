@@ -2,8 +2,9 @@
 // of a convolution, as in im2col_strassen, but nothing is unfolded: rows of A overlap in memory.
 //
 //   A row of A is a segment: the samples that 8 neighbouring outputs need, as they lie in memory.
-//   B is one row of the mask as a banded matrix with a column for each output. A product of 16
-//   segments adds one mask row to 128 outputs; a warp walks down the mask, 256 columns wide.
+//   B is one row of the mask as a banded matrix, with a column for each output. A product of 16
+//   segments adds one mask row to 128 outputs. A warp has two such products side by side and walks
+//   down the mask's rows.
 //
 //       segment g:   s s s s s s s s s s s s s s s s    (16 a step; segment g + 1: 8 later)
 //       column 0 :   w w w . . . . . . . . . . . . .
@@ -30,8 +31,9 @@ namespace {
 using std::uint32_t;
 using std::uint8_t;
 
-/// kHeight is the mask's greatest height. Each of `blocks` blocks takes every blocks-th tile; where
-/// shared memory has room for two, it loads the next one while it multiplies.
+/// kHeight is the greatest height of masks that the kernel takes. Each of `blocks` blocks takes
+/// every blocks-th tile. Where shared memory has room for two tiles, a block loads the next one
+/// while it multiplies.
 template <int kDigits, int kSteps, int kHeight>
 __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
     tensor_kernel(PlaneView<const uint8_t> in, PlaneView<uint8_t> out,
@@ -59,7 +61,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
                         y + mask.dy, kTileRows + mask.height - 1);
   };
 
-  // Load the first tile, which begins with a whole chunk, and the mask.
+  // Load the first tile, from the beginning of a chunk on, and the mask.
   int first_row = 0;
   load_tile(blockIdx.x, first_row);
   commit_copies();
@@ -93,7 +95,7 @@ __global__ void __launch_bounds__(kWarps* kLaneCount, blocks_an_sm(kDigits))
                         sums);
     }
 
-    // The tile may be overwritten when all warps have read it.
+    // Only after all warps have read the tile may it be overwritten.
     if (next < tiles) __syncthreads();
     if constexpr (kTiles == 2) {
       first_row = next_row;
@@ -108,7 +110,8 @@ static_assert(sizeof(MaskPart<uint8_t>) + kOtherArguments + sizeof(Border) + siz
                   4096,
               "the kernel's arguments do not fit; make kMaxPartSide smaller");
 
-/// Digits of base 256 that hold all weights. Three suffice: the weights' sum is below 2^30 / 255.
+/// Digits of base 256 that hold all weights. Three suffice, since the sum of |weights| is below
+/// 2^30 / 255.
 int digits_of(const MaskPart<uint8_t>& mask) {
   int digits = 1;
   for (int k = 0; k < mask.width * mask.height; ++k) {
@@ -125,7 +128,7 @@ struct Compiled {
   int digits, steps, height;
 };
 
-constexpr int kFewRows = 15;  // with no more, shared memory mostly has room for two tiles
+constexpr int kFewRows = 15;  // up to this height shared memory mostly has room for two tiles
 
 Compiled compiled_for(int digits, int steps, int height) {
   return {digits, steps, steps < 3 && height <= kFewRows ? kFewRows : kMaxPartSide};
@@ -198,7 +201,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
       strips.digits > 0 && strips::takes(pass)) {
     return strips::filter(p, pass, strips, stream);
   }
-  HalfToEven end;  // not usable where sums are carried on
+  HalfToEven end;  // stays unusable where sums are carried on
   if (mask.first && mask.last) end = half_to_even(mask.finish);
   const auto kernel = kernel_for(
       compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
@@ -218,8 +221,8 @@ std::string refuses(const Problem& problem, const Tuning& tuning) {
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {
   if (auto plan = warpgroup::make_plan(problem, options)) return plan;
-  // Small masks take channels as they lie; the banded matrices of large ones would be wide and
-  // mostly empty.
+  // Small masks take channels as they lie. The banded matrices of large masks would then be wide
+  // and mostly empty.
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   const strips::Shape strips =
       strips::shape_for(parts.front(), digits_of(parts.front()), problem.channels, 1, 1);

@@ -1,5 +1,5 @@
 /// What a block of tensor.cu does with a tile. All of its warps load the samples and the mask's
-/// banded matrices to shared memory; then each warp adds up a few rows of sums, and ends them.
+/// banded matrices to shared memory. Then each warp adds up a few rows of sums, and ends them.
 #pragma once
 
 #include "kernels/backend/tensor_core.hpp"
@@ -13,8 +13,8 @@ namespace convfilt::CONVFILT_BACKEND::tensor {
 
 using namespace convfilt::tensor;
 
-constexpr int kWarps = 4;      // of a block
-constexpr int kTileRows = 32;  // of outputs
+constexpr int kWarps = 4;      // in a block
+constexpr int kTileRows = 32;  // rows of outputs
 constexpr int kMaxSteps = steps_of(3, kMaxPartSide, 1);
 
 /// Words of a row of the input tile.
@@ -22,13 +22,13 @@ constexpr int in_words_of(int steps) {
   return chunks_of(steps) * (kChunk / 4);
 }
 
-/// Bytes of shared memory that a block takes with so many input tiles.
+/// Bytes of shared memory that a block takes with that many input tiles.
 constexpr std::size_t shared_bytes_of(int digits, int steps, int height, int tiles) {
   const int words = tiles * (kTileRows + height - 1) * in_words_of(steps) +
                     height * digits * matrix_words_of(steps) + height * kMaxPartSide;
   return words * sizeof(std::uint32_t);
 }
-constexpr std::size_t kMostShared = 48 * 1024;  // a block gets it unasked
+constexpr std::size_t kMostShared = 48 * 1024;  // a block gets so much without asking
 
 /// Input tiles that a block keeps. Where a second one fits, it is loaded while the first is
 /// multiplied.
@@ -37,8 +37,8 @@ constexpr int tiles_kept(int digits, int steps, int height) {
 }
 
 /// Loads rows of whole chunks to the tile's rows from first_row on; their first sample is
-/// (first_x, first_y). A chunk inside the picture is copied as it lies, also where its row is one
-/// that the border repeats. All other samples are loaded one by one.
+/// (first_x, first_y). A chunk between the picture's sides is copied as it lies, from the row that
+/// the border gives. All other samples are loaded one by one.
 template <int kWords, class Tile>
 CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
                                         const PlaneView<const std::uint8_t>& in, Border border,
@@ -48,7 +48,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
   static_assert(kChunks <= kLaneCount, "a lane copies one chunk of a row");
   const bool aligned =
       in.stride % kChunk == 0 && reinterpret_cast<std::uintptr_t>(in.data) % kChunk == 0;
-  // Chunks begin..end-1 of a row lie in the picture.
+  // Chunks begin..end-1 of a row lie between the picture's sides.
   const int begin = aligned ? min(kChunks, max(0, -first_x) / kChunk) : kChunks;
   const int end = aligned ? max(begin, min(kChunks, (in.width - first_x) / kChunk)) : kChunks;
   CONVFILT_UNROLL(4)
@@ -65,7 +65,7 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
     }
     count_ghost_cells(kChunk);
   }
-  // Each thread loads words beside those chunks, sample by sample.
+  // The threads load the words beside those chunks sample by sample.
   const int before = begin * 4, beside = before + (kChunks - end) * 4;
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
   CONVFILT_UNROLL(1)
@@ -83,14 +83,14 @@ CONVFILT_DEVICE inline void load_chunks(Tile& in_tile, int first_row,
   }
 }
 
-/// Writes the mask's digits of base 256 as banded matrices: the matrix of row j and a digit, the
-/// lowest being 0, goes to matrices[j * kDigits + digit].
+/// Writes the mask's digits of base 256 as banded matrices. The matrix of row j and a digit goes to
+/// matrices[j * kDigits + digit], where digit 0 is the lowest.
 template <int kDigits, int kSteps, class Matrices, class Weights>
 CONVFILT_DEVICE inline void load_matrices(Matrices& matrices, Weights& weights,
                                           const MaskPart<std::uint8_t>& mask, int channels) {
   const int thread = threadIdx.y * kLaneCount + threadIdx.x;
-  // The weights go to shared memory first: lanes that read different words of constant memory wait
-  // for each other.
+  // The weights go to shared memory first, because lanes that read different words of constant
+  // memory wait for each other.
   for (int k = thread; k < mask.width * mask.height; k += kWarps * kLaneCount) {
     weights[0][k] = mask.weights[k];
   }
@@ -111,12 +111,13 @@ CONVFILT_DEVICE inline void load_matrices(Matrices& matrices, Weights& weights,
   }
 }
 
-/// Rows of outputs that a warp computes together: as many as have room for their sums in registers.
+/// Rows of outputs that a warp computes together: as many as registers hold the sums of.
 constexpr int rows_together(int digits) {
   return digits < 3 ? 4 : 2;
 }
 
-/// Blocks whose registers an SM must hold, so that one's loads hide behind others' products.
+/// Blocks whose registers an SM must hold, so that the loads of one hide behind the products of
+/// others.
 constexpr int blocks_an_sm(int digits) {
   return digits == 2 ? 4 : 6;
 }
@@ -125,7 +126,7 @@ constexpr int blocks_an_sm(int digits) {
 template <int kDigits>
 using Sums = std::int32_t[kDigits][rows_together(kDigits)][kProducts][4];
 
-/// Begins the lowest digit's sums with what the end wants added, so that the end need not add it.
+/// Begins the lowest digit's sums with the end's start, so that the end need not add it.
 template <int kDigits>
 CONVFILT_DEVICE inline void start(Sums<kDigits>& sums, std::int32_t begin) {
   constexpr int kRows = rows_together(kDigits);
@@ -138,7 +139,7 @@ CONVFILT_DEVICE inline void start(Sums<kDigits>& sums, std::int32_t begin) {
   }
 }
 
-/// One sum, from the sums of its digits.
+/// Joins one sum from the sums of its digits.
 template <int kDigits>
 CONVFILT_DEVICE inline std::int32_t total(const Sums<kDigits>& sums, int rho, int product, int k) {
   std::int32_t sum = sums[kDigits - 1][rho][product][k];
@@ -155,7 +156,7 @@ CONVFILT_DEVICE inline void matrix_words(Matrices& matrices, int matrix, int at,
   for (int k = 0; k < kWide; ++k) b[k] = matrices[matrix][at + (kStep + k) * kStepBytes];
 }
 
-/// Adds the products of all rows of the mask, kWide steps of 16 samples from step kStep on.
+/// Adds the products of all rows of the mask for kWide steps of 16 samples, from step kStep on.
 template <int kDigits, int kStep, int kWide, class Tile, class Matrices>
 CONVFILT_DEVICE inline void add_rows(Tile& in_tile, Matrices& matrices, int row, int word,
                                      int matrix_at, int height, Sums<kDigits>& sums) {
@@ -198,7 +199,7 @@ CONVFILT_DEVICE inline void add_rows(Tile& in_tile, Matrices& matrices, int row,
 /// Two neighbouring outputs of a lane.
 struct Pair {
   int x, y;
-  int rho, product, half;  ///< which sums become them
+  int rho, product, half;  ///< the place of their sums in Sums
 };
 
 /// Calls f(Pair) for all of a lane's outputs, whose first is (x, y).
@@ -216,8 +217,8 @@ CONVFILT_DEVICE inline void for_each_pair(int x, int y, F f) {
   }
 }
 
-/// Ends a lane's sums, whose first output is (x, y). `whole`: all of the warp's outputs exist, and
-/// two may be stored at once.
+/// Ends a lane's sums, whose first output is (x, y). `whole` says that all of the warp's outputs
+/// exist, and that two may be stored at once.
 template <int kDigits>
 CONVFILT_DEVICE inline void end_sums(const MaskPart<std::uint8_t>& mask, const HalfToEven& end,
                                      const PlaneView<std::int32_t>& partial,

@@ -5,7 +5,7 @@
 //
 //        neighbourhood
 //       +-------------+
-//       |   w x h     |      each output reads w * h samples, shares none
+//       |   w x h     |      each output reads w * h samples and shares none
 //       |      o      |
 //       +-------------+
 //

@@ -35,8 +35,9 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
   const int tile = blockDim.x;
   const int x = blockIdx.x * tile + col;
   const int y = blockIdx.y * tile + row;
-  // The tile lies under the middle of the mask: under the outputs where the mask is centred, and
-  // where it serves them best where it is anchored elsewhere or is a part of a larger one.
+  // The tile lies under the middle of the mask, where it serves the outputs best. For a centred
+  // mask that is under the outputs. A mask that is anchored elsewhere, or a part of a larger one,
+  // moves it.
   const int tile_x = blockIdx.x * tile + mask.dx + mask.width / 2;
   const int tile_y = blockIdx.y * tile + mask.dy + mask.height / 2;
 
@@ -46,7 +47,7 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
   }
   __syncthreads();
 
-  // Compute one output; samples beyond the tile come from global memory.
+  // Compute one output. Samples beyond the tile come from global memory.
   if (x >= out.width || y >= out.height) return;
   SumOf<T> sum = begin_sum(mask, partial, x, y);
   for (int j = 0; j < mask.height; ++j) {

@@ -1,6 +1,7 @@
 /// The published ways to load an input tile into shared memory when the block has a thread for each
 /// sample of the output tile, but the input tile is larger by the halo. All read each sample once.
-/// Loops are not unrolled: 32 registers a thread are all that fully occupied multiprocessors have.
+/// Loops are not unrolled, because fully occupied multiprocessors have only 32 registers for each
+/// thread.
 #pragma once
 
 #include "kernels/backend/launch.hpp"
@@ -8,7 +9,7 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// An input tile: where it lies in the image, its size, and the output tile's side and the block's
+/// An input tile: its place in the image and its size, the output tile's side, and the block's
 /// rows. The block has as many columns as the output tile.
 struct InTile {
   int x, y, columns, rows;
@@ -33,9 +34,9 @@ CONVFILT_DEVICE void load_in_sweeps(Tile& in_tile, const InTile& at, const Plane
   }
 }
 
-/// Regions: the tile in the middle, and what the halo has of the eight neighbour tiles. A cell of a
-/// neighbour tile is loaded by the thread that has the same place in its own tile: the left halo by
-/// the threads at the right end, and so on.
+/// Regions: the tile in the middle, and the halo's parts of the eight neighbour tiles. A cell of a
+/// neighbour tile is loaded by the thread that has the same place in its own tile, so the threads
+/// at the right end load the left halo, and so on.
 ///
 ///     9 7 7 7 7 8
 ///     3 1 1 1 1 2      middle, right, left, ... of a 4 x 2 tile with a halo of 1
@@ -66,8 +67,8 @@ CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const Plan
 }
 
 /// Two steps: threads and cells are numbered along the rows. First every thread loads the cell of
-/// its number, then a cell of those that are left. Two steps suffice while the input tile
-/// holds at most twice as many cells as the block has threads; else there are more.
+/// its number, then one of the cells that are left. Two steps suffice if the input tile has at most
+/// twice as many cells as the block has threads; otherwise there are more steps.
 ///
 ///     1 1 1 1 1 1
 ///     1 1 1 1 1 1      a block of 4 x 4 threads on a 6 x 5 input tile
@@ -86,9 +87,9 @@ CONVFILT_DEVICE void load_in_two_steps(Tile& in_tile, const InTile& at,
   }
 }
 
-/// How often each warp comes to a load, whether its threads find a cell then or none.
+/// How often each warp comes to a load, whether or not its threads find a cell there.
 inline int turns_of(Halo halo, const InTile& at) {
-  const auto regions = [&](int side) {  // before the middle one, itself, behind it
+  const auto regions = [&](int side) {  // before the middle one, the middle one, and behind it
     const int around = side - at.tile;
     return ceil_div((around + 1) / 2, at.tile) + 1 + ceil_div(around / 2, at.tile);
   };

@@ -11,7 +11,7 @@
 //
 //   Per output: 1 global read, w * h atomic additions (each a read and a write), e.g. 25 at 5x5;
 //   and a plane of sums, zeroed before and finished afterwards.
-//   Sibling: basic gathers: w * h reads, which caches serve, and one plain write.
+//   Sibling: basic gathers, with w * h reads, which caches serve, and one plain write.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/sums.hpp"
@@ -32,7 +32,7 @@ __global__ void scatter_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, 
   const int y = first_row + int(blockIdx.y * kBlockRows + threadIdx.y);
   if (x >= sums.width + mask.width - 1 || y >= end_row) return;
 
-  // Load it; ghost cells take the border's value.
+  // Load it. Ghost cells take the border's value.
   const Total<T> sample = load<B>(in, x + mask.dx, y + mask.dy, ghost);
 
   // Add it to every output that needs it.
@@ -92,7 +92,7 @@ Geometry geometry(const Problem& p, const Tuning&) {
   g.in_rows = kBlockRows;
   g.out_columns = kBlockColumns + w - 1;
   g.out_rows = kBlockRows + h - 1;
-  g.lead_x = p.lead_x() - (w - 1);  // negative: the output tile starts further left
+  g.lead_x = p.lead_x() - (w - 1);  // negative, since the output tile starts further left
   g.lead_y = p.lead_y() - (h - 1);
   g.loads = kBlockColumns * kBlockRows;
   g.loads_per_output = '1';

@@ -1,12 +1,12 @@
 // texture: the input through the texture unit (CUDA C++ Programming Guide, "Texture Memory").
 //
-//   As basic, one thread per output, but samples come through the texture unit, whose
-//   address modes make up the ghost cells in hardware:
+//   As in basic, one thread computes one output. But samples come through the texture unit,
+//   whose address modes make up the ghost cells in hardware:
 //
 //       replicate  = clamp              wrap    = wrap    (normalised coordinates)
 //       constant 0 = border             reflect = mirror  (normalised coordinates)
 //
-//   reflect101 and a constant other than 0 have no mode; there the border's index
+//   reflect101 and a constant other than 0 have no mode. There the border's index
 //   function is computed first, as in the siblings.
 //
 //   Texture reads per output: w * h, e.g. 25 at 5x5.
@@ -20,11 +20,12 @@ namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kBlockColumns =
-    32;  // a patch of 32 x 8 is near in both directions, as texture caches like
+    32;  // texture caches are fast for patches such as 32 x 8, which are near in both directions
 constexpr int kBlockRows = 8;
 constexpr InputLimits kLimits{131072, 65000, true};  // a 2D texture over pitched memory has these
 
-/// The unit of coordinates: 1 in samples, 1 / size where the address mode wants 0..1.
+/// The texture, its size, and the units of its coordinates, which are 1 for samples and 1 / size
+/// where the address mode wants 0..1.
 struct TextureInput {
   cudaTextureObject_t texture;
   int width, height;

@@ -11,8 +11,8 @@
 //      +-------+----------+-------+
 //
 //   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 400 / 256 = 1.56 at 5x5
-//   and --tile 16; unasked the block is 32 x 32 and the output tile what the mask leaves of it,
-//   32^2 / ((33 - w) * (33 - h)), e.g. 1.31.
+//   and --tile 16. By default the block is 32 x 32, and the output tile is what the mask leaves of
+//   it, which makes 32^2 / ((33 - w) * (33 - h)), e.g. 1.31.
 //   Sibling: tiled-out sizes the block to the OUTPUT tile; there every thread computes,
 //   and loads more than once.
 
@@ -42,7 +42,7 @@ __global__ void tiled_in_kernel(PlaneView<const T> in, PlaneView<T> out,
   const int x = blockIdx.x * out_columns + col;  // the output at this thread's place in the tile
   const int y = blockIdx.y * out_rows + row;
 
-  // Load one sample of the input tile; ghost cells take the border's value.
+  // Load one sample of the input tile. Ghost cells take the border's value.
   in_tile[row][col] = load<B>(in, x + mask.dx, y + mask.dy, ghost);
   __syncthreads();
 

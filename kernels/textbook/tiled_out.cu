@@ -1,7 +1,7 @@
 // tiled-out: one block per OUTPUT tile (PMPP 4e, ch. 7.4, second design; ECE408 strategy 1).
 //
 //   The block has as many columns as its output tile, so every thread computes
-//   output. The input tile is larger by the halo, w - 1 columns and h - 1 rows, so
+//   outputs. The input tile is larger by the halo, w - 1 columns and h - 1 rows, so
 //   threads load more than once: in sweeps, by regions or in two steps (halo_loads.hpp).
 //
 //            <-- tile --->
@@ -21,14 +21,14 @@ namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
 constexpr int kTile = 32;  // largest output tile, and the default: one warp per row of outputs
-constexpr int kFullTileRows = 8;  // rows of threads of a block whose output tile has that side
+constexpr int kFullTileRows = 8;  // rows of threads of a block with the largest tile
 constexpr int kMaxInTile = kTile + kMaxPartSide - 1;
 static_assert(kTile % kFullTileRows == 0, "every thread computes the same number of rows");
 static_assert(kMaxInTile * kMaxInTile * sizeof(float) <= 48 * 1024,
               "the input tile exceeds static shared memory");
 
-/// A thread computes kOutputs outputs: 4 with the full tile, whose side the compiler then knows,
-/// and 1 with smaller tiles.
+/// A thread computes kOutputs outputs. They are 4 with the full tile, whose side the compiler then
+/// knows, and 1 with smaller tiles.
 template <class T, Border B, int kOutputs, Halo kHalo>
 __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
                                  PlaneView<SumOf<T>> partial, T ghost,
@@ -40,7 +40,7 @@ __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
   const int tile_x = blockIdx.x * tile;  // the output tile's top-left sample
   const int tile_y = blockIdx.y * tile;
 
-  // Load the input tile; ghost cells take the border's value.
+  // Load the input tile. Ghost cells take the border's value.
   const InTile at{
       tile_x + mask.dx, tile_y + mask.dy, tile + mask.width - 1, tile + mask.height - 1, tile,
       block_rows};
@@ -49,8 +49,8 @@ __global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
   if constexpr (kHalo == kTwoStep) load_in_two_steps<B>(in_tile, at, in, ghost);
   __syncthreads();
 
-  // Compute this thread's outputs together: each weight is fetched from constant memory once for
-  // all of them, which takes 0.55 of the time of one output after the other (15x15, H200).
+  // Compute this thread's outputs together. Each weight is then fetched from constant memory once
+  // for all of them, which takes 0.55 of the time of one output after the other (15x15, H200).
   const int col = threadIdx.x;
   const int x = tile_x + col;
   SumOf<T> sums[kOutputs] = {};

@@ -2,7 +2,7 @@
 // Podlozhnyuk, "Image Convolution with CUDA", 2007).
 //
 //   weight(i, j) = row[i] * column[j], so w * h taps become w + h. Each pass loads the samples a
-//   block needs once into shared memory; what lies between the passes is kept in device memory, in
+//   block needs once into shared memory. The plane between the passes is kept in device memory, in
 //   16-bit fixed point for 8-bit pictures (separable.hpp). A sum of such masks goes term by term.
 //       row pass                      column pass
 //      +----+--------------+----+     +----------+  halo
@@ -11,9 +11,8 @@
 //                                     +----------+  halo
 //
 //   Multiply-adds per output: w + h, e.g. 34 at 17x17 where the direct family needs 289.
-//   Masks of more than kMaxPartWeights (961) taps a line are cut into parts, the sum carried on.
-//   Sibling: separable does both passes in one kernel, and keeps what lies between them in shared
-//   memory.
+//   Masks of more than kMaxPartWeights (961) taps a line are cut into parts, which carry sums on.
+//   Sibling: separable does both passes in one kernel, and keeps row sums in shared memory.
 
 #include "kernels/textbook/two_pass.hpp"
 
@@ -26,7 +25,7 @@ namespace {
 constexpr int kRowTile = 128;  // outputs along x of a block of the row pass: four warps
 constexpr int kRowBlockRows = 8;
 constexpr int kColumnTile = 64;   // outputs along y of a block of the column pass
-constexpr int kColumnWidth = 32;  // one warp: a row of its reads is whole bursts
+constexpr int kColumnWidth = 32;  // one warp, whose reads along a row are whole bursts
 constexpr int kColumnBlockRows = 8;
 constexpr int kChunk = 64;  // taps at a time, so that shared memory does not grow with the mask
 static_assert(kColumnTile % kColumnBlockRows == 0, "every thread computes the same number of rows");
@@ -47,12 +46,12 @@ __global__ void row_kernel(PlaneView<const In> in, PlaneView<Out> out,
 
   for (int i0 = 0; i0 < mask.width; i0 += kChunk) {
     const int taps = min(kChunk, mask.width - i0);
-    // Load the samples that this chunk of taps covers; ghost cells take the border's value.
+    // Load the samples that this chunk of taps covers. Ghost cells take the border's value.
     for (int c = col; y < out.height && c < kRowTile + taps - 1; c += kRowTile) {
       in_tile[row][c] = load<B>(in, tile_x + mask.dx + i0 + c, y + mask.dy, ghost);
     }
     __syncthreads();
-    // Carry the chain of this thread's output on.
+    // Carry on the chain of this thread's output.
     for (int i = 0; computes && i < taps; ++i) {
       sum = multiply_add(mask.weight(i0 + i, 0), in_tile[row][col + i], sum);
     }
@@ -79,12 +78,12 @@ __global__ void column_kernel(PlaneView<const In> in, PlaneView<Out> out,
 
   for (int j0 = 0; j0 < mask.height; j0 += kChunk) {
     const int taps = min(kChunk, mask.height - j0);
-    // Load the samples that this chunk of taps covers; ghost cells take the border's value.
+    // Load the samples that this chunk of taps covers. Ghost cells take the border's value.
     for (int r = threadIdx.y; x < out.width && r < kColumnTile + taps - 1; r += kColumnBlockRows) {
       in_tile[r][col] = load<B>(in, x, tile_y + mask.dy + j0 + r, ghost);
     }
     __syncthreads();
-    // Carry the chains of this thread's outputs on.
+    // Carry on the chains of this thread's outputs.
     for (int k = 0; x < out.width && k < kOutputs; ++k) {
       const int row = threadIdx.y + k * kColumnBlockRows;
       for (int j = 0; j < taps; ++j) {

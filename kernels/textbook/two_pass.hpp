@@ -8,7 +8,7 @@ namespace convfilt::CONVFILT_BACKEND {
 void run_rows(const Problem&, const Pass&, const Stream&);
 void run_columns(const Problem&, const Pass&, const Stream&);
 
-/// The geometry of a tile that whole blocks of both kernels make.
+/// The geometry of the smallest tile that consists of whole blocks of both kernels.
 Geometry two_pass_geometry();
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -2,9 +2,9 @@
 // Guide, "Instruction Optimization"; Harris, "Increase Performance with Vectorized Memory Access").
 //
 //   A thread computes four neighbouring outputs from loads of four samples at aligned
-//   addresses. The mask's side is known to the compiler where it is 3, 5, 7 or 9 squared: no
-//   loop is left, and a weight is an operand, not a load. Masks of other sizes, 1 x N and
-//   N x 1 too, keep their loops, unrolled by four, with the same wide loads.
+//   addresses. The compiler knows the side of square masks of 3, 5, 7 and 9, so that no
+//   loop is left, and a weight is an operand, not a load. Masks of other sizes, also 1 x N and
+//   N x 1, keep their loops, unrolled by four, with the same wide loads.
 //
 //       | s s s s | s s s s |       w + 3 samples a row in whole loads; taps are read
 //         o o o o                   as in basic at the image's edges and in packed rows
@@ -20,9 +20,9 @@ namespace {
 
 constexpr int kBlockColumns = 32;  // threads: a warp reads whole bursts along a row
 constexpr int kBlockRows = 8;
-constexpr int kOutputs = 4;  // a thread computes as many as a load has samples: 16 bytes at most
+constexpr int kOutputs = 4;  // a thread computes as many as a load has samples, at most 16 bytes
 
-/// Columns that a thread reads of every row: w + 3 in whole loads.
+/// The number of columns that a thread reads of every row, which is w + 3 in whole loads.
 CONVFILT_HD inline int columns_read(int mask_width) {
   return (mask_width + 6) / 4 * 4;
 }
@@ -76,7 +76,7 @@ template <class T, Border B, int kSide>
 __global__ void unrolled_kernel(PlaneView<const T> in, PlaneView<T> out,
                                 PlaneView<SumOf<T>> partial, T ghost,
                                 const MaskPart<T> __grid_constant__ mask) {
-  // The first output, moved to the left until its first sample is a multiple of four.
+  // The first output is moved to the left until its first sample's column is a multiple of four.
   const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kOutputs - (mask.dx & 3);
   const int y = blockIdx.y * kBlockRows + threadIdx.y;
   if (x >= out.width || y >= out.height) return;
@@ -130,7 +130,7 @@ void run(const Problem& p, const Pass& pass, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     const auto& mask = pass.mask_part<T>();
-    // The kernel moves its first output to the left, so the grid covers as many more.
+    // The kernel moves its first output to the left, so the grid covers as many columns more.
     const dim3 grid(ceil_div(pass.out.width + (mask.dx & 3), g.out_columns),
                     ceil_div(pass.out.height, g.out_rows));
     with_border(p.border, [&](auto border) {

@@ -11,13 +11,13 @@ namespace convfilt::transform {
 namespace {
 
 constexpr int kSpatialBlock = 32;
-constexpr int kSteps = 2;               // the least that keep the blocks of a step apart
-constexpr int kLeastTransform = 16;     // shorter transforms are all overhead
+constexpr int kSteps = 2;               // the fewest that keep the blocks of a step apart
+constexpr int kLeastTransform = 16;     // shorter transforms are little but overhead
 constexpr int kLargestTransform = 512;  // a block's spectrum is 1 MB: some 50 stay in an L2 cache
 constexpr int kLargestPartTransform = 256;  // larger masks get more parts, not larger transforms
 
-/// The block side S with the least transform work per output, where S + side - 1 is a power of two
-/// up to `largest` and S >= least_block; 0 when there is none.
+/// The block side S >= least_block with the least transform work per output, where S + side - 1 is
+/// a power of two up to `largest`. It is 0 when there is none.
 int best_block(int side, int least_block, int largest) {
   int best = 0;
   double best_work = 0;
@@ -152,7 +152,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.in_rows = y.block;
   g.out_columns = x.block + x.part - 1;
   g.out_rows = y.block + y.part - 1;
-  g.lead_x = p.lead_x() - (x.part - 1);  // where negative, the output tile begins further left
+  g.lead_x = p.lead_x() - (x.part - 1);  // if negative, the output tile begins further left
   g.lead_y = p.lead_y() - (y.part - 1);
   g.loads = double(x.block) * y.block * (spatial ? double(x.part) * y.part : 1.0);
   g.loads_per_output = spatial ? "w * h" : "1";

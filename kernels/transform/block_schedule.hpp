@@ -2,7 +2,7 @@
 /// steps, so that the blocks of one step never meet.
 ///
 /// Along an axis, outputs under a mask of w weights need `outputs + w - 1` samples, ghost cells
-/// included; output x sums weight(i) * sample(x + i). Block b holds the samples [b * S, b * S + S).
+/// included. Output x sums weight(i) * sample(x + i). Block b holds the samples [b * S, b * S + S).
 /// Under the weights [m, m + P) they reach the outputs [b * S - m - (P - 1), b * S - m + S). These
 /// are S + P - 1 outputs, of which the next block shares P - 1. Blocks K apart write disjoint
 /// outputs where K * S >= S + P - 1.
@@ -24,14 +24,14 @@ struct Interval {
 
 /// One axis of a schedule.
 struct BlockAxis {
-  int block = 1;  ///< S: samples of a block
-  int part = 1;   ///< P: weights that a block is convolved with at once
-  int steps = 1;  ///< K: launches, of which each takes every K-th block
-  int side = 1;   ///< w: weights of the whole mask
+  int block = 1;  ///< S, the samples of a block
+  int part = 1;   ///< P, the weights that a block is convolved with at once
+  int steps = 1;  ///< K, the number of launches, each of which takes every K-th block
+  int side = 1;   ///< w, the weights of the whole mask
 
   int parts() const { return (side + part - 1) / part; }
 
-  /// Blocks that cover the samples of that many outputs.
+  /// The number of blocks that cover the samples of that many outputs.
   int blocks(int outputs) const { return (outputs + side - 1 + block - 1) / block; }
 
   /// The outputs that block b adds to under these weights; some may lie outside the picture.
@@ -57,10 +57,10 @@ struct BlockSchedule {
 };
 
 /// overlap-add convolves each block with the whole mask, by default in K = 2 steps. By default a
-/// block of the spatial domain is 32 samples, or the least that K allows. One of the frequency
-/// domain makes S + w - 1 a power of two F from 16 to 512 with the least F^2 log F / S^2, a
-/// transform's work per output. Where K allows none of these, F is the next power of two that K
-/// allows.
+/// block of the spatial domain has 32 samples along an axis, or the fewest that K allows. In the
+/// frequency domain S + w - 1 is a power of two F from 16 to 512, with the least F^2 log F / S^2,
+/// which is a transform's work per output. Where K allows none of these, F is the next power of two
+/// that K allows.
 BlockSchedule overlap_add_schedule(const Problem& problem, const Tuning& tuning);
 
 /// Why the blocks of a step would meet, or a setting has no use; empty when all is well.
@@ -69,19 +69,20 @@ std::string overlap_add_refuses(const Problem& problem, const Tuning& tuning);
 /// Why there would be too many blocks; empty when all is well.
 std::string in_parts_refuses(const Problem& problem, const Tuning& tuning);
 
-/// in-parts cuts the mask too, into parts of the block's side, and takes 2 steps. Parts of the
-/// spatial domain have at most kMaxPartSide weights, for which constant memory has room. By default
-/// a block of the spatial domain is 32 samples. One of the frequency domain follows overlap-add's
-/// rule with F up to 256 where that allows S >= w, and is 128 samples elsewhere.
+/// in-parts cuts the mask, too, into parts of the block's side, and takes 2 steps. Parts of the
+/// spatial domain have at most kMaxPartSide weights along an axis, for which constant memory has
+/// room. By default a block of the spatial domain has 32 samples along an axis. In the frequency
+/// domain it follows overlap-add's rule with F up to 256 where that allows S >= w, and has 128
+/// samples elsewhere.
 BlockSchedule in_parts_schedule(const Problem& problem, const Tuning& tuning);
 
 /// The parts begin..begin+count-1 of the mask, row by row, each in a frame of columns x rows that
-/// is filled up with zeros. Weights are divided by the divisor and by the frame's samples, since
-/// transforms there and back multiply by their number.
+/// is filled up with zeros. Weights are divided by the divisor, and by the number of the frame's
+/// samples, because transforms there and back multiply by that number.
 std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule, int begin,
                                 int count, int columns, int rows);
 
-/// What `explain` tells of a schedule, for such a block of threads.
+/// What `explain` shows of a schedule, for a block of threads of that size.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
                      int block_columns, int block_rows);
 

@@ -11,7 +11,8 @@
 
 namespace convfilt::CONVFILT_BACKEND::transform {
 
-/// Blocks of so many samples, one behind the other without gaps; columns are even.
+/// Blocks of columns x rows samples, which follow each other without gaps. The number of columns is
+/// even.
 struct Blocks {
   int columns = 0, rows = 0, batch = 0;
 
@@ -27,10 +28,10 @@ struct Blocks {
 /// their correlation.
 void multiply_conjugate(Complex* spectra, const Complex* mask, const Blocks&, const Stream&);
 
-/// The mask's weights over its divisor, row-major.
+/// The mask's weights divided by its divisor, row-major.
 std::vector<float> float_weights(const Mask& mask);
 
-/// Samples and spectra that are transformed at a time, where not all have to be.
+/// Bytes of samples and spectra that are transformed at a time, where not all must be.
 inline constexpr std::size_t kBatchBytes = 64 << 20;
 
 class CorrelationPlan : public DevicePlan {
@@ -41,15 +42,15 @@ class CorrelationPlan : public DevicePlan {
   /// Device bytes of blocks, spectra, the mask's spectrum and the library's work area.
   static std::size_t blocks_bytes(const Blocks& blocks);
 
-  /// Allocates blocks, and transforms the mask where the last ones had another size. A block must
-  /// hold the mask.
+  /// Allocates blocks, and transforms the mask if the last blocks had another size. A block must be
+  /// at least as large as the mask.
   void allocate_blocks(const Blocks& blocks);
 
-  /// Correlates every block with the mask, cyclically: sample (x, y) becomes the sum of weight(i,
+  /// Correlates every block with the mask cyclically. Sample (x, y) becomes the sum of weight(i,
   /// j) * sample(x + i, y + j).
   void correlate();
 
-  /// The first block's samples; those of the others follow.
+  /// The first block's samples. Those of the other blocks follow.
   PlaneView<float> samples() const {
     return {reinterpret_cast<float*>(samples_.data()), blocks_.columns, blocks_.rows,
             blocks_.columns};
@@ -65,7 +66,7 @@ class CorrelationPlan : public DevicePlan {
 
   Blocks blocks_, mask_blocks_;
   DeviceBuffer samples_, spectra_, mask_spectrum_, workspace_;
-  std::map<Blocks, Fft> ffts_;  ///< one a size: windows at the picture's edge are smaller
+  std::map<Blocks, Fft> ffts_;  ///< one for each size, since windows at the edge are smaller
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::transform

@@ -14,7 +14,7 @@
 //      +--------------+---+
 //
 //   Operations per output: about 5 log2(N) for N samples, there and back, e.g. 120 for
-//   4000 x 3000, whatever the mask's size. Global reads per output: 1 and those of the transforms.
+//   4000 x 3000, whatever the mask's size is. Global reads per output: 1 and the transforms' own.
 //   A NaN or infinity in the picture spreads to every output.
 //   Siblings: overlap-save and overlap-add transform blocks, which stay in caches.
 
@@ -32,7 +32,8 @@ struct Loaded {
   int columns, rows, x, y;
 };
 
-/// `in` holds planes of that height, one below the other, as `samples` holds blocks.
+/// Loads planes into blocks. `in` has planes of `height` rows, one below the other, and `samples`
+/// is the first block, which the others follow.
 template <class T, Border B>
 __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
                             Loaded loaded, T ghost) {
@@ -55,7 +56,7 @@ class FftPlan : public CorrelationPlan {
     filter_planes(in, out, 1, shift);
   }
 
-  // Filters all planes at a time where blocks were allocated for all, else one by one.
+  // Filters all planes together where blocks were allocated for all, else one by one.
   void filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
                      Shift shift) override {
     const int batch = blocks().batch;

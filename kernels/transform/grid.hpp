@@ -1,4 +1,4 @@
-/// The threads of this room's kernels: one for each sample or output of a rectangle.
+/// The threads of this folder's kernels: one for each sample or output of a rectangle.
 #pragma once
 
 #include "kernels/backend/launch.hpp"
@@ -12,7 +12,7 @@ inline dim3 block_of_threads() {
   return dim3(kBlockColumns, kBlockRows);
 }
 
-/// The blocks of threads that cover so many columns and rows, in each of some layers.
+/// The grid of blocks of threads that cover columns x rows in each of `layers` layers.
 inline dim3 grid_over(int columns, int rows, int layers = 1) {
   return dim3(ceil_div(columns, kBlockColumns), ceil_div(rows, kBlockRows), layers);
 }

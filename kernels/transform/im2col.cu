@@ -13,7 +13,7 @@
 //      +------+         +---------+
 //
 //   Global reads per output: w * h to unfold, and w * h floats written and read again, e.g. 3 * 25
-//   at 5x5. As many outputs at a time as kPatchBytes hold.
+//   at 5x5. Patches are made for as many outputs at a time as kPatchBytes hold.
 //   --gemm=strassen (im2col_strassen.cu) makes a real matrix of the mask.
 //   Sibling: basic reads the same samples, and multiplies at once.
 
@@ -25,9 +25,9 @@ namespace convfilt::CONVFILT_BACKEND {
 namespace transform {
 namespace {
 
-constexpr int kBlock = 256;  // outputs of a block of threads, neighbours mostly along a row
+constexpr int kBlock = 256;  // outputs of a block of threads, mostly neighbours along a row
 constexpr int kTapsAtATime = 256;
-constexpr int kMostTaps = 128 * 128;  // tests show the bound for these on flat 16-bit pictures
+constexpr int kMostTaps = 128 * 128;  // tests check the bound up to these on flat 16-bit pictures
 
 /// Consecutive outputs, row after row of the plane.
 struct Outputs {

@@ -1,4 +1,4 @@
-/// What the two ways to multiply in im2col share.
+/// What both products of im2col share, that of the library and Strassen's.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"
@@ -6,7 +6,7 @@
 
 namespace convfilt::CONVFILT_BACKEND::transform {
 
-constexpr std::size_t kPatchBytes = 64 << 20;  ///< patches that are made at a time
+constexpr std::size_t kPatchBytes = 64 << 20;  ///< bytes of patches that are made at a time
 
 /// The plan for --gemm=strassen (im2col_strassen.cu).
 std::unique_ptr<Plan> im2col_by_strassen(const Problem&, const PlanOptions&);

@@ -10,8 +10,8 @@
 //               +-----------------+     |  \\|
 //                                       +----+
 //
-//   Multiplications per output: 7/8 * h * (n + w - 1), e.g. 7/8 * 101 * 164 at 101x101: Strassen
-//   saves 1/8, the zeros beside the band cost (n + w - 1) / w times as many, here 1.62.
+//   Multiplications per output: 7/8 * h * (n + w - 1), e.g. 7/8 * 101 * 164 at 101x101. Strassen
+//   saves 1/8, but the zeros beside the band cost (n + w - 1) / w times as many, here 1.62.
 //   n is the mask's width, but at least 16 and at most 64. Longer segments would mean more zeros,
 //   shorter ones more patches. Sibling: the library product of im2col has no zeros.
 
@@ -27,7 +27,7 @@ constexpr int even(int n) {
   return n + n % 2;
 }
 
-/// Segments of outputs, one row of the plane after the other.
+/// Segments of outputs, which cover one row of the plane after the other.
 struct Segments {
   int length, across, first, count;
 
@@ -117,13 +117,13 @@ class StrassenPlan : public DevicePlan {
     const std::vector<float> weights = float_weights(problem_.mask);
     std::vector<float> bands(std::size_t(inner_) * length_);
     for (std::size_t k = 0; k < weights.size(); ++k) {
-      const std::size_t sample = k / w * span_ + k % w;  // of a segment's first output
+      const std::size_t sample = k / w * span_ + k % w;  // counted from a segment's first output
       for (int x = 0; x < length_; ++x) bands[(sample + x) * length_ + x] = weights[k];
     }
     return bands;
   }
 
-  // As many segments at a time as kPatchBytes hold, but an even number.
+  // The number of segments at a time: as many as kPatchBytes hold, and even.
   int chunk_for(int out_width, int out_height) const {
     constexpr std::size_t kMost = 65534 * kBlockRows;  // keeps a grid's y within 65,535
     const std::size_t fitting = kPatchBytes / sizeof(float) / inner_ / 2 * 2;

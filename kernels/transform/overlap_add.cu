@@ -9,10 +9,10 @@
 //       step 0   <------->   <------->          blocks 0 and 2
 //       step 1         <------->   <------->    blocks 1 and 3
 //
-//   So no two blocks of a launch write the same output if (K - 1) * S >= w - 1 and h - 1, and
-//   plain additions do. --accumulate=atomic takes one launch, whose additions are atomic.
+//   If (K - 1) * S >= w - 1 and h - 1, no two blocks of a launch write the same output, and plain
+//   additions suffice. --accumulate=atomic takes one launch, whose additions are atomic.
 //   Per output: 1 global read, and (1 + (w - 1) / S) * (1 + (h - 1) / S) additions to the plane
-//   of sums, e.g. 1.13 at 9x9 (S = 120).
+//   of sums, e.g. 1.14 at 9x9 (S = 120).
 //   Siblings: overlap-save reads overlapping blocks and writes disjoint ones; in-parts cuts the
 //   mask as well. The kernels are in transformed_blocks.cu, and for --domain=spatial in
 //   spatial_blocks.cu.

@@ -11,15 +11,14 @@ namespace convfilt::transform {
 namespace {
 
 constexpr int kLargestBlock = 8192;
-constexpr int kFewestColumns = 16;  // make a block's row a burst of memory, even of bytes
-constexpr int kSpatialKept = 32;    // is a warp's row, for which few samples beside it are loaded
+constexpr int kFewestColumns = 16;  // whose row fills a burst of memory, even with bytes
+constexpr int kSpatialKept = 32;    // outputs on a side: a warp's row, and few samples beside it
 
 struct BlockSize {
   int columns, rows;
 };
 
-// The least power of two that holds all outputs and the mask less one. A larger block gains
-// nothing.
+// The least power of two that holds all outputs and the mask less one. Larger blocks gain nothing.
 int useful(int outputs, int side) {
   return int(std::bit_ceil(unsigned(outputs + side - 1)));
 }

@@ -2,7 +2,7 @@
 // Schafer, "Discrete-Time Signal Processing", ch. 8.7; also called overlap-discard).
 //
 //   Blocks overlap by the mask less one. In each, the product of spectra is a cyclic
-//   correlation; outputs that the wrap reaches are dropped, the others are kept.
+//   correlation. Outputs that the wrap reaches are dropped, and the others are kept.
 //
 //      +--------------+------+      kept: (columns - w + 1) x (rows - h + 1)
 //      |     kept     | drop |      next block: as far on as was kept
@@ -11,8 +11,8 @@
 //      +---------------------+
 //
 //   Global reads per output: columns * rows / kept, e.g. 1.54 at 101x101 in blocks of 512.
-//   By default blocks are powers of two with the least transform work for the picture,
-//   blocks * columns * rows * log2(columns * rows): 1-D masks get thin ones, 1 row or 16 columns.
+//   By default sides are powers of two with the least transform work for the picture,
+//   blocks * columns * rows * log2(columns * rows). 1-D masks get blocks of 1 row or 16 columns.
 //   --domain=spatial (overlap_save_spatial.cu) sums the taps of blocks that keep 32 x 32.
 //   A NaN or infinity spreads to all outputs of its blocks. Siblings: fft, overlap-add.
 
@@ -39,7 +39,8 @@ struct Origin {
   int x, y;
 };
 
-/// `in` holds all planes, each of that height, one below the other; so does keep_kernel's `out`.
+/// Loads blocks. `in` holds all planes, of `height` rows each, one below the other. So does the
+/// `out` of keep_kernel.
 template <class T, Border B>
 __global__ void load_kernel(PlaneView<const T> in, int height, PlaneView<float> samples,
                             Tiling tiling, int first, Origin origin, T ghost) {
@@ -112,8 +113,8 @@ class OverlapSavePlan : public CorrelationPlan {
     return overlap_save_tiling(problem_, options_.tuning, out_width, out_height);
   }
 
-  // As many blocks of all planes at a time as kBatchBytes hold, in equal shares. A batch may be up
-  // to half smaller where that leaves the last batch fewer blocks to transform in vain.
+  // A batch has as many blocks of all planes as kBatchBytes hold, in equal shares. It may be
+  // smaller by up to a half where the last batch then transforms fewer blocks in vain.
   Blocks blocks_for(int out_width, int out_height) const {
     const Tiling tiling = tiling_for(out_width, out_height);
     const Blocks one{good_fft_size(tiling.columns), good_fft_rows(tiling.rows), 1};

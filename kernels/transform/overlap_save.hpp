@@ -1,4 +1,4 @@
-/// How overlap-save cuts a picture into blocks; the same on every device.
+/// How overlap-save cuts a picture into blocks, which is the same on every device.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace convfilt::transform {
 
 /// Overlapping blocks that keep disjoint rectangles of the outputs.
 struct Tiling {
-  int columns, rows;            ///< block, in samples
-  int kept_columns, kept_rows;  ///< outputs that a block keeps: its own less the mask's, and one
-  int across, down;             ///< blocks
+  int columns, rows;            ///< of a block, in samples
+  int kept_columns, kept_rows;  ///< outputs that a block keeps: its side less the mask's, plus 1
+  int across, down;             ///< blocks across, and blocks down
 
   CONVFILT_HD int tiles() const { return across * down; }
 
@@ -21,8 +21,8 @@ struct Tiling {
   CONVFILT_HD int x(int tile) const { return tile % across * kept_columns; }
   CONVFILT_HD int y(int tile) const { return tile / across * kept_rows; }
 
-  /// Planes that are tiled alike follow each other. This is the plane that has tile number `tile`,
-  /// which becomes the tile's number in its plane. A loop beats a division, since planes are few.
+  /// The plane of tile number `tile`, where planes that are tiled alike follow each other. `tile`
+  /// becomes the tile's number in its plane. A loop beats a division, since planes are few.
   CONVFILT_HD int plane_of(int& tile) const {
     int plane = 0;
     for (; tile >= tiles(); ++plane) tile -= tiles();
@@ -30,14 +30,16 @@ struct Tiling {
   }
 };
 
-/// The blocks for so many outputs: with --block's side, or else by the rules of overlap_save.cu.
+/// The blocks for that many outputs, with the side that --block says, or else by overlap_save.cu's
+/// rules.
 Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
                            int out_height);
 
-/// Why blocks would not hold the mask, or the family refuses the problem; empty when all is well.
+/// Why the problem is refused: blocks would not hold the mask, or the family refuses it. Empty when
+/// it is not.
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);
 
-/// What `explain` tells of the blocks, for such a block of threads.
+/// What `explain` shows of the blocks, for a block of threads of that size.
 Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, int block_columns,
                                int block_rows);
 

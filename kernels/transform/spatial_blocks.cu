@@ -7,13 +7,13 @@
 //        <- w - 1 -> <---- S ---->
 //       +-----------+-------------+
 //       |     outputs of the block|     one thread an output; the taps that
-//       |           +-------------+     would leave the block are another's
+//       |           +-------------+     leave the block belong to another
 //       |           |    block    |
 //       +-----------+-------------+
 //
 //   Global reads per output: w * h, e.g. 25 at 5x5, in (1 + (w - 1) / S) * (1 + (h - 1) / S)
-//   pieces, each read and written once in the plane of sums, e.g. 1.27 at S = 32. Sibling: scatter
-//   adds every product by itself, and atomically.
+//   pieces, each of which is read and written once in the plane of sums, e.g. 1.27 at S = 32.
+//   Sibling: scatter adds every product by itself, and atomically.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/sums.hpp"
@@ -27,7 +27,7 @@ namespace {
 
 /// A launch's blocks along one axis, and the tiles of outputs that they add to.
 struct TileAxis {
-  int first;    ///< output: where the first tile begins
+  int first;    ///< the output where the first tile begins
   int stride;   ///< outputs from one tile to the next
   int block;    ///< samples of a block
   int threads;  ///< blocks of threads that cover a tile
@@ -37,7 +37,7 @@ template <class T, Border B, bool kAtomically>
 __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
                                       TileAxis columns, TileAxis rows,
                                       const MaskPart<T> __grid_constant__ mask) {
-  // This thread's output: its place in the tile, and in the picture.
+  // This thread's output has the place (col, row) in the tile, and (x, y) in the picture.
   const int col = int(blockIdx.x) % columns.threads * kBlockColumns + int(threadIdx.x);
   const int row = int(blockIdx.y) % rows.threads * kBlockRows + int(threadIdx.y);
   const int x = columns.first + int(blockIdx.x) / columns.threads * columns.stride + col;

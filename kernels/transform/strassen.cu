@@ -1,4 +1,4 @@
-// The quarters of a matrix are numbered 0 and 1 above, 2 and 3 below.
+// The upper quarters of a matrix have the numbers 0 and 1, and the lower ones 2 and 3.
 
 #include "kernels/transform/strassen.hpp"
 
@@ -9,7 +9,7 @@
 namespace convfilt::CONVFILT_BACKEND::transform {
 namespace {
 
-/// One quarter plus sign times another.
+/// One quarter of a matrix plus `sign` times another.
 struct Factor {
   int quarter, other, sign;
 };

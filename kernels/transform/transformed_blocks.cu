@@ -1,8 +1,8 @@
 // The frequency form of overlap-add and in-parts: batches of blocks go through the FFT.
 //
 //   S samples of a block and P weights of a part lie in frames of F >= S + P - 1, so that no
-//   outputs wrap onto others. Those from the block's first sample on lie at the frame's front,
-//   those left of it at its end.
+//   outputs wrap onto others. The outputs from the block's first sample on lie at the frame's
+//   front, and the outputs left of it lie at the frame's end.
 //
 //       samples  [ block: S    | 0 ... 0 ]  ->  X    Y[k] = sum over parts m of
 //       weights  [ part: P | 0 ...     0 ]  ->  M           X[k + m] * conj(M[m])
@@ -27,7 +27,7 @@ using namespace convfilt::transform;
 namespace {
 
 constexpr int kProductThreads = 256;
-/// The blocks of a batch: those of a step, from its block number `begin` on.
+/// The blocks of a batch, which are those of a step from the step's block number `begin` on.
 struct Batch {
   int first_x, first_y, stride_x, stride_y, columns, begin;
 
@@ -35,8 +35,8 @@ struct Batch {
   CONVFILT_HD int y(int n) const { return first_y + (begin + n) / columns * stride_y; }
 };
 
-/// The frames that the transforms of a batch read and write: each has a block's samples and zeros,
-/// or its outputs.
+/// The frames that the transforms of a batch read and write. Each holds a block's samples and
+/// zeros, or the block's outputs.
 struct Frames {
   float* data;
   int columns, rows;
@@ -60,7 +60,8 @@ struct Extent {
   int columns, rows;
 };
 
-/// `samples` says how many samples the outputs need; the first is (dx, dy) of the picture.
+/// Loads blocks into frames. `samples` is the number of samples that the outputs need, and the
+/// first of them is (dx, dy) of the picture.
 template <class T, Border B>
 __global__ void load_blocks_kernel(PlaneView<const T> in, Frames frames, T ghost, Batch batch,
                                    Extent block, Extent samples, int dx, int dy) {
@@ -128,8 +129,8 @@ std::size_t round_up(int count, int batch) {
   return std::size_t(ceil_div(count, batch)) * batch;
 }
 
-/// The frames that the FFT takes a batch at a time, their spectra, and the mask's. A derived plan
-/// fills the frames, takes them through the FFT, and adds up the outputs.
+/// A plan with frames, which the FFT takes a batch at a time, and with the spectra of frames and
+/// mask. A derived plan fills the frames, takes them through the FFT, and adds up the outputs.
 template <class T>
 class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
   using Base = AddingPlan<T, FloatFinish>;
@@ -156,7 +157,7 @@ class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
   void allocate_scratch(int in_height, int out_width, int out_height) override {
     Base::allocate_scratch(in_height, out_width, out_height);
     if (const int batch = batch_for(out_width, out_height); batch > batch_) {
-      batch_ = 0;  // in case there is not enough memory for what follows
+      batch_ = 0;  // in case what follows finds too little memory
       fft_.reset();
       fft_.emplace(frame_.columns, frame_.rows, batch, this->stream_);
       this->hold(frames_, batch_of(batch).samples() * sizeof(float));
@@ -176,7 +177,7 @@ class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
   Blocks batch_of(int n) const { return {frame_.columns, frame_.rows, n}; }
 
   const BlockSchedule schedule_;
-  const Blocks frame_;  ///< one
+  const Blocks frame_;  ///< a single frame
   const int parts_;
   int batch_ = 0;  ///< frames that are transformed at a time
   std::optional<Fft> fft_;
@@ -184,7 +185,7 @@ class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
   DeviceBuffer blocks_, mask_;  ///< spectra of the picture's blocks, and of the mask's parts
 
  private:
-  /// The size of equal batches, for the blocks of a step or, under a mask in parts, for all blocks.
+  /// The size of equal batches for the blocks of a step, or for all blocks where the mask is cut.
   int batch_for(int out_width, int out_height) const {
     const auto& [x, y, atomic] = schedule_;
     const int apart_x = parts_ > 1 ? 1 : x.steps, apart_y = parts_ > 1 ? 1 : y.steps;
@@ -194,7 +195,7 @@ class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
     return ceil_div(blocks, ceil_div(blocks, most));
   }
 
-  /// Under a mask in parts every block's spectrum is kept, since several rows of pairs need it.
+  /// Where the mask is cut, every block's spectrum is kept, since several rows of pairs need it.
   std::size_t kept_spectra(int out_width, int out_height, int batch) const {
     const auto& [x, y, atomic] = schedule_;
     return parts_ > 1 ? round_up(x.blocks(out_width) * y.blocks(out_height), batch) : 0;
@@ -215,7 +216,7 @@ class BlockSpectraPlan : public AddingPlan<T, FloatFinish> {
       upload_rows(frames_.data(), bytes, reinterpret_cast<const std::byte*>(padded.data()), bytes,
                   bytes, 1, this->stream_);
       fft_->forward(as<float>(frames_), as<Complex>(mask_) + begin * length());
-      this->stream_.synchronize();  // before `padded` goes
+      this->stream_.synchronize();  // `padded` must live until it has been read
     }
   }
 

@@ -1,16 +1,16 @@
 // winograd: minimal filtering (Winograd 1980; Lavin and Gray 2015, F(2x2,3x3) and F(4x4,3x3)).
 //
-//   A tile of m x m outputs of a 3x3 mask is a product of polynomials. Taken at m + 2 points an
-//   axis, the product is one multiplication a point. To make the values at the points, and to go
-//   back, takes additions and multiplications by constants.
+//   A tile of m x m outputs of a 3x3 mask is a product of polynomials. At m + 2 points on each
+//   axis, the product takes one multiplication for each point. Additions and multiplications by
+//   constants make the values at the points, and lead back from them.
 //
 //      input tile            values          values            output tile
 //     (m+2) x (m+2)  --->  at the points  x  of the mask  --->    m x m
 //
 //   Multiplications per output: (m + 2)^2 / m^2, 4 at m = 2 and 2.25 at m = 4, against 9.
-//   Global reads per output: as many. m = 2 is the default: m = 4 errs ten times as much.
+//   Global reads per output: as many. m = 2 is the default, because m = 4 errs ten times as much.
 //   Smaller masks are filled up with zeros. winograd_points.hpp has the algebra.
-//   Sibling: fft takes the values at so many points that any mask fits.
+//   Sibling: fft takes the values at enough points for any mask.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
@@ -33,7 +33,7 @@ __global__ void winograd_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost
   const int y = (blockIdx.y * kBlockRows + threadIdx.y) * kTile;
   if (x >= out.width || y >= out.height) return;
 
-  // Load the input tile, its columns as lines, and take it to the points along the columns.
+  // Load the columns of the input tile as lines, and take each to the points.
   float tile[kSide][kSide], turned[kSide][kSide];
   CONVFILT_UNROLL(kSide)
   for (int col = 0; col < kSide; ++col) {
@@ -45,7 +45,7 @@ __global__ void winograd_kernel(PlaneView<const T> in, PlaneView<T> out, T ghost
   CONVFILT_UNROLL(kSide)
   for (int row = 0; row < kSide; ++row) {
     for (int col = 0; col < kSide; ++col) turned[row][col] = tile[col][row];
-    // Take it to the points along the rows.
+    // Take a row to the points.
     to_points(turned[row]);
 
     // Multiply, and go back along the rows.
@@ -124,7 +124,7 @@ std::string refuses(const Problem& p, const Tuning& tuning) {
   const int tile = tile_of(tuning);
   if (tile != 2 && tile != 4) return "--tile must be 2 or 4";
   if (std::string reason = transform_refuses(p); !reason.empty()) return reason;
-  // Tiles of 4 err by up to 2.5e-6 of the largest sum, which makes a third of a step here.
+  // Tiles of 4 err by up to 2.5e-6 of the largest sum, which is a third of a step at this limit.
   constexpr double kLargestSum = 1 << 17;
   const double largest = absolute_gain(p.mask) * full_range(p.depth);
   if (tile == 4 && p.depth != Depth::f32 && largest > kLargestSum) {

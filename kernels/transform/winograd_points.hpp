@@ -1,4 +1,4 @@
-/// The algebra of winograd.cu: from samples and weights to values at points, and back.
+/// The algebra of winograd.cu, which takes samples and weights to values at points, and back.
 ///
 /// A line of n = m + 2 samples and three weights are the coefficients of two polynomials. The
 /// values of their product at n points, one of them infinity, determine m sums of weights times
@@ -27,8 +27,8 @@ struct WinogradMask {
   float values[kSide][kSide];
 };
 
-/// factor * a + b, fused on a GPU. On a CPU without such an instruction that would be a function
-/// call.
+/// factor * a + b. It is fused on a GPU, but not on the CPU, where a fused operation may be a
+/// function call.
 CONVFILT_HD inline float scaled_sum(float factor, float a, float b) {
 #ifdef __CUDA_ARCH__
   return multiply_add(factor, a, b);
@@ -59,7 +59,7 @@ CONVFILT_HD inline void to_points(float (&d)[6]) {
   d[4] = far_even - far_odd;
 }
 
-/// Turns products at the points into outputs, which take the first places.
+/// Turns products at the points into outputs, which replace the first products.
 CONVFILT_HD inline void from_points(float (&m)[4]) {
   const float difference = m[1] - m[2];
   m[0] = m[0] + (m[1] + m[2]);
@@ -76,8 +76,8 @@ CONVFILT_HD inline void from_points(float (&m)[6]) {
       m[5];
 }
 
-/// The matrix that takes three weights of an axis to their values at the points: row p gives point
-/// p.
+/// The matrix that takes three weights of an axis to their values at the points. Row p gives the
+/// value at point p.
 template <int kTile>
 constexpr auto mask_points() {
   constexpr int kSide = WinogradMask<kTile>::kSide;

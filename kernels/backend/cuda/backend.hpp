@@ -15,13 +15,13 @@
 #define CONVFILT_CALLED
 #endif
 
-/// Before a loop: how many turns of it are written out.
+/// Stands before a loop and says how many of its turns are unrolled.
 #define CONVFILT_PRAGMA(text) _Pragma(#text)
 #define CONVFILT_UNROLL(turns) CONVFILT_PRAGMA(unroll turns)
 
 namespace convfilt::cuda {
 
-/// Goes behind __shared__.
+/// The type of a `__shared__` tile.
 template <class T, int rows, int columns>
 using SharedTile = T[rows][columns];
 
@@ -60,7 +60,7 @@ CONVFILT_DEVICE inline void prefetch(const PlaneView<const T>& in, int x, int y)
 CONVFILT_DEVICE inline void count_ghost_cell() {}
 
 #ifdef __CUDACC__
-/// cell += value, also where other threads add to it.
+/// Adds to a cell that other threads may add to at the same time.
 template <class T>
 __device__ inline void atomic_add(T& cell, T value) {
   atomicAdd(&cell, value);

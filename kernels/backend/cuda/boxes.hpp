@@ -10,7 +10,7 @@
 
 namespace convfilt::cuda {
 
-/// The same rows as boxes and one by one.
+/// The same rows twice: as boxes, and one by one.
 struct BoxSource {
   CUtensorMap boxes, rows;
 };
@@ -47,7 +47,7 @@ inline BoxSource box_source(const PlaneView<const std::uint8_t>& rows) {
 }
 
 #ifdef __CUDACC__
-/// Swizzling goes by the address: a box begins at a multiple of eight of its rows.
+/// A box begins at a multiple of eight of its rows, because the device swizzles by address.
 __device__ inline SharedWords box_words(SharedWords words) {
   const auto address = unsigned(__cvta_generic_to_shared(words.data()));
   constexpr unsigned kMultiple = kBoxSlack * 4;
@@ -76,9 +76,10 @@ __device__ inline void copy_box_row(const BoxSource& source, int x, int y, Share
   copy_boxed(source.rows, x, y, words.from(at * kBoxWords + row * (kBoxBytes / 4)), arrivals);
 }
 
-/// Its steps: the place moves within the swizzled rows, but by whole boxes.
+/// The swizzle is a function of the address, so box_step() may move the operand within the swizzled
+/// rows as well as by whole boxes.
 __device__ inline Operand box_operand(SharedWords words) {
-  constexpr unsigned kSwizzled = 1u << 30;  // by 128 bytes
+  constexpr unsigned kSwizzled = 1u << 30;  // the mode of 128 bytes
   const auto address = unsigned(__cvta_generic_to_shared(words.data()));
   return {address >> 4 | 1u << 16, unsigned(8 * kBoxBytes >> 4) | kSwizzled};
 }

@@ -26,6 +26,6 @@ inline void check(cudaError_t error, const char* call, const char* file, int lin
 }  // namespace convfilt::cuda
 
 #define CUDA_CHECK(call) ::convfilt::cuda::check((call), #call, __FILE_NAME__, __LINE__)
-/// Destructors call it: what fails there cannot be mended, and was reported by the call that broke
-/// it.
+/// Destructors call it, since a failure there cannot be mended, and the call that caused it has
+/// reported it.
 #define CUDA_IGNORE(call) static_cast<void>(call)

@@ -29,12 +29,12 @@ CudaDevices ask_driver() {
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     cudaDeviceProp properties{};
     CUDA_CHECK(cudaGetDeviceProperties(&properties, ordinal));
-    int kilohertz = 0;  // no longer among the properties in CUDA 13
+    int kilohertz = 0;  // CUDA 13 does not have it among the properties
     CUDA_CHECK(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, ordinal));
     int memory_kilohertz = 0, bus_bits = 0;
     CUDA_CHECK(cudaDeviceGetAttribute(&memory_kilohertz, cudaDevAttrMemoryClockRate, ordinal));
     CUDA_CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal));
-    // Two transfers a clock cycle.
+    // The memory makes two transfers a clock cycle.
     const double memory_rate = 2e3 * memory_kilohertz * bus_bits / 8;
     found.devices.push_back({ordinal, properties.name, properties.major, properties.minor,
                              properties.multiProcessorCount, properties.totalGlobalMem,
@@ -66,7 +66,7 @@ std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal
   const cuda::Stream stream(PlanOptions{.device = ordinal});
   const cuda::DeviceBuffer from(bytes), to(bytes);
   CUDA_CHECK(cudaMemsetAsync(from.data(), 0x5a, bytes, stream.get()));
-  // One after the other without waiting, as DevicePlan::time_resident does.
+  // Copies follow each other without waiting, as runs do in DevicePlan::time_resident.
   constexpr std::size_t kWarmups = 3;
   const std::size_t runs = std::size_t(repeats) + kWarmups;
   std::vector<cuda::Event> starts(runs), stops(runs);

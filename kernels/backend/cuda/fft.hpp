@@ -33,19 +33,19 @@ class Fft {
 
   static int good_size(int n) { return good_fft_size(n); }
 
-  /// What a plan will need, before there is one: cuFFT takes up to a copy of the spectra at good
-  /// sizes.
+  /// An estimate of workspace_bytes() before there is a plan. cuFFT takes at most a copy of the
+  /// spectra at good_fft_size().
   static std::size_t estimated_workspace(int columns, int rows, int batch) {
     return (std::size_t(columns) / 2 + 1) * rows * batch * sizeof(Complex);
   }
   std::size_t workspace_bytes() const;
 
-  /// Must be called before a transform, with workspace_bytes() of device memory.
+  /// It must be called before a transform, with workspace_bytes() of device memory.
   void use_workspace(std::byte* memory);
 
   void forward(const float* samples, Complex* spectra) const;
 
-  /// Overwrites the spectra.
+  /// The spectra are overwritten.
   void inverse(Complex* spectra, float* samples) const;
 
  private:

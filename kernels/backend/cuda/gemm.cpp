@@ -7,7 +7,7 @@
 namespace convfilt::cuda {
 namespace {
 
-// The names that cublas_v2.h's macros stand for.
+// cublas_v2.h defines its functions' names as macros for the names that this looks up.
 #define CUBLAS_FUNCTION(name) decltype(&::name) name = library.function<decltype(&::name)>(#name)
 
 struct Cublas {
@@ -49,7 +49,7 @@ Gemm::~Gemm() {
   CUDA_IGNORE(cublas().cublasDestroy_v2(handle_));
 }
 
-// cuBLAS's matrices are column-major: to it, ours are transposed, and c' = b' * a'.
+// cuBLAS takes matrices to be column-major, so it sees ours transposed and computes c' = b' * a'.
 void Gemm::multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
                     bool add) const {
   const float one = 1, old = add ? 1 : 0;

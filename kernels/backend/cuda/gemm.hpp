@@ -8,8 +8,8 @@
 
 namespace convfilt::cuda {
 
-/// It has the interface of cpu::Gemm, over device memory, in the stream that it was made for. All
-/// is in single precision, without TF32.
+/// It has the interface of cpu::Gemm, over device memory, in the stream that it was made for. It
+/// computes in single precision, without TF32.
 class Gemm {
  public:
   explicit Gemm(const Stream& stream);
@@ -17,7 +17,7 @@ class Gemm {
   Gemm& operator=(const Gemm&) = delete;
   ~Gemm();
 
-  /// c = a * b, or added to c.
+  /// Sets c to a * b, or adds a * b to c.
   void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
                 bool add = false) const;
 

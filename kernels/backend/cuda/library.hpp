@@ -1,5 +1,5 @@
-/// CUDA libraries loaded when they are first used: the program starts fast, and runs where they are
-/// missing.
+/// CUDA libraries are loaded when they are first used, so that the program starts fast, and runs
+/// where they are missing.
 #pragma once
 
 #include <initializer_list>

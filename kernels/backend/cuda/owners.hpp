@@ -43,7 +43,7 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// A stream of the plan's device; makes that device current.
+/// A stream of the plan's device. The constructor makes that device current.
 class Stream {
  public:
   explicit Stream(const PlanOptions& options) : device_(options.device) {
@@ -74,7 +74,7 @@ class Event {
   void record(const Stream& stream) { CUDA_CHECK(cudaEventRecord(event_, stream.get())); }
   cudaEvent_t get() const { return event_; }
 
-  /// Milliseconds since an earlier event; waits until this one has come.
+  /// Milliseconds since an earlier event. The call waits until this one has come.
   double ms_since(const Event& earlier) const {
     CUDA_CHECK(cudaEventSynchronize(event_));
     float ms = 0;
@@ -86,7 +86,7 @@ class Event {
   cudaEvent_t event_ = nullptr;
 };
 
-/// Work beside a stream's: it begins when all has come that the stream has by then.
+/// Work beside a stream's. It begins when the stream has done all that it was given before begin().
 class SideStream {
  public:
   explicit SideStream(const PlanOptions& options) : stream_(options) {}
@@ -96,7 +96,7 @@ class SideStream {
     CUDA_CHECK(cudaStreamWaitEvent(stream_.get(), began_.get(), 0));
     return stream_;
   }
-  /// What follows in the stream waits for it.
+  /// What the stream is given afterwards waits for that work.
   void end(const Stream& main) {
     ended_.record(stream_);
     CUDA_CHECK(cudaStreamWaitEvent(main.get(), ended_.get(), 0));
@@ -107,7 +107,7 @@ class SideStream {
   Event began_, ended_;
 };
 
-/// Rows between host and device, in stream order.
+/// Copies rows between host and device, in stream order.
 inline void upload_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
                         std::size_t from_pitch, std::size_t row_bytes, int rows,
                         const Stream& stream) {
@@ -127,9 +127,9 @@ inline void clear(std::byte* to, std::size_t bytes, const Stream& stream) {
   CUDA_CHECK(cudaMemsetAsync(to, 0, bytes, stream.get()));
 }
 
-/// Device bytes that a plan may take now. The driver and other programs take some as well; of what
-/// is reported as free, the last 3 MiB cannot be had; and every buffer takes whole pages of 2 MiB,
-/// which shows where little is free.
+/// Device bytes that a plan may take now, which are fewer than CUDA reports as free. The driver and
+/// other programs take some as well, the last 3 MiB cannot be had, and every buffer takes whole
+/// pages of 2 MiB.
 inline std::size_t free_memory() {
   constexpr std::size_t kPages = std::size_t(64) << 20;
   std::size_t available = 0, total = 0;

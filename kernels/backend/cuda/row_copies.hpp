@@ -6,7 +6,7 @@
 
 namespace convfilt::cuda {
 
-/// From this compute capability on.
+/// Devices copy rows on their own from this compute capability on.
 inline constexpr int kRowCopiesMajor = 9;
 
 inline bool row_copies(const PlanOptions& options) {
@@ -63,7 +63,7 @@ __device__ inline void hand_over() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 #else
-// row_copies() says that such devices have none.
+// Older devices never call these, because row_copies() is false there.
 __device__ inline void start_arrivals(SharedWords, int, int) {}
 __device__ inline void expect(SharedWords, int, int) {}
 template <class T>

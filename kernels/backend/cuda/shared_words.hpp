@@ -12,7 +12,7 @@
 
 namespace convfilt::cuda {
 
-/// Words of shared memory from one on.
+/// Words of shared memory, counted from one of them.
 class SharedWords {
  public:
   CONVFILT_DEVICE explicit SharedWords(std::uint32_t* words) : words_(words) {}
@@ -26,12 +26,12 @@ class SharedWords {
   CONVFILT_DEVICE void set(int at, Word word) const {
     words_[at] = std::bit_cast<std::uint32_t>(word);
   }
-  /// At a multiple of four words.
+  /// The address must be a multiple of four words.
   template <class Word>
   CONVFILT_DEVICE Four<Word> get4(int at) const {
     return std::bit_cast<Four<Word>>(*reinterpret_cast<const uint4*>(words_ + at));
   }
-  /// Two words, at a multiple of two.
+  /// Reads two words, whose address must be a multiple of two words.
   CONVFILT_DEVICE void get2(int at, std::uint32_t (&words)[2]) const {
     const uint2 two = *reinterpret_cast<const uint2*>(words_ + at);
     words[0] = two.x;
@@ -41,7 +41,7 @@ class SharedWords {
   template <class Word>
   __device__ void set4(int at, const Four<Word>& four) const {
     const auto bits = [&](int k) { return std::bit_cast<std::uint32_t>(four.samples[k]); };
-    // Where it stores four words by itself, the compiler at times makes four stores of it.
+    // The compiler at times makes four stores of an assignment of four words.
     asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(
                      unsigned(__cvta_generic_to_shared(words_ + at))),
                  "r"(bits(0)), "r"(bits(1)), "r"(bits(2)), "r"(bits(3))
@@ -75,7 +75,7 @@ __device__ inline SharedWords shared_words() {
   return SharedWords(reinterpret_cast<std::uint32_t*>(all_shared_words));
 }
 
-/// Sixteen bytes of samples from (x, y) on into four words.
+/// Copies sixteen bytes of samples from (x, y) on to four words.
 template <class T>
 __device__ inline void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words,
                               int at) {
@@ -91,8 +91,8 @@ __device__ inline void copy16(const PlaneView<const T>& in, int x, int y, Shared
 #endif
 }
 
-/// Lets blocks of the kernel have that much shared memory; asked for once a size. One that has none
-/// keeps it all for its cache.
+/// Lets blocks of the kernel have that much shared memory. The driver is asked only where a size
+/// exceeds the last. A kernel without shared memory keeps it all for its cache.
 template <class... Parameters>
 void allow_shared(void (*kernel)(Parameters...), int bytes) {
   thread_local std::map<std::pair<int, const void*>, int> known;
@@ -104,7 +104,7 @@ void allow_shared(void (*kernel)(Parameters...), int bytes) {
   cudaFuncAttributes attributes{};
   CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
   CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
-  // By itself the driver may leave so little that a block less runs at a time.
+  // By default the driver may leave so little shared memory that one block less runs at a time.
   if (bytes + attributes.sharedSizeBytes > 0) {
     CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                     cudaSharedmemCarveoutMaxShared));
@@ -120,7 +120,7 @@ inline int multiprocessors() {
   return count;
 }
 
-/// Blocks of the kernel that the current device runs at a time.
+/// The number of the kernel's blocks that the current device runs at a time.
 template <class... Parameters>
 int blocks_at_once(void (*kernel)(Parameters...), dim3 block, int bytes) {
   using Key = std::tuple<const void*, int, int, int>;

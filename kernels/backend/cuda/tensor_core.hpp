@@ -79,8 +79,8 @@ __device__ inline void write16(std::uint32_t (&tile)[rows][columns], int row, in
   *reinterpret_cast<Sixteen*>(&tile[row][word]) = bytes;
 }
 
-/// Sixteen samples from in.data + at on into four words of a tile; both addresses are multiples of
-/// 16. Where only `count` of them are there, zeros behind them.
+/// Copies sixteen samples from in.data + at on to four words of a tile. Both addresses must be
+/// multiples of 16. Where only `count` samples exist, zeros are written behind them.
 template <int rows, int columns>
 __device__ inline void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
                               std::uint32_t (&tile)[rows][columns], int row, int word,
@@ -95,7 +95,7 @@ __device__ inline void copy16(const PlaneView<const std::uint8_t>& in, std::ptrd
 #endif
 }
 
-/// Likewise, from (x, y) on.
+/// Does the same from (x, y) on.
 template <int rows, int columns>
 __device__ inline void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
                               std::uint32_t (&tile)[rows][columns], int row, int word) {

@@ -18,8 +18,8 @@ inline constexpr std::size_t kTextureBaseAlignment = 512, kTexturePitchAlignment
 /// A texture object over one plane, point-sampled, elements as they are.
 class Texture {
  public:
-  /// `bytes` and `kind` describe a sample; `mode` holds in x and y. Normalised coordinates where
-  /// the mode needs them (wrap and mirror).
+  /// `format` describes a sample, and `mode` holds in x and y. Coordinates are normalised where the
+  /// mode needs that, which wrap and mirror do.
   Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch,
           cudaChannelFormatDesc format, cudaTextureAddressMode mode)
       : data_(data), pitch_(pitch), height_(height), row_bytes_(std::size_t(width) * format.x / 8) {
@@ -71,8 +71,8 @@ class Texture {
   cudaTextureObject_t object_ = 0;
 };
 
-/// The texture of a plan's input plane, made on first use. Another shape replaces it: by then the
-/// launches on the one before have ended, since a plan waits for every window.
+/// The texture of a plan's input plane, made on first use. A plane of another shape replaces it.
+/// The launches that used it have ended by then, since a plan waits for every window.
 class Textures {
  public:
   const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch,

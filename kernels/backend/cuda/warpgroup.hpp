@@ -20,9 +20,9 @@ inline bool has_warpgroups(const PlanOptions& options) {
 }
 
 #ifdef __CUDACC__
-/// A matrix descriptor. Only boxes.hpp makes ones with swizzling.
+/// A matrix descriptor. Only box_operand() makes descriptors with swizzling.
 struct Operand {
-  std::uint32_t place;  ///< the lead is in its upper half, which no sum of places reaches
+  std::uint32_t place;  ///< the address; the lead in the upper half, which it never reaches
   std::uint32_t stride;
 
   __device__ Operand from(int bytes) const { return chunks_on(bytes >> 4); }
@@ -35,7 +35,7 @@ __device__ inline Operand operand(SharedWords words, int lead, int stride) {
   return {address >> 4 | unsigned(lead >> 4) << 16, unsigned(stride >> 4)};
 }
 
-/// Keeps everything that reads the sums behind this point.
+/// Keeps the compiler from moving reads of the sums to before this point.
 template <int count>
 __device__ inline void keep_behind(std::int32_t (&sums)[count]) {
   CONVFILT_UNROLL(count)

@@ -1,9 +1,9 @@
 /// The emulator's side of launch.hpp: a meaning on the CPU for the CUDA words that the kernels use.
 ///
 /// Blocks spread over the cores; the threads of a block are fibers that switch at __syncthreads().
-/// Reads are counted, and a read outside the image, of shared memory that this block never wrote,
-/// or of what another thread wrote since the last barrier, the block's or its warp's, throws
-/// EmulatorError.
+/// Reads are counted. EmulatorError is thrown at a read outside the image, at a read of shared
+/// memory that this block never wrote, and at a read of what another thread wrote since the last
+/// barrier of the block or of their warp.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ namespace convfilt::emulator {
 using std::max;
 using std::min;
 
-/// A sample of the input in global memory: counted, and checked against the view.
+/// Reads a sample of the input in global memory. The read is counted, and checked against the view.
 template <class T>
 T load(const PlaneView<const T>& in, int x, int y) {
   if (x < 0 || y < 0 || x >= in.width || y >= in.height) fail("a kernel read outside its input");
@@ -36,7 +36,8 @@ T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
-/// Four samples from (x, y) on, whose address is a multiple of their size: counted as four.
+/// Four samples from (x, y) on, whose address is a multiple of their size. They count as four
+/// reads.
 template <class T>
 Four<T> load4(const PlaneView<const T>& in, int x, int y) {
   if (x < 0 || y < 0 || x + 4 > in.width || y >= in.height) {
@@ -52,7 +53,8 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y) {
   return four;
 }
 
-/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16: each counted.
+/// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16. Each counts as a
+/// read.
 template <class T>
 Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
   constexpr int kSamples = int(sizeof(Bytes16) / sizeof(T));
@@ -90,15 +92,15 @@ inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
 }
 
-/// cell += value, also where other threads add to it: blocks run on several CPU threads.
+/// Adds to a cell that other threads may add to: blocks run on several CPU threads.
 template <class T>
 void atomic_add(T& cell, T value) {
   ++running.counts.atomic_adds;
   std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
 }
 
-/// The texture unit, point sampling: address mode, then the sample whose cell the coordinate lies
-/// in.
+/// Plays the texture unit with point sampling: it applies the address mode, and gives the sample in
+/// whose cell the coordinate lies.
 template <class T>
 T tex2D(cudaTextureObject_t texture, float x, float y) {
   const auto address = [&](float coordinate, int size) -> int {

@@ -5,8 +5,8 @@
 
 namespace convfilt::emulator {
 
-/// Sixteen bytes from in.data + from on into four words: so many of them are samples, behind which
-/// lies the row's padding.
+/// Copies sixteen bytes from in.data + from on to four words. The first `bytes` of them are
+/// samples, and the others, which lie in the row's padding, become 0.
 template <class T>
 void copy16(const PlaneView<const T>& in, std::ptrdiff_t from, SharedWords words, int at,
             int bytes) {

@@ -1,6 +1,6 @@
-// Threads of a block are fibers of Boost.Context on one CPU thread. One that ends without having
-// met a barrier makes its fiber go on with the next, so that kernels without barriers cost no
-// switches.
+// Threads of a block are fibers of Boost.Context on one CPU thread. Where a device thread ends
+// without having met a barrier, its fiber goes on with the next device thread, so that kernels
+// without barriers cost no switches.
 
 #include "kernels/backend/emulator/emulator.hpp"
 
@@ -19,7 +19,7 @@
 namespace convfilt::emulator {
 namespace {
 
-/// Runs blocks on one CPU thread; keeps its fibers for the next block.
+/// Runs blocks on one CPU thread. It keeps its fibers for the next block.
 class BlockRunner {
  public:
   void run(const dim3& block, const std::function<void()>& kernel) {
@@ -42,8 +42,8 @@ class BlockRunner {
     running.first_phase = ++running.phase;
     blockDim = {int(block.x), int(block.y), int(block.z)};
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
-    std::size_t first = 0;    // fiber of the warp
-    std::size_t waiting = 0;  // the fibers before this one wait
+    std::size_t first = 0;    // the warp's first fiber
+    std::size_t waiting = 0;  // fibers before this one wait at a barrier
     WarpThreads warp{block, 0, 0, {0, 0, 0}};
     while (warp.end < threads) {
       warp.end = std::uint32_t(std::min(warp.end + kWarp, threads));
@@ -155,7 +155,7 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   try {
     for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
   } catch (const std::system_error&) {
-    // No more threads to be had: those that run, and this one, do the work.
+    // The system gives no more threads. Those that run, and this one, do the work.
   }
   work();
   others.clear();

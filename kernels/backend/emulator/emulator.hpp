@@ -14,11 +14,11 @@ struct EmulatorError : std::logic_error {
   using std::logic_error::logic_error;
 };
 
-/// What the running fiber needs to know of itself; one a CPU thread.
+/// What the running fiber needs to know of itself. Each CPU thread has one.
 struct Running {
   Counts counts;
   std::uint64_t phase = 0;          ///< grows at every barrier and every new block
-  std::uint64_t first_phase = 0;    ///< of this block
+  std::uint64_t first_phase = 0;    ///< the phase in which this block began
   std::uint32_t thread = 0;         ///< linear index in the block
   std::uint32_t meetings = 0;       ///< how often it has met its warp
   std::uint32_t warp_barriers = 0;  ///< how many of these were barriers
@@ -30,13 +30,14 @@ inline constinit thread_local Running running;
 /// Throws EmulatorError with the thread's and block's indices.
 [[noreturn]] void fail(const char* what);
 
-/// __syncthreads(): waits until every thread of the block has come here.
+/// Stands in for __syncthreads(). It waits until every thread of the block has come here.
 void synchronise_block();
 
-/// __syncwarp(): a barrier of the 32 threads of the warp.
+/// Stands in for __syncwarp(), a barrier of the 32 threads of the warp.
 void synchronise_warp();
 
-/// Waits until all 32 threads of the warp have come here. No barrier: it orders no memory.
+/// Waits until all 32 threads of the warp have come here. It is no barrier, since it orders no
+/// memory.
 void meet_warp();
 
 /// Calls `kernel` once for each thread of each block, on that many CPU threads (0 = all cores), and

@@ -48,12 +48,12 @@ inline void finish_switch([[maybe_unused]] void* fake, [[maybe_unused]] const vo
 #endif
 }
 
-/// The threads of a warp that have not begun, by rising x, then y, then z. It says which comes
-/// next.
+/// The threads of a warp that have not begun. take() gives the next one, by rising x, then y, then
+/// z.
 struct WarpThreads {
   dim3 block;
   std::uint32_t next, end;
-  Index3 index;  ///< of the next
+  Index3 index;  ///< the next thread's
 
   bool none() const { return next == end; }
 
@@ -101,7 +101,7 @@ class Fiber {
     switch_here();
   }
 
-  /// Goes on behind the barrier where the thread waits, or where it met its warp.
+  /// Lets the thread go on where it waits, at a barrier or for its warp.
   void resume() {
     threadIdx = index_;
     running.thread = linear_;
@@ -115,7 +115,7 @@ class Fiber {
   /// Whether it waits for its warp alone.
   bool meets_warp() const { return meets_warp_; }
 
-  /// From inside: lets the block's other threads run.
+  /// The device thread calls it to let the block's other threads run.
   void wait() {
     const bool uncommitted = running.uncommitted;
     switch_back();
@@ -123,13 +123,13 @@ class Fiber {
     if (stop_) throw Abandoned();
   }
 
-  /// From inside: lets the warp's other threads come here, and orders what they wrote before.
+  /// The device thread calls it to wait for its warp, and to see what the warp wrote before.
   void synchronise_warp() {
     ++warp_barriers_;
     meet_warp();
   }
 
-  /// From inside: lets the warp's other threads come here.
+  /// The device thread calls it to wait for its warp.
   void meet_warp() {
     ++meetings_;
     meets_warp_ = true;
@@ -144,12 +144,12 @@ class Fiber {
     finish_switch(nullptr, &scheduler_bottom_, &scheduler_size_);
     scheduler_ = std::move(scheduler);
     while (!stop_) {
-      // Another fiber has taken the threads behind one that waited.
+      // A fiber whose thread waited finds that another fiber has taken the threads behind it.
       while (!stop_ && !error_ && !threads_->none()) run_thread();
       ended_ = true;
       if (!stop_) switch_back();
     }
-    start_switch(nullptr, scheduler_bottom_, scheduler_size_);  // null: this stack is given up
+    start_switch(nullptr, scheduler_bottom_, scheduler_size_);  // null gives this stack up
     return std::move(scheduler_);
   }
 

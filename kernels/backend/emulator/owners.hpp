@@ -11,7 +11,7 @@
 
 namespace convfilt::emulator {
 
-/// The emulator plays a device: pictures are copied to and from it, and that is timed.
+/// The emulator plays a device, to and from which pictures are copied, and the copies are timed.
 inline constexpr bool kHasOwnMemory = true;
 
 class DeviceBuffer {
@@ -28,7 +28,7 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// Keeps the number of CPU threads and what they counted.
+/// It holds the number of CPU threads and what they counted.
 class Stream {
  public:
   explicit Stream(const PlanOptions& options) : threads_(options.threads) {}
@@ -54,7 +54,7 @@ class Event {
   std::chrono::steady_clock::time_point time_;
 };
 
-/// One thing after the other.
+/// Its work is done at once, and the main stream's after it.
 class SideStream {
  public:
   explicit SideStream(const PlanOptions&) {}
@@ -77,7 +77,7 @@ inline void clear(std::byte* to, std::size_t bytes, const Stream&) {
   std::memset(to, 0, bytes);
 }
 
-/// Host memory is not rationed; PlanOptions::memory_limit is.
+/// The emulator sets no limit on host memory; PlanOptions::memory_limit does.
 inline std::size_t free_memory() {
   return SIZE_MAX / 2;
 }

@@ -29,7 +29,7 @@ class SharedCell {
   }
 
  private:
-  /// Whether the writer is of this warp, and its threads had a barrier of their own since.
+  /// Whether the writer is of this warp, and the warp has had a barrier of its own since.
   bool warp_has_met() const {
     constexpr std::uint32_t kWarp = 32;
     return writer_ / kWarp == running.thread / kWarp && warp_barriers_ != running.warp_barriers;
@@ -40,9 +40,9 @@ class SharedCell {
   std::uint64_t phase_;
 };
 
-/// Goes behind __shared__. Rows and columns are checked. The cells lie on the heap, taken by each
-/// thread that runs the kernel: as thread-local arrays those of all kernels together were larger
-/// than the stacks that libraries give their threads, none of which then started.
+/// The type of a `__shared__` tile. Rows and columns are checked. Each CPU thread that runs the
+/// kernel takes its cells from the heap: as thread-local arrays the cells of all kernels would
+/// exceed the stacks that libraries give their threads, and these threads would not start.
 template <class T, int rows, int columns>
 class SharedTile {
  public:

@@ -14,7 +14,7 @@ namespace convfilt::emulator {
 /// The shared memory of the block that this CPU thread runs.
 inline thread_local std::vector<SharedCell<std::uint32_t>> shared_cells;
 
-/// Words of shared memory from one on.
+/// Words of shared memory, counted from one of them.
 class SharedWords {
  public:
   explicit SharedWords(int first) : first_(first) {}
@@ -64,7 +64,7 @@ inline SharedWords shared_words() {
   return SharedWords(0);
 }
 
-/// Sixteen bytes of samples from (x, y) on into four words.
+/// Copies sixteen bytes of samples from (x, y) on to four words.
 template <class T>
 void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words, int at) {
   constexpr int kSamples = int(16 / sizeof(T));
@@ -82,7 +82,7 @@ void copy16(const PlaneView<const T>& in, int x, int y, SharedWords words, int a
   words.set4(at, four);
 }
 
-/// Tests play a device without them.
+/// Tests set it to false to play a device that does not copy rows on its own.
 inline bool has_row_copies = true;
 
 inline bool row_copies(const PlanOptions&) {
@@ -117,7 +117,8 @@ inline SharedLimits most_shared(const PlanOptions&) {
   return shared_limits;
 }
 
-/// Without an end, so that a block has one tile as with the other strategies; tests make it small.
+/// It is practically unlimited, so that each block has one tile, as with the other strategies.
+/// Tests make it small.
 inline int most_blocks = 1 << 30;
 
 inline int multiprocessors() {

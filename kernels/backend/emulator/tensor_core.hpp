@@ -1,5 +1,5 @@
-/// The emulator's side of tensor_core.hpp: the lanes of a warp lay their fragments before each
-/// other, and each computes the sums that are its own.
+/// The emulator's side of tensor_core.hpp: the lanes of a warp show each other their fragments, and
+/// each computes its own sums from them.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,18 @@ struct Fragments {
   std::uint32_t a[4], b[2];
 };
 
-/// What the lanes of the running warp have laid down. Two sets take turns, since a lane may lay
-/// down the next while others still read.
+/// The fragments that the lanes of the running warp show each other. Two sets take turns, since a
+/// lane may write the next ones while others still read.
 inline constinit thread_local Fragments fragments[2][kLanes];
 
-/// The sum of the products of four bytes and four, each as its type says; it wraps as on a device.
+/// The sum of the products of four bytes of type A and four of type B. It wraps as on a device.
 template <class A, class B>
 std::uint32_t products(std::uint32_t a, std::uint32_t b) {
   const auto product = [&](int shift) { return int(A(a >> shift)) * int(B(b >> shift)); };
   return std::uint32_t(product(0) + product(8) + product(16) + product(24));
 }
 
-/// sums += a * b, 16 x 16 words bytes times 16 words x 8.
+/// Adds a * b to the sums: 16 x (16 * words) bytes times (16 * words) x 8.
 template <class B, class A = std::uint8_t, int words>
 void mma(std::int32_t (&sums)[4], const std::uint32_t (&a)[2 * words],
          const std::uint32_t (&b)[words]) {
@@ -80,8 +80,8 @@ void write16(SharedTile<std::uint32_t, rows, columns>& tile, int row, int word,
   for (int k = 0; k < 4; ++k) tile[row][word + k] = bytes.samples[k];
 }
 
-/// Sixteen samples from in.data + at on into four words of a tile; both addresses are multiples of
-/// 16. Where only `count` of them are there, zeros behind them.
+/// Copies sixteen samples from in.data + at on to four words of a tile. Both addresses must be
+/// multiples of 16. Where only `count` samples exist, zeros are written behind them.
 template <int rows, int columns>
 void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
             SharedTile<std::uint32_t, rows, columns>& tile, int row, int word, int count = 16) {
@@ -99,7 +99,7 @@ void copy16(const PlaneView<const std::uint8_t>& in, std::ptrdiff_t at,
   write16(tile, row, word, samples);
 }
 
-/// Likewise, from (x, y) on.
+/// Does the same from (x, y) on.
 template <int rows, int columns>
 void copy16(const PlaneView<const std::uint8_t>& in, int x, int y,
             SharedTile<std::uint32_t, rows, columns>& tile, int row, int word) {

@@ -8,8 +8,8 @@
 
 namespace convfilt::emulator {
 
-/// Tests set it to play a device with warpgroups. By default plans take the kernels of all others,
-/// which explain describes.
+/// Tests set it to play a device with warpgroups. By default plans take the kernels for all other
+/// devices, which `explain` describes.
 inline bool has_warpgroup_products = false;
 
 inline bool has_warpgroups(const PlanOptions&) {
@@ -56,8 +56,9 @@ void finish_products([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 template <int later, int... counts>
 void finish_products_but([[maybe_unused]] std::int32_t (&... sums)[counts]) {}
 
-/// A lane's sums lie in fours: two columns of a row, then the same columns of the row 8 below. A
-/// pair is one column of both rows; these are its column, and the index of its sum in either row.
+/// A lane's sums come in fours: two columns of a row, then the same columns of the row 8 below. A
+/// pair is one column of both rows. column_of() is its column, and sum_of_half() is the index of
+/// its sum in either row.
 inline int column_of(int pair, int lane) {
   return pair / 2 * 8 + lane % 4 * 2 + pair % 2;
 }
@@ -91,7 +92,7 @@ void multiply(std::int32_t (&sums)[count], const Operand& a, const Operand& b, b
   }
 }
 
-/// words_of_a(half, quarter) are the bytes from 4 * quarter on of row 16 * warp + g + 8 * half.
+/// words_of_a(half, quarter) is the four bytes from 4 * quarter on of row 16 * warp + g + 8 * half.
 template <class A, class B, int count, class Words>
 void multiply_words(std::int32_t (&sums)[count], const Words& words_of_a, const Operand& b,
                     bool keep) {

@@ -1,8 +1,8 @@
 /// The host's side of launch.hpp: CUDA's words as plain loops on the CPU, at its full speed.
 ///
-/// It serves kernels without shared memory and barriers, whose threads need not know of each other:
-/// the blocks are spread over the cores, the threads of a block are a loop. Nothing is counted or
-/// checked; the emulator does that for the same source.
+/// It serves kernels without shared memory and barriers, whose threads need not know of each other.
+/// The blocks are spread over the cores, and the threads of a block are a loop. Nothing is counted
+/// or checked; the emulator does that for the same source.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ using emulator::upload_rows;
 using std::max;
 using std::min;
 
-/// Host memory is the pictures' own.
+/// Pictures already lie in this memory, so none are copied.
 inline constexpr bool kHasOwnMemory = false;
 
 template <class T>
@@ -59,7 +59,7 @@ Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
 
 inline void count_ghost_cell() {}
 
-/// cell += value, also where other threads add to it: blocks run on several CPU threads.
+/// Adds to a cell that other threads may add to: blocks run on several CPU threads.
 template <class T>
 void atomic_add(T& cell, T value) {
   std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);

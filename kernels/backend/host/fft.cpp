@@ -1,5 +1,5 @@
-// A 2D transform is one of all rows, then one of all columns. Columns are gathered in groups into
-// rows, since cv::dft is fast along rows, and whole cache lines are then read.
+// A 2D transform takes all rows, then all columns. Groups of columns are first gathered as rows,
+// since cv::dft is fast along rows, and whole cache lines are read that way.
 
 #include "kernels/backend/host/fft.hpp"
 
@@ -14,15 +14,15 @@
 namespace convfilt::cpu {
 namespace {
 
-// cv::dft makes its tables anew in every call: enough rows at a time to make up for that, few
-// enough to stay in a core's cache.
+// cv::dft makes its tables anew in every call. A call takes this many samples, which make up for
+// that and still stay in a core's cache.
 constexpr int kGroupSamples = 1 << 16;
 
-// Columns at a time: two cache lines of each row.
+// Columns that are gathered at a time fill two cache lines of each row.
 constexpr int kColumns = 16;
 
-// Rows of gathered columns are not a power of two apart, or they would share few places in the
-// cache.
+// The gathered rows are longer by this, because rows that lie a power of two apart would share few
+// places in the cache.
 constexpr int kSkew = 8;
 
 }  // namespace
@@ -32,7 +32,7 @@ int Fft::threads_worth() const {
   return threads_for(std::int64_t(samples * std::log2(double(columns_) * rows_)), threads_);
 }
 
-// f(first row, rows) over all transforms' rows, in parallel.
+// Calls f(first row, rows) for groups of rows of all transforms, in parallel.
 template <class F>
 void Fft::for_row_groups(F f) const {
   const std::int64_t rows = std::int64_t(rows_) * batch_;

@@ -7,25 +7,25 @@
 
 namespace convfilt::cpu {
 
-/// A batch of 2D transforms, real to complex and back, of rows x columns samples each, one behind
-/// the other without gaps. A half spectrum has rows x (columns / 2 + 1) numbers. Neither direction
-/// scales: there and back is columns * rows times the samples.
+/// A batch of 2D transforms, real to complex and back, of rows x columns samples each, which follow
+/// each other without gaps. A half spectrum has rows x (columns / 2 + 1) numbers. Neither direction
+/// scales, so both together give the samples times columns * rows.
 class Fft {
  public:
-  /// `columns` is even; threads 0 = all cores.
+  /// `columns` must be even. 0 threads means all cores.
   Fft(int columns, int rows, int batch, int threads)
       : columns_(columns), rows_(rows), batch_(batch), threads_(threads) {}
 
   static int good_size(int n) { return good_fft_size(n); }
 
-  /// Work area, none on the CPU.
+  /// The CPU needs no work area.
   static std::size_t estimated_workspace(int, int, int) { return 0; }
   std::size_t workspace_bytes() const { return 0; }
   void use_workspace(std::byte*) {}
 
   void forward(const float* samples, Complex* spectra) const;
 
-  /// Overwrites the spectra.
+  /// The spectra are overwritten.
   void inverse(Complex* spectra, float* samples) const;
 
  private:

@@ -20,7 +20,8 @@ Eigen::Map<Matrix, 0, Stride> view(PlaneView<float> m) {
   return {m.data, m.height, m.width, Stride(m.stride)};
 }
 
-// A piece of the result that is worth a call: its share of the other matrix stays in cache.
+// Rows or columns of the result that one call computes. They are worth a call, and their factor
+// stays in the cache.
 constexpr int kPiece = 256;
 
 }  // namespace

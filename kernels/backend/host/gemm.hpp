@@ -5,13 +5,13 @@
 
 namespace convfilt::cpu {
 
-/// Row-major matrices of single precision are planes: width = columns, height = rows, stride =
-/// leading dimension.
+/// Planes stand for row-major matrices in single precision: the width is the number of columns, the
+/// height that of rows, and the stride is the leading dimension.
 class Gemm {
  public:
   explicit Gemm(int threads) : threads_(threads) {}
 
-  /// c = a * b, or added to c. No two of them overlap.
+  /// Sets c to a * b, or adds a * b to c. No two of them may overlap.
   void multiply(PlaneView<const float> a, PlaneView<const float> b, PlaneView<float> c,
                 bool add = false) const;
 

@@ -42,7 +42,7 @@ void parallel_for(int count, int threads, const std::function<void(int, int)>& t
       others.emplace_back(work, worker);
     }
   } catch (const std::system_error&) {
-    // No more threads to be had: those that run, and this one, do the work.
+    // The system gives no more threads. Those that run, and this one, do the work.
   }
   work(0);
   for (std::thread& other : others) other.join();

@@ -6,7 +6,8 @@
 
 namespace convfilt::cpu {
 
-/// Threads worth starting for that many multiply-adds; `wanted` 0 = as many as there are cores.
+/// The number of threads worth starting for that many multiply-adds, at most `wanted`. 0 wanted
+/// threads means as many as there are cores.
 int threads_for(std::int64_t multiply_adds, int wanted);
 
 /// Calls task(worker, index) for every index in 0..count-1, each once, in any order, on `threads`

@@ -1,6 +1,7 @@
-/// 16-bit samples as floats without converting them: the bits of n are those of the denormal float
-/// n * 2^-149. Weights that are 2^149 times as large make up for it. The row pass takes half of
-/// that factor and the column pass the other half, since no weight may exceed the largest float.
+/// 16-bit samples as floats without a conversion: the bits of n are those of the denormal float
+/// n * 2^-149. Weights that are 2^149 times as large make up for it. The row pass takes as much of
+/// that factor as its largest weight allows, and the column pass takes the rest, since no weight
+/// may exceed the largest float.
 #pragma once
 
 #include <bit>
@@ -16,7 +17,7 @@ CONVFILT_HD inline void denormal_samples(std::uint32_t word, float& first, float
   second = std::bit_cast<float>(word >> 16);
 }
 
-/// What finish() gives, from a finish with 2^-16 times its scale and offset.
+/// Gives what finish() gives. The scale and the offset of `f` must have been multiplied by 2^-16.
 CONVFILT_HD inline std::uint32_t denormal_end(const FloatFinish& f, float sum) {
 #ifdef __CUDA_ARCH__
   const float value = __saturatef(multiply_add(sum, f.scale, f.offset));
@@ -24,7 +25,7 @@ CONVFILT_HD inline std::uint32_t denormal_end(const FloatFinish& f, float sum) {
   const float exact = multiply_add(sum, f.scale, f.offset);
   const float value = exact > 0 ? (exact < 1 ? exact : 1.0f) : 0.0f;
 #endif
-  // Beside 2^7 a float has no place for less than 2^-16: it is rounded half to even.
+  // Floats from 2^7 on are multiples of 2^-16, so the addition rounds half to even.
   return std::bit_cast<std::uint32_t>(fminf(value, 65535.0f / 65536) + 128.0f);
 }
 

@@ -24,7 +24,7 @@ std::optional<SquareMask> as_it_is(const SeparableMask<T>& mask) {
   return m;
 }
 
-/// Multiplies value by a power of two; tells whether nothing of it was lost.
+/// Multiplies value by a power of two, and tells whether the result is exact.
 bool scale(float& value, int exponent) {
   const float scaled = std::ldexp(value, exponent);
   const bool exact = std::isfinite(scaled) && std::ldexp(scaled, -exponent) == value;
@@ -44,9 +44,9 @@ std::optional<SquareMask> square_mask(const SeparableMask<std::uint16_t>& mask) 
   const int side = mask.width();
   float largest = 0;
   for (int i = 0; i < side; ++i) largest = std::max(largest, std::abs(m->row[i]));
-  // The row's largest weight becomes as large as a float can be. All weights of the row must then
-  // be integers: products with samples are multiples of the least float, so that no sum is rounded
-  // that is not rounded without scaling.
+  // The row's largest weight is scaled until a float can hold no larger power of two. All weights
+  // of the row must then be integers. Their products with samples are multiples of the least float,
+  // so no sum is rounded that would not be rounded without scaling.
   const int up = 127 - std::ilogb(largest);
   bool exact = scale(m->finish.scale, -16) && scale(m->finish.offset, -16);
   for (int i = 0; i < side; ++i) {

@@ -17,8 +17,8 @@ struct SquareMask {
   float row[kMostSide] = {}, column[kMostSide] = {};
 };
 
-/// The mask, if it is a square of odd side. For 16 bits its weights are those that
-/// denormal_samples.hpp asks for, and there is none where they lie too far apart for that.
+/// The mask, if it is a square of odd side. For 16 bits its weights are scaled as
+/// denormal_samples.hpp says. There is none where the sizes of weights differ too much for that.
 std::optional<SquareMask> square_mask(const SeparableMask<std::uint16_t>& mask);
 std::optional<SquareMask> square_mask(const SeparableMask<float>& mask);
 

@@ -9,29 +9,30 @@ namespace convfilt::separable::walk {
 
 /// How a block walks down its strip.
 struct BlockShape {
-  int outputs;          ///< neighbours that a lane computes
+  int outputs;          ///< neighbouring outputs that a lane computes
   int beside;           ///< warps of a block, side by side
   int together;         ///< rows between two barriers, a step
   int slots;            ///< steps of rows in shared memory: one in use, the others on their way
-  int warps;            ///< that an SM runs at a time
+  int warps;            ///< warps that an SM runs at a time
   bool shares = false;  ///< whether a warp's lanes share row sums, each computing a run of them
 };
 
-/// Up to so many taps a lane computes the row sums of its own outputs; for more, lanes share them.
-/// This measured best on an H200.
+/// Up to this number of taps a lane computes the row sums of its own outputs; beyond it, lanes
+/// share them. These numbers measured best on an H200.
 constexpr int longest_own_row_sums(bool is_float, int channels) {
   if (channels > 1) return 25;
   return is_float ? 47 : 33;
 }
 
-/// Taps of the kernel for a mask of this side: as many, or, where row sums are shared, the next of
-/// 31, 39, 47, 55 and 63.
+/// Taps of the kernel for a mask of this side: as many as the mask has, or, where row sums are
+/// shared, the next of 31, 39, 47, 55 and 63.
 constexpr int kernel_taps(int side, bool is_float, int channels) {
   return side <= longest_own_row_sums(is_float, channels) ? side : (side + 8) / 8 * 8 - 1;
 }
 
-/// What measured best on an H200. Small masks wait for memory, which likes wide rows, and few of
-/// them at a time. Large ones wait for registers: few warps have room for all their sums.
+/// The shapes that measured best on an H200. Small masks wait for memory, which is fastest with
+/// wide rows, few of them at a time. For large masks registers are scarce, and few warps have room
+/// for all their sums.
 constexpr BlockShape block_shape(int side, bool is_float, int channels) {
   if (side > longest_own_row_sums(is_float, channels)) {
     if (channels > 1) return {2, 4, 8, 2, 12, true};
@@ -48,7 +49,7 @@ constexpr BlockShape block_shape(int side, bool is_float, int channels) {
   return {4, 1, 1, 6, 8};
 }
 
-/// The constants of a kernel. A row's are in samples, those of shared memory in words.
+/// The constants of a kernel. Those of a row count samples, and those of shared memory count words.
 template <class T, int kSide_, int kChannels>
 struct Reach {
   static constexpr BlockShape kShape = block_shape(kSide_, sizeof(T) == 4, kChannels);
@@ -60,34 +61,34 @@ struct Reach {
   static constexpr int kPixel = kChannels, kOutputs = kShape.outputs;
   static constexpr int kThreads = 32 * kShape.beside, kColumns = kThreads * kOutputs;
 
-  /// A lane reads so many times its outputs, from its own first tap on.
+  /// A lane reads this many times as many samples as it has outputs, from its first tap on.
   static constexpr int kLoads = (kOutputs + (kSide - 1) * kPixel + kOutputs - 1) / kOutputs;
   /// Row sums that a lane computes where lanes share them.
   static constexpr int kRun = kShape.shares ? kTogether * kOutputs : 0;
-  /// From a block's last output to the last sample that is read.
+  /// The distance from a block's last output to the last sample that it reads.
   static constexpr int kReach = kRun > 0 ? (kSide - 1) * kPixel : (kLoads - 1) * kOutputs;
-  /// A block's row has so many chunks of 16 bytes.
+  /// A chunk has 16 bytes, and a block's row has this many chunks.
   static constexpr int kChunk = kIn16<T>;
   static constexpr int kChunks = (kColumns + kReach + kChunk - 1) / kChunk;
 
-  /// Lanes that share row sums read rows below each other, so these lie in different banks.
+  /// The pitch is odd in chunks where lanes share row sums, since neighbouring lanes then read
+  /// different rows, which must lie in different banks.
   static constexpr int kPitch = (kRun > 0 ? kChunks | 1 : kChunks) * 4;
   static constexpr int kSlot = kPitch * kTogether;
-  /// Where a warp shares row sums: the pitch of their rows, and all of them.
+  /// The pitch and the size of a warp's row sums, where its lanes share them.
   static constexpr int kRowSumPitch = 32 * kOutputs + 4;
   static constexpr int kRowSumWords = kRun > 0 ? kTogether* kRowSumPitch : 0;
-  /// Weights of a pass that not every mask of this kernel has, rounded up.
+  /// The number of a pass's weights that not every mask of this kernel has, rounded up.
   static constexpr int kOptional = kSide > kLeastSide ? 8 : 0;
 
-  /// A block has its rows first, then its warps' row sums, then the optional weights of both
-  /// passes.
+  /// A block's rows come first, then its warps' row sums, then the optional weights of both passes.
   static constexpr int kRowSumsAt = kSlot * kSlots;
   static constexpr int kWeightsAt = kRowSumsAt + kRowSumWords * kShape.beside;
   static constexpr int kBytes = (kWeightsAt + 2 * kOptional) * 4;
   static_assert(kBytes <= 48 * 1024,
                 "a block's rows do not fit in the shared memory of every device");
 
-  /// Samples of a row that are read for so many outputs.
+  /// Samples of a row that are read for that many outputs.
   static constexpr int samples_for(int outputs) {
     constexpr int kWhole = kRun > 0 ? kRun : kOutputs;
     return ceil_div(ceil_div(outputs, kWhole) * kWhole + kReach, kChunk) * kChunk;
@@ -100,7 +101,7 @@ struct Reach {
 /// How a picture is shared out among blocks.
 struct Grid {
   int across;  ///< strips side by side
-  int rows;    ///< of outputs of a block
+  int rows;    ///< rows of outputs of a block
 };
 
 }  // namespace convfilt::separable::walk

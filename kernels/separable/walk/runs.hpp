@@ -1,6 +1,6 @@
 /// How the lanes of a warp of walk.cu share the row sums of its rows. Where a mask is long,
-/// registers hold the sums of two columns alone, and a lane that computed the row sums of its own
-/// outputs would read w + 1 samples for two of them. So a warp takes eight rows at once:
+/// registers hold the sums of only two columns, and a lane that computed its own row sums would
+/// read w + 1 samples for two of them. So a warp takes eight rows at once:
 ///
 ///     lane 0 | r r ... r |  lane 8 | r r ... r |  ...    row 0: a lane has a run of 16 row sums,
 ///     lane 1 | r r ... r |  lane 9 | r r ... r |  ...    row 1   made of w + 15 samples
@@ -8,17 +8,18 @@
 ///     lane 0 | o o |  lane 1 | o o |  ...                sums of two columns, for all eight rows
 ///
 /// Loads of 16 bytes from shared memory for each row sum of 32-bit samples: (w + 15) / 64 for the
-/// samples, a quarter for the row sum itself, and 3/8 for weights. Here w is the taps of the
-/// kernel, which takes masks of fewer, too.
+/// samples, a quarter for the row sum itself, and 3/8 for weights. Here w is the number of the
+/// kernel's taps, of which a mask may have fewer.
 #pragma once
 
 #include "kernels/separable/walk/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::separable::walk {
 
-/// The weights that not every mask of a kernel has: the row pass's last ones or the column pass's
-/// first ones. They come to registers from shared memory. If they were the kernel's arguments, the
-/// compiler would load each one again wherever it is used, behind the question whether it is.
+/// The weights that not every mask of a kernel has: the last ones of the row pass or the first ones
+/// of the column pass. They are loaded from shared memory to registers. If they were kernel
+/// arguments, the compiler would load each again wherever it is used, behind a test whether it is
+/// used.
 template <class R>
 struct OptionalWeights {
   Four<float> weights[R::kOptional / 4];
@@ -29,7 +30,8 @@ struct OptionalWeights {
   }
   CONVFILT_DEVICE float operator[](int k) const { return weights[k / 4].samples[k % 4]; }
 
-  /// Stores them for later construction. All threads of a block call it, and a barrier follows.
+  /// Stores both passes' weights, from which objects are made later. All threads of a block call
+  /// it, and a barrier must follow.
   static CONVFILT_DEVICE void store(SharedWords words, const SquareMask& mask, int thread) {
     if (thread >= R::kOptional) return;
     words.set(thread, thread < R::kSide - R::kLeastSide ? mask.row[R::kLeastSide + thread] : 0.0f);
@@ -37,7 +39,8 @@ struct OptionalWeights {
   }
 };
 
-/// Adds a sample to the row sums that it belongs to. It lies kAt samples behind a run's first tap.
+/// Adds a sample to the row sums that need it. The sample lies kAt samples behind a run's first
+/// tap.
 template <class R, int kAt>
 CONVFILT_DEVICE inline void add_sample(const SquareMask& mask, const OptionalWeights<R>& last,
                                        float sample, float (&row_sums)[R::kRun]) {
@@ -51,7 +54,7 @@ CONVFILT_DEVICE inline void add_sample(const SquareMask& mask, const OptionalWei
   }
 }
 
-/// Adds the samples of a word likewise; the first lies kAt samples behind the first tap.
+/// Adds the samples of a word. The first of them lies kAt samples behind a run's first tap.
 template <class T, class R, int kAt>
 CONVFILT_DEVICE inline void add_word(const SquareMask& mask, const OptionalWeights<R>& last,
                                      std::uint32_t word, float (&row_sums)[R::kRun]) {
@@ -65,8 +68,8 @@ CONVFILT_DEVICE inline void add_word(const SquareMask& mask, const OptionalWeigh
   }
 }
 
-/// The row sums of a lane's run, whose samples begin at `samples`. Each row sum's taps are added in
-/// their order, since samples come in theirs.
+/// Computes the row sums of a lane's run, whose samples begin at `samples`. Samples are taken in
+/// order, so each row sum adds its taps in order.
 template <class T, class R, int kFrom = 0>
 CONVFILT_DEVICE inline void add_run(const SquareMask& mask, const OptionalWeights<R>& last,
                                     SharedWords samples, float (&row_sums)[R::kRun]) {
@@ -81,9 +84,9 @@ CONVFILT_DEVICE inline void add_run(const SquareMask& mask, const OptionalWeight
   }
 }
 
-/// Computes a warp's row sums of a step; each lane does one run. The warp's columns begin at column
-/// `x` of the block's `samples`. A run beyond the picture repeats the one at `last`, the last in
-/// it, because a branch would keep weights out of uniform registers.
+/// Computes a warp's row sums of a step, of which each lane does one run. The warp's columns begin
+/// at column `x` of the block's `samples`. A lane whose run lies beyond the picture repeats the
+/// picture's last run, at `last`, because a branch would keep weights out of uniform registers.
 template <class T, class R>
 CONVFILT_DEVICE inline void share_row_sums(const SquareMask& mask, SharedWords weights,
                                            SharedWords samples, SharedWords row_sums, int x,
@@ -103,7 +106,7 @@ CONVFILT_DEVICE inline void share_row_sums(const SquareMask& mask, SharedWords w
 constexpr int kRowsAtOnce = 4;  ///< a weight serves all of them
 
 /// Adds kRowsAtOnce rows of a lane's row sums to its sums, which move on by as many places. `ends`
-/// receives the outputs that are complete then, a row each.
+/// receives the sums that are then complete, a row of outputs each.
 template <class R>
 CONVFILT_DEVICE inline void add_row_sums(const SquareMask& mask, SharedWords weights,
                                          SharedWords row_sums, typename R::Sums& sums,

@@ -38,9 +38,9 @@ CONVFILT_DEVICE inline void read_row(SharedWords words, typename R::Samples& sam
   }
 }
 
-/// Adds a row to the sums. Its row sums meet row j of the mask for the outputs j rows above, whose
-/// sums stand at place j - 1 since the row before. So all sums move on a place as they are added
-/// to, and those at kSide - 1 are then complete.
+/// Adds a row to the sums. Its row sums meet row j of the mask in the outputs j rows above, whose
+/// sums the row before left at place j - 1. So all sums move on by a place as they are added to,
+/// and those at kSide - 1 are then complete.
 template <class R>
 CONVFILT_DEVICE inline void add_row(const SquareMask& mask, const typename R::Samples& samples,
                                     typename R::Sums& sums) {

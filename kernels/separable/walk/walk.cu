@@ -1,17 +1,17 @@
-// separable's way for square masks of up to 63 taps and samples that are no bytes: the sums of all
-// the rows of outputs that a row of samples adds to stay in registers.
+// separable's way for square masks of up to 63 taps and samples of 16 bits or floats: the sums of
+// all rows of outputs that a row of samples adds to stay in registers.
 //
-//   A block walks down a strip. A lane reads a row's samples around its 16 bytes of outputs from
-//   shared memory, computes their row sums, and adds these to the sums of all rows of outputs that
-//   they belong to.
+//   A block walks down a strip. A lane reads a row's samples around its own outputs from shared
+//   memory, computes their row sums, and adds these to the sums of all rows of outputs that they
+//   belong to.
 //
 //       | s s s s | s s s s | s s s s |   a row in shared memory, copied rows ahead
 //                   r r r r               row sums, w multiply-adds each
 //                   o o o o               h rows of sums, which move down a place as
 //                   o o o o               they are added to
 //
-//   Long masks leave registers for the sums of few columns: the lanes of a warp then share row
-//   sums (runs.hpp). What lies beside the picture is written beside its rows first.
+//   Long masks leave registers for the sums of few columns, so the lanes of a warp then share row
+//   sums (runs.hpp). Ghost cells beside the picture are first written into its rows' padding.
 //
 //   Global reads per output: (1 + (h - 1) / rows) * (1 + (w + 2) / columns) of 32-bit samples.
 //   Multiply-adds per output: (w + h) * (1 + (h - 1) / rows). Loads from shared memory per output:
@@ -32,8 +32,8 @@
 namespace convfilt::CONVFILT_BACKEND::separable::walk {
 namespace {
 
-/// Copies a strip's rows to shared memory: 16 bytes at a time as they lie in memory, on their way
-/// while others are computed. Rows of `in` begin at multiples of 16 bytes, and have whole ones.
+/// Copies a strip's rows to shared memory, 16 bytes at a time as they lie in memory, while other
+/// rows are computed. Rows of `in` begin at multiples of 16 bytes and have room for whole ones.
 template <class T, class R>
 class Rows {
  public:
@@ -53,12 +53,12 @@ class Rows {
     }
   }
 
-  /// Copies first_inside()..last_inside()-1 have all their rows in the picture. To be asked before
-  /// the first copy.
+  /// Calls first_inside()..last_inside()-1 of copy() have all their rows in the picture. Both must
+  /// be asked before the first copy.
   CONVFILT_DEVICE int first_inside() const { return y_ < 0 ? ceil_div(-y_, R::kTogether) : 0; }
   CONVFILT_DEVICE int last_inside() const { return (in_.height - y_) / R::kTogether; }
 
-  /// Starts to copy the next rows to a slot. Without kAtEnds they all lie in the picture.
+  /// Starts to copy the next rows to a slot. Without kAtEnds they must all lie in the picture.
   template <bool kAtEnds>
   CONVFILT_DEVICE void copy(SharedWords slot) {
     const SharedWords own = slot.from(thread_ * 4);
@@ -99,14 +99,14 @@ class Rows {
   const T ghost_;
   const Border border_;
   const int thread_;
-  int y_;               ///< of the next row to copy
-  const T* from_;       ///< where the thread's first chunk of it lies, or would lie
-  int bytes_[kCopies];  ///< that are copied of each of the thread's chunks
+  int y_;               ///< the next row to copy
+  const T* from_;       ///< where the thread's first chunk of that row would lie
+  int bytes_[kCopies];  ///< bytes to copy of each of the thread's chunks
 };
 
 /// A block's walk down its strip. The samples of output x begin at column x of `in`, and go on
-/// beyond its rows, where side_samples.hpp wrote what the border makes up. Rows of `out` have room
-/// for whole words.
+/// beyond its rows, where side_samples.hpp wrote ghost cells. Rows of `out` have room for a lane's
+/// whole outputs.
 template <class T, class R>
 class Walk {
   static constexpr int kTogether = R::kTogether, kSlots = R::kSlots;
@@ -118,7 +118,7 @@ class Walk {
         words_(shared_words()),
         strip_x_(int(blockIdx.x) * R::kColumns),
         columns_(out.width - strip_x_),
-        // A lane beside the picture does what the last one in it does, unless lanes share row sums.
+        // A lane beside the picture repeats the last lane in it, unless lanes share row sums.
         lane_x_(min(int(threadIdx.y * 32 + threadIdx.x),
                     R::kRun > 0 ? R::kThreads : (columns_ - 1) / R::kOutputs) *
                 R::kOutputs),
@@ -130,8 +130,8 @@ class Walk {
   CONVFILT_DEVICE void walk() {
     const int above = mask_.side - 1;
     const int steps = ceil_div(rows_ + above, kTogether);
-    // Between its first and its last rows a block meets neither rows outside the picture nor
-    // outputs that are not its own.
+    // The steps first..last-1 meet neither rows outside the picture nor outputs that are not the
+    // block's own.
     const int first = max(ceil_div(above, kTogether), in_rows_.first_inside() - (kSlots - 1));
     const int last = min(min((rows_ + above) / kTogether, steps - (kSlots - 1)),
                          in_rows_.last_inside() - (kSlots - 1));
@@ -159,7 +159,7 @@ class Walk {
   /// Takes a step of rows. `row` is the first row of outputs that it completes.
   template <bool kAtEnds>
   CONVFILT_DEVICE void step(int row, bool goes_on) {
-    // Load rows ahead, to where all lanes have read those of the step before.
+    // Load rows ahead, to the slot whose rows all lanes have read in the step before.
     finish_copies<kSlots - 2>();
     synchronise();
     if (!kAtEnds || goes_on) in_rows_.template copy<kAtEnds>(words_.from(free_slot_));
@@ -182,7 +182,7 @@ class Walk {
     slot_ = slot_ == (kSlots - 1) * R::kSlot ? 0 : slot_ + R::kSlot;
   }
 
-  /// The step's computation where a warp's lanes share its row sums.
+  /// Computes a step where a warp's lanes share its row sums.
   template <bool kAtEnds>
   CONVFILT_DEVICE void shared_step(int row) {
     const int warp_x = int(threadIdx.y) * 32 * R::kOutputs;
@@ -221,10 +221,10 @@ class Walk {
 
   const SquareMask& mask_;
   const SharedWords words_;
-  const int strip_x_, columns_;  ///< columns of outputs that the picture has from strip_x_ on
+  const int strip_x_, columns_;  ///< columns of outputs from strip_x_ to the picture's side
   const int lane_x_;
   const std::ptrdiff_t out_stride_;
-  const int rows_;  ///< of outputs
+  const int rows_;  ///< rows of outputs
   Rows<T, R> in_rows_;
   T* to_;  ///< where the next outputs go
   int slot_ = 0, free_slot_ = (kSlots - 1) * R::kSlot;
@@ -272,8 +272,8 @@ Grid grid_for(R reach, Kernel kernel, int width, int height) {
   return grid;
 }
 
-/// Bytes of a row that lanes which share row sums read beyond those of walk_sides(): they compute
-/// whole runs, and their kernel may have more taps than the mask.
+/// Bytes of a row that are read beyond those of walk_sides() where lanes share row sums: they
+/// compute whole runs, and their kernel may have more taps than the mask.
 template <class T>
 int run_sides(const Problem& problem) {
   return with_kernel<T>(problem.mask.width, problem.channels, [&](auto reach, auto) {
@@ -293,7 +293,7 @@ class WalkPlan : public DevicePlan {
                     .sides = walk_sides<T>(problem) + run_sides<T>(problem)}),
         ghost_(ghost_sample<T>(problem)),
         mask_(mask) {
-    // A kernel of more taps than the mask's takes the column's weights as its last ones.
+    // A kernel of more taps than the mask has takes the column's weights as its last ones.
     with_kernel<T>(mask.side, problem.channels, [&](auto reach, auto) {
       std::rotate(mask_.column, std::end(mask_.column) - (decltype(reach)::kSide - mask.side),
                   std::end(mask_.column));
@@ -309,7 +309,7 @@ class WalkPlan : public DevicePlan {
     with_kernel<T>(problem_.mask.width, step(), [&](auto reach, auto kernel) {
       using R = decltype(reach);
       const int reached = R::samples_for(out.width);
-      // run_sides() says why more than the picture's columns count.
+      // run_sides() says why more columns than the picture's are read.
       const int outputs = R::kRun > 0 ? reached - (mask.side - 1) * step() : out.width;
       const int left = write_sides(in, outputs, ghost_, problem_, mask.dx, step(), stream_);
       const PlaneView<const T> samples{in.data - left, reached, in.height, in.stride};

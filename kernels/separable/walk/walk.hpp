@@ -1,4 +1,4 @@
-/// What strategy separable does with small square masks where samples are no bytes.
+/// What strategy separable does with small square masks of 16-bit and float samples.
 #pragma once
 
 #include "kernels/plan/device_plan.hpp"
@@ -9,7 +9,8 @@ namespace convfilt::CONVFILT_BACKEND::separable::walk {
 
 using namespace convfilt::separable::walk;
 
-/// Whether channels are filtered together, side by side, with room for what lies beside rows.
+/// Whether a picture of that many channels can be filtered with its channels side by side, and its
+/// rows have room for ghost cells.
 inline bool takes(int channels, const PlanOptions& options) {
   return (channels == 1 || channels == 3) && has_room_for_sides(options);
 }

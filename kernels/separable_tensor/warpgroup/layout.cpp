@@ -3,12 +3,13 @@
 namespace convfilt::separable_tensor::warpgroup {
 namespace {
 
-/// Where byte k of row (column) n lies in a matrix of rows (columns) of kStep bytes.
+/// The place of byte k of row n, or of column n, in a matrix whose rows, or columns, have kStep
+/// bytes.
 int place_of(int n, int k) {
   return n / 8 * 256 + k / 16 * 128 + n % 8 * 16 + k % 16;
 }
 
-/// A digit of a weight that is taken in one digit or two, the top one first.
+/// Digit number `digit` of a weight that has one or two digits, where number 0 is the top one.
 std::uint8_t digit_of(std::int32_t weight, int digit, int digits) {
   return std::uint8_t(digit < digits - 1 ? weight >> 8 : weight & 255);
 }

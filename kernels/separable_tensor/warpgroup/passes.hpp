@@ -13,18 +13,18 @@ using std::int32_t, std::int8_t, std::uint32_t, std::uint8_t;
 
 constexpr int kLaneSums = kColumns * kRows / kThreads;
 
-/// The type of a weight's digit: the top one comes first, and has the sign.
+/// The type of a weight's digit. Digit 0 is the top one, which has the sign.
 template <int kDigit>
 using DigitOf = std::conditional_t<kDigit == 0, int8_t, uint8_t>;
 
-/// A banded matrix as an operand; it lies as banded_matrices() makes it.
+/// A banded matrix of banded_matrices() as an operand.
 CONVFILT_DEVICE inline Operand matrix_operand(SharedWords words) {
   return operand(words, 8 * 16, 2 * 8 * 16);
 }
 
-/// The matrices of the row pass. A lane has its words of all kSteps of them. Where kSteps is 0
-/// their number is known at run time alone, and they stay in shared memory: products take half as
-/// long again.
+/// The matrices of the row pass. A lane keeps its words of all kSteps matrices in registers. Where
+/// kSteps is 0, their number is known only at run time, and they stay in shared memory, which makes
+/// products take half as long again.
 template <int kDigits, int kSteps>
 class RowMatrices {
  public:
@@ -32,12 +32,12 @@ class RowMatrices {
     const int warp = threadIdx.x / 32, g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
     CONVFILT_UNROLL(kSteps * kDigits * 4)
     for (int k = 0; k < kSteps * kDigits * 4; ++k) {
-      const int row = 2 * warp + k % 2, half = k % 4 / 2;  // of core matrices
+      const int row = 2 * warp + k % 2, half = k % 4 / 2;  // counted in core matrices
       words_[k / 4][k % 4] =
           matrices.get<uint32_t>(k / 4 * (kRowMatrixBytes / 4) + row * 64 + half * 32 + g * 4 + t);
     }
   }
-  /// Adds a digit's products of all steps. The first digit's begin the sums.
+  /// Adds the products of one digit in all steps. The first product of digit 0 sets the sums.
   template <int kDigit>
   CONVFILT_DEVICE void multiply_rows(int32_t (&sums)[kLaneSums], const Operand& rows) const {
     CONVFILT_UNROLL(kSteps)
@@ -60,7 +60,7 @@ class RowMatrices<kDigits, 0> {
 
   template <int kDigit>
   CONVFILT_DEVICE void multiply_rows(int32_t (&sums)[kLaneSums], const Operand& rows) const {
-    // The end of the loop waits for its products.
+    // Several steps a turn pay, since each turn of a loop waits for its products at the end.
     CONVFILT_UNROLL(1)
     for (int step = 0; step < steps_; step += kStepsTogether) {
       CONVFILT_UNROLL(kStepsTogether)
@@ -78,12 +78,12 @@ class RowMatrices<kDigits, 0> {
 };
 
 /// A lane's row sums of kSlices slices of rows: words of their upper bytes, which have the sign,
-/// and of their lower ones.
+/// and words of their lower bytes.
 template <int kSlices>
 struct RowSums {
   uint32_t high[kSlices][4] = {}, low[kSlices][4] = {};
 
-  /// Ends the sums of the row pass of the next slice; the uppermost slice's row sums go.
+  /// Ends the row pass's sums of the next slice, and drops the row sums of the uppermost slice.
   CONVFILT_DEVICE void push(const RowEnd& row_end, const int32_t (&sums)[kLaneSums]) {
     CONVFILT_UNROLL(4 * (kSlices - 1))
     for (int k = 0; k < 4 * (kSlices - 1); ++k) {
@@ -101,7 +101,7 @@ struct RowSums {
   }
 };
 
-/// Finishes the row pass, which has begun the sums with the top digit's products.
+/// Finishes the row pass, whose products with the top digit have been begun.
 template <int kDigits, int kSteps>
 CONVFILT_DEVICE inline void finish_rows(int32_t (&sums)[kLaneSums],
                                         const RowMatrices<kDigits, kSteps>& matrices,
@@ -116,7 +116,7 @@ CONVFILT_DEVICE inline void finish_rows(int32_t (&sums)[kLaneSums],
   }
 }
 
-/// The column pass, whose sums begin at `start`.
+/// Computes the column pass, whose sums begin at `start`.
 template <int kDigits, int kSlices>
 CONVFILT_DEVICE inline void multiply_columns(int32_t (&sums)[kLaneSums],
                                              const RowSums<kSlices>& row_sums,

@@ -1,4 +1,5 @@
-/// How rows come to the shared memory of warpgroup.cu, and outputs back from there.
+/// How rows get to the shared memory of warpgroup.cu, and how outputs get from there to the
+/// picture.
 #pragma once
 
 #include "kernels/backend/boxes.hpp"
@@ -12,27 +13,27 @@ using namespace convfilt::separable_tensor::warpgroup;
 constexpr int kThreads = 128;
 constexpr int kAhead = 2;  ///< slices of rows that are being copied
 
-/// Boxes side by side that a strip's rows come in.
+/// The number of boxes side by side that hold a strip's rows.
 CONVFILT_HD inline int boxes_of(const Grid& grid) {
   return ceil_div(grid.steps * kStep, kBoxBytes);
 }
 
-/// Outputs are collected in stages, a slice each. Words of a stage's row: four more than outputs
-/// fill, so that neighbouring rows lie in different banks.
+/// Words of a row of a stage, in which a slice of outputs is collected. They are four more than
+/// outputs fill, so that neighbouring rows lie in different banks.
 constexpr int kStageWords = kColumns / 4 + 4;
 constexpr int kStages = 2;
 
 /// What a block reads and writes, and its shared memory.
 struct Block {
-  const BoxSource& samples;  ///< the picture's rows, from the padding on
-  int height;                ///< the picture's
+  const BoxSource& samples;  ///< the picture's rows with their padding
+  int height;                ///< the picture's height
   PlaneView<std::uint8_t> out;
   std::uint8_t ghost;
   Border border;
   SharedWords rows, matrices, stages, arrivals;
 };
 
-/// Copies a strip's rows, a slice at a time. The first warp does it.
+/// Copies a strip's rows, a slice at a time. Only the first warp does so.
 class RowCopies {
  public:
   CONVFILT_DEVICE RowCopies(int x, int y, int slices, int boxes)
@@ -57,7 +58,8 @@ class RowCopies {
   }
 
  private:
-  /// Copies a slice that does not wholly lie in the picture: each thread one row.
+  /// Copies a slice that does not wholly lie in the picture. Each thread of the warp copies one
+  /// row.
   CONVFILT_DEVICE void copy_edge(const Block& block) const {
     const int row = threadIdx.x, y = edge_row(block.border, y_ + row, block.height);
     if (row == 0) {
@@ -83,8 +85,8 @@ class RowCopies {
 };
 static_assert(kRows == kBoxRows, "a slice is a row of boxes");
 
-/// Stores slices of outputs from the stages, one after the other: each thread 16 of a row's
-/// outputs.
+/// Stores slices of outputs from the stages, one after the other. Each thread stores 16 outputs of
+/// a row.
 class Sink {
  public:
   CONVFILT_DEVICE Sink(const Block& block, int x, int from, int to)

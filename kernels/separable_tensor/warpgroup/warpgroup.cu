@@ -1,11 +1,11 @@
 // separable-tensor, where warpgroups multiply (sm_90): a block walks down a strip of 64 columns.
 //
 //   The device copies a slice of 32 rows at a time to shared memory on its own. The row pass
-//   multiplies the row's banded matrices with it, which gives 64 outputs x 32 rows. A lane has, of
-//   one column of these sums, the rows that it needs as its share of the column pass's operand. So
-//   row sums stay in registers, two bytes each, for this slice and those above it. The banded
-//   matrices of the column come from shared memory. The outputs' 8 x 8 matrices are turned at last,
-//   which makes neighbours of the outputs of a row.
+//   multiplies the row's banded matrices by it, which gives 64 outputs x 32 rows. In each of its
+//   columns of these sums, a lane has just the rows that it needs as its share of the column pass's
+//   operand. So row sums stay in registers, two bytes each, for this slice and those above it. The
+//   banded matrices of the column come from shared memory. At last the outputs are transposed in
+//   matrices of 8 x 8, so that the outputs of a row become neighbours.
 //
 //      32 rows  +--------+      64 x 32 row sums,   64 x 32 outputs, turned:
 //      of       | ====== | -->  two bytes each, --> the last slices' times the
@@ -13,9 +13,10 @@
 //
 //   Products of 64 x 32 x 32 for 2048 outputs: digits * (steps + 2 * slices), e.g. 14 at 31 taps
 //   with weights of two digits; steps of 32 samples cover a strip's outputs and the taps. Global
-//   reads per output: 2 * (1 + (h - 1) / rows) up to 33 taps.
-//   What lies beside the picture is written there first, by a kernel of its own: strips that did it
-//   themselves took three times as long as the others.
+//   reads per output: 2 * (1 + (h - 1) / rows) up to 62 taps, where one box of 128 samples holds a
+//   strip's row. Here h - 1 counts in whole slices.
+//   Ghost cells beside the picture are written there first, by a kernel of its own, because strips
+//   that did it themselves took three times as long as the others.
 //   Sibling: separable_tensor.cu, for other devices.
 
 #include "kernels/separable_tensor/warpgroup/warpgroup.hpp"
@@ -41,7 +42,7 @@ CONVFILT_DEVICE inline void walk_strip(const Block& block, const Grid& grid, int
   for (int ahead = 0; ahead < kAhead; ++ahead) {
     copies.copy_slice(block);
   }
-  commit_copies();  // the kernel has started those of the matrices
+  commit_copies();  // the kernel has begun the copies of the matrices
   finish_copies<0>();
   hand_over();
   __syncthreads();
@@ -66,15 +67,15 @@ CONVFILT_DEVICE inline void walk_strip(const Block& block, const Grid& grid, int
     round += slot == kAhead;
     slot = slot == kAhead ? 0 : slot + 1;
 
-    // Meanwhile, copy rows over those that no warp reads since the barrier, and store the outputs
-    // that were complete there.
+    // Meanwhile, copy rows over those that no warp has read since the barrier, and store the
+    // outputs that were complete before it.
     copies.copy_slice(block);
     if (slice >= kSlices) sink.store_slice(block);
     finish_rows(sums, row_matrices, rows);
     row_sums.push(ends.rows[0], sums);
     if (slice < kSlices - 1) continue;
 
-    // Multiply the row sums with the column's matrices, and end the sums.
+    // Multiply the row sums by the column's matrices, and end the sums.
     multiply_columns<kDigits>(sums, row_sums, column_matrices, ends.column_start);
     with_column_end(ends, [&](const auto& end) {
       const auto ended = [&](int k) { return end(sums[k]); };
@@ -95,7 +96,7 @@ CONVFILT_DEVICE inline void walk_strip(const Block& block, const Grid& grid, int
 /// The most steps whose matrices a lane keeps in registers.
 constexpr int kMostKeptSteps = 5;
 
-/// Blocks whose registers an SM shall have room for.
+/// The number of blocks whose registers an SM must hold.
 constexpr int blocks_an_sm(int steps) {
   return steps == 3 ? 5 : 4;
 }
@@ -127,7 +128,7 @@ auto kernel_for(int digits) {
   return warpgroup_kernel<2, kSteps, kSlices>;
 }
 
-/// Fewer steps than kLeast are rounded up, since few masks are so much higher than wide.
+/// Fewer steps than slices + 1 are rounded up, since few masks are so much higher than wide.
 template <int kSlices, int kLeast = kSlices + 1>
 auto kernel_for(int digits, int steps) {
   if constexpr (kLeast > kMostKeptSteps) {
@@ -144,7 +145,7 @@ auto kernel_for(int digits, int steps, int slices) {
   return slices == 4 ? kernel_for<4>(digits, steps) : kernel_for<5>(digits, steps);
 }
 
-/// The steps of the kernel that takes so many.
+/// The steps of the kernel that takes this many steps.
 int compiled_steps(int steps, int slices) {
   const int least = std::max(steps, slices + 1);
   return least <= kMostKeptSteps ? least : ceil_div(steps, kStepsTogether) * kStepsTogether;
@@ -188,7 +189,7 @@ class WarpgroupPlan : public DevicePlan {
                   in.height, out, matrices, ghost_, problem_.border,
                   shift.y - problem_.mask.anchor_y, grid, ends_);
   }
-  /// Puts the strips' samples at multiples of 16 bytes.
+  /// With this margin the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return lead_of(dx_of(shift)); }
   std::size_t scratch_bytes(int, int, int) const override {
     return std::size_t(digits_) * (std::size_t(most_steps(problem_)) * kRowMatrixBytes +
@@ -197,23 +198,23 @@ class WarpgroupPlan : public DevicePlan {
   void allocate_scratch(int, int, int) override {}
 
  private:
-  /// Columns, and what strips round them up to, stay within int.
+  /// With this limit columns stay within int, even when strips round them up.
   static constexpr int kMostColumns = 1 << 30;
 
-  /// The most that a mask needs, wherever its strips' samples begin in their words.
+  /// The most steps that a mask needs, wherever in a word its strips' samples begin.
   static int most_steps(const Problem& problem) {
     constexpr int kMostSlack = 3;
     const int steps = steps_for(kMostSlack, (problem.mask.width - 1) * problem.channels + 1);
     return compiled_steps(steps, slices_for(problem.mask.height));
   }
-  /// Bytes of a row beside its samples that strips read. The last strip may have a single output.
+  /// Bytes beside a row's samples that strips read, where the last strip may have a single output.
   static int most_sides(const Problem& problem) {
     const int more_outputs = std::max(0, problem.out_width() - problem.width) * problem.channels;
     return more_outputs + most_steps(problem) * kStep + kColumns;
   }
   int dx_of(Shift shift) const { return (shift.x - problem_.mask.anchor_x) * step(); }
 
-  /// Makes the matrices, unless they are there: they depend on where a piece of the picture begins.
+  /// Makes the matrices, unless they are there. They depend on where a piece of the picture begins.
   void hold_matrices(int dx, int steps) {
     if (slack_of(dx) == slack_) return;
     matrices_ = banded_matrices(term_, step(), dx, steps, slices_, digits_);
@@ -228,7 +229,7 @@ class WarpgroupPlan : public DevicePlan {
   const Ends ends_;
   const int slices_, digits_;
   const uint8_t ghost_;
-  int slack_ = -1;  ///< that matrices_ are made for; a copy of them is in buffer_
+  int slack_ = -1;  ///< the slack that matrices_, and their copy in buffer_, were made for
   std::vector<uint8_t> matrices_;
   DeviceBuffer buffer_;
 };

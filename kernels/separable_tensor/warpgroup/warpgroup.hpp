@@ -6,7 +6,7 @@
 
 namespace convfilt::CONVFILT_BACKEND::separable_tensor::warpgroup {
 
-/// What explain says of it, beside the kernels of other devices.
+/// What `explain` adds to the description of the kernels for other devices.
 inline constexpr char kNote[] =
     "Where warpgroups multiply (sm_90), four warps walk down 64 columns instead, 32 rows at a "
     "time.";

@@ -1,8 +1,9 @@
 // tensor, for small masks: each warp walks down a strip of 256 columns, alone.
 //
 //   The products are those of tensor.cu: 16 segments, each of which gives 8 outputs, times a mask
-//   row as a banded matrix. Rows are copied to shared memory some pairs ahead, and each is read
-//   from there once: a lane keeps its words of h rows in registers, beside all banded matrices.
+//   row as a banded matrix. Pairs of rows are copied to shared memory ahead of their use, and each
+//   row is read from there once: a lane keeps its words of h rows in registers, beside its words of
+//   all banded matrices.
 //
 //       pairs of rows ahead     . . . . . . . .   being copied
 //       rows y .. y + h         = = = = = = = =   in registers, a ring: times h banded matrices
@@ -11,8 +12,7 @@
 //   Reads per output: 1.125 * (rows + h - 1) / rows, since a row has 32 columns more than outputs,
 //   or 48 where a segment's taps take two steps of 16 samples. Products per 256 outputs:
 //   2 * h * digits, each of one step or two, e.g. 12 at 3x3 with 16 bits.
-//   Channels lie side by side: for a picture in colour a banded matrix has gaps, nothing else
-//   changes.
+//   Channels lie side by side. In colour a banded matrix has gaps, and nothing else changes.
 //   Sibling: tensor.cu keeps tiles in shared memory, for masks of any size. walk.hpp has the walk.
 
 #include "kernels/tensor/strips/strips.hpp"
@@ -30,12 +30,12 @@ using std::uint8_t;
 
 /// How strips cover a plane.
 struct Grid {
-  int rows;  ///< of outputs of a strip
+  int rows;  ///< rows of outputs of a strip
   int down;  ///< strips one below the other
   int channels;
 };
 
-/// Warps whose registers an SM must hold.
+/// The number of warps whose registers an SM must hold.
 constexpr int warps_an_sm(int digits, int steps, int height) {
   if (steps == 1) return height <= 5 ? 20 : height + digits > 10 ? 14 : 16;
   return height <= 3 ? 16 : height <= 5 ? 12 : 8;
@@ -147,7 +147,7 @@ auto kernel_of(const Shape& s) {
   return s.digits == 2 ? kernel_of<2>(s) : kernel_of<3>(s);
 }
 
-constexpr int kMostRows = 32;  // with more, the last strips end late
+constexpr int kMostRows = 32;  // in a strip; with higher ones the last would end late
 constexpr int kLeastRows = 8;
 
 }  // namespace
@@ -155,7 +155,8 @@ constexpr int kLeastRows = 8;
 Shape shape_for(const MaskPart<uint8_t>& mask, int digits, int channels, int out_width,
                 int out_height) {
   Shape s{digits, steps_of(mask.dx, mask.width, channels), std::max(3, mask.height | 1)};
-  // Kernels for one digit and two have one end only; three digits take all masks.
+  // Kernels for one or two digits have only the end in floats. The kernel for three takes all
+  // masks.
   if (!float_end(mask.finish, mask.weights, mask.width * mask.height, digits).usable) s.digits = 3;
   if (!mask.first || !mask.last || s.steps > kMostSteps || s.height > kMostHeight ||
       s.height * s.digits * matrix_words_of(s.steps) > kMostMatrixWords) {
@@ -188,7 +189,7 @@ Geometry geometry(const Shape& strips) {
 }
 
 bool wide_enough(int in_width, int out_width) {
-  // Only the first and the last words of a row of strips may reach over the picture's sides.
+  // find_edge() expects that a strip reaches over one side at most, by one word a step.
   return in_width >= kWarpColumns + 2 * kMostSteps * kStepBytes && out_width >= kWarpColumns;
 }
 

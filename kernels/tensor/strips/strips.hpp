@@ -7,10 +7,10 @@ namespace convfilt::CONVFILT_BACKEND::tensor::strips {
 
 /// What a kernel for strips is compiled for, and how high its strips are.
 struct Shape {
-  int digits = 0;  ///< of a weight, in base 256; 0: the mask is not for strips
-  int steps = 0;   ///< of 16 samples, which cover the taps of 8 neighbouring outputs
-  int height = 0;  ///< of masks that the kernel takes: the mask's or a little more
-  int rows = 0;    ///< of outputs of a strip
+  int digits = 0;  ///< digits of a weight in base 256; 0 where strips do not take the mask
+  int steps = 0;   ///< steps of 16 samples that cover the taps of 8 neighbouring outputs
+  int height = 0;  ///< the kernel's mask height: the mask's own or a little more
+  int rows = 0;    ///< rows of outputs of a strip
 };
 
 /// The shape for a whole mask of `digits` digits, and pictures with `channels` channels side by

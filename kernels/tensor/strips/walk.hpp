@@ -1,9 +1,9 @@
 /// How a warp walks down its strip: it copies rows ahead, reads each row's words into registers,
 /// multiplies them with the mask's rows, and ends the sums.
 ///
-/// This and the walk of warpgroups are two, not one with a parameter: here a lane holds its samples
-/// and the mask in registers, and words beside the picture are replaced as they are read; there the
-/// operands lie in shared memory, and a border is written beside the picture beforehand.
+/// The walk of warpgroups is another one, because its operands lie in shared memory and the border
+/// is written beside the picture beforehand. Here a lane holds its samples and the mask in
+/// registers, and words beside the picture are replaced as they are read.
 #pragma once
 
 #include <type_traits>
@@ -24,11 +24,11 @@ constexpr int kMostMatrixWords = 768;           // a kernel's arguments have roo
 /// The mask as the kernel takes it, by value. Columns count samples of all channels.
 struct MaskArgument {
   int dx, dy;
-  FloatEnd float_end;    ///< for one digit and two
-  HalfToEven shift_end;  ///< for three, where it is usable
+  FloatEnd float_end;    ///< the end of one digit or two
+  HalfToEven shift_end;  ///< the end of three digits, where it is usable
   IntegerFinish end;
   std::uint32_t
-      matrices[kMostMatrixWords];  ///< row j's, digit d: from word (j * digits + d) * words on
+      matrices[kMostMatrixWords];  ///< digit d of row j begins at word (j * digits + d) * words
 };
 
 /// A lane's words of one row of segments.
@@ -40,17 +40,17 @@ CONVFILT_HD constexpr int word_at(int product, int k) {
   return product * 16 * kSegment + k % 2 * 8 * kSegment + k / 2 * kStepBytes;
 }
 
-/// The words of a lane that may reach over the picture's side. In the first strip these are words
-/// of the first half of segments, in the last strip of the last half.
+/// The words of a lane that may reach over the picture's side. In the first strip they belong to
+/// the first half of the segments, and in the last strip to the last half.
 template <int kSteps>
 struct Edge {
   bool any = false;             ///< whether a lane of the warp has such words
-  bool first = false;           ///< whether they are the first half's
-  bool over[kSteps] = {};       ///< whether the word of a step does, for this lane
-  int columns[kSteps][4] = {};  ///< where its samples come from; -1: the border's value
+  bool first = false;           ///< whether they belong to the first half
+  bool over[kSteps] = {};       ///< whether this lane's word of a step reaches over
+  int columns[kSteps][4] = {};  ///< where its samples come from; -1 means the border value
 };
 
-/// Finds the words that reach over a side. A word is inside the picture where its chunk is.
+/// Finds the words that reach over a side. A word counts as inside only where its chunk is inside.
 template <int kSteps>
 CONVFILT_DEVICE inline Edge<kSteps> find_edge(const PlaneView<const std::uint8_t>& in,
                                               Border border, int channels, int chunk_x, int x) {
@@ -79,8 +79,8 @@ CONVFILT_DEVICE inline bool is_over(const Edge<kSteps>& edge, int product, int k
 /// One row of a picture, as a plane of its own.
 using Line = PlaneView<const std::uint8_t>;
 
-/// Reads the words of a row that reach over the picture's side, sample by sample. Mostly they are
-/// in the cache, since the chunks beside them were copied before.
+/// Reads the words of a row that reach over the picture's side, sample by sample. The samples are
+/// mostly in the cache, since the chunks beside them were copied before.
 template <int kSteps>
 CONVFILT_DEVICE inline void load_edge(const Line& line, std::uint8_t ghost,
                                       const Edge<kSteps>& edge, Words<kSteps>& words) {
@@ -127,7 +127,7 @@ CONVFILT_DEVICE inline void multiply_rows(const Words<kSteps> (&ring)[kPairs][2]
   }
 }
 
-/// A lane's sums number k.
+/// The digits' sums of a lane's output number k.
 template <int kDigits>
 CONVFILT_DEVICE inline DigitSums<kDigits> digit_sums(const Sums<kDigits>& sums, int k) {
   return {sums[kDigits - 1][k / 4][k % 4], sums[kDigits / 2][k / 4][k % 4], sums[0][k / 4][k % 4]};
@@ -136,7 +136,7 @@ CONVFILT_DEVICE inline DigitSums<kDigits> digit_sums(const Sums<kDigits>& sums, 
 /// The columns of a row that a warp writes.
 struct Columns {
   int from, to;
-  bool all;  ///< all 256 are among them, and two may be stored at once
+  bool all;  ///< whether all 256 are among them, and two may be stored at once
 };
 
 /// Ends a lane's sums of a row, whose first output is x.
@@ -175,8 +175,8 @@ constexpr int kPairsAhead = 3;  // pairs of rows that are being copied
 template <int kDigits, int kSteps, int kHeight>
 struct Lane {
   int chunk_x, first_y;  ///< where its copies begin, and the strip's first row in the input
-  int word;              ///< the lane's first in a copied row
-  int rows;              ///< outputs
+  int word;              ///< the lane's first word in a copied row
+  int rows;              ///< rows of outputs
   Edge<kSteps> edge;
   std::uint8_t* out;  ///< the row of the first output
   int out_x;
@@ -184,14 +184,14 @@ struct Lane {
   std::uint32_t matrices[kHeight][kDigits][kSteps];
 };
 
-/// Walks down a strip. kPlain: all that the strip reads and writes lies in the pictures.
+/// Walks down a strip. kPlain says that all that the strip reads and writes lies in the pictures.
 template <bool kPlain, int kDigits, int kSteps, int kHeight, class Tile>
 CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
                                        std::ptrdiff_t out_stride, std::uint8_t ghost, Border border,
                                        const MaskArgument& mask,
                                        const Lane<kDigits, kSteps, kHeight>& lane, Tile& in_tile) {
-  constexpr int kPairs = (kHeight + 1) / 2;  // in registers: what two outputs need
-  constexpr int kSlots = kPairsAhead + 1;    // in shared memory
+  constexpr int kPairs = (kHeight + 1) / 2;  // pairs in registers: what two outputs need
+  constexpr int kSlots = kPairsAhead + 1;    // pairs in shared memory
   constexpr int kAhead = kPairs - 1 + kPairsAhead;
   const int in_pairs = ceil_div(lane.rows, 2) + kPairs - 1;
   const auto line_of = [&](int row) -> Line {
@@ -199,7 +199,7 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
     if (y < 0 || y >= in.height) y = edge_row(border, y, in.height);
     return y < 0 ? Line{} : in.rows(y, 1);
   };
-  // Sums begin with what the end wants added, so that the end need not add it.
+  // Sums begin with the end's start, so that the end need not add it.
   std::int32_t start[kDigits][4] = {};
   for (int k = 0; k < 4; ++k) {
     if constexpr (kDigits < 3) {
@@ -242,7 +242,7 @@ CONVFILT_DEVICE inline void walk_strip(const PlaneView<const std::uint8_t>& in,
         }
         slot = slot + 1 == kSlots ? 0 : slot + 1;
       }
-      // Copy a pair ahead, over the one that all lanes had read at this barrier.
+      // Copy a pair ahead, over the pair that all lanes had read before this barrier.
       if (ahead >= 0 && ahead < in_pairs) {
         CONVFILT_UNROLL(2)
         for (int n = 0; n < 2; ++n) {

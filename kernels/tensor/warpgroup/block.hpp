@@ -13,15 +13,15 @@ using std::uint32_t;
 using std::uint8_t;
 
 constexpr int kThreads = 128;
-constexpr int kAhead = 3;  // times rows_together() rows are being copied
+constexpr int kAhead = 3;  // rows being copied, in multiples of rows_together()
 
 /// Words of a copied row.
 constexpr int pitch_words(int steps) {
   return (kColumns - kSegment + steps * kStep) / 4;
 }
 
-/// Rows that are kept: those that a product's outputs need, rounded up to two, and those that are
-/// being copied.
+/// Rows that are kept in shared memory: those that a product's outputs need, rounded up to an even
+/// number, and those that are being copied.
 CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
   const int rows = rows_together(digits);
   return (mask_height + rows) / 2 * 2 + rows * kAhead;
@@ -29,10 +29,10 @@ CONVFILT_HD constexpr int kept_rows(int digits, int mask_height) {
 
 /// The mask as a kernel takes it, by value.
 struct MaskArgument {
-  int height, dy;  ///< of one part, and from an output to the first part's first row
+  int height, dy;  ///< rows of one part; rows from an output to the first tap's
   Ends end;
   int parts = 1;
-  bool half = false;  ///< see Cut
+  bool half = false;  ///< Cut::half
 };
 
 /// What a block reads and writes, and its shared memory.
@@ -48,7 +48,7 @@ struct Place {
   PlaneView<int32_t> carried = {};  ///< all blocks' sums between two parts, strip by strip
 };
 
-/// A shift's end, for sums that began at 0.
+/// An end by a shift, for sums that began at 0.
 struct LateStart {
   HalfToEven halves;
 

@@ -11,19 +11,19 @@
 
 namespace convfilt::tensor::warpgroup {
 
-constexpr int kColumns = 64 * kSegment;  // of a strip: 64 segments
-constexpr int kMostRows = 128;           // of a strip
+constexpr int kColumns = 64 * kSegment;  // columns of a strip
+constexpr int kMostRows = 128;           // rows of a strip
 constexpr int kSector = 32;              // bytes that a GPU writes at once
 
-/// Columns count samples.
+/// How strips cover a plane. Columns count samples.
 struct Grid {
   int lead = 0;    ///< columns from where a segment's samples begin to its first output
-  int chunks = 0;  ///< of 16 samples that a segment's taps cover
-  int last_x = 0;  ///< the last strip's first column; it may overlap the strip before, or the side
+  int chunks = 0;  ///< chunks of 16 samples that a segment's taps cover
+  int last_x = 0;  ///< the last strip's first column; the strip may overlap another or the side
   int left = 0, right = 0;  ///< samples beside the picture that taps reach
   int last_tap = 0;         ///< columns from an output to its last tap
   int across = 0;           ///< strips side by side
-  int rows = 1;             ///< of outputs, in a strip
+  int rows = 1;             ///< rows of outputs of a strip
   int down = 0;             ///< strips one below the other
 
   CONVFILT_HD int strip_x(int strip) const {
@@ -34,8 +34,8 @@ struct Grid {
   int read_columns() const { return last_x + kColumns + (chunks - 1) * kChunk; }
 };
 
-/// Grid::lead for outputs whose taps begin dx columns further on: taps are read from a multiple of
-/// four on.
+/// Grid::lead for outputs whose taps begin dx columns further on. Samples are read from a multiple
+/// of four on.
 constexpr int lead_of(int dx) {
   return -(dx & ~3);
 }
@@ -61,7 +61,8 @@ inline Grid cover_columns(int dx, int taps, int in_width, int out_width) {
   return grid;
 }
 
-/// The grid's rows, if `at_once` blocks run at a time. To begin takes each as long as some rows.
+/// Chooses the grid's rows so that all blocks end soonest, if `at_once` of them run at a time and
+/// the beginning of each takes as long as a few rows.
 inline void cover_rows(Grid& grid, int rows_together, int mask_height, int out_height, int at_once,
                        int most_rows = kMostRows) {
   constexpr int kLeastRows = 8, kBegin = 8;

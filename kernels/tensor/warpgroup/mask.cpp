@@ -5,7 +5,7 @@
 namespace convfilt::tensor::warpgroup {
 namespace {
 
-constexpr int kMostDigits = 3;  // hold all weights: the sum of them stays below 2^30 / 255
+constexpr int kMostDigits = 3;  // hold all weights, since the sum of |weights| is below 2^30 / 255
 
 }  // namespace
 
@@ -27,7 +27,7 @@ int signed_digits(std::span<const std::int32_t> weights) {
 
 std::vector<std::uint8_t> banded_matrices(const PreparedMask<std::uint8_t>& mask, const Cut& cut,
                                           int slack, int channels, int digits) {
-  constexpr int kHalf = 16 * 8;  // bytes of 16 samples of 8 columns
+  constexpr int kHalf = 16 * 8;  // bytes of 16 samples in 8 columns
   const int matrices = matrix_count(digits, cut.height), size = matrix_bytes_of(digits);
   const int before = rows_together(digits) - 1;
   const int part_bytes = bytes_of_part(cut, digits);

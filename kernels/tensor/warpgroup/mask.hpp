@@ -16,8 +16,8 @@ constexpr int kSegment = 16;  // neighbouring outputs that one row of a product 
 constexpr int kStep = 32;     // samples of a segment that one product multiplies
 constexpr int kMostSteps = 3;
 
-/// Samples that a segment's taps cover from a multiple of four on. `taps` counts columns from the
-/// first tap to the last.
+/// Samples that a segment's taps cover, counted from a multiple of four. `taps` is the number of
+/// columns from the first tap to the last.
 constexpr int segment_samples(int dx, int taps) {
   return slack_of(dx) + kSegment - 1 + taps;
 }
@@ -45,26 +45,26 @@ struct Cut {
   bool half = false;  ///< the last step needs half its samples; heights are odd then
 };
 
-/// Whether a kernel takes masks in parts. Its height is 0 where it is compiled for any; masks of
-/// one step have too few weights to fill shared memory.
+/// Whether a kernel takes masks in parts. Its height is 0 where it is compiled for any height.
+/// Masks of one step have too few weights to fill shared memory.
 CONVFILT_HD constexpr bool takes_parts(int steps, int height) {
   return steps > 1 && height == 0;
 }
 
-/// Outputs one below the other that a product computes: each takes 16 columns a digit.
+/// Rows of outputs, one below the other, that a product computes. Each takes 16 columns a digit.
 CONVFILT_HD constexpr int rows_together(int digits) {
   return digits == 1 ? 4 : 2;
 }
 
-/// Bytes of a banded matrix. It has 16 columns a digit, in halves of 8; a half has the first 16
+/// Bytes of a banded matrix. It has 16 columns a digit, in halves of 8. A half has the first 16
 /// samples of all its columns, then the second 16.
 CONVFILT_HD constexpr int matrix_bytes_of(int digits) {
   return digits * kSegment * kStep;
 }
 
-/// Banded matrices of a part: one for each of its rows, and zeros before and behind them. A product
-/// takes neighbouring matrices for the outputs one below the other, and some of these lie outside
-/// the mask. The last of the outputs has the first columns.
+/// The number of a part's banded matrices: one for each of its rows, and some of zeros before and
+/// behind them. A product takes successive matrices for the outputs one below the other, and some
+/// of these lie outside the mask. The lowest of the outputs takes the first columns.
 CONVFILT_HD constexpr int matrix_count(int digits, int mask_height) {
   return mask_height + 2 * (rows_together(digits) - 1);
 }
@@ -74,17 +74,18 @@ constexpr int bytes_of_part(const Cut& cut, int digits) {
   return cut.steps * bytes - (cut.half ? bytes / 2 : 0);
 }
 
-/// All banded matrices: a part's for the first 32 samples, then for the next 32, and behind them
-/// the next part's. Column 8 * half + 2t + k of a digit is output 4t + 2 * half + k of a segment,
-/// so that a lane gets four neighbours. For half a step, a digit's half has 8 columns of 16
-/// samples. `slack` counts the samples of a segment before its first tap.
+/// Makes all banded matrices. Those of a part for the first 32 samples come first, then those for
+/// the next 32, and behind them the next part's. Column 8 * half + 2t + k of a digit is output
+/// 4t + 2 * half + k of a segment, so that a lane gets four neighbours. Where only half of a step
+/// is needed, its columns have 16 samples. `slack` counts the samples of a segment before its first
+/// tap.
 std::vector<std::uint8_t> banded_matrices(const PreparedMask<std::uint8_t>& mask, const Cut& cut,
                                           int slack, int channels, int digits);
 
-/// How sums end: in floats where that is exact, else half to even by a shift, else as IntegerFinish
-/// does.
+/// How sums end: in floats where that is exact, else by a shift where the divisor is a power of
+/// two, else as IntegerFinish does.
 struct Ends {
-  FloatEnd floats;  ///< for one digit and two; sums begin at its starts, else at 0
+  FloatEnd floats;  ///< for one digit or two; sums begin at its starts, for other ends at 0
   HalfToEven halves;
   IntegerFinish any;
 };

@@ -22,24 +22,24 @@ CONVFILT_DEVICE inline void start(const FloatEnd& end, Sums<kDigits>& sums) {
   }
 }
 
-/// A thread's sums of the parts before, by four neighbours. Their order is free: only this thread
-/// reads them.
+/// A thread's sums of the parts before, in fours. Their order does not matter, since only this
+/// thread reads them.
 template <int kDigits>
 class CarriedSums {
  public:
-  /// Begins at row `first` of the plane, if there is a plane.
+  /// Begins at row `first` of the plane, where a plane exists.
   CONVFILT_DEVICE CarriedSums(const PlaneView<int32_t>& all, int first)
       : all_(reinterpret_cast<Four<int32_t>*>(all.data)),
         at_(std::ptrdiff_t(first) * (kColumns / 4) + threadIdx.x) {}
 
-  /// Fetches the sums `rows_on` rows further down, so early that nobody waits for memory.
+  /// Fetches the sums that lie `rows_on` rows further down, early enough that no thread waits.
   CONVFILT_DEVICE void fetch(int rows_on) {
     CONVFILT_UNROLL(kFours)
     for (int four = 0; four < kFours; ++four) {
       fetched_[four] = all_[at_ + (2 * rows_on + four) * kThreads];
     }
   }
-  /// The lowest digit's sums go on from what was fetched.
+  /// Begins the lowest digit's sums with what was fetched.
   CONVFILT_DEVICE void start(Sums<kDigits>& sums) const {
     CONVFILT_UNROLL(kFours)
     for (int four = 0; four < kFours; ++four) {
@@ -66,7 +66,7 @@ class CarriedSums {
   CONVFILT_DEVICE void go_down() { at_ += kFours * kThreads; }
 
  private:
-  static constexpr int kFours = 2 * rows_together(kDigits);  // fours of the rows together
+  static constexpr int kFours = 2 * rows_together(kDigits);  // fours in rows_together() rows
 
   static CONVFILT_DEVICE constexpr int place(int four, int digit, int k) {
     return ((four / 2 * kDigits + digit) * 2 + k / 2) * 4 + four % 2 * 2 + k % 2;
@@ -74,18 +74,18 @@ class CarriedSums {
   Four<int32_t>* all_;
   std::ptrdiff_t at_;
 #ifdef CONVFILT_EMULATE
-  Four<int32_t> fetched_[kFours] = {};  // GCC does not see that start() follows fetch() alone
+  Four<int32_t> fetched_[kFours] = {};  // GCC does not see that start() always follows fetch()
 #else
   Four<int32_t> fetched_[kFours];  // zeros would cost the kernel instructions
 #endif
 };
 
-/// Multiplies row after row with the banded matrices of all outputs that the row counts for. kHalf:
-/// only half of the last step counts, and that of two rows is one product.
+/// Multiplies one row after the other with the banded matrices of all outputs that need the row.
+/// With kHalf only half of the last step is needed, and two rows' halves share a product.
 template <int kDigits, int kSteps, bool kHalf>
 class RowProducts {
  public:
-  /// The first row lies at byte `first`. Behind byte `end` the rows go on at byte 0.
+  /// The first row begins at byte `first`. The rows form a ring, which ends at byte `end`.
   CONVFILT_DEVICE RowProducts(const Place& place, int matrices, int first, int end)
       : step_(matrices * kMatrix),
         first_(first),
@@ -105,7 +105,7 @@ class RowProducts {
     first_ += kPitch;
     if (first_ == end_) first_ = 0;
   }
-  /// Adds two rows that lie one behind the other.
+  /// Adds two successive rows.
   CONVFILT_DEVICE void add_two(Sums<kDigits>& sums, bool keep) {
     const int row = first_, matrix = matrix_;
     add(sums, keep);
@@ -121,8 +121,9 @@ class RowProducts {
   Operand rows_, matrices_, half_rows_, half_matrices_;
 };
 
-/// Adds all rows that a product's outputs need. kHeight is the mask's height, or 0 for any. The
-/// loop is unrolled where the height is known, since a loop waits at its end for its products.
+/// Adds all rows that a product's outputs need. kHeight is the mask's height, or 0 for any height.
+/// The loop is unrolled where the height is known, since each turn of a loop waits for its
+/// products.
 template <int kHeight, int kDigits, class Products>
 CONVFILT_DEVICE inline void add_rows(Products products, int height, Sums<kDigits>& sums,
                                      bool keep) {
@@ -144,7 +145,8 @@ CONVFILT_DEVICE inline void add_rows(Products products, int height, Sums<kDigits
   }
 }
 
-/// Calls f with the end in floats where the mask has it, else with all ends: end_sums() chooses.
+/// Calls f with the end in floats where the mask has one, else with all ends, of which end_sums()
+/// takes one.
 template <int kDigits, class F>
 CONVFILT_DEVICE inline void with_end(const Ends& end, F&& f) {
   if constexpr (kDigits < 3) {
@@ -153,8 +155,8 @@ CONVFILT_DEVICE inline void with_end(const Ends& end, F&& f) {
   f(end);
 }
 
-/// Four neighbouring outputs a word: in each of the rows together, a thread has one word of its
-/// first segment and one of its second.
+/// A thread's outputs, four neighbours in a word. In each of the rows_together() rows a thread has
+/// one word of its first segment and one of its second.
 template <int kDigits>
 using Words = uint32_t[rows_together(kDigits)][2];
 

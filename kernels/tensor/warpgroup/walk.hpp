@@ -1,8 +1,8 @@
-/// How a block walks down a strip: it copies rows to shared memory ahead of the products, with what
-/// the border makes up beside them, and writes the outputs.
+/// How a block walks down a strip: it writes ghost cells beside the rows, copies rows to shared
+/// memory ahead of the products, and writes the outputs.
 ///
-/// The walk over three colours is another one: it takes pixels apart between copy and product and
-/// joins them before they are written, and its warps copy without the block's barriers.
+/// The walk over three colours is another one. It takes pixels apart between copy and product and
+/// joins them before they are written, and its warps copy without barriers of the block.
 #pragma once
 
 #include <type_traits>
@@ -13,8 +13,8 @@
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
 
-/// Copies the rows of a strip to shared memory, in a ring, two at a time: each half of the block
-/// copies one. All counters are the same in all threads. `rows` is an even number.
+/// Copies the rows of a strip to a ring in shared memory, two at a time, of which each half of the
+/// block copies one. All counters are the same in all threads. `rows` must be even.
 class RowCopies {
  public:
   CONVFILT_DEVICE RowCopies(const Place& place, int x, int y, int rows, int chunks, int pitch,
@@ -55,7 +55,7 @@ class RowCopies {
   static CONVFILT_DEVICE int half() { return int(threadIdx.x) / kHalf; }
   static CONVFILT_DEVICE int chunk() { return int(threadIdx.x) % kHalf; }
 
-  /// A row, from this thread's samples on.
+  /// The row from this thread's samples on.
   CONVFILT_DEVICE PlaneView<const uint8_t> from_own(const PlaneView<const uint8_t>& line) const {
     return {line.data + x_, line.width - x_, line.height, line.stride};
   }
@@ -71,20 +71,20 @@ class RowCopies {
   int x_, end_y_, twos_, two_, end_, at_ = 0;  ///< end_y_: the row below the last
   bool inside_, more_;
   SharedWords own_;
-  PlaneView<const uint8_t> line_;  ///< the next row, where that lies in the picture
+  PlaneView<const uint8_t> line_;  ///< the next row, if it lies in the picture
 };
 
-/// Writes what the border makes up beside the picture into the padding of the rows that a strip
-/// reads, so that the walk need not know of sides. Strips that share rows write the same bytes
-/// there, so their order does not matter. A kernel of its own (side_samples.hpp) would take
-/// some 4 microseconds.
+/// Writes the ghost cells beside the picture into the padding of the rows that a strip reads, so
+/// that the walk need not know of sides. Strips that share rows write the same bytes there, so
+/// their order does not matter. A separate kernel (side_samples.hpp) would take some 4
+/// microseconds.
 CONVFILT_DEVICE inline void write_strip_sides(const Place& place, const Grid& grid, int x, int y,
                                               int rows) {
   const PlaneView<uint8_t>& picture = place.picture;
   const PlaneView<const uint8_t> from{picture.data, picture.width, picture.height, picture.stride};
   const int left = max(0, grid.left - x);
   const int right = min(grid.right, max(0, x + kColumns + grid.last_tap - picture.width));
-  if (left + right == 0) return;  // for the whole block
+  if (left + right == 0) return;  // all threads of the block return
   CONVFILT_UNROLL(1)
   for (int k = threadIdx.x; k < rows * (left + right); k += kThreads) {
     const int row = border_index(place.border, y + k / (left + right), picture.height);
@@ -101,8 +101,8 @@ CONVFILT_DEVICE inline void write_strip_sides(const Place& place, const Grid& gr
 /// A thread's outputs, and where it writes them.
 class Outputs {
  public:
-  /// The rows from..to of a strip at column x. Columns before own_x belong to the strip before,
-  /// which writes them.
+  /// Writes rows from..to-1 of the strip at column x. Columns before own_x are left to the strip
+  /// before.
   CONVFILT_DEVICE Outputs(const PlaneView<uint8_t>& out, int x, int own_x, int from, int to,
                           int together)
       : x_(x + int(threadIdx.x) / 4 % 8 * kSegment + int(threadIdx.x) / 32 * 16 * kSegment +
@@ -131,10 +131,10 @@ class Outputs {
   }
 
  private:
-  static constexpr int kHalf = 8 * kSegment;  ///< columns from a thread's first segment on
+  static constexpr int kHalf = 8 * kSegment;  ///< columns between a thread's segments
 
-  /// Writes a word of a strip that overlaps another or a side. Where the row ends within the word,
-  /// at most three bytes are left.
+  /// Writes a word of a strip that overlaps another strip or the side. Where the row ends within
+  /// the word, only the bytes before its end are written.
   CONVFILT_DEVICE void write_some(const PlaneView<uint8_t>& out, uint8_t* at, int x,
                                   uint32_t word) const {
     if (x < own_x_) return;
@@ -151,7 +151,7 @@ class Outputs {
   uint8_t* at_;
 };
 
-/// Walks down the rows from..to of a strip. kHeight is the mask's height, or 0 for any.
+/// Walks down rows from..to-1 of a strip. kHeight is the mask's height, or 0 for any height.
 template <int kDigits, int kSteps, int kHeight>
 CONVFILT_DEVICE inline void walk_down(const Place& place, const MaskArgument& mask,
                                       const Grid& grid, int strip, int part, int from, int to) {
@@ -159,7 +159,7 @@ CONVFILT_DEVICE inline void walk_down(const Place& place, const MaskArgument& ma
   const int height = kHeight > 0 ? kHeight : mask.height, dy = mask.dy + part * height;
   const int kept = kept_rows(kDigits, height), end_at = kept * kPitch * 4;
   const int x = grid.strip_x(strip);
-  // The last product may reach below the strip, and rows come by two: those rows are copied, too.
+  // The last product may reach below the strip, and rows come in twos. Rows are copied for both.
   const int in_rows = ceil_div(ceil_div(to - from, kRows) * kRows + height - 1, 2) * 2;
   write_strip_sides(place, grid, x, from + dy, in_rows);
   RowCopies copies(place, x, from + dy, in_rows, grid.chunks, kPitch, kept);
@@ -177,7 +177,7 @@ CONVFILT_DEVICE inline void walk_down(const Place& place, const MaskArgument& ma
   const bool started = kParts && part > 0, ended = !kParts || part == mask.parts - 1;
   CarriedSums<kDigits> carried(place.carried, blockIdx.x * grid.rows);
   if (started) carried.fetch(0);
-  // There is a loop for sums that end in floats, and one for all others.
+  // Sums that end in floats have a loop of their own, and all others share one.
   with_end<kDigits>(mask.end, [&](const auto& end) {
     constexpr bool kFloats = std::is_same_v<std::decay_t<decltype(end)>, FloatEnd>;
     int first = 0;  // where the first row lies, in bytes
@@ -192,7 +192,7 @@ CONVFILT_DEVICE inline void walk_down(const Place& place, const MaskArgument& ma
       hand_over();
       __syncthreads();
 
-      // Multiply each row with the banded matrices of all outputs that it counts for.
+      // Multiply each row with the banded matrices of all outputs that need it.
       begin_products();
       const auto add_all = [&](auto half) {
         using Products = RowProducts<kDigits, kSteps, decltype(half)::value>;

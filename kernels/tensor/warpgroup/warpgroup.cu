@@ -1,9 +1,9 @@
 // tensor, where warpgroups multiply (sm_90): a block walks down a strip of 1024 columns.
 //
 //   Rows are copied to shared memory as they lie. There a row's 64 segments of 16 samples, and the
-//   16 to 80 samples behind them, already are a matrix: each segment's samples begin 16 bytes after
-//   those of the segment before. A product multiplies them with the banded matrices of all digits
-//   for two outputs (or four) one below the other, and the next row adds to the same sums.
+//   16 to 80 samples behind them, already are a matrix, since each segment's samples begin 16 bytes
+//   after those of the segment before. A product multiplies them with the banded matrices of all
+//   digits for two outputs (or four) one below the other, and the next row adds to the same sums.
 //
 //       rows being copied       . . . . . . . . . . . .
 //       rows y .. y + h         =======(64 x 32)=======   times h mask rows as banded matrices;
@@ -11,10 +11,10 @@
 //       rows y, y + 1           o o o o o o o o o o o o   2 x 1024 outputs
 //
 //   Reads per output: (rows + h - 1) / rows. Products of 64 x 32 x 32 * digits per 2 * 1024
-//   outputs: (h + 1) * steps, e.g. 4 at 3x3. A step is 32 samples, and 15 samples and a mask's
-//   width must fit. Where half of the last step is enough, two rows share it. Banded matrices that
-//   leave an SM no room for a second block are taken in parts of rows, one after the other; between
-//   the parts a strip's sums wait in memory.
+//   outputs: (h + 1) * steps, e.g. 4 at 3x3. A step is 32 samples, and the steps must cover 15
+//   samples and the mask's width. Where half of the last step is enough, two rows share it. Where
+//   banded matrices leave an SM no room for a second block, the mask is taken in parts of rows, one
+//   after the other, and between the parts a strip's sums wait in memory.
 //
 //   Siblings: strips/strips.cu and tensor.cu, for other devices and narrow pictures.
 
@@ -27,8 +27,8 @@
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup {
 namespace {
 
-/// Blocks whose registers an SM must hold. `steps` and `height` are what a kernel is compiled for;
-/// two steps of masks of any height leave room for no more in shared memory.
+/// The number of blocks whose registers an SM must hold. `steps` and `height` are what a kernel is
+/// compiled for. With two steps and any height shared memory has room for no more than four.
 constexpr int blocks_an_sm(int digits, int steps, int height) {
   if (steps > 1 && height == 0) return 4;
   return digits == 2 ? 8 : digits == 1 ? 7 : 6;
@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(kThreads, blocks_an_sm(kDigits, kSteps, kHeigh
     const int parts = takes_parts(kSteps, kHeight) ? mask.parts : 1;
     CONVFILT_UNROLL(1)
     for (int part = 0; part < parts; ++part) {
-      if (part > 0) __syncthreads();  // all warps have multiplied the part before
+      if (part > 0) __syncthreads();  // until all warps have multiplied the part before
       for (int at = 16 * threadIdx.x; at < matrix_bytes.width; at += 16 * kThreads) {
         copy16(matrix_bytes, at, part, words, at / 4);
       }
@@ -82,12 +82,12 @@ auto kernel_of(int digits, int steps, int height) {
   return digits == 2 ? kernel_of<2>(steps, height) : kernel_of<3>(steps, height);
 }
 
-/// Bytes of shared memory behind the rows. compute-sanitizer takes a product to read 2,048 bytes in
-/// one piece, though a row's segments overlap.
+/// Bytes of shared memory behind the rows. compute-sanitizer assumes that a product reads 2,048
+/// bytes in one piece, although a row's segments overlap.
 constexpr int kBehindRows = 1024;
 
-/// Bytes of shared memory that let an SM run two blocks: half of what an SM has, less what a block
-/// takes for itself.
+/// The bytes of shared memory that a block may take if an SM shall run two: half of what the SM
+/// has, less what the device reserves for a block.
 constexpr int kHalfShared = (228 * 1024) / 2 - 1024;
 
 int shared_bytes(const Cut& cut, int digits) {
@@ -95,28 +95,28 @@ int shared_bytes(const Cut& cut, int digits) {
          kBehindRows;
 }
 
-/// Cuts a mask whose segments' taps cover so many samples.
+/// Cuts a mask whose segments' taps cover that many samples.
 Cut cut_mask(int samples, int height, int digits) {
   Cut cut{ceil_div(samples, kStep), 1, height};
   do {
     cut.height = ceil_div(height, cut.parts);
     if (cut.parts > 1) cut.steps = std::max(cut.steps, 2);
-    // Unrolled loops take whole steps.
+    // Only loops that are not unrolled take half steps.
     cut.half = cut.steps * kStep - samples >= kChunk && height > kMostUnrolled &&
                takes_parts(cut.steps, 0);
     if (cut.half) cut.height |= 1;
   } while (shared_bytes(cut, digits) > kHalfShared && ++cut.parts > 0);
-  cut.parts = ceil_div(height, cut.height);  // an odd height may need fewer
+  cut.parts = ceil_div(height, cut.height);  // a height made odd may need fewer parts
   return cut;
 }
 
-/// Bytes of a row beside its samples: a mask's reach on either side, the last strip's excess, and
-/// what a step reads behind the taps.
+/// Bytes of a row beside its samples: a mask's reach on either side, what the last strip exceeds
+/// the picture by, and what a step reads behind the taps.
 constexpr int kMostSides = 2 * kMostSteps * kStep + kSector;
 
 constexpr int kMostSlack = 3;
 
-/// Columns stay within int with this limit, also when strips round them up.
+/// With this limit columns stay within int, even when strips round them up.
 constexpr int kMostColumns = 1 << 30;
 
 class StripsPlan : public DevicePlan {
@@ -154,12 +154,13 @@ class StripsPlan : public DevicePlan {
     const PlaneView<int32_t> carried{reinterpret_cast<int32_t*>(carried_.data()), kColumns,
                                      blocks * grid.rows, kColumns};
     MaskArgument mask{cut.height, shift.y - mask_.anchor_y, end_, cut.parts, cut.half};
-    // Sums that are carried from part to part begin with what is carried.
+    // Sums that are carried from part to part cannot begin with the starts that an end in floats
+    // needs.
     if (cut.parts > 1) mask.end.floats.usable = 0;
     launch_shared(dim3(blocks), block, bytes, stream_, kernel, in, samples, out, matrices, carried,
                   ghost_, problem_.border, step(), grid, mask);
   }
-  /// With this margin, the strips' samples begin at addresses that are multiples of 16.
+  /// With this margin the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return lead_of((shift.x - mask_.anchor_x) * step()); }
   std::size_t scratch_bytes(int, int out_width, int out_height) const override {
     const Cut cut = cut_from(kMostSlack);
@@ -199,18 +200,18 @@ class StripsPlan : public DevicePlan {
   const int digits_;
   const Ends end_;
   const uint8_t ghost_;
-  int slack_ = -1;  ///< the slack that matrices_, whose copy is in buffer_, were made for
+  int slack_ = -1;  ///< the slack that matrices_, and their copy in buffer_, were made for
   std::vector<uint8_t> matrices_;
   DeviceBuffer buffer_;
   DeviceBuffer carried_;  ///< sums between two parts
 };
 
-/// Whether so many steps cover a segment's taps, whatever the slack is.
+/// Whether that many steps cover a segment's taps, whatever the slack is.
 bool steps_hold(int steps, int mask_width, int channels) {
   return segment_samples(kMostSlack, (mask_width - 1) * channels + 1) <= steps * kStep;
 }
 
-/// For wide masks channels are separated, since a banded matrix over all of them is mostly zeros.
+/// Wide masks take channels as planes, since a banded matrix over all channels is mostly zeros.
 bool interleaves(const Problem& problem) {
   return problem.channels == 1 || steps_hold(2, problem.mask.width, problem.channels);
 }

@@ -6,17 +6,17 @@
 //       sums                  rrrrrr, gggggg, bbbbbb     of two rows, one colour after another
 //       outputs               rgbrgbrgbrgbrgbrgb...
 //
-//   A product has the banded matrices on its left, two rows' outputs and digits in one matrix of 64
-//   rows, and 64 segments of 16 pixels on its right, as they lie in a plane (warpgroup.cu). Small
-//   masks' matrices stay in registers: otherwise matrices and pixels together would take all of
-//   shared memory's bandwidth, which taking apart needs, too. For masks wider than 17 the third
-//   chunks of two rows share a product.
+//   A product has the banded matrices on its left: one matrix of 64 rows for two rows' outputs and
+//   digits. On its right are 64 segments of 16 pixels, as they lie in a plane (warpgroup.cu). The
+//   matrices of small masks stay in registers. Otherwise matrices and pixels together would take
+//   all of shared memory's bandwidth, which taking apart needs, too. For masks wider than 17 the
+//   third chunks of two rows share a product.
 //
 //   Reads per output: (rows + h - 1) / rows. Products of 64 x 64 x 32 per 2 * 1024 outputs of a
 //   colour, or 4 * 1024 with weights of one digit: h + 1 or h + 3, half as many again where a row
 //   takes three chunks. Taking apart and joining take 1.2 instructions an output.
-//   Sibling: ../warpgroup.cu, for one channel; small masks in colour are one wide mask with gaps
-//   there.
+//   Sibling: ../warpgroup.cu, for one channel, and for small masks in colour, which it takes as one
+//   wide mask with gaps.
 
 #include "kernels/tensor/warpgroup/colour/colour.hpp"
 
@@ -61,8 +61,8 @@ Kernel the_kernel() {
           Shape::kAllMatrixBytes};
 }
 
-/// The lowest kernel that a mask fits. Zeros below a mask cost as much as its rows, but heights
-/// that few masks have share a kernel.
+/// The kernel of the least height that a mask fits. Zeros below a mask cost as much as its rows,
+/// but heights that few masks have share a kernel.
 template <int kDigits, int kChunks, int kHeight, int... kHeights>
 Kernel lowest(int height) {
   if constexpr (sizeof...(kHeights) > 0) {
@@ -77,11 +77,11 @@ Kernel kernel_for(int chunks, int height) {
                      : lowest<kDigits, 3, 9, 15, 19, 23, 31>(height);
 }
 
-/// Bytes of a row beside its samples: a mask's reach on either side, the last strip's excess, and
-/// chunks that are read whole.
+/// Bytes of a row beside its samples: a mask's reach on either side, what the last strip exceeds
+/// the picture by, and chunks that are read whole.
 constexpr int kMostSides = kColours * (kMaxPartSide + kSector + 2 * kChunk);
 
-/// Columns stay within int with this limit, also when strips round them up.
+/// With this limit columns stay within int, even when strips round them up.
 constexpr int kMostPixels = (1 << 30) / kColours;
 
 class ColourPlan : public DevicePlan {
@@ -122,7 +122,7 @@ class ColourPlan : public DevicePlan {
     launch_shared(dim3(grid.across * grid.down), block, bytes, stream_, kernel_.kernel, samples,
                   out, matrices, ghost_, problem_.border, grid, mask);
   }
-  /// With this margin, the strips' samples begin at addresses that are multiples of 16.
+  /// With this margin the strips' samples begin at addresses that are multiples of 16.
   int margin(Shift shift) const override { return -kColours * (mask_.dx + shift.x); }
   std::size_t scratch_bytes(int, int, int) const override { return matrices_.size(); }
   void allocate_scratch(int, int, int) override {}
@@ -151,7 +151,8 @@ bool takes(const Problem& problem) {
   if (problem.channels != kColours || !strips_fit(problem.out_width())) return false;
   const auto parts = prepare_mask<uint8_t>(problem.mask).parts();
   const auto& mask = parts.front();
-  // A mask that fits one step with gaps between its weights needs no taking apart.
+  // A mask that fits one step with gaps between its weights is left to warpgroup.cu, where no
+  // pixels need taking apart.
   constexpr int kMostSlack = 3;
   const int with_gaps = segment_samples(kMostSlack, (mask.width - 1) * kColours + 1);
   return parts.size() == 1 && with_gaps > kStep && signed_digits(mask) <= 2;

@@ -1,6 +1,6 @@
-/// How pixels become three planes in shared memory, and sums become pixels. Rows come as they lie,
-/// each warp takes its half of a row apart, two rows at a time, and the ends of the sums are staged
-/// in shared memory, where their colours are joined and written.
+/// How pixels become three planes in shared memory, and sums become pixels. Rows are copied as they
+/// lie, two at a time, and each warp takes half of a row apart. Ended sums are staged in shared
+/// memory, from where their colours are joined and written.
 #pragma once
 
 #include <type_traits>
@@ -13,8 +13,8 @@ namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour {
 
 using namespace convfilt::tensor::warpgroup::colour;
 
-/// Takes four pixels' three words apart, to a word for each colour. Two words with what two colours
-/// need of the first and last save a third of the byte selections.
+/// Takes the three words of four pixels apart, to a word for each colour. `outer` and `inner` each
+/// hold what two colours need of two words, which saves one byte selection in six.
 CONVFILT_DEVICE inline void take_apart(const uint32_t* words, uint32_t& red, uint32_t& green,
                                        uint32_t& blue) {
   const uint32_t outer = pick_bytes(words[0], words[2], 0x6510);  // r0 g0 r3 g3
@@ -27,8 +27,8 @@ CONVFILT_DEVICE inline void take_apart(const uint32_t* words, uint32_t& red, uin
 template <class Shape>
 class Rows {
  public:
-  /// The strip's rows from pixel x on. `planes` and `landing` are the block's; `sources` has the
-  /// picture's row for each row, or -1.
+  /// Takes the strip's rows from pixel x on. `planes` and `landing` are the block's. `sources`
+  /// holds the picture's row for each of the strip's rows, or -1 for a row of ghost cells.
   CONVFILT_DEVICE Rows(const Place& place, SharedWords planes, SharedWords landing,
                        SharedWords sources, int x, int rows)
       : warp_(int(threadIdx.x) / 32),
@@ -61,7 +61,7 @@ class Rows {
     to_ = after(to_);
   }
 
-  /// Where the piece that was taken apart last lay: free until the next copy().
+  /// The place of the piece that was taken apart last, which is free until the next copy().
   CONVFILT_DEVICE SharedWords free_piece() const { return landing_.from(to_); }
 
   /// Takes the oldest two rows apart.
@@ -133,15 +133,15 @@ class Rows {
 
   int warp_, lane_, next_, rows_, row_;
   int source_;             ///< the picture's row of row next_, or -1
-  int to_ = 0, from_ = 0;  ///< pieces
+  int to_ = 0, from_ = 0;  ///< where a piece is copied to, and taken apart from
   SharedWords planes_, landing_, sources_;
   PlaneView<const uint8_t> samples_;  ///< from this thread's first samples on
 };
 
 using Sums = int32_t[32];
 
-/// An end in floats, for sums that began at 0. To begin sums with its starts would take as many
-/// instructions, and here they hide behind the products of another colour.
+/// An end in floats, for sums that began at 0. Sums that began with its starts would cost as many
+/// instructions, but these hide behind the products of another colour.
 struct LateFloats {
   FloatEnd floats;
 
@@ -163,8 +163,9 @@ CONVFILT_DEVICE inline void with_late_end(const Ends& end, F&& f) {
   }
 }
 
-/// With two digits, a thread has the sums of output `lane / 4` of segments 8n + 2t + k, t being
-/// lane % 4: the low digit's as sums 4n + k, the top one's as 4n + 2 + k. This ends the sum n, k.
+/// Ends the sum (n, k) of two digits. A thread has the sums of output lane / 4 of the segments
+/// 8n + 2t + k, where t is lane % 4. The low digit's sum is number 4n + k, and the top digit's is
+/// number 4n + 2 + k.
 template <class End>
 CONVFILT_DEVICE inline int32_t ended_two(const End& end, const Sums& sums, int n, int k) {
   const int32_t low = sums[4 * n + k], top = sums[4 * n + 2 + k];
@@ -175,9 +176,9 @@ CONVFILT_DEVICE inline int32_t ended_two(const End& end, const Sums& sums, int n
   }
 }
 
-/// With two digits, a warp has 8 outputs, half a segment, of 64 segments. It stages red and green
-/// ones as 16 bytes a segment, one segment behind the other, then the blue ones, those of segments
-/// n and n + 32 alternating.
+/// With two digits a warp has 8 outputs, which are half a segment, of each of 64 segments. It
+/// stages the red and green ones as 16 bytes a segment, in the order of the segments. The blue ones
+/// follow, where those of segments n and n + 32 alternate.
 constexpr int kBlues = 256, kTwoDigitStage = 384;  // words
 
 template <int kColour, class End>
@@ -203,8 +204,8 @@ CONVFILT_DEVICE inline void stage_two(const End& end, const Sums& sums, int32_t 
   }
 }
 
-/// Joins the 48 bytes of a segment from what two warps staged, the one of its first half and the
-/// one of its second. It is segment `lane` of the first 32, or of the second.
+/// Joins the 48 bytes of a segment from what two warps staged, one for each of its halves. The
+/// segment is number `lane` of the first 32, or of the second 32 where `second` is set.
 CONVFILT_DEVICE inline void join_two(SharedWords stages, bool second, int lane,
                                      uint32_t (&words)[12]) {
   const unsigned first = second ? 0x2510 : 0x2410, middle = second ? 0x73 : 0x63,
@@ -226,9 +227,9 @@ CONVFILT_DEVICE inline void join_two(SharedWords stages, bool second, int lane,
   }
 }
 
-/// With one digit, a thread has two neighbours of segments 8n + 2t + k, as sums 4n + k and
-/// 4n + 2 + k, and a warp has a whole row. It stages each colour's segments of 16 bytes one behind
-/// the other.
+/// With one digit a thread has two neighbouring outputs of the segments 8n + 2t + k, as sums 4n + k
+/// and 4n + 2 + k. A warp has a whole row, and stages the segments of each colour one behind the
+/// other, 16 bytes each.
 constexpr int kOneDigitStage = 768;  // words
 
 template <int kColour, class End>
@@ -273,12 +274,12 @@ CONVFILT_DEVICE inline void lay(SharedWords to, int segment, const uint32_t (&wo
   }
 }
 
-/// Where a thread writes its kPieces pieces of a row, 16 bytes each and 512 bytes apart. A row's
-/// last piece may end in its padding.
+/// Where a thread writes its kPieces pieces of a row, which have 16 bytes each and lie 512 bytes
+/// apart. The last piece of a row may end in the row's padding.
 template <int kPieces>
 class Pieces {
  public:
-  /// The first piece is at byte `from` of `row`; bytes before `own` are another strip's.
+  /// The first piece is at byte `from` of row `row`. Bytes before `own` belong to another strip.
   CONVFILT_DEVICE Pieces(const PlaneView<uint8_t>& out, int row, int from, int own)
       : at_(out.row(row) + from), stride_(out.stride) {
     CONVFILT_UNROLL(kPieces)

@@ -4,7 +4,7 @@ namespace convfilt::tensor::warpgroup::colour {
 
 std::vector<std::uint8_t> banded_matrices(const MaskPart<std::uint8_t>& mask, int height,
                                           int digits, int chunks) {
-  constexpr int kCore = 8 * kChunk;  // bytes of 8 rows of a chunk
+  constexpr int kCore = 8 * kChunk;  // bytes of a chunk in 8 rows
   const int before = rows_together(digits) - 1, matrices = height + 2 * before;
   const int size = matrix_bytes_of(digits), third = matrices * size;
   std::vector<std::uint8_t> bytes(std::size_t(third / 2 * chunks));

@@ -9,8 +9,8 @@
 
 namespace convfilt::CONVFILT_BACKEND::tensor::warpgroup::colour {
 
-/// The mask's banded matrices as a product takes them, one for each row that its outputs need: in
-/// registers or in shared memory.
+/// The mask's banded matrices as products take them, in registers or in shared memory. There is one
+/// for each row that a product's outputs need.
 template <class Shape, bool kInRegisters = Shape::kInRegisters>
 class BandedMatrices;
 
@@ -23,7 +23,7 @@ class BandedMatrices<Shape, true> {
     for (int row = 0; row < Shape::kInRows; ++row) {
       CONVFILT_UNROLL(4)
       for (int k = 0; k < 4; ++k) {
-        // A core has 8 rows of a chunk. Four lanes have a row's bytes, and a thread reads two rows.
+        // A core matrix has 8 rows of a chunk. Four lanes share a row, and a thread reads two rows.
         const int core = (2 * warp + k % 2) * 2 + k / 2;
         words_[row][k] = std::bit_cast<uint32_t>(
             load4(bytes, row * Shape::kMatrixBytes + core * 8 * kChunk + 4 * lane, 0));
@@ -63,8 +63,8 @@ class BandedMatrices<Shape, false> {
   Operand matrices_, thirds_;
 };
 
-/// Begins the products of a plane's rows. The first one lies `first` chunks behind the plane's
-/// begin.
+/// Begins the products of a plane's rows. The first row lies `first` chunks behind the beginning of
+/// the plane.
 template <class Shape>
 CONVFILT_DEVICE inline void begin_plane(const BandedMatrices<Shape>& matrices, SharedWords plane,
                                         int first, Sums& sums) {
@@ -201,7 +201,7 @@ CONVFILT_DEVICE inline void walk_down(const Place& place, const BandedMatrices<S
     pieces.go_down(kRows);
     first += kRows * Shape::kPitch / 4;
     if (first >= Shape::kPlane / 4) first -= Shape::kPlane / 4;
-    // All warps have written the planes' rows and read what was staged.
+    // Behind this barrier all warps have written the planes' rows and read what was staged.
     __syncthreads();
   }
 }
