@@ -48,14 +48,14 @@ PreparedMask<Out> line(const Mask& mask, bool along_row, std::vector<SumOf<Out>>
 
 constexpr double kLimit = 1 << 30;  // |sums| stay below it, as in arithmetic.cpp
 constexpr double kInt32 = 2147483647;
-constexpr int kMidLow = -32768, kMidHigh = 32767;
-constexpr double kMaxError = 0.5;  // the last rounding adds 0.5, which makes one step
-constexpr int kMaxMidShift = 14;   // IntegerFinish divides exactly by 2^14 between the passes
+constexpr int kRowResultLow = -32768, kRowResultHigh = 32767;
+constexpr double kMaxError = 0.5;    // the last rounding adds 0.5, which makes one step
+constexpr int kMaxResultShift = 14;  // IntegerFinish divides exactly by 2^14 between the passes
 
 // The weights of a term in fixed point, and the number of bits by which its row pass is shifted.
 struct FixedTerm {
   std::vector<std::int32_t> row, column;
-  int mid_shift;
+  int result_shift;
 };
 
 SeparableMask<std::uint8_t> assemble(const Mask& mask, std::vector<FixedTerm> terms, double offset,
@@ -63,12 +63,13 @@ SeparableMask<std::uint8_t> assemble(const Mask& mask, std::vector<FixedTerm> te
   SeparableMask<std::uint8_t> s;
   s.error = error;
   for (FixedTerm& t : terms) {
-    const std::int32_t bias = even_middle(t.row, std::ldexp(1.0, -t.mid_shift));
+    const std::int32_t bias = even_middle(t.row, std::ldexp(1.0, -t.result_shift));
     const std::int64_t column_sum = std::accumulate(t.column.begin(), t.column.end(), 0LL);
     offset += double(bias * column_sum);
     auto& term = s.terms.emplace_back();
     term.row = line<std::int16_t>(mask, true, std::move(t.row));
-    term.row.finish = integer_finish(-(bias << t.mid_shift), 1u << t.mid_shift, kMidLow, kMidHigh);
+    term.row.finish = integer_finish(-(bias << t.result_shift), 1u << t.result_shift, kRowResultLow,
+                                     kRowResultHigh);
     term.row.finish.even = 0;  // ties go up, which saves an operation and adds no error
     term.column = line<std::uint8_t>(mask, false, std::move(t.column));
   }
@@ -89,7 +90,7 @@ std::optional<SeparableMask<std::uint8_t>> exact_u8(const Mask& mask,
   std::vector<FixedTerm> fixed;
   for (const Factors& f : terms) {
     const double span = 255 * sum_of_magnitudes(f.row);
-    if (!f.integers || span > kMidHigh - kMidLow - 2)
+    if (!f.integers || span > kRowResultHigh - kRowResultLow - 2)
       return std::nullopt;  // the 2 is for the bias, which is even, not the exact middle
     reach += 32768 * sum_of_magnitudes(f.column);
     start += (std::abs(255 * sum_of(f.row) / 2) + 2) * std::abs(sum_of(f.column));
@@ -118,11 +119,11 @@ struct Fixed {
 // `shift` bits in the column weights. The result is empty where these do not fit 16 bits.
 std::optional<Fixed> fix(const Factors& f, int fraction, int shift) {
   const int row_shift =
-      std::max(fraction, shift_to_16_bits(f.row, std::min(22, fraction + kMaxMidShift)));
+      std::max(fraction, shift_to_16_bits(f.row, std::min(22, fraction + kMaxResultShift)));
   FixedPoint row = fixed_point(f.row, row_shift, 255);
   const double span = 255.0 * double(magnitude(row.weights));
   if (shift < 0 || shift > shift_to_16_bits(f.column, shift) ||
-      span * std::ldexp(1.0, fraction - row_shift) > kMidHigh - kMidLow - 2) {
+      span * std::ldexp(1.0, fraction - row_shift) > kRowResultHigh - kRowResultLow - 2) {
     return std::nullopt;
   }
   FixedPoint column = fixed_point(f.column, shift, 255);
@@ -246,12 +247,13 @@ Depth depth_of(float) {
 }  // namespace
 
 template <class T>
-MidOf<T> SeparableTerm<T>::mid_ghost(T ghost) const {
-  SumOf<MidOf<T>> sum = 0;
-  for (const auto weight : row.weights) sum = multiply_add(weight, SumOf<MidOf<T>>(ghost), sum);
-  MidOf<T> mid;
-  finish(row.finish, sum, mid);
-  return mid;
+RowResultOf<T> SeparableTerm<T>::ghost_row_result(T ghost) const {
+  SumOf<RowResultOf<T>> sum = 0;
+  for (const auto weight : row.weights)
+    sum = multiply_add(weight, SumOf<RowResultOf<T>>(ghost), sum);
+  RowResultOf<T> result;
+  finish(row.finish, sum, result);
+  return result;
 }
 
 template <class T>

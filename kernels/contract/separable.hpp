@@ -50,15 +50,15 @@ double excess_of(const Mask& mask, const std::vector<Factors>& terms);
 
 /// The type of a sample between the passes, for pictures of T.
 template <class T>
-using MidOf = std::conditional_t<std::is_same_v<T, std::uint8_t>, std::int16_t, float>;
+using RowResultOf = std::conditional_t<std::is_same_v<T, std::uint8_t>, std::int16_t, float>;
 
 template <class T>
 struct SeparableTerm {
-  PreparedMask<MidOf<T>> row;  ///< width x 1
-  PreparedMask<T> column;      ///< 1 x height; its finish is the same in all terms
+  PreparedMask<RowResultOf<T>> row;  ///< width x 1
+  PreparedMask<T> column;            ///< 1 x height; its finish is the same in all terms
 
   /// What the row pass gives for a row of ghost cells under Border::constant.
-  MidOf<T> mid_ghost(T ghost) const;
+  RowResultOf<T> ghost_row_result(T ghost) const;
 };
 
 template <class T>

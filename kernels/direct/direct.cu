@@ -110,21 +110,21 @@ class WalkPlan : public DevicePlan {
 };
 
 template <class T, int kChunks = 1>
-void run_tile(const Problem& p, const Pass& pass, const Stream& stream) {
-  const auto& mask = pass.mask_part<T>();
+void run_tile(const Problem& p, const LaunchJob& job, const Stream& stream) {
+  const auto& mask = job.mask_part<T>();
   if constexpr (kChunks < kMostChunks) {
-    if (mask.width > kChunks * kChunk) return run_tile<T, kChunks + 1>(p, pass, stream);
+    if (mask.width > kChunks * kChunk) return run_tile<T, kChunks + 1>(p, job, stream);
   }
   const dim3 block(32, kTileWarps);
-  const dim3 grid(ceil_div(pass.out.width / pass.channels, kTileColumns) * pass.channels,
-                  ceil_div(pass.out.height, kTileRows));
-  launch(grid, block, stream, tile_kernel<T, kChunks>, pass.input<T>(), pass.output<T>(),
-         pass.sums<T>(), pass.ghost_cell<T>(), p.border, pass.channels, mask);
+  const dim3 grid(ceil_div(job.out.width / job.channels, kTileColumns) * job.channels,
+                  ceil_div(job.out.height, kTileRows));
+  launch(grid, block, stream, tile_kernel<T, kChunks>, job.input<T>(), job.output<T>(),
+         job.sums<T>(), job.ghost_cell<T>(), p.border, job.channels, mask);
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   with_depth(p.depth,
-             [&](auto depth) { run_tile<typename decltype(depth)::type>(p, pass, stream); });
+             [&](auto depth) { run_tile<typename decltype(depth)::type>(p, job, stream); });
 }
 
 std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options) {

@@ -36,7 +36,7 @@ struct DevicePlane {
 };
 
 /// What a Run filters: one plane by one part of the mask.
-struct Pass {
+struct LaunchJob {
   DevicePlane in, out, partial;
   const void* part;   ///< MaskPart of the problem's depth
   const void* ghost;  ///< border value as a sample
@@ -69,7 +69,7 @@ struct Pass {
 
 /// Launches a strategy's kernel over at most kMaxLaunchRows rows, which keeps the grid's y in
 /// range.
-using Run = void (*)(const Problem&, const Pass&, const Stream&);
+using Run = void (*)(const Problem&, const LaunchJob&, const Stream&);
 
 inline constexpr int kMaxLaunchRows = 65535;
 
@@ -188,8 +188,9 @@ std::unique_ptr<Plan> direct_plan(const Problem& problem, const PlanOptions& opt
   return make_direct_plan(problem, options, run, limits);
 }
 
-/// Makes the plan of a separable strategy. `rows` takes pass.part as MaskPart<MidOf<T>> and writes
-/// the plane between the passes. `columns` reads that plane and takes pass.part as MaskPart<T>.
+/// Makes the plan of a separable strategy. `rows` takes pass.part as MaskPart<RowResultOf<T>> and
+/// writes the plane between the passes. `columns` reads that plane and takes pass.part as
+/// MaskPart<T>.
 std::unique_ptr<Plan> make_separable_plan(const Problem&, const PlanOptions&, Run rows,
                                           Run columns);
 

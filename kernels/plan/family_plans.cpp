@@ -56,7 +56,7 @@ class DirectPlan : public DevicePlan {
 
 template <class T>
 class SeparablePlan : public DevicePlan {
-  using Mid = MidOf<T>;
+  using RowResult = RowResultOf<T>;
 
  public:
   SeparablePlan(const Problem& problem, const PlanOptions& options, Run rows, Run columns)
@@ -66,7 +66,7 @@ class SeparablePlan : public DevicePlan {
         ghost_(ghost_sample<T>(problem)) {
     for (const auto& term : prepare_separable<T>(problem.mask).terms) {
       terms_.push_back({term.row.parts(kMaxPartWeights, 1), term.column.parts(1, kMaxPartWeights),
-                        term.mid_ghost(ghost_)});
+                        term.ghost_row_result(ghost_)});
     }
     for (Term& term : terms_) {
       for (auto& part : term.columns) {
@@ -78,13 +78,14 @@ class SeparablePlan : public DevicePlan {
 
  protected:
   void filter(const DevicePlane& in, const DevicePlane& out, Shift shift) override {
-    const DevicePlane &mid = mid_.plane, &row_sums = row_sums_.plane, &sums = sums_.plane;
+    const DevicePlane &row_results = row_results_.plane, &row_sums = row_sums_.plane,
+                      &sums = sums_.plane;
     for (const Term& term : terms_) {
       for (const auto& part : term.rows) {
         for_row_chunks(in.height, [&](int first, int rows) {
           const auto moved = shifted(part, shift.x, first);
           run_rows_(problem_,
-                    {in, mid.rows(first, rows), row_sums.rows(first, rows), &moved, &ghost_,
+                    {in, row_results.rows(first, rows), row_sums.rows(first, rows), &moved, &ghost_,
                      &textures_, part.first && first == 0, options_.tuning, step()},
                     stream_);
         });
@@ -92,33 +93,33 @@ class SeparablePlan : public DevicePlan {
       for (const auto& part : term.columns) {
         for_row_chunks(out.height, [&](int first, int rows) {
           const auto moved = shifted(part, 0, shift.y + first);
-          run_columns_(
-              problem_,
-              {mid, out.rows(first, rows), sums.rows(first, rows), &moved, &term.mid_ghost,
-               &textures_, &part == term.columns.data() && first == 0, options_.tuning, step()},
-              stream_);
+          run_columns_(problem_,
+                       {row_results, out.rows(first, rows), sums.rows(first, rows), &moved,
+                        &term.ghost_row_result, &textures_,
+                        &part == term.columns.data() && first == 0, options_.tuning, step()},
+                       stream_);
         });
       }
     }
   }
 
   std::size_t scratch_bytes(int in_height, int out_width, int out_height) const override {
-    return plane_bytes(out_width, in_height, sizeof(Mid)) +
-           plane_bytes(out_width, row_sums() ? in_height : 0, sizeof(SumOf<Mid>)) +
-           plane_bytes(out_width, sums() ? out_height : 0, sizeof(SumOf<Mid>));
+    return plane_bytes(out_width, in_height, sizeof(RowResult)) +
+           plane_bytes(out_width, row_sums() ? in_height : 0, sizeof(SumOf<RowResult>)) +
+           plane_bytes(out_width, sums() ? out_height : 0, sizeof(SumOf<RowResult>));
   }
 
   void allocate_scratch(int in_height, int out_width, int out_height) override {
-    shape(mid_, out_width, in_height, sizeof(Mid));
-    if (row_sums()) shape(row_sums_, out_width, in_height, sizeof(SumOf<Mid>));
-    if (sums()) shape(sums_, out_width, out_height, sizeof(SumOf<Mid>));
+    shape(row_results_, out_width, in_height, sizeof(RowResult));
+    if (row_sums()) shape(row_sums_, out_width, in_height, sizeof(SumOf<RowResult>));
+    if (sums()) shape(sums_, out_width, out_height, sizeof(SumOf<RowResult>));
   }
 
  private:
   struct Term {
-    std::vector<MaskPart<Mid>> rows;
+    std::vector<MaskPart<RowResult>> rows;
     std::vector<MaskPart<T>> columns;
-    Mid mid_ghost;
+    RowResult ghost_row_result;
   };
 
   // Whether launches of the row pass, or of the column pass, leave unfinished sums to others.
@@ -128,7 +129,7 @@ class SeparablePlan : public DevicePlan {
   const Run run_rows_, run_columns_;
   const T ghost_;
   std::vector<Term> terms_;
-  OwnedPlane mid_, row_sums_, sums_;
+  OwnedPlane row_results_, row_sums_, sums_;
 };
 
 }  // namespace

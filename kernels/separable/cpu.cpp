@@ -8,9 +8,10 @@
 /// Cost per sample: width / 2 + height / 2 pair multiply-adds a term for 8 bits, width + height
 /// fused multiply-adds for the others.
 ///
-/// kernels/contract/separable.hpp defines the bytes: row sums are finished to MidOf<T>; for floats
-/// a row is one chain from zero, left to right, and a column one chain from zero, top to bottom.
-/// The row pass takes a ghost row of Border::constant like any other, which gives mid_ghost.
+/// kernels/contract/separable.hpp defines the bytes: row sums are finished to RowResultOf<T>; for
+/// floats a row is one chain from zero, left to right, and a column one chain from zero, top to
+/// bottom. The row pass takes a ghost row of Border::constant like any other, which gives
+/// ghost_row_result.
 #include <type_traits>
 
 #include "kernels/contract/dispatch.hpp"

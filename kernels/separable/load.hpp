@@ -124,7 +124,7 @@ CONVFILT_DEVICE inline void load_step(const Source<T>& source, const Shape& s, i
 
 /// Sample k of a word, in the type of sums.
 template <class T>
-CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
+CONVFILT_DEVICE inline SumOf<RowResultOf<T>> sample_of(std::uint32_t word, int k) {
   if constexpr (sizeof(T) == 1) {
     return std::int32_t(word >> (8 * k) & 255);
   } else {
@@ -141,7 +141,7 @@ CONVFILT_DEVICE inline SumOf<MidOf<T>> sample_of(std::uint32_t word, int k) {
 /// Converts the rows of a step to the type of sums, four samples at a time.
 template <class T>
 CONVFILT_DEVICE inline void convert_step(const Shape& s, int slot, SharedWords words) {
-  using Work = SumOf<MidOf<T>>;
+  using Work = SumOf<RowResultOf<T>>;
   constexpr int kInWord = 4 / int(sizeof(T)), kWords = 4 / kInWord;
   const int fours = s.in_columns / 4, threads = s.warps() * 32;
   // A thread goes on by that many rows and fours. Where that leaves the row, it takes the next one.

@@ -137,7 +137,7 @@ template <class T>
 CONVFILT_DEVICE inline void row_pass(const Shape& s, const KernelMask<T>& mask, int term,
                                      int channels, SharedWords weights, SharedWords in_rows,
                                      SharedWords row_sums) {
-  using Work = SumOf<MidOf<T>>;
+  using Work = SumOf<RowResultOf<T>>;
   const int strip = threadIdx.y % s.across;
   const int col = threadIdx.x / 4 * kLaneColumns;
   const int row = threadIdx.y / s.across * kWarpRows + threadIdx.x % 4;
@@ -157,7 +157,7 @@ CONVFILT_DEVICE inline void row_pass(const Shape& s, const KernelMask<T>& mask, 
         if constexpr (std::is_same_v<Work, float>) {
           four.samples[k] = sums[r][n + k];  // a finish changes nothing: one_kernel_takes()
         } else {
-          MidOf<T> row_sum;
+          RowResultOf<T> row_sum;
           finish(mask.row_finish[term], sums[r][n + k], row_sum);
           four.samples[k] = row_sum;
         }
@@ -275,7 +275,7 @@ CONVFILT_DEVICE inline void column_pass(const Shape& s, const KernelMask<T>& mas
                                         SharedWords weights, SharedWords row_sums, int row,
                                         const PlaneView<T>& out, int x, int y, int end_y,
                                         bool aligned) {
-  using Work = SumOf<MidOf<T>>;
+  using Work = SumOf<RowResultOf<T>>;
   const int strip = threadIdx.y % s.across, below = threadIdx.y / s.across * kWarpRows;
   const int ring = s.ring * s.step_rows() * kRowSumPitch;
   x += strip * kStripColumns + threadIdx.x * 4;

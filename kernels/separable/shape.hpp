@@ -26,8 +26,8 @@ struct KernelMask {
   int width = 0, height = 0, terms = 0;
   int dx = 0, dy = 0;  ///< the first tap, in pixels from the output
   FinishOf<T> column_finish;
-  FinishOf<MidOf<T>> row_finish[kMostTerms];
-  SumOf<MidOf<T>> row[kMostTerms][kMostTaps];
+  FinishOf<RowResultOf<T>> row_finish[kMostTerms];
+  SumOf<RowResultOf<T>> row[kMostTerms][kMostTaps];
   SumOf<T> column[kMostTerms][kMostTaps];
 };
 

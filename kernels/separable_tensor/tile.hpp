@@ -144,10 +144,10 @@ CONVFILT_DEVICE inline void read_words(Tile& tile, int row, int word,
   }
 }
 
-/// The place that pixel n of a row comes from is places[n]. Below kElsewhere it is a pixel of the
-/// tile's row. From kElsewhere on it is pixel places[n] - kElsewhere of the picture's row. kNowhere
-/// stands for the border value.
-constexpr std::uint32_t kElsewhere = 1u << 30, kNowhere = ~0u;
+/// The place that pixel n of a row comes from is places[n]. Below kInPicture it is a pixel of the
+/// tile's row. From kInPicture on it is pixel places[n] - kInPicture of the picture's row.
+/// kGhostCell stands for the border value.
+constexpr std::uint32_t kInPicture = 1u << 30, kGhostCell = ~0u;
 
 template <int kChannels, class Places>
 CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
@@ -157,7 +157,7 @@ CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
         border_index(source.border, source.first_pixel + n, source.in.width / kChannels);
     const int in_row = pixel - source.first_pixel;
     const bool copied = in_row >= source.copied_begin && in_row < source.copied_end;
-    places[0][n] = pixel < 0 ? kNowhere : copied ? in_row : pixel + kElsewhere;
+    places[0][n] = pixel < 0 ? kGhostCell : copied ? in_row : pixel + kInPicture;
   }
 }
 
@@ -166,8 +166,8 @@ CONVFILT_DEVICE inline void find_places(Places& places, const Source& source) {
 template <int kChannels, class Tile>
 CONVFILT_DEVICE inline std::uint32_t find_sample(Tile& in_tile, int row, const Source& source,
                                                  std::uint32_t place, int channel, int y) {
-  if (place < kElsewhere) return byte_at(in_tile, row, int(place) * kChannels + channel);
-  const int column = place == kNowhere ? -1 : int(place - kElsewhere) * kChannels + channel;
+  if (place < kInPicture) return byte_at(in_tile, row, int(place) * kChannels + channel);
+  const int column = place == kGhostCell ? -1 : int(place - kInPicture) * kChannels + channel;
   return load_or_ghost(source.in, column, y, source.ghost);
 }
 
@@ -187,7 +187,7 @@ CONVFILT_DEVICE inline void fill_ghosts(Tile& in_tile, int from_row, Planes& pla
     // All four nearly always are in the tile. This case has its own code, since a warp waits for
     // the slowest of its lanes.
     const bool near =
-        (from.samples[0] | from.samples[1] | from.samples[2] | from.samples[3]) < kElsewhere;
+        (from.samples[0] | from.samples[1] | from.samples[2] | from.samples[3]) < kInPicture;
     CONVFILT_UNROLL(1)
     for (int channel = 0; channel < kChannels; ++channel) {
       std::uint32_t samples[4];

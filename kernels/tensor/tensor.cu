@@ -194,24 +194,24 @@ Geometry geometry(const Problem& p, const Tuning&) {
   return g;
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const auto& mask = pass.mask_part<uint8_t>();
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
+  const auto& mask = job.mask_part<uint8_t>();
   if (const strips::Shape strips =
-          strips::shape_for(mask, digits_of(mask), pass.channels, pass.out.width, pass.out.height);
-      strips.digits > 0 && strips::takes(pass)) {
-    return strips::filter(p, pass, strips, stream);
+          strips::shape_for(mask, digits_of(mask), job.channels, job.out.width, job.out.height);
+      strips.digits > 0 && strips::takes(job)) {
+    return strips::filter(p, job, strips, stream);
   }
   HalfToEven end;  // stays unusable where sums are carried on
   if (mask.first && mask.last) end = half_to_even(mask.finish);
   const auto kernel = kernel_for(
-      compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, pass.channels), mask.height));
+      compiled_for(digits_of(mask), steps_of(mask.dx, mask.width, job.channels), mask.height));
   const dim3 block(kLaneCount, kWarps);
-  const int across = ceil_div(pass.out.width, kWarpColumns);
-  const int tiles = across * ceil_div(pass.out.height, kTileRows);
+  const int across = ceil_div(job.out.width, kWarpColumns);
+  const int tiles = across * ceil_div(job.out.height, kTileRows);
   const int blocks = std::min(tiles, blocks_at_once(kernel, block, 0));
-  launch(dim3(blocks), block, stream, kernel, pass.input<uint8_t>(), pass.output<uint8_t>(),
-         pass.sums<uint8_t>(), pass.ghost_cell<uint8_t>(), p.border, end, pass.channels, across,
-         tiles, blocks, mask);
+  launch(dim3(blocks), block, stream, kernel, job.input<uint8_t>(), job.output<uint8_t>(),
+         job.sums<uint8_t>(), job.ghost_cell<uint8_t>(), p.border, end, job.channels, across, tiles,
+         blocks, mask);
 }
 
 std::string refuses(const Problem& problem, const Tuning& tuning) {

@@ -94,13 +94,13 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   return g;
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const Geometry g = geometry(p, pass.tuning);
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
+  const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      launch(grid_of(g, pass.out), block_of(g), stream, cached_kernel<T, border()>, pass.input<T>(),
-             pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
+      launch(grid_of(g, job.out), block_of(g), stream, cached_kernel<T, border()>, job.input<T>(),
+             job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), job.mask_part<T>());
     });
   });
 }

@@ -74,25 +74,25 @@ Geometry geometry(const Problem& p, const Tuning&) {
   return one_output_a_thread(p, kBlockColumns, kBlockRows);
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const Geometry g = geometry(p, pass.tuning);
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
+  const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
-    const T ghost = pass.ghost_cell<T>();
+    const T ghost = job.ghost_cell<T>();
     const bool by_mode =
         p.border != Border::reflect101 && (p.border != Border::constant || ghost == T(0));
     const auto mode = by_mode ? address_mode(p.border) : cudaAddressModeClamp;
-    const auto& texture = pass.textures->get(pass.in.data, pass.in.width, pass.in.height,
-                                             pass.in.pitch, cudaCreateChannelDesc<T>(), mode);
+    const auto& texture = job.textures->get(job.in.data, job.in.width, job.in.height, job.in.pitch,
+                                            cudaCreateChannelDesc<T>(), mode);
     const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
-    const TextureInput in{texture.object(stream, pass.fresh), pass.in.width, pass.in.height,
-                          normalised ? 1.0f / pass.in.width : 1.0f,
-                          normalised ? 1.0f / pass.in.height : 1.0f};
+    const TextureInput in{texture.object(stream, job.fresh), job.in.width, job.in.height,
+                          normalised ? 1.0f / job.in.width : 1.0f,
+                          normalised ? 1.0f / job.in.height : 1.0f};
     with_border(p.border, [&](auto border) {
       const auto kernel =
           by_mode ? texture_kernel<T, border(), true> : texture_kernel<T, border(), false>;
-      launch(grid_of(g, pass.out), block_of(g), stream, kernel, in, pass.output<T>(),
-             pass.sums<T>(), ghost, pass.mask_part<T>());
+      launch(grid_of(g, job.out), block_of(g), stream, kernel, in, job.output<T>(), job.sums<T>(),
+             ghost, job.mask_part<T>());
     });
   });
 }

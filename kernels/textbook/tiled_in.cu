@@ -92,14 +92,14 @@ std::string refuses(const Problem& p, const Tuning& tuning) {
   return direct_refuses(p, tuning);
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
-    const auto& mask = pass.mask_part<T>();
-    const Geometry g = geometry_of(p, pass.tuning, {mask.width, mask.height});
+    const auto& mask = job.mask_part<T>();
+    const Geometry g = geometry_of(p, job.tuning, {mask.width, mask.height});
     with_border(p.border, [&](auto border) {
-      launch(grid_of(g, pass.out), block_of(g), stream, tiled_in_kernel<T, border()>,
-             pass.input<T>(), pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), mask);
+      launch(grid_of(g, job.out), block_of(g), stream, tiled_in_kernel<T, border()>, job.input<T>(),
+             job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), mask);
     });
   });
 }

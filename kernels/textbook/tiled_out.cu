@@ -111,17 +111,17 @@ auto kernel_for(int halo) {
   return tiled_out_kernel<T, B, kOutputs, kSweeps>;
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const Geometry g = geometry(p, pass.tuning);
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
+  const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      const int halo = pass.tuning[Setting::halo];
+      const int halo = job.tuning[Setting::halo];
       const auto kernel = g.out_columns == kTile
                               ? kernel_for<T, border(), kTile / kFullTileRows>(halo)
                               : kernel_for<T, border(), 1>(halo);
-      launch(grid_of(g, pass.out), block_of(g), stream, kernel, pass.input<T>(), pass.output<T>(),
-             pass.sums<T>(), pass.ghost_cell<T>(), pass.mask_part<T>());
+      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(), job.output<T>(),
+             job.sums<T>(), job.ghost_cell<T>(), job.mask_part<T>());
     });
   });
 }

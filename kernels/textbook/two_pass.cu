@@ -108,28 +108,28 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 
 }  // namespace
 
-void run_rows(const Problem& p, const Pass& pass, const Stream& stream) {
+void run_rows(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const dim3 block(kRowTile, kRowBlockRows);
-  const dim3 grid(ceil_div(pass.out.width, kRowTile), ceil_div(pass.out.height, kRowBlockRows));
+  const dim3 grid(ceil_div(job.out.width, kRowTile), ceil_div(job.out.height, kRowBlockRows));
   with_depth(p.depth, [&](auto depth) {
     using In = typename decltype(depth)::type;
-    using Out = MidOf<In>;
+    using Out = RowResultOf<In>;
     with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, row_kernel<In, Out, border()>, pass.input<In>(),
-             pass.output<Out>(), pass.sums<Out>(), pass.ghost_cell<In>(), pass.mask_part<Out>());
+      launch(grid, block, stream, row_kernel<In, Out, border()>, job.input<In>(), job.output<Out>(),
+             job.sums<Out>(), job.ghost_cell<In>(), job.mask_part<Out>());
     });
   });
 }
 
-void run_columns(const Problem& p, const Pass& pass, const Stream& stream) {
+void run_columns(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const dim3 block(kColumnWidth, kColumnBlockRows);
-  const dim3 grid(ceil_div(pass.out.width, kColumnWidth), ceil_div(pass.out.height, kColumnTile));
+  const dim3 grid(ceil_div(job.out.width, kColumnWidth), ceil_div(job.out.height, kColumnTile));
   with_depth(p.depth, [&](auto depth) {
     using Out = typename decltype(depth)::type;
-    using In = MidOf<Out>;
+    using In = RowResultOf<Out>;
     with_border(p.border, [&](auto border) {
-      launch(grid, block, stream, column_kernel<In, Out, border()>, pass.input<In>(),
-             pass.output<Out>(), pass.sums<Out>(), pass.ghost_cell<In>(), pass.mask_part<Out>());
+      launch(grid, block, stream, column_kernel<In, Out, border()>, job.input<In>(),
+             job.output<Out>(), job.sums<Out>(), job.ghost_cell<In>(), job.mask_part<Out>());
     });
   });
 }
@@ -139,14 +139,14 @@ Geometry two_pass_geometry() {
   Geometry g;
   g.out_columns = kRowTile;
   g.out_rows = kColumnTile;
-  g.note = "Two kernels, one a pass, with a plane between them, as two-pass has them.";
+  g.note = "Two kernels, one a job, with a plane between them, as two-pass has them.";
   return g;
 }
 
 namespace two_pass {
 extern const Implementation implementation{
     .name = "two-pass",
-    .summary = "row pass, then column pass, for masks of rank 1 to 3",
+    .summary = "row job, then column job, for masks of rank 1 to 3",
     .family = Family::separable,
     .refuses = refuses,
     .prepare = prepare,

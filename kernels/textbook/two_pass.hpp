@@ -5,8 +5,8 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-void run_rows(const Problem&, const Pass&, const Stream&);
-void run_columns(const Problem&, const Pass&, const Stream&);
+void run_rows(const Problem&, const LaunchJob&, const Stream&);
+void run_columns(const Problem&, const LaunchJob&, const Stream&);
 
 /// The geometry of the smallest tile that consists of whole blocks of both kernels.
 Geometry two_pass_geometry();

@@ -125,17 +125,17 @@ auto kernel_for(const MaskPart<T>& mask) {
   return unrolled_kernel<T, B, 0>;
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const Geometry g = geometry(p, pass.tuning);
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
+  const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
-    const auto& mask = pass.mask_part<T>();
+    const auto& mask = job.mask_part<T>();
     // The kernel moves its first output to the left, so the grid covers as many columns more.
-    const dim3 grid(ceil_div(pass.out.width + (mask.dx & 3), g.out_columns),
-                    ceil_div(pass.out.height, g.out_rows));
+    const dim3 grid(ceil_div(job.out.width + (mask.dx & 3), g.out_columns),
+                    ceil_div(job.out.height, g.out_rows));
     with_border(p.border, [&](auto border) {
-      launch(grid, block_of(g), stream, kernel_for<T, border()>(mask), pass.input<T>(),
-             pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(), mask);
+      launch(grid, block_of(g), stream, kernel_for<T, border()>(mask), job.input<T>(),
+             job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), mask);
     });
   });
 }

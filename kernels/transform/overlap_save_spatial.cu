@@ -41,15 +41,15 @@ __global__ void overlap_save_spatial_kernel(PlaneView<const T> in, PlaneView<T> 
   }
 }
 
-void run(const Problem& p, const Pass& pass, const Stream& stream) {
-  const Tiling tiling = overlap_save_tiling(p, pass.tuning, pass.out.width, pass.out.height);
+void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
+  const Tiling tiling = overlap_save_tiling(p, job.tuning, job.out.width, job.out.height);
   const dim3 grid(tiling.across, tiling.down);
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
       launch(grid, block_of_threads(), stream, overlap_save_spatial_kernel<T, border()>,
-             pass.input<T>(), pass.output<T>(), pass.sums<T>(), pass.ghost_cell<T>(),
-             tiling.kept_columns, tiling.kept_rows, pass.mask_part<T>());
+             job.input<T>(), job.output<T>(), job.sums<T>(), job.ghost_cell<T>(),
+             tiling.kept_columns, tiling.kept_rows, job.mask_part<T>());
     });
   });
 }

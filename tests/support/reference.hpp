@@ -58,16 +58,16 @@ T direct_sample(const Source<T>& source, const PreparedMask<T>& mask,
 
 /// The row pass at one place, see separable.hpp.
 template <class T>
-MidOf<T> mid_sample(const Source<T>& source, const PreparedMask<MidOf<T>>& row_mask, int x, int y,
-                    int channel) {
-  SumOf<MidOf<T>> sum = 0;
+RowResultOf<T> row_result(const Source<T>& source, const PreparedMask<RowResultOf<T>>& row_mask,
+                          int x, int y, int channel) {
+  SumOf<RowResultOf<T>> sum = 0;
   for (int i = 0; i < row_mask.width; ++i) {
-    const SumOf<MidOf<T>> sample = source.at(x + i - row_mask.anchor_x, y, channel);
+    const SumOf<RowResultOf<T>> sample = source.at(x + i - row_mask.anchor_x, y, channel);
     sum = multiply_add(row_mask.weights[std::size_t(i)], sample, sum);
   }
-  MidOf<T> mid;
-  finish(row_mask.finish, sum, mid);
-  return mid;
+  RowResultOf<T> result;
+  finish(row_mask.finish, sum, result);
+  return result;
 }
 
 template <class T>
@@ -97,23 +97,23 @@ void separable_of(const Problem& problem, PictureView<const std::byte> in,
   const Source<T> source(problem, in);
   const auto mask = prepare_separable<T>(problem.mask);
   // The rows between the passes, of one term, column and channel, computed once; all terms' sums.
-  std::vector<MidOf<T>> mids(std::size_t(in.height));
+  std::vector<RowResultOf<T>> row_results(std::size_t(in.height));
   std::vector<SumOf<T>> sums;
   for (int x = 0; x < in.width; ++x) {
     for (int c = 0; c < in.channels; ++c) {
       sums.assign(std::size_t(in.height), 0);
       for (const SeparableTerm<T>& term : mask.terms) {
         const PreparedMask<T>& column = term.column;
-        const MidOf<T> ghost = term.mid_ghost(ghost_sample<T>(problem));
+        const RowResultOf<T> ghost = term.ghost_row_result(ghost_sample<T>(problem));
         for (int y = 0; y < in.height; ++y) {
-          mids[std::size_t(y)] = mid_sample<T>(source, term.row, x, y, c);
+          row_results[std::size_t(y)] = row_result<T>(source, term.row, x, y, c);
         }
         for (int y = 0; y < in.height; ++y) {
           for (int j = 0; j < column.height; ++j) {
             const int row = border_index(problem.border, y + j - column.anchor_y, in.height);
-            const SumOf<T> mid = row < 0 ? ghost : mids[std::size_t(row)];
+            const SumOf<T> result = row < 0 ? ghost : row_results[std::size_t(row)];
             SumOf<T>& sum = sums[std::size_t(y)];
-            sum = multiply_add(column.weights[std::size_t(j)], mid, sum);
+            sum = multiply_add(column.weights[std::size_t(j)], result, sum);
           }
         }
       }

@@ -193,17 +193,17 @@ bool wide_enough(int in_width, int out_width) {
   return in_width >= kWarpColumns + 2 * kMostSteps * kStepBytes && out_width >= kWarpColumns;
 }
 
-bool takes(const Pass& pass) {
-  const auto in = pass.input<uint8_t>();
-  return wide_enough(in.width, pass.out.width) && lies_at_multiples_of(kChunk, in);
+bool takes(const LaunchJob& job) {
+  const auto in = job.input<uint8_t>();
+  return wide_enough(in.width, job.out.width) && lies_at_multiples_of(kChunk, in);
 }
 
-void filter(const Problem& p, const Pass& pass, const Shape& strips, const Stream& stream) {
-  const auto& out = pass.output<uint8_t>();
-  const Grid grid{strips.rows, ceil_div(out.height, strips.rows), pass.channels};
+void filter(const Problem& p, const LaunchJob& job, const Shape& strips, const Stream& stream) {
+  const auto& out = job.output<uint8_t>();
+  const Grid grid{strips.rows, ceil_div(out.height, strips.rows), job.channels};
   launch(dim3(ceil_div(out.width, kWarpColumns) * grid.down), dim3(kLaneCount), stream,
-         kernel_of(strips), pass.input<uint8_t>(), out, pass.ghost_cell<uint8_t>(), p.border, grid,
-         mask_argument(pass.mask_part<uint8_t>(), strips, pass.channels));
+         kernel_of(strips), job.input<uint8_t>(), out, job.ghost_cell<uint8_t>(), p.border, grid,
+         mask_argument(job.mask_part<uint8_t>(), strips, job.channels));
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::strips

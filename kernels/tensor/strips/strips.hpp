@@ -24,9 +24,9 @@ Geometry geometry(const Shape&);
 bool wide_enough(int in_width, int out_width);
 
 /// Whether a plane is wide enough, and its rows begin at addresses that copies of chunks can take.
-bool takes(const Pass&);
+bool takes(const LaunchJob&);
 
 /// Filters a plane in strips.
-void filter(const Problem&, const Pass&, const Shape&, const Stream&);
+void filter(const Problem&, const LaunchJob&, const Shape&, const Stream&);
 
 }  // namespace convfilt::CONVFILT_BACKEND::tensor::strips

@@ -169,9 +169,9 @@ TEST_CASE("separable: the row pass of a row outside the picture") {
     CHECK(two_passes(prepared, std::vector<int>(9, ghost), overflows) == ghost);
     std::int16_t row_sum;
     finish(prepared.terms[0].row.finish, 4 * ghost, row_sum);
-    CHECK(prepared.terms[0].mid_ghost(std::uint8_t(ghost)) == row_sum);
+    CHECK(prepared.terms[0].ghost_row_result(std::uint8_t(ghost)) == row_sum);
   }
-  CHECK(prepare_separable<float>(mask).terms[0].mid_ghost(0.5f) == 2.0f);
+  CHECK(prepare_separable<float>(mask).terms[0].ghost_row_result(0.5f) == 2.0f);
 }
 
 }  // namespace convfilt::test
