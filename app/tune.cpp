@@ -5,7 +5,7 @@
 
 #include "app/commands.hpp"
 #include "kernels/cpu/peak.hpp"
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"

@@ -11,7 +11,7 @@
 #include "kernels/backend/devices.hpp"
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 
 namespace convfilt {
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "kernels/registry.hpp"
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 #include "src/base/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sample_masks.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/registry.hpp"
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 
 namespace convfilt::test {
 namespace {

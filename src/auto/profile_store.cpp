@@ -1,4 +1,4 @@
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 
 #include <algorithm>
 #include <cctype>
