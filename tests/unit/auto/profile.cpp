@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -117,6 +118,69 @@ TEST_CASE("what is wrong in a profile is named, with file and place") {
   }
   CHECK(
       has(complaint(file_with(curve_with("[[9, 1]]", "0"))), "curves[0].width is no whole number"));
+  for (const char* value : {"1e999", "-1e999"})
+    CHECK(has(complaint(file_with(curve_with("[[9, " + std::string(value) + "]]"))),
+              file + "no JSON: number overflow"));
+  for (const auto& [curves, says] : {std::pair{"{}", "curves is no list"},
+                                     {"[[]]", "curves[0] is no object"},
+                                     {"null", "list"}}) {
+    std::string text = file_with("@");
+    text.replace(text.find("[@]"), 3, curves);
+    CHECK(has(complaint(text), says));
+  }
+}
+
+TEST_CASE("a file cut anywhere is told of as no JSON, an empty one as empty") {
+  const std::string whole = file_with(curve_with("[[9, 1]]"));
+  CHECK(has(complaint(""), "profile a/b.json: the file is empty"));
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    INFO(whole.substr(0, size));
+    CHECK(has(complaint(whole.substr(0, size)), "profile a/b.json: no JSON at byte "));
+  }
+}
+
+TEST_CASE("two curves for one size, and channels that nobody measures, are refused") {
+  const std::string grey = curve_with("[[9, 1]]");
+  const auto with = [&](const std::string& word, const std::string& other) {
+    std::string curve = grey;
+    return curve.replace(curve.find(word), word.size(), other);
+  };
+  CHECK(has(complaint(file_with(grey + "," + grey)),
+            "curves[1] is for what curves[0] is for, and as many pixels"));
+  const std::string upright = with("640, \"height\": 10", "10, \"height\": 640");
+  CHECK(has(complaint(file_with(grey + "," + upright)), "curves[1] is for what curves[0]"));
+  for (const char* channels : {"0", "2", "4"})
+    CHECK(
+        has(complaint(file_with(with("\"channels\": 1", "\"channels\": " + std::string(channels)))),
+            "curves[0].channels is not 1 (grey) or 3 (colour)"));
+  for (const auto& [word, other] : {std::pair{"direct", "basic"},
+                                    {"u16", "u8"},
+                                    {"\"channels\": 1", "\"channels\": 3"},
+                                    {"640", "641"},
+                                    {"\"depth\"", "\"kernel\": \"warps\", \"depth\""}})
+    CHECK(complaint(file_with(grey + "," + with(word, other))) == "");
+}
+
+TEST_CASE("an empty file and a folder of a profile's name are told of as what they are") {
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("convfilt-unreadable-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder / "a.json");
+  std::ofstream(folder / "b.json").flush();
+  const auto told_of = [&](const char* name) -> std::string {
+    try {
+      load_profile((folder / name).string());
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string of_folder = told_of("a.json"), of_empty = told_of("b.json"),
+                    of_none = told_of("c.json");
+  CHECK(profiles_in(folder.string(), true).empty());
+  std::filesystem::remove_all(folder);
+  CHECK(has(of_folder, "a.json: cannot be read: Is a directory"));
+  CHECK(has(of_empty, "b.json: the file is empty"));
+  CHECK(has(of_none, "c.json: cannot be read: No such file or directory"));
 }
 
 TEST_CASE("a broken file is left out, the others are read") {
@@ -153,6 +217,25 @@ TEST_CASE("times between the points that were measured") {
   CHECK(ms(400, 400, 3) == doctest::Approx(10 + 8 * 120 / 30.));
   CHECK_FALSE(profile.ms_of(direct, problem_of(100, 100, 3, 3), kAny));
   CHECK_FALSE(profile.ms_of(*find_strategy("basic"), problem_of(100, 100, 3), kAny));
+
+  // However absurd the figures are, a larger picture takes no less, and no time is infinite.
+  Profile absurd = profile;
+  absurd.curves[1].points = {{9, 1}, {25, 3}};
+  const auto absurd_ms = [&](int side) {
+    return absurd.ms_of(direct, problem_of(side, side, 3), kAny).value();
+  };
+  CHECK(absurd_ms(200) == doctest::Approx(1));
+  CHECK(absurd_ms(201) >= 2);
+  CHECK(absurd_ms(20000) >= 2);
+  for (const auto& [small, large] : {std::pair{1e300, 1.7e308}, {1.7e308, 1e-300}}) {
+    absurd.curves[0].points = {{1e-9, small}};
+    absurd.curves[1].points = {{1e-9, large}};
+    for (const int side : {100, 150, 200, 20000}) {
+      INFO(small << " then " << large << " at " << side);
+      CHECK(std::isfinite(absurd_ms(side)));
+      CHECK(absurd_ms(side) > 0);
+    }
+  }
 
   profile.curves.pop_back();
   CHECK(ms(200, 200, 3) == doctest::Approx(8));
