@@ -5,15 +5,13 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <thread>
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/cpu/peak.hpp"
-#include "kernels/registry.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/auto/estimate.hpp"
 #include "src/auto/family.hpp"
+#include "src/auto/order.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
@@ -44,16 +42,10 @@ Wanted parse_device(std::string_view text) {
                               : unknown_name("device", text, device_names()));
 }
 
-const Strategy* find(const Machine& machine, std::string_view name) {
-  for (const Strategy* strategy : machine.strategies)
-    if (strategy->name == name) return strategy;
-  return nullptr;
-}
-
 /// The strategy asked for; null = auto.
 const Strategy* parse_strategy(std::string_view name, const Machine& machine) {
   if (name == "auto") return nullptr;
-  if (const Strategy* strategy = find(machine, name)) return strategy;
+  if (const Strategy* strategy = machine.find(name)) return strategy;
   throw UsageError(unknown_name("strategy", name, strategy_names(machine)));
 }
 
@@ -71,25 +63,6 @@ void require_setting(const Strategy* strategy, Setting setting) {
 void check_settings(const Strategy* strategy, const Tuning& tuning) {
   for (Setting setting : kSettings)
     if (tuning[setting] != 0) require_setting(strategy, setting);
-}
-
-/// Off the GPU; null where nothing of the family takes the problem there.
-const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
-                          const Machine& machine) {
-  const bool on_cpu = kind == DeviceKind::cpu;
-  std::span<const std::string_view> names = kSeparable;
-  if (family == Family::direct)
-    names = on_cpu ? std::span<const std::string_view>(kDirectOnCpu) : kDirectInEmulator;
-  if (family == Family::transform) {
-    const double outputs = double(problem.out_width()) * problem.out_height();
-    names = kTransform;
-    if (on_cpu && outputs <= kMostWholeOutputs) names = kTransformOnCpu;
-  }
-  for (std::string_view name : names) {
-    const Strategy* strategy = find(machine, name);
-    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty()) return strategy;
-  }
-  return nullptr;
 }
 
 struct Preferred {
@@ -177,7 +150,7 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
     const Preferred found = kind == DeviceKind::cuda
                                 ? preferred_on_gpu(family, wanted.ordinal, problem, machine)
-                                : Preferred{preferred(family, kind, problem, machine), ""};
+                                : Preferred{first_in_order(family, kind, problem, machine), ""};
     if (found.strategy)
       return {found.strategy, kind, wanted.ordinal, by_mask + why + found.cost, ""};
     std::vector<std::string> others;
@@ -268,29 +241,10 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
 
 }  // namespace
 
-bool has_cuda(const Machine& machine) {
-  return machine.built_with_cuda && !machine.cuda().devices.empty();
-}
-
-int useful_threads(int wanted, const Machine& machine) {
-  return wanted > 0 ? std::min(wanted, machine.cores) : machine.cores;
-}
-
-CpuRates cpu_rates(const Machine& machine) {
-  const Profile* profile = profile_for(machine.profiles(), cpu::name());
-  return profile ? profile->cpu : CpuRates{};
-}
-
 Wanted wanted_device(const std::string& device, const Machine& machine) {
   const Wanted wanted = parse_device(device);
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, device);
   return wanted;
-}
-
-Machine this_machine() {
-  return {strategies(),      int(std::max(1u, std::thread::hardware_concurrency())),
-          built_with_cuda(), cuda_devices,
-          cuda_fft_missing,  known_profiles};
 }
 
 void check_names(const Request& request, const Machine& machine) {

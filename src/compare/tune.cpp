@@ -5,12 +5,12 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <span>
 #include <tuple>
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/cpu/peak.hpp"
 #include "src/auto/cheapest.hpp"
+#include "src/auto/order.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/random.hpp"
@@ -29,22 +29,6 @@ constexpr std::size_t kCopiedBytes = std::size_t{1} << 28;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-const Strategy* strategy_of(const Machine& machine, std::string_view name) {
-  for (const Strategy* strategy : machine.strategies)
-    if (strategy->name == name) return strategy;
-  return nullptr;
-}
-
-/// The first of the names that takes the problem on the CPU.
-const Strategy* first_on_cpu(const Machine& machine, std::span<const std::string_view> names,
-                             const Problem& problem) {
-  for (const std::string_view name : names)
-    if (const Strategy* strategy = strategy_of(machine, name);
-        strategy && strategy->runs_on(DeviceKind::cpu) && strategy->refusal(problem).empty())
-      return strategy;
-  return nullptr;
 }
 
 /// What one sample took: a + taps * b seconds.
@@ -79,15 +63,15 @@ double median_seconds(Plan& plan, const Image& in, Image& out, int runs) {
 }
 
 /// Seconds of one core for a sample; nothing where no strategy takes it.
-std::optional<double> cpu_sample(const Machine& machine, std::span<const std::string_view> names,
-                                 const Image& picture, Mask mask, int runs) {
+std::optional<double> cpu_sample(const Machine& machine, Family family, const Image& picture,
+                                 Mask mask, int runs) {
   Problem problem;
   problem.width = picture.width();
   problem.height = picture.height();
   problem.channels = picture.channels();
   problem.depth = picture.depth();
   problem.mask = std::move(mask);
-  const Strategy* strategy = first_on_cpu(machine, names, problem);
+  const Strategy* strategy = first_in_order(family, DeviceKind::cpu, problem, machine);
   if (!strategy) return {};
   PlanOptions how;
   how.threads = 1;
@@ -106,7 +90,7 @@ Problem problem_of(const TuneGrid::Size& size, int channels, Depth depth) {
 }
 
 /// One depth, channel count and size on a GPU.
-struct Bench {
+struct TunePoint {
   const CudaDevice& device;
   const TuneGrid& grid;
   Problem problem;
@@ -114,15 +98,15 @@ struct Bench {
 };
 
 /// Milliseconds of the kernels; nothing where the device has too little memory or fails.
-std::optional<double> kernel_ms(const Bench& bench, const Strategy& strategy) {
+std::optional<double> kernel_ms(const TunePoint& point, const Strategy& strategy) {
   PlanOptions how;
-  how.device = bench.device.ordinal;
+  how.device = point.device.ordinal;
   try {
-    const auto plan = strategy.prepare(bench.problem, DeviceKind::cuda, how);
-    std::vector<double> ms = plan->time_resident(bench.picture.view(), kLeastRuns);
+    const auto plan = strategy.prepare(point.problem, DeviceKind::cuda, how);
+    std::vector<double> ms = plan->time_resident(point.picture.view(), kLeastRuns);
     if (ms.empty()) return {};
     const int runs =
-        runs_within(bench.grid.budget_ms, spread_of(ms).median, kLeastRuns, bench.grid.runs);
+        runs_within(point.grid.budget_ms, spread_of(ms).median, kLeastRuns, point.grid.runs);
     if (runs > kLeastRuns) ms = plan->time_resident({}, runs);
     const double median = spread_of(ms).median;
     return median > 0 ? std::optional(median) : std::nullopt;
@@ -132,16 +116,16 @@ std::optional<double> kernel_ms(const Bench& bench, const Strategy& strategy) {
 }
 
 /// Adds the time to the strategy's curve of this depth, channel count, size and kernels.
-void add_point(std::vector<CostCurve>& curves, const Bench& bench, const Strategy& strategy,
+void add_point(std::vector<CostCurve>& curves, const TunePoint& point, const Strategy& strategy,
                double ms) {
-  const Problem& problem = bench.problem;
-  const std::string kernel(strategy.kernel_for ? strategy.kernel_for(problem, bench.device) : "");
-  const CostPoint point{taps_of(strategy, problem), ms};
+  const Problem& problem = point.problem;
+  const std::string kernel(strategy.kernel_for ? strategy.kernel_for(problem, point.device) : "");
+  const CostPoint cost{taps_of(strategy, problem), ms};
   for (CostCurve& curve : curves) {
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&
         curve.channels == problem.channels && curve.kernel == kernel &&
         curve.width == problem.width && curve.height == problem.height) {
-      if (point.taps > curve.points.back().taps) curve.points.push_back(point);
+      if (cost.taps > curve.points.back().taps) curve.points.push_back(cost);
       return;
     }
   }
@@ -151,21 +135,21 @@ void add_point(std::vector<CostCurve>& curves, const Bench& bench, const Strateg
                     kernel,
                     problem.width,
                     problem.height,
-                    {point}});
+                    {cost}});
 }
 
 /// Strategies under masks of rising sides.
-void measure_masks(std::vector<CostCurve>& curves, Bench& bench,
+void measure_masks(std::vector<CostCurve>& curves, TunePoint& point,
                    std::vector<const Strategy*> strategies, const std::vector<int>& sides,
                    const std::function<Mask(int)>& mask_of, const Progress& progress) {
   for (const int side : sides) {
-    bench.problem.mask = mask_of(side);
+    point.problem.mask = mask_of(side);
     std::vector<std::pair<const Strategy*, double>> times;
     for (const Strategy* strategy : strategies) {
-      if (!strategy->refusal(bench.problem).empty()) continue;
-      progress(std::string(strategy->name) + ", " + to_string(bench.problem));
-      if (const auto ms = kernel_ms(bench, *strategy)) {
-        add_point(curves, bench, *strategy, *ms);
+      if (!strategy->refusal(point.problem).empty()) continue;
+      progress(std::string(strategy->name) + ", " + to_string(point.problem));
+      if (const auto ms = kernel_ms(point, *strategy)) {
+        add_point(curves, point, *strategy, *ms);
         times.emplace_back(strategy, *ms);
       }
     }
@@ -221,15 +205,15 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
   for (const Depth depth : kDepths) {
     const Image picture = noise_picture(side, side, 1, depth);
     std::vector<CpuPoint>& points = depth == Depth::u8 ? narrow : wide;
-    const auto add = [&](std::span<const std::string_view> names, double taps, const Mask& mask) {
+    const auto add = [&](Family family, double taps, const Mask& mask) {
       progress("the CPU, " + std::string(name_of(depth)) + ", " + mask.name);
-      if (const auto seconds = cpu_sample(machine, names, picture, mask, runs))
+      if (const auto seconds = cpu_sample(machine, family, picture, mask, runs))
         points.push_back({taps, *seconds});
     };
     for (const int mask : {3, 7, 15})
-      add(kDirectOnCpu, double(mask) * mask, random_mask(Weights::bits16, mask, mask));
+      add(Family::direct, double(mask) * mask, random_mask(Weights::bits16, mask, mask));
     for (const int mask : {17, 63, 127})
-      add(kSeparable, 2.0 * mask, random_mask(Weights::rank1, mask, mask));
+      add(Family::separable, 2.0 * mask, random_mask(Weights::rank1, mask, mask));
   }
   if (narrow.empty() || wide.empty())
     throw DeviceError("no strategy runs on this CPU, so nothing can be measured");
@@ -237,7 +221,7 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
   std::tie(rates.sample_wide, rates.multiply_add_wide) = fitted(wide);
   progress("the CPU, a transform");
   const auto transform =
-      cpu_sample(machine, std::span(kTransformOnCpu), noise_picture(side, side, 1, Depth::f32),
+      cpu_sample(machine, Family::transform, noise_picture(side, side, 1, Depth::f32),
                  random_mask(Weights::bits16, 63, 63), runs);
   rates.transform_sample = std::max(transform.value_or(0) - rates.sample_wide, rates.sample_wide);
   return rates;
@@ -292,8 +276,7 @@ std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& m
   };
   std::vector<const Strategy*> transforms, smooth;
   for (const Strategy* strategy : all_of(Family::transform))
-    if (std::ranges::count(kTransform, strategy->name) > 0)
-      (strategy->multiply_adds ? smooth : transforms).push_back(strategy);
+    (strategy->multiply_adds ? smooth : transforms).push_back(strategy);
   if (!machine.fft_missing().empty())
     std::erase_if(transforms, [](const Strategy* strategy) { return strategy->needs.fft; });
 
@@ -303,14 +286,14 @@ std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& m
     for (const Depth depth : kDepths) {
       for (const int channels : kChannels) {
         const Image picture = noise_picture(size.width, size.height, channels, depth);
-        Bench bench{device, grid, problem_of(size, channels, depth), picture};
-        measure_masks(curves, bench, all_of(Family::direct), grid.squares, full_rank, progress);
+        TunePoint point{device, grid, problem_of(size, channels, depth), picture};
+        measure_masks(curves, point, all_of(Family::direct), grid.squares, full_rank, progress);
         measure_masks(
-            curves, bench, all_of(Family::separable), grid.lines,
+            curves, point, all_of(Family::separable), grid.lines,
             [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
-        measure_masks(curves, bench, transforms, grid.transforms, full_rank, progress);
+        measure_masks(curves, point, transforms, grid.transforms, full_rank, progress);
         measure_masks(
-            curves, bench, smooth, grid.smooth,
+            curves, point, smooth, grid.smooth,
             [](int side) { return gaussian_mask_of(side, side); }, progress);
       }
     }

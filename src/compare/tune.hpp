@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/auto/choice.hpp"
+#include "src/auto/machine.hpp"
 #include "src/compare/measure.hpp"
 
 namespace convfilt {
@@ -35,9 +35,8 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
 GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_point start,
                      const Machine& machine, const Progress& progress);
 
-/// Times all that `auto` may take on that device: direct and separable strategies, and the
-/// transforms of its fixed order. A strategy that takes four times as long as the best that an
-/// older device has is not measured with larger masks.
+/// Times the direct, separable and transform strategies that run on that device. A strategy that
+/// takes four times as long as the best that an older device has is not measured with larger masks.
 std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
                                       const TuneGrid& grid, const Progress& progress);
 

@@ -74,6 +74,7 @@ TuneGrid small_grid() {
   grid.sizes = {{20, 10}, {40, 10}};
   grid.squares = {3, 5, 7};
   grid.lines = {3, 5};
+  grid.transforms = {3, 5};
   grid.runs = 5;
   return grid;
 }
@@ -97,6 +98,7 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
                       on_gpu("too-new", Family::direct, 9, timed<1>),
                       on_gpu("failing", Family::direct, 0, failing),
                       on_gpu("other-sums", Family::reordered, 0, timed<1>),
+                      on_gpu("any-transform", Family::transform, 0, timed<1>),
                       on_gpu("lines", Family::separable, 0, timed<1>)});
   std::vector<std::string> told;
   const auto curves = measure_curves(kDevice, one.machine, small_grid(),
@@ -119,10 +121,32 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
         const CostCurve* lines = curve_of(curves, "lines", depth, channels, width);
         REQUIRE(lines);
         CHECK(lines->points.back().taps == 10);
+        CHECK(curve_of(curves, "any-transform", depth, channels, width)->points.size() == 2);
       }
   for (const char* name : {"too-new", "failing", "other-sums"})
     for (const CostCurve& curve : curves) CHECK(curve.strategy != name);
   CHECK_FALSE(told.empty());
+}
+
+TEST_CASE("tune measures each strategy of the families that auto takes on a GPU") {
+  std::vector<Strategy> all;
+  for (const Strategy* strategy : strategies()) {
+    all.push_back(*strategy);
+    if (strategy->prepare_emulator) all.back().prepare_cuda = timed<1>;
+  }
+  const Invented one(std::move(all));
+  TuneGrid grid = small_grid();
+  grid.sizes = {{640, 480}};
+  grid.smooth = {101};
+  const auto curves = measure_curves(kDevice, one.machine, grid, [](const std::string&) {});
+  for (const Strategy& strategy : one.all) {
+    const CostCurve* curve = nullptr;
+    for (const Depth depth : kDepths)
+      if (const CostCurve* found = curve_of(curves, strategy.name, depth, 1, 640)) curve = found;
+    INFO(strategy.name);
+    CHECK((curve != nullptr) ==
+          (strategy.runs_on(DeviceKind::cuda) && strategy.family != Family::reordered));
+  }
 }
 
 TEST_CASE("an older device's best is measured, however much faster the newest strategy is") {
