@@ -260,6 +260,7 @@ Profile parse_profile(std::string_view json, const std::string& path) {
       top.at("format").fail("is not \"" + std::string(kFormat) + "\"");
     Profile profile;
     profile.path = path;
+    if (top.has("version")) profile.version = top.at("version").text();
     profile.cpu = cpu_from(top.at("cpu"));
     if (top.has("gpu")) profile.gpu = gpu_from(top.at("gpu"));
     profile.curves = curves_from(top.at("curves"));
@@ -291,8 +292,9 @@ Profile load_profile(const std::string& path) {
 }
 
 std::string to_json(const Profile& profile) {
-  std::string text =
-      "{\n  \"format\": " + Json(kFormat).dump() + ",\n  \"cpu\": " + json_of(profile.cpu).dump();
+  std::string text = "{\n  \"format\": " + Json(kFormat).dump();
+  if (!profile.version.empty()) text += ",\n  \"version\": " + Json(profile.version).dump();
+  text += ",\n  \"cpu\": " + json_of(profile.cpu).dump();
   if (profile.gpu) text += ",\n  \"gpu\": " + json_of(*profile.gpu).dump();
   text += ",\n  \"curves\": [";
   bool first = true;

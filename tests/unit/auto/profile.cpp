@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -176,7 +177,7 @@ TEST_CASE("an empty file and a folder of a profile's name are told of as what th
   };
   const std::string of_folder = told_of("a.json"), of_empty = told_of("b.json"),
                     of_none = told_of("c.json");
-  CHECK(profiles_in(folder.string(), true).empty());
+  CHECK(profiles_in(folder.string(), Origin::users).empty());
   std::filesystem::remove_all(folder);
   CHECK(has(of_folder, "a.json: cannot be read: Is a directory"));
   CHECK(has(of_empty, "b.json: the file is empty"));
@@ -190,11 +191,11 @@ TEST_CASE("a broken file is left out, the others are read") {
   std::ofstream(folder / "a.json") << "{";
   std::ofstream(folder / "b.json") << file_with(curve_with("[[9, 1]]"));
   std::ofstream(folder / "c.txt") << "no profile";
-  const auto found = profiles_in(folder.string(), true);
+  const auto found = profiles_in(folder.string(), Origin::users);
   std::filesystem::remove_all(folder);
   REQUIRE(found.size() == 1);
   CHECK(found[0].path == (folder / "b.json").string());
-  CHECK(found[0].users);
+  CHECK(found[0].origin == Origin::users);
 }
 
 TEST_CASE("times between the points that were measured") {
@@ -295,11 +296,63 @@ TEST_CASE("the profile of a device's name speaks, else the nearest") {
   CHECK(told(all[2], device_named("H100", 9, 0, 3.35e12)) ==
         "the shipped profile of H200, the nearest to this H100 (compute capability 9.0 for 9.0, "
         "memory of 4.1 for 3.4 TB/s)");
-  all[2].users = true;
-  CHECK(told(all[2], device_named("H200", 9, 0)) == "this machine's profile of H200");
   all.erase(all.begin(), all.end());
   CHECK(profile_for(all, device_named("H200", 9, 0)) == nullptr);
   CHECK(likely_profile(all) == nullptr);
+}
+
+TEST_CASE("what is told of a profile is true: whose it is, and which version measured it") {
+  Profile profile = gpu_profile("H200", 9, 0, 4.1e12);
+  const CudaDevice same = device_named("H200", 9, 0), other = device_named("H100", 9, 0);
+  CHECK(told(profile, same) == "the shipped profile of H200");
+  profile.version = CONVFILT_VERSION;
+  profile.origin = Origin::users;
+  CHECK(told(profile, same) == "your profile of H200");
+  CHECK(told(profile, other) ==
+        "your profile of H200, the nearest to this H100 (compute capability 9.0 for 9.0)");
+  profile.origin = Origin::named;
+  CHECK(told(profile, same) == "the profile of H200 in CONVFILT_PROFILES");
+  profile.version = "0.0.1";
+  CHECK(told(profile, same) ==
+        "the profile of H200 in CONVFILT_PROFILES, measured by version 0.0.1");
+  profile.version = "";
+  profile.origin = Origin::users;
+  CHECK(told(profile, same) == "your profile of H200, measured by a version that it does not name");
+}
+
+TEST_CASE("the version that measured is kept in the file; a file without one is read") {
+  Profile profile = parse_profile(file_with(""), "p.json");
+  CHECK(profile.version == "");
+  CHECK(to_json(profile).find("version") == std::string::npos);
+  profile.version = "0.0.1";
+  CHECK(parse_profile(to_json(profile), "again").version == "0.0.1");
+  std::string json = file_with("");
+  CHECK(has(complaint(json.insert(1, "\"version\": 3, ")), "version is no text"));
+}
+
+TEST_CASE("of the user's profiles the newest speaks for the CPU and the GPU, else the first name") {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("convfilt-newest-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::string of_cpu = file_with(""), of_both = file_with(curve_with("[[9, 1]]"));
+  of_cpu.erase(of_cpu.find(kGpu), kGpu.size() + 2);
+  std::ofstream(folder / "intel.json") << of_cpu;
+  std::ofstream(folder / "nvidia.json") << of_both;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  const auto speaks = [&](Origin origin, int intel_seconds, int nvidia_seconds) {
+    using std::chrono::seconds;
+    std::filesystem::last_write_time(folder / "intel.json", now + seconds(intel_seconds));
+    std::filesystem::last_write_time(folder / "nvidia.json", now + seconds(nvidia_seconds));
+    const auto profiles = profiles_in(folder.string(), origin);
+    REQUIRE(profiles.size() == 2);
+    return std::filesystem::path(profile_for(profiles, std::string("a CPU"))->path).stem().string();
+  };
+  CHECK(speaks(Origin::users, 1, 2) == "nvidia");
+  CHECK(speaks(Origin::users, 2, 1) == "intel");
+  CHECK(speaks(Origin::users, 1, 1) == "intel");
+  CHECK(speaks(Origin::named, 1, 2) == "intel");
+  CHECK(speaks(Origin::shipped, 1, 2) == "intel");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace convfilt::test
