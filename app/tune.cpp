@@ -49,7 +49,7 @@ void run(const TuneCommand& command) {
   const Machine machine = this_machine();
   Profile profile;
   const CudaDevice* device = nullptr;
-  std::string path;
+  std::string path, left_out;
   {
     ProgressLine line(command.loudness != Loudness::quiet);
     const Progress progress = [&](const std::string& what) { line.show("measuring " + what); };
@@ -59,9 +59,14 @@ void run(const TuneCommand& command) {
     path = place_for(command, device);
     if (device) profile.gpu = measure_gpu(*device, start, machine, progress);
     profile.cpu = measure_cpu(machine, command.quick, progress);
-    if (device)
-      profile.curves = measure_curves(*device, machine, tune_grid(command.quick), progress);
+    if (device) {
+      MeasuredCurves measured =
+          measure_curves(*device, machine, tune_grid(command.quick), progress);
+      left_out = told_left_out(measured);
+      profile.curves = std::move(measured.curves);
+    }
   }
+  if (!left_out.empty()) log_note(left_out);
   const std::vector<Profile>& known = machine.profiles();
   const Profile* before =
       device ? profile_for(known, *device) : profile_for(known, profile.cpu.name);

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernels/backend/devices.hpp"
+#include "kernels/backend/memory_error.hpp"
 #include "kernels/cpu/peak.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/auto/order.hpp"
@@ -97,22 +98,19 @@ struct TunePoint {
   const Image& picture;
 };
 
-/// Milliseconds of the kernels; nothing where the device has too little memory or fails.
-std::optional<double> kernel_ms(const TunePoint& point, const Strategy& strategy) {
+/// Milliseconds of the kernels, above 0.
+double kernel_ms(const TunePoint& point, const Strategy& strategy) {
   PlanOptions how;
   how.device = point.device.ordinal;
-  try {
-    const auto plan = strategy.prepare(point.problem, DeviceKind::cuda, how);
-    std::vector<double> ms = plan->time_resident(point.picture.view(), kLeastRuns);
-    if (ms.empty()) return {};
-    const int runs =
-        runs_within(point.grid.budget_ms, spread_of(ms).median, kLeastRuns, point.grid.runs);
-    if (runs > kLeastRuns) ms = plan->time_resident({}, runs);
-    const double median = spread_of(ms).median;
-    return median > 0 ? std::optional(median) : std::nullopt;
-  } catch (const DeviceError&) {
-    return {};
-  }
+  const auto plan = strategy.prepare(point.problem, DeviceKind::cuda, how);
+  std::vector<double> ms = plan->time_resident(point.picture.view(), kLeastRuns);
+  if (ms.empty()) throw DeviceMemoryError("the device has too little memory to keep it there");
+  const int runs =
+      runs_within(point.grid.budget_ms, spread_of(ms).median, kLeastRuns, point.grid.runs);
+  if (runs > kLeastRuns) ms = plan->time_resident({}, runs);
+  const double median = spread_of(ms).median;
+  if (!(median > 0)) throw DeviceError("its kernels took no time; measure again");
+  return median;
 }
 
 /// Adds the time to the strategy's curve of this depth, channel count, size and kernels.
@@ -139,7 +137,7 @@ void add_point(std::vector<CostCurve>& curves, const TunePoint& point, const Str
 }
 
 /// Strategies under masks of rising sides.
-void measure_masks(std::vector<CostCurve>& curves, TunePoint& point,
+void measure_masks(MeasuredCurves& measured, TunePoint& point,
                    std::vector<const Strategy*> strategies, const std::vector<int>& sides,
                    const std::function<Mask(int)>& mask_of, const Progress& progress) {
   for (const int side : sides) {
@@ -147,10 +145,17 @@ void measure_masks(std::vector<CostCurve>& curves, TunePoint& point,
     std::vector<std::pair<const Strategy*, double>> times;
     for (const Strategy* strategy : strategies) {
       if (!strategy->refusal(point.problem).empty()) continue;
-      progress(std::string(strategy->name) + ", " + to_string(point.problem));
-      if (const auto ms = kernel_ms(point, *strategy)) {
-        add_point(curves, point, *strategy, *ms);
-        times.emplace_back(strategy, *ms);
+      const std::string what = std::string(strategy->name) + ", " + to_string(point.problem);
+      progress(what);
+      try {
+        const double ms = kernel_ms(point, *strategy);
+        ++measured.points;
+        add_point(measured.curves, point, *strategy, ms);
+        times.emplace_back(strategy, ms);
+      } catch (const DeviceMemoryError& error) {
+        measured.left_out.push_back(what + ": " + error.what());
+      } catch (const DeviceError& error) {
+        throw DeviceError("measuring " + what + ": " + error.what());
       }
     }
     // An older device lacks the best of this one, so each is held against those of its own age.
@@ -264,8 +269,17 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
   return rates;
 }
 
-std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
-                                      const TuneGrid& grid, const Progress& progress) {
+std::string told_left_out(const MeasuredCurves& measured) {
+  const std::size_t count = measured.left_out.size();
+  if (count == 0) return "";
+  return "left out " + std::to_string(count) + " of " +
+         std::to_string(std::size_t(measured.points) + count) +
+         " points, for which the device has too little memory" +
+         (count > 1 ? "; the first: " : ": ") + measured.left_out.front();
+}
+
+MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
+                              const TuneGrid& grid, const Progress& progress) {
   const auto all_of = [&](Family family) {
     std::vector<const Strategy*> found;
     for (const Strategy* strategy : machine.strategies)
@@ -281,28 +295,29 @@ std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& m
     std::erase_if(transforms, [](const Strategy* strategy) { return strategy->needs.fft; });
 
   const auto full_rank = [](int side) { return random_mask(Weights::bits16, side, side); };
-  std::vector<CostCurve> curves;
+  MeasuredCurves measured;
   for (const TuneGrid::Size& size : grid.sizes) {
     for (const Depth depth : kDepths) {
       for (const int channels : kChannels) {
         const Image picture = noise_picture(size.width, size.height, channels, depth);
         TunePoint point{device, grid, problem_of(size, channels, depth), picture};
-        measure_masks(curves, point, all_of(Family::direct), grid.squares, full_rank, progress);
+        measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
         measure_masks(
-            curves, point, all_of(Family::separable), grid.lines,
+            measured, point, all_of(Family::separable), grid.lines,
             [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
-        measure_masks(curves, point, transforms, grid.transforms, full_rank, progress);
+        measure_masks(measured, point, transforms, grid.transforms, full_rank, progress);
         measure_masks(
-            curves, point, smooth, grid.smooth,
+            measured, point, smooth, grid.smooth,
             [](int side) { return gaussian_mask_of(side, side); }, progress);
       }
     }
   }
+  std::vector<CostCurve>& curves = measured.curves;
   std::stable_sort(curves.begin(), curves.end(), [&](const CostCurve& one, const CostCurve& other) {
     return std::tuple(one.strategy, one.depth, one.channels, one.kernel, one.pixels()) <
            std::tuple(other.strategy, other.depth, other.channels, other.kernel, other.pixels());
   });
-  return curves;
+  return measured;
 }
 
 void keep_other_kernels(Profile& now, const Profile& before) {

@@ -35,10 +35,21 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
 GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_point start,
                      const Machine& machine, const Progress& progress);
 
+struct MeasuredCurves {
+  std::vector<CostCurve> curves;
+  int points = 0;                     ///< that were measured
+  std::vector<std::string> left_out;  ///< points that were not, and why
+};
+
+/// "left out 2 of 30 points: ...", which names the first; empty where none was left out.
+std::string told_left_out(const MeasuredCurves& measured);
+
 /// Times the direct, separable and transform strategies that run on that device. A strategy that
 /// takes four times as long as the best that an older device has is not measured with larger masks.
-std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
-                                      const TuneGrid& grid, const Progress& progress);
+/// A point for which the device has too little memory is left out; where it fails otherwise, throws
+/// DeviceError, which names the point.
+MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
+                              const TuneGrid& grid, const Progress& progress);
 
 /// Keeps what an earlier profile of a GPU of the same name knows of kernels at sizes that `now`
 /// lacks: this device and build take another kernel there, but older devices go by this profile,

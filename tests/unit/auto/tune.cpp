@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/backend/memory_error.hpp"
 #include "kernels/registry.hpp"
 #include "src/auto/profile_store.hpp"
 
@@ -28,8 +29,21 @@ std::unique_ptr<Plan> timed(const Problem& problem, const PlanOptions&) {
   return std::make_unique<TimedPlan>(problem, 1e-6 * kNanoseconds);
 }
 
+std::unique_ptr<Plan> too_large(const Problem& problem, const PlanOptions&) {
+  if (problem.width < 30) return std::make_unique<TimedPlan>(problem, 1e-6);
+  throw DeviceMemoryError("out of memory");
+}
+
+struct UnkeptPlan : Plan {
+  Timing run(PictureView<const std::byte>, PictureView<std::byte>) override { return {}; }
+};
+
+std::unique_ptr<Plan> not_kept(const Problem&, const PlanOptions&) {
+  return std::make_unique<UnkeptPlan>();
+}
+
 std::unique_ptr<Plan> failing(const Problem&, const PlanOptions&) {
-  throw DeviceError("out of memory");
+  throw DeviceError("an illegal address");
 }
 
 std::string accepts(const Problem&, const Tuning&) {
@@ -96,13 +110,15 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
                       on_gpu("hopeless", Family::direct, 0, timed<5>),
                       on_gpu("newest", Family::direct, 8, timed<1>),
                       on_gpu("too-new", Family::direct, 9, timed<1>),
-                      on_gpu("failing", Family::direct, 0, failing),
                       on_gpu("other-sums", Family::reordered, 0, timed<1>),
                       on_gpu("any-transform", Family::transform, 0, timed<1>),
                       on_gpu("lines", Family::separable, 0, timed<1>)});
   std::vector<std::string> told;
-  const auto curves = measure_curves(kDevice, one.machine, small_grid(),
-                                     [&](const std::string& what) { told.push_back(what); });
+  const auto measured = measure_curves(kDevice, one.machine, small_grid(),
+                                       [&](const std::string& what) { told.push_back(what); });
+  const auto& curves = measured.curves;
+  CHECK(measured.points == int(told.size()));
+  CHECK(told_left_out(measured) == "");
   const CostCurve* fast = curve_of(curves, "fast", Depth::u8, 1, 40);
   REQUIRE(fast);
   CHECK(fast->height == 10);
@@ -123,9 +139,39 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
         CHECK(lines->points.back().taps == 10);
         CHECK(curve_of(curves, "any-transform", depth, channels, width)->points.size() == 2);
       }
-  for (const char* name : {"too-new", "failing", "other-sums"})
+  for (const char* name : {"too-new", "other-sums"})
     for (const CostCurve& curve : curves) CHECK(curve.strategy != name);
   CHECK_FALSE(told.empty());
+}
+
+TEST_CASE("points without memory enough are left out and told of; any other failure ends tune") {
+  const auto nothing = [](const std::string&) {};
+  const Invented one({on_gpu("fast", Family::direct, 0, timed<1>),
+                      on_gpu("too-large", Family::direct, 0, too_large),
+                      on_gpu("not-kept", Family::direct, 0, not_kept)});
+  const auto measured = measure_curves(kDevice, one.machine, small_grid(), nothing);
+  CHECK(curve_of(measured.curves, "too-large", Depth::u8, 1, 20));
+  CHECK_FALSE(curve_of(measured.curves, "too-large", Depth::u8, 1, 40));
+  CHECK_FALSE(curve_of(measured.curves, "not-kept", Depth::u8, 1, 20));
+  // 3 masks, 3 depths, grey and colour: at the larger size, and at both.
+  CHECK(measured.left_out.size() == 18 + 36);
+  const std::string text = told_left_out(measured);
+  INFO(text);
+  CHECK(
+      text.starts_with("left out 54 of 108 points, for which the device has too little memory; the "
+                       "first: not-kept, "));
+  CHECK(text.find(": the device has too little memory to keep it there") != std::string::npos);
+
+  const Invented broken(
+      {on_gpu("fast", Family::direct, 0, timed<1>), on_gpu("failing", Family::direct, 0, failing)});
+  std::string said;
+  try {
+    measure_curves(kDevice, broken.machine, small_grid(), nothing);
+  } catch (const DeviceError& error) {
+    said = error.what();
+  }
+  CHECK(said.starts_with("measuring failing, "));
+  CHECK(said.ends_with(": an illegal address"));
 }
 
 TEST_CASE("tune measures each strategy of the families that auto takes on a GPU") {
@@ -138,7 +184,7 @@ TEST_CASE("tune measures each strategy of the families that auto takes on a GPU"
   TuneGrid grid = small_grid();
   grid.sizes = {{640, 480}};
   grid.smooth = {101};
-  const auto curves = measure_curves(kDevice, one.machine, grid, [](const std::string&) {});
+  const auto curves = measure_curves(kDevice, one.machine, grid, [](const std::string&) {}).curves;
   for (const Strategy& strategy : one.all) {
     const CostCurve* curve = nullptr;
     for (const Depth depth : kDepths)
@@ -153,7 +199,8 @@ TEST_CASE("an older device's best is measured, however much faster the newest st
   const Invented one({on_gpu("newest", Family::direct, 8, timed<1>),
                       on_gpu("best-before", Family::direct, 0, timed<50>),
                       on_gpu("worst", Family::direct, 0, timed<300>)});
-  const auto curves = measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {});
+  const auto curves =
+      measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {}).curves;
   CHECK(curve_of(curves, "best-before", Depth::u8, 1, 40)->points.size() == 3);
   CHECK(curve_of(curves, "worst", Depth::u8, 1, 40)->points.size() == 1);
 }
