@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/backend/memory_error.hpp"
+#include "kernels/backend/device_errors.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
 namespace {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <tuple>
 
+#include "kernels/backend/device_errors.hpp"
 #include "kernels/backend/devices.hpp"
-#include "kernels/backend/memory_error.hpp"
 #include "kernels/cpu/peak.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/auto/order.hpp"
@@ -154,6 +154,8 @@ void measure_masks(MeasuredCurves& measured, TunePoint& point,
         times.emplace_back(strategy, ms);
       } catch (const DeviceMemoryError& error) {
         measured.left_out.push_back(what + ": " + error.what());
+      } catch (const MissingLibraryError& error) {
+        measured.left_out.push_back(what + ": " + error.what());
       } catch (const DeviceError& error) {
         throw DeviceError("measuring " + what + ": " + error.what());
       }
@@ -274,8 +276,7 @@ std::string told_left_out(const MeasuredCurves& measured) {
   if (count == 0) return "";
   return "left out " + std::to_string(count) + " of " +
          std::to_string(std::size_t(measured.points) + count) +
-         " points, for which the device has too little memory" +
-         (count > 1 ? "; the first: " : ": ") + measured.left_out.front();
+         (count > 1 ? " points; the first: " : " points: ") + measured.left_out.front();
 }
 
 MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,

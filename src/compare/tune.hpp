@@ -46,8 +46,8 @@ std::string told_left_out(const MeasuredCurves& measured);
 
 /// Times the direct, separable and transform strategies that run on that device. A strategy that
 /// takes four times as long as the best that an older device has is not measured with larger masks.
-/// A point for which the device has too little memory is left out; where it fails otherwise, throws
-/// DeviceError, which names the point.
+/// A point for which the device has too little memory, or the machine lacks a library, is left out;
+/// where the device fails otherwise, throws DeviceError, which names the point.
 MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
                               const TuneGrid& grid, const Progress& progress);
 

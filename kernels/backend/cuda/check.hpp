@@ -6,7 +6,7 @@
 #include <string>
 
 #include "kernels/backend/devices.hpp"
-#include "kernels/backend/memory_error.hpp"
+#include "kernels/backend/device_errors.hpp"
 
 namespace convfilt::cuda {
 

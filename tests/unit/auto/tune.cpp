@@ -3,12 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
-#include "kernels/backend/memory_error.hpp"
+#include "kernels/backend/device_errors.hpp"
 #include "kernels/registry.hpp"
+#include "src/auto/choice.hpp"
 #include "src/auto/profile_store.hpp"
+#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {
@@ -40,6 +44,10 @@ struct UnkeptPlan : Plan {
 
 std::unique_ptr<Plan> not_kept(const Problem&, const PlanOptions&) {
   return std::make_unique<UnkeptPlan>();
+}
+
+std::unique_ptr<Plan> without_library(const Problem&, const PlanOptions&) {
+  throw MissingLibraryError("cuBLAS cannot be loaded");
 }
 
 std::unique_ptr<Plan> failing(const Problem&, const PlanOptions&) {
@@ -144,22 +152,24 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
   CHECK_FALSE(told.empty());
 }
 
-TEST_CASE("points without memory enough are left out and told of; any other failure ends tune") {
+TEST_CASE(
+    "points without memory enough, or a library, are left out and told of; any other failure ends "
+    "tune") {
   const auto nothing = [](const std::string&) {};
   const Invented one({on_gpu("fast", Family::direct, 0, timed<1>),
                       on_gpu("too-large", Family::direct, 0, too_large),
-                      on_gpu("not-kept", Family::direct, 0, not_kept)});
+                      on_gpu("not-kept", Family::direct, 0, not_kept),
+                      on_gpu("without-library", Family::direct, 0, without_library)});
   const auto measured = measure_curves(kDevice, one.machine, small_grid(), nothing);
   CHECK(curve_of(measured.curves, "too-large", Depth::u8, 1, 20));
   CHECK_FALSE(curve_of(measured.curves, "too-large", Depth::u8, 1, 40));
   CHECK_FALSE(curve_of(measured.curves, "not-kept", Depth::u8, 1, 20));
-  // 3 masks, 3 depths, grey and colour: at the larger size, and at both.
-  CHECK(measured.left_out.size() == 18 + 36);
+  CHECK_FALSE(curve_of(measured.curves, "without-library", Depth::u8, 1, 20));
+  // 3 masks, 3 depths, grey and colour: at the larger size, and twice at both.
+  CHECK(measured.left_out.size() == 18 + 36 + 36);
   const std::string text = told_left_out(measured);
   INFO(text);
-  CHECK(
-      text.starts_with("left out 54 of 108 points, for which the device has too little memory; the "
-                       "first: not-kept, "));
+  CHECK(text.starts_with("left out 90 of 144 points; the first: not-kept, "));
   CHECK(text.find(": the device has too little memory to keep it there") != std::string::npos);
 
   const Invented broken(
@@ -219,6 +229,37 @@ TEST_CASE("curves of kernels that this device does not take are kept, from its o
   CHECK(now.curves[1].kernel == "warps");
   keep_other_kernels(other, before);
   CHECK(other.curves.size() == 1);
+}
+
+TEST_CASE("what tune measures is written, read again, and decides what auto takes") {
+  Invented one({on_gpu("first", Family::direct, 0, timed<2>),
+                on_gpu("second", Family::direct, 0, timed<1>),
+                on_gpu("third", Family::direct, 0, timed<3>)});
+  Profile profile;
+  profile.cpu = {"a CPU", 1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
+  profile.gpu = GpuRates{kDevice.name, kDevice.major, 0, 100, 1e12, 1e-9, 1e12, 1e12};
+  profile.curves =
+      measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {}).curves;
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("convfilt-tuned-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "tuned.json") << to_json(profile);
+  const std::vector<Profile> read = profiles_in(folder.string(), Origin::users);
+  std::filesystem::remove_all(folder);
+  REQUIRE(read.size() == 1);
+  CHECK(read[0].curves.size() == profile.curves.size());
+
+  one.machine.profiles = [&]() -> const std::vector<Profile>& { return read; };
+  Problem problem;
+  problem.width = 40;
+  problem.height = 10;
+  problem.mask = diagonal_mask(5);
+  const Choice choice = choose(problem, 1000, {"auto", "cuda", 0, {}}, one.machine);
+  CHECK(choice.strategy->name == "second");
+  CHECK(choice.why.find(", some 0.01 ms by your profile of invented") != std::string::npos);
+  const auto ms = read[0].ms_of(*choice.strategy, problem, kDevice);
+  REQUIRE(ms);
+  CHECK(*ms == doctest::Approx(1e-6 * 25 * 400));
 }
 
 TEST_CASE("the rates of this CPU are rates") {
