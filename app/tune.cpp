@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/commands.hpp"
 #include "kernels/cpu/peak.hpp"
@@ -47,7 +48,10 @@ std::string place_for(const TuneCommand& command, const CudaDevice* device) {
 void run(const TuneCommand& command) {
   set_loudness(command.loudness);
   const Machine machine = this_machine();
+  // Read before minutes are spent: CONVFILT_PROFILES may name no folder.
+  const std::vector<Profile>& known = machine.profiles();
   Profile profile;
+  profile.version = CONVFILT_VERSION;
   const CudaDevice* device = nullptr;
   std::string path, left_out;
   {
@@ -57,6 +61,8 @@ void run(const TuneCommand& command) {
     const auto start = std::chrono::steady_clock::now();
     device = gpu_of(command, machine);
     path = place_for(command, device);
+    if (path != "-")
+      if (const std::string why = unread_because(path); !why.empty()) log_warning(why);
     if (device) profile.gpu = measure_gpu(*device, start, machine, progress);
     profile.cpu = measure_cpu(machine, command.quick, progress);
     if (device) {
@@ -67,7 +73,6 @@ void run(const TuneCommand& command) {
     }
   }
   if (!left_out.empty()) log_note(left_out);
-  const std::vector<Profile>& known = machine.profiles();
   const Profile* before =
       device ? profile_for(known, *device) : profile_for(known, profile.cpu.name);
   if (before) keep_other_kernels(profile, *before);
