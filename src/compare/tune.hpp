@@ -24,7 +24,7 @@ struct TuneGrid {
   double budget_ms = 100;               ///< for them; but three
 };
 
-/// Some four minutes on an H200; quick: one.
+/// Some one and a half minutes on an H200; quick: about half of that.
 TuneGrid tune_grid(bool quick);
 
 /// Measures this machine's CPU on one core.

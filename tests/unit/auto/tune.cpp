@@ -145,6 +145,7 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
         const CostCurve* lines = curve_of(curves, "lines", depth, channels, width);
         REQUIRE(lines);
         CHECK(lines->points.back().taps == 10);
+        REQUIRE(curve_of(curves, "any-transform", depth, channels, width));
         CHECK(curve_of(curves, "any-transform", depth, channels, width)->points.size() == 2);
       }
   for (const char* name : {"too-new", "other-sums"})
