@@ -401,7 +401,7 @@ void declare(Grammar& grammar, TuneCommand& command) {
   grammar.option(what, "--device", "NAME", command.device,
                  "auto: the CPU, and the GPU if there is one (default);\ncpu: no GPU; cuda:1: that "
                  "GPU");
-  grammar.flag(what, "--quick", command.quick, "Fewer masks and runs: a minute instead of four");
+  grammar.flag(what, "--quick", command.quick, "Fewer masks and runs, in about half the time");
   grammar.option(what, "--output", "FILE", command.output,
                  "Where the profile goes; - is standard output\n(default: your own profiles, which "
                  "auto reads first)");

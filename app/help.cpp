@@ -50,6 +50,8 @@ constexpr CommandHelp kCommands[] = {
      "Measure this machine, CPU and GPU, so that auto takes what is fastest on it. The profile is\n"
      "written whole at the end, or not at all; it may change how long a command takes, never its\n"
      "bytes, but for transforms' roundings where it moves them between CPU and GPU.\n\n"
+     "It lies in $XDG_CACHE_HOME/convfilt/profiles, else ~/.cache/convfilt/profiles. Where the\n"
+     "environment variable CONVFILT_PROFILES names a folder, profiles are read from that alone.\n\n"
      "Examples:\n"
      "  convfilt tune\n"
      "  convfilt tune --quick --device cpu\n"

@@ -2,10 +2,11 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "app/commands.hpp"
 #include "kernels/cpu/peak.hpp"
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
@@ -47,9 +48,12 @@ std::string place_for(const TuneCommand& command, const CudaDevice* device) {
 void run(const TuneCommand& command) {
   set_loudness(command.loudness);
   const Machine machine = this_machine();
+  // Read before minutes are spent: CONVFILT_PROFILES may name no folder.
+  const std::vector<Profile>& known = machine.profiles();
   Profile profile;
+  profile.version = CONVFILT_VERSION;
   const CudaDevice* device = nullptr;
-  std::string path;
+  std::string path, left_out;
   {
     ProgressLine line(command.loudness != Loudness::quiet);
     const Progress progress = [&](const std::string& what) { line.show("measuring " + what); };
@@ -57,12 +61,18 @@ void run(const TuneCommand& command) {
     const auto start = std::chrono::steady_clock::now();
     device = gpu_of(command, machine);
     path = place_for(command, device);
+    if (path != "-")
+      if (const std::string why = unread_because(path); !why.empty()) log_warning(why);
     if (device) profile.gpu = measure_gpu(*device, start, machine, progress);
     profile.cpu = measure_cpu(machine, command.quick, progress);
-    if (device)
-      profile.curves = measure_curves(*device, machine, tune_grid(command.quick), progress);
+    if (device) {
+      MeasuredCurves measured =
+          measure_curves(*device, machine, tune_grid(command.quick), progress);
+      left_out = told_left_out(measured);
+      profile.curves = std::move(measured.curves);
+    }
   }
-  const std::vector<Profile>& known = machine.profiles();
+  if (!left_out.empty()) log_note(left_out);
   const Profile* before =
       device ? profile_for(known, *device) : profile_for(known, profile.cpu.name);
   if (before) keep_other_kernels(profile, *before);

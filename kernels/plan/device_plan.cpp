@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernels/backend/device_errors.hpp"
+
 namespace convfilt::CONVFILT_BACKEND {
 namespace {
 
@@ -134,8 +136,8 @@ Window DevicePlan::fitting_window() const {
     } else if (window.width > 1) {
       window.width = (window.width + 1) / 2;
     } else {
-      throw DeviceError("the device has too little free memory for " + to_string(problem_) +
-                        ", even in pieces; free some, or use --device=cpu");
+      throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
+                              ", even in pieces; free some, or use --device=cpu");
     }
   }
   return window;

@@ -1,42 +1,12 @@
 #include "src/auto/cheapest.hpp"
 
-#include <array>
-#include <limits>
-#include <span>
 #include <string_view>
-#include <tuple>
 #include <vector>
+
+#include "src/auto/order.hpp"
 
 namespace convfilt {
 namespace {
-
-// A GPU takes less time by coarse grids than by a transform from so many samples of the result on;
-// fewer do not fill it. Bytes gain earlier, since a transform moves them as floats, and so do the
-// largest masks: at 257x257 an H200 takes 1.4 times as long by a transform of 1920x1080 samples.
-constexpr double kLeastCoarseSamplesEarly = 1.5e6, kLeastCoarseSamples = 2.2e6;
-
-// One transform of the whole picture takes less time than blocks up to so many pixels, which give
-// too few blocks to fill a GPU; under a large mask blocks are larger, and so fewer.
-constexpr double kMostWholePixels = 0.5e6, kMostWholePixelsLarge = 1e6;
-constexpr double kLargeWeights = 91 * 91;
-
-// Under still larger masks most of each block is halo, and one transform takes less time always.
-constexpr double kMostBlockWeights = 225.0 * 225;
-
-/// What is tried first, second and third.
-std::array<std::string_view, 3> order_of_transforms(const Problem& problem) {
-  const double pixels = double(problem.out_width()) * problem.out_height();
-  const double weights = double(problem.mask.width) * problem.mask.height;
-  const double most_whole = weights < kLargeWeights ? kMostWholePixels : kMostWholePixelsLarge;
-  const bool whole = pixels <= most_whole || weights > kMostBlockWeights;
-  const bool early = problem.depth == Depth::u8 || weights > kMostBlockWeights;
-  const bool coarse =
-      pixels * problem.channels >= (early ? kLeastCoarseSamplesEarly : kLeastCoarseSamples);
-  const std::string_view first = whole ? "fft" : "overlap-save";
-  const std::string_view second = whole ? "overlap-save" : "fft";
-  if (coarse) return {"coarse", first, second};
-  return {first, second, "coarse"};
-}
 
 /// The strategies of the family that run on the device and take the problem.
 std::vector<const Strategy*> candidates(Family family, const CudaDevice& device,
@@ -51,9 +21,8 @@ std::vector<const Strategy*> candidates(Family family, const CudaDevice& device,
     for (const Strategy* strategy : machine.strategies) add(*strategy);
     return found;
   }
-  for (const std::string_view name : order_of_transforms(problem))
-    for (const Strategy* strategy : machine.strategies)
-      if (strategy->name == name) add(*strategy);
+  for (const std::string_view name : order_of(family, DeviceKind::cuda, problem))
+    if (const Strategy* strategy = machine.find(name)) add(*strategy);
   // cuFFT is asked for last: loading it takes long.
   if (found.empty() || !found.front()->needs.fft) return found;
   std::vector<const Strategy*> without;

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "src/auto/choice.hpp"
+#include "src/auto/machine.hpp"
 
 namespace convfilt {
 
@@ -13,10 +13,10 @@ struct Cheapest {
 };
 
 /// Among direct and separable strategies the one with the least time by the profile: they give the
-/// same bytes. Among transforms, whose bytes may differ by a rounding, the problem alone decides,
-/// by kTransform and what stands beside it. Where cuFFT is missing, what needs none, if that takes
-/// the problem. Without a profile, or where it knows no strategy that takes the problem: what needs
-/// the newest device, and of these the last in the registry.
+/// same bytes. Among transforms, whose bytes may differ by a rounding, the first in the order that
+/// the problem alone decides (order.hpp); where cuFFT is missing, the first that needs none, if one
+/// takes the problem. Without a profile, or where it knows no strategy that takes the problem: what
+/// needs the newest device, and of these the last in the registry.
 Cheapest cheapest(Family family, const CudaDevice& device, const Problem& problem,
                   const Machine& machine, const Profile* profile);
 

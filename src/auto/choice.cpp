@@ -4,16 +4,15 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <optional>
-#include <thread>
 
 #include "kernels/backend/devices.hpp"
 #include "kernels/contract/arithmetic.hpp"
-#include "kernels/cpu/peak.hpp"
-#include "kernels/registry.hpp"
 #include "src/auto/cheapest.hpp"
 #include "src/auto/estimate.hpp"
 #include "src/auto/family.hpp"
+#include "src/auto/order.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
@@ -44,16 +43,10 @@ Wanted parse_device(std::string_view text) {
                               : unknown_name("device", text, device_names()));
 }
 
-const Strategy* find(const Machine& machine, std::string_view name) {
-  for (const Strategy* strategy : machine.strategies)
-    if (strategy->name == name) return strategy;
-  return nullptr;
-}
-
 /// The strategy asked for; null = auto.
 const Strategy* parse_strategy(std::string_view name, const Machine& machine) {
   if (name == "auto") return nullptr;
-  if (const Strategy* strategy = find(machine, name)) return strategy;
+  if (const Strategy* strategy = machine.find(name)) return strategy;
   throw UsageError(unknown_name("strategy", name, strategy_names(machine)));
 }
 
@@ -73,48 +66,40 @@ void check_settings(const Strategy* strategy, const Tuning& tuning) {
     if (tuning[setting] != 0) require_setting(strategy, setting);
 }
 
-/// Off the GPU; null where nothing of the family takes the problem there.
-const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
-                          const Machine& machine) {
-  const bool on_cpu = kind == DeviceKind::cpu;
-  std::span<const std::string_view> names = kSeparable;
-  if (family == Family::direct)
-    names = on_cpu ? std::span<const std::string_view>(kDirectOnCpu) : kDirectInEmulator;
-  if (family == Family::transform) {
-    const double outputs = double(problem.out_width()) * problem.out_height();
-    names = kTransform;
-    if (on_cpu && outputs <= kMostWholeOutputs) names = kTransformOnCpu;
-  }
-  for (std::string_view name : names) {
-    const Strategy* strategy = find(machine, name);
-    if (strategy && strategy->runs_on(kind) && strategy->refusal(problem).empty()) return strategy;
-  }
-  return nullptr;
-}
-
-struct Preferred {
-  const Strategy* strategy = nullptr;
-  std::string cost;  ///< why this one, for a GPU; else empty
+/// A GPU as far as it is known, and the profile that speaks for it.
+struct Gpu {
+  CudaDevice device;
+  const Profile* profile;  ///< null without one
+  bool asked;              ///< the driver said so
 };
 
-/// On a CUDA device that is there.
-Preferred preferred_on_gpu(Family family, int ordinal, const Problem& problem,
-                           const Machine& machine) {
-  const CudaDevice& device = machine.cuda().devices.at(std::size_t(ordinal));
-  const Profile* profile = profile_for(machine.profiles(), device);
-  const Cheapest found = cheapest(family, device, problem, machine, profile);
-  if (!found.ms) return {found.strategy, profile ? "" : ", without a profile"};
-  char text[64];
-  std::snprintf(text, sizeof text, ", some %.2g ms by ", *found.ms);
-  return {found.strategy, text + told(*profile, device)};
-}
-
 /// The GPU that is there for all that is known before the driver is asked.
-CudaDevice likely_gpu(const Machine& machine) {
-  if (const Profile* profile = likely_profile(machine.profiles())) return device_of(*profile->gpu);
+Gpu likely_gpu(const Machine& machine) {
+  const Profile* profile = likely_profile(machine.profiles());
+  if (profile) return {device_of(*profile->gpu), profile, false};
   CudaDevice device;
   device.major = kTensorCoreMajor;
-  return device;
+  return {device, nullptr, false};
+}
+
+/// A CUDA device that is there.
+Gpu gpu_at(int ordinal, const Machine& machine) {
+  const CudaDevice& device = machine.cuda().devices.at(std::size_t(ordinal));
+  return {device, profile_for(machine.profiles(), device), true};
+}
+
+std::string told(const Gpu& gpu) {
+  return told(*gpu.profile, gpu.device) +
+         (gpu.asked ? "" : ", before asking which GPU this machine has");
+}
+
+/// What -v says of the kernels' time.
+std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
+  if (!gpu.profile) return ", without a profile";
+  if (!ms) return ", whose time is not in " + told(gpu);
+  char text[64];
+  std::snprintf(text, sizeof text, ", some %.2g ms by ", *ms);
+  return text + told(gpu);
 }
 
 /// Throws DeviceError unless CUDA device `ordinal` is there.
@@ -139,22 +124,41 @@ struct Verdict {
   std::string why;
 };
 
-/// `kernel_ms`: what a GPU's kernels take for one picture, by the likely profile.
-Verdict weigh(const Problem& problem, Family family, int runs, double kernel_ms,
-              const Request& request, const Machine& machine) {
+/// `kernel_ms`: what that GPU's kernels take for one picture; without it the GPU's time is not
+/// known, and so cannot decide.
+Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
+              std::optional<double> kernel_ms, const Request& request, const Machine& machine) {
   const int threads = useful_threads(request.threads, machine);
   const Work work = work_of(problem, family, runs);
   const double on_cpu = cpu_seconds(work, threads, cpu_rates(machine));
-  std::string estimate = "estimated " + in_words(on_cpu) + " on " + std::to_string(threads) +
-                         (threads == 1 ? " CPU thread" : " CPU threads");
-  const Profile* profile = likely_profile(machine.profiles());
-  if (!profile) return {false, estimate + ", and no profile of a GPU"};
-  const double on_gpu = cuda_seconds(work, *profile->gpu, runs * kernel_ms / 1e3);
-  estimate +=
-      ", " + in_words(on_gpu) + " on a GPU (by " + told(*profile, device_of(*profile->gpu)) + ")";
-  if (on_cpu <= on_gpu) return {false, estimate};
-  if (has_cuda(machine)) return {true, estimate};
-  return {false, estimate + ", but there is none"};
+  const std::string estimate = "estimated " + in_words(on_cpu) + " on " + std::to_string(threads) +
+                               (threads == 1 ? " CPU thread" : " CPU threads");
+  if (!gpu.profile) return {false, estimate + ", and no profile of a GPU"};
+  const double least = cuda_seconds(work, *gpu.profile->gpu, 0);
+  if (!kernel_ms) {
+    if (request.strategy == "auto")
+      return {false, estimate + ", and no time on a GPU in " + told(gpu)};
+    // Somebody who names a strategy wants it to run where it can be fast: a GPU loses only where
+    // its start and transfers alone take longer.
+    return {on_cpu > least, estimate + ", " + in_words(least) +
+                                " for start and transfers on a GPU" + told_cost(gpu, kernel_ms)};
+  }
+  const double on_gpu = least + runs * *kernel_ms / 1e3;
+  return {on_cpu > on_gpu, estimate + ", " + in_words(on_gpu) + " on a GPU (by " + told(gpu) + ")"};
+}
+
+/// First by the likely GPU, since asking CUDA takes longer than small pictures do; where that would
+/// pay, by the one that is here. `ms_on` says what its kernels take for one picture.
+Verdict weigh(const Problem& problem, Family family, int runs,
+              const std::function<std::optional<double>(const Gpu&)>& ms_on, const Request& request,
+              const Machine& machine) {
+  const auto weigh_on = [&](const Gpu& gpu) {
+    return weigh(problem, family, runs, gpu, ms_on(gpu), request, machine);
+  };
+  const Verdict likely = weigh_on(likely_gpu(machine));
+  if (!likely.cuda) return likely;
+  if (!has_cuda(machine)) return {false, likely.why + ", but there is none"};
+  return weigh_on(gpu_at(0, machine));
 }
 
 /// What decided the family, and what that means for bytes.
@@ -175,11 +179,18 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   const std::string by_mask =
       "family " + std::string(name_of(family)) + reason_of(problem, family, request.finite);
   const auto take = [&](DeviceKind kind, const std::string& why) -> Choice {
-    const Preferred found = kind == DeviceKind::cuda
-                                ? preferred_on_gpu(family, wanted.ordinal, problem, machine)
-                                : Preferred{preferred(family, kind, problem, machine), ""};
-    if (found.strategy)
-      return {found.strategy, kind, wanted.ordinal, by_mask + why + found.cost, ""};
+    const Strategy* strategy;
+    std::string cost;
+    if (kind == DeviceKind::cuda) {
+      const Gpu gpu = gpu_at(wanted.ordinal, machine);
+      const Cheapest found = cheapest(family, gpu.device, problem, machine, gpu.profile);
+      strategy = found.strategy;
+      // Where the GPU was not asked for, its time stands in the verdict.
+      if (wanted.kind) cost = told_cost(gpu, found.ms);
+    } else {
+      strategy = first_in_order(family, kind, problem, machine);
+    }
+    if (strategy) return {strategy, kind, wanted.ordinal, by_mask + why + cost, ""};
     std::vector<std::string> others;
     for (const Strategy* strategy : machine.strategies)
       if (strategy->runs_on(kind) && strategy->refusal(problem, request.tuning).empty())
@@ -196,18 +207,22 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   // cuFFT is asked for where a GPU pays: loading it takes longer than small pictures do.
   Machine with_fft = machine;
   with_fft.fft_missing = [] { return std::string(); };
-  const CudaDevice likely = likely_gpu(machine);
-  const Profile* profile = likely_profile(machine.profiles());
-  const Cheapest gpus = cheapest(family, likely, problem, with_fft, profile);
-  if (!gpus.strategy)
+  const auto cheapest_on = [&](const Gpu& gpu, const Machine& on) {
+    return cheapest(family, gpu.device, problem, on, gpu.profile);
+  };
+  if (!cheapest_on(likely_gpu(machine), with_fft).strategy)
     return take(DeviceKind::cpu,
                 machine.built_with_cuda ? "nothing of it runs on a GPU" : "this build has no CUDA");
-  const Verdict verdict = weigh(problem, family, runs, gpus.ms.value_or(0), request, machine);
-  if (verdict.cuda && gpus.strategy->needs.fft)
+  const Verdict verdict = weigh(
+      problem, family, runs, [&](const Gpu& gpu) { return cheapest_on(gpu, with_fft).ms; }, request,
+      machine);
+  if (!verdict.cuda) return take(DeviceKind::cpu, verdict.why);
+  const Gpu gpu = gpu_at(0, machine);
+  if (cheapest_on(gpu, with_fft).strategy->needs.fft)
     if (const std::string missing = machine.fft_missing();
-        !missing.empty() && cheapest(family, likely, problem, machine, profile).strategy->needs.fft)
+        !missing.empty() && cheapest_on(gpu, machine).strategy->needs.fft)
       return take(DeviceKind::cpu, verdict.why + ", but " + missing);
-  return take(verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, verdict.why);
+  return take(DeviceKind::cuda, verdict.why);
 }
 
 Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
@@ -236,9 +251,10 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   if (strategy.runs_on(DeviceKind::cpu)) {
     if (!on_cuda) return {&strategy, DeviceKind::cpu, 0, "strategy as asked", ""};
     const Family family = strategy.family_of(request.tuning);
-    const Profile* profile = likely_profile(machine.profiles());
-    const auto ms = profile ? profile->ms_of(strategy, problem, likely_gpu(machine)) : std::nullopt;
-    Verdict verdict = weigh(problem, family, runs, ms.value_or(0), request, machine);
+    const auto ms_on = [&](const Gpu& gpu) {
+      return gpu.profile ? gpu.profile->ms_of(strategy, problem, gpu.device) : std::nullopt;
+    };
+    Verdict verdict = weigh(problem, family, runs, ms_on, request, machine);
     if (verdict.cuda && strategy.needs.fft && family == Family::transform)
       if (const std::string missing = machine.fft_missing(); !missing.empty())
         verdict = {false, verdict.why + ", but " + missing};
@@ -268,29 +284,10 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
 
 }  // namespace
 
-bool has_cuda(const Machine& machine) {
-  return machine.built_with_cuda && !machine.cuda().devices.empty();
-}
-
-int useful_threads(int wanted, const Machine& machine) {
-  return wanted > 0 ? std::min(wanted, machine.cores) : machine.cores;
-}
-
-CpuRates cpu_rates(const Machine& machine) {
-  const Profile* profile = profile_for(machine.profiles(), cpu::name());
-  return profile ? profile->cpu : CpuRates{};
-}
-
 Wanted wanted_device(const std::string& device, const Machine& machine) {
   const Wanted wanted = parse_device(device);
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, device);
   return wanted;
-}
-
-Machine this_machine() {
-  return {strategies(),      int(std::max(1u, std::thread::hardware_concurrency())),
-          built_with_cuda(), cuda_devices,
-          cuda_fft_missing,  known_profiles};
 }
 
 void check_names(const Request& request, const Machine& machine) {

@@ -1,11 +1,13 @@
 #include "src/auto/profile.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <limits>
 #include <nlohmann/json.hpp>
-#include <sstream>
+#include <system_error>
 
 #include "kernels/contract/separable.hpp"
 #include "src/base/errors.hpp"
@@ -19,8 +21,13 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "convfilt profile 1";
 
+/// A file may hold any figures, but no time that follows from them is infinite.
+double finite(double ms) {
+  return std::min(ms, std::numeric_limits<double>::max());
+}
+
 /// Linear between the points; beyond the last in proportion to the taps. A single point stands for
-/// every mask: a strategy was measured once only if its time hardly depends on the mask.
+/// every mask of a transform.
 double ms_at(const std::vector<CostPoint>& points, double taps, Family family) {
   if (taps <= points.front().taps) return points.front().ms;
   // One transform of the whole picture takes the same, whatever the mask.
@@ -30,7 +37,7 @@ double ms_at(const std::vector<CostPoint>& points, double taps, Family family) {
     if (taps <= high.taps)
       return low.ms + (taps - low.taps) / (high.taps - low.taps) * (high.ms - low.ms);
   }
-  return points.back().ms * taps / points.back().taps;
+  return finite(points.back().ms * (taps / points.back().taps));
 }
 
 /// Where in a file something is wrong, and what.
@@ -39,27 +46,27 @@ struct Fault {
 };
 
 /// A value in the file, and the way to it.
-class Place {
+class Entry {
  public:
-  Place(const Json& json, std::string way) : json_(json), way_(std::move(way)) {}
+  Entry(const Json& json, std::string way) : json_(json), way_(std::move(way)) {}
 
   [[noreturn]] void fail(const std::string& what) const { throw Fault{way_, what}; }
 
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
 
-  Place at(const char* key) const {
+  Entry at(const char* key) const {
     if (!json_.is_object()) fail("is no object");
     const auto found = json_.find(key);
     if (found == json_.end()) fail("lacks \"" + std::string(key) + "\"");
     return {*found, way_.empty() ? key : way_ + "." + key};
   }
 
-  std::vector<Place> items() const {
+  std::vector<Entry> items() const {
     if (!json_.is_array()) fail("is no list");
-    std::vector<Place> places;
+    std::vector<Entry> entries;
     for (std::size_t k = 0; k < json_.size(); ++k)
-      places.emplace_back(json_[k], way_ + "[" + std::to_string(k) + "]");
-    return places;
+      entries.emplace_back(json_[k], way_ + "[" + std::to_string(k) + "]");
+    return entries;
   }
 
   std::string text() const {
@@ -85,51 +92,76 @@ class Place {
   std::string way_;
 };
 
-CpuRates cpu_from(const Place& place) {
-  return {place.at("name").text(),
-          place.at("sample_u8_s").above_zero(),
-          place.at("sample_wide_s").above_zero(),
-          place.at("multiply_add_u8_s").above_zero(),
-          place.at("multiply_add_wide_s").above_zero(),
-          place.at("transform_sample_s").above_zero()};
+CpuRates cpu_from(const Entry& entry) {
+  return {entry.at("name").text(),
+          entry.at("sample_u8_s").above_zero(),
+          entry.at("sample_wide_s").above_zero(),
+          entry.at("multiply_add_u8_s").above_zero(),
+          entry.at("multiply_add_wide_s").above_zero(),
+          entry.at("transform_sample_s").above_zero()};
 }
 
-GpuRates gpu_from(const Place& place) {
-  return {place.at("name").text(),
-          place.at("major").whole(1, 1000),
-          place.at("minor").whole(0, 1000),
-          place.at("multiprocessors").whole(1, 1'000'000),
-          place.at("copy_bytes_per_s").above_zero(),
-          place.at("context_s").above_zero(),
-          place.at("upload_bytes_per_s").above_zero(),
-          place.at("download_bytes_per_s").above_zero()};
+GpuRates gpu_from(const Entry& entry) {
+  return {entry.at("name").text(),
+          entry.at("major").whole(1, 1000),
+          entry.at("minor").whole(0, 1000),
+          entry.at("multiprocessors").whole(1, 1'000'000),
+          entry.at("copy_bytes_per_s").above_zero(),
+          entry.at("context_s").above_zero(),
+          entry.at("upload_bytes_per_s").above_zero(),
+          entry.at("download_bytes_per_s").above_zero()};
 }
 
-Depth depth_from(const Place& place) {
-  const std::string name = place.text();
+Depth depth_from(const Entry& entry) {
+  const std::string name = entry.text();
   for (const Depth depth : kDepths)
     if (name == name_of(depth)) return depth;
-  place.fail("is no depth: u8, u16 or f32");
+  entry.fail("is no depth: u8, u16 or f32");
 }
 
-CostCurve curve_from(const Place& place) {
+int channels_from(const Entry& entry) {
+  const int channels = entry.whole(0, 1'000'000);
+  if (channels != 1 && channels != 3) entry.fail("is not 1 (grey) or 3 (colour)");
+  return channels;
+}
+
+/// Times between sizes need two that differ.
+bool same_place(const CostCurve& one, const CostCurve& other) {
+  return one.strategy == other.strategy && one.depth == other.depth &&
+         one.channels == other.channels && one.kernel == other.kernel &&
+         one.pixels() == other.pixels();
+}
+
+CostCurve curve_from(const Entry& entry) {
   CostCurve curve;
-  curve.strategy = place.at("strategy").text();
-  curve.depth = depth_from(place.at("depth"));
-  curve.channels = place.at("channels").whole(1, 4);
-  if (place.has("kernel")) curve.kernel = place.at("kernel").text();
-  curve.width = place.at("width").whole(1, 1 << 20);
-  curve.height = place.at("height").whole(1, 1 << 20);
-  for (const Place& item : place.at("taps_ms").items()) {
-    const std::vector<Place> pair = item.items();
+  curve.strategy = entry.at("strategy").text();
+  curve.depth = depth_from(entry.at("depth"));
+  curve.channels = channels_from(entry.at("channels"));
+  if (entry.has("kernel")) curve.kernel = entry.at("kernel").text();
+  curve.width = entry.at("width").whole(1, 1 << 20);
+  curve.height = entry.at("height").whole(1, 1 << 20);
+  for (const Entry& item : entry.at("taps_ms").items()) {
+    const std::vector<Entry> pair = item.items();
     if (pair.size() != 2) item.fail("is no pair of taps and milliseconds");
     const CostPoint point{pair[0].above_zero(), pair[1].above_zero()};
     if (!curve.points.empty() && point.taps <= curve.points.back().taps)
       item.fail("has no more taps than the point before it");
     curve.points.push_back(point);
   }
-  if (curve.points.empty()) place.at("taps_ms").fail("is empty");
+  if (curve.points.empty()) entry.at("taps_ms").fail("is empty");
   return curve;
+}
+
+std::vector<CostCurve> curves_from(const Entry& entry) {
+  std::vector<CostCurve> curves;
+  for (const Entry& item : entry.items()) {
+    CostCurve curve = curve_from(item);
+    for (std::size_t k = 0; k < curves.size(); ++k)
+      if (same_place(curves[k], curve))
+        item.fail("is for what curves[" + std::to_string(k) + "] is for, and as many pixels");
+    curves.push_back(std::move(curve));
+  }
+  return curves;
 }
 
 /// Five digits are more than a measurement has.
@@ -202,7 +234,7 @@ std::optional<double> Profile::ms_of(const Strategy& strategy, const Problem& pr
   const CostCurve *low = found.front(), *high = nullptr;
   const double low_ms = ms_at(low->points, taps, strategy.family);
   if (pixels <= low->pixels()) return low_ms;
-  if (found.size() == 1) return low_ms * pixels / low->pixels();
+  if (found.size() == 1) return finite(low_ms * (pixels / low->pixels()));
   // The two sizes around the problem's, or the two largest.
   for (std::size_t k = 1; k < found.size(); ++k) {
     low = found[k - 1];
@@ -211,43 +243,58 @@ std::optional<double> Profile::ms_of(const Strategy& strategy, const Problem& pr
   }
   const double from = ms_at(low->points, taps, strategy.family),
                to = ms_at(high->points, taps, strategy.family);
-  return from + (to - from) * (pixels - low->pixels()) / (high->pixels() - low->pixels());
+  const double part = (pixels - low->pixels()) / (high->pixels() - low->pixels());
+  if (part <= 1) return std::lerp(from, to, part);
+  // A line that falls would come below 0.
+  return finite(std::max({from, to, from + (to - from) * part}));
 }
 
 Profile parse_profile(std::string_view json, const std::string& path) {
   const std::string named = "profile " + printable_name(path) + ": ";
   const std::string remedy = "; mend it, or write it anew with convfilt tune";
+  if (json.empty()) throw IoError(named + "the file is empty" + remedy);
   try {
     const Json whole = Json::parse(json);
-    const Place top(whole, "");
+    const Entry top(whole, "");
     if (top.at("format").text() != kFormat)
       top.at("format").fail("is not \"" + std::string(kFormat) + "\"");
     Profile profile;
     profile.path = path;
+    if (top.has("version")) profile.version = top.at("version").text();
     profile.cpu = cpu_from(top.at("cpu"));
     if (top.has("gpu")) profile.gpu = gpu_from(top.at("gpu"));
-    for (const Place& item : top.at("curves").items()) profile.curves.push_back(curve_from(item));
+    profile.curves = curves_from(top.at("curves"));
     return profile;
   } catch (const Fault& fault) {
     throw IoError(named + (fault.place.empty() ? "the file" : fault.place) + " " + fault.what +
                   remedy);
   } catch (const Json::parse_error& error) {
     throw IoError(named + "no JSON at byte " + std::to_string(error.byte) + remedy);
+  } catch (const Json::exception& error) {
+    // Its message begins with the library's own word for it, in brackets.
+    const std::string what = error.what();
+    throw IoError(named + "no JSON: " + printable_name(what.substr(what.find(']') + 2)) + remedy);
   }
 }
 
 Profile load_profile(const std::string& path) {
+  errno = 0;
   std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file || !text)
-    throw IoError("profile " + printable_name(path) + ": cannot be read; check its rights");
-  return parse_profile(text.str(), path);
+  std::string text;
+  char part[1 << 14];
+  while (file.read(part, sizeof part), file.gcount() > 0)
+    text.append(part, std::size_t(file.gcount()));
+  // A folder opens, and fails when it is read.
+  if (!file.is_open() || file.bad())
+    throw IoError("profile " + printable_name(path) + ": cannot be read: " +
+                  std::generic_category().message(errno) + "; mend that, or take the file away");
+  return parse_profile(text, path);
 }
 
 std::string to_json(const Profile& profile) {
-  std::string text =
-      "{\n  \"format\": " + Json(kFormat).dump() + ",\n  \"cpu\": " + json_of(profile.cpu).dump();
+  std::string text = "{\n  \"format\": " + Json(kFormat).dump();
+  if (!profile.version.empty()) text += ",\n  \"version\": " + Json(profile.version).dump();
+  text += ",\n  \"cpu\": " + json_of(profile.cpu).dump();
   if (profile.gpu) text += ",\n  \"gpu\": " + json_of(*profile.gpu).dump();
   text += ",\n  \"curves\": [";
   bool first = true;

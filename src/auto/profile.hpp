@@ -58,16 +58,25 @@ struct CostCurve {
   double pixels() const { return double(width) * height; }
 };
 
+/// Where a profile was found.
+enum class Origin {
+  shipped,  ///< with the program
+  users,    ///< in the user's cache, where `convfilt tune` writes
+  named,    ///< in the folder that CONVFILT_PROFILES names
+};
+
 struct Profile {
-  std::string path;    ///< of the file
-  bool users = false;  ///< made by the user's `convfilt tune`, not shipped
+  std::string path;  ///< of the file
+  Origin origin = Origin::shipped;
+  std::string version;  ///< of the program that measured it; empty where the file does not say
   CpuRates cpu;
   std::optional<GpuRates> gpu;
   std::vector<CostCurve> curves;
 
   /// Milliseconds that the strategy's kernels take on this profile's GPU, with the kernel that
   /// `device` takes for the problem. Where that one was not measured, another of the strategy
-  /// stands for it. Nothing where none was.
+  /// stands for it. Nothing where none was; else finite and above 0 or, where that is too little
+  /// for a double, 0.
   std::optional<double> ms_of(const Strategy& strategy, const Problem& problem,
                               const CudaDevice& device) const;
 

@@ -5,12 +5,13 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
-#include <span>
 #include <tuple>
 
+#include "kernels/backend/device_errors.hpp"
 #include "kernels/backend/devices.hpp"
 #include "kernels/cpu/peak.hpp"
 #include "src/auto/cheapest.hpp"
+#include "src/auto/order.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/mask/make.hpp"
 #include "src/mask/random.hpp"
@@ -29,22 +30,6 @@ constexpr std::size_t kCopiedBytes = std::size_t{1} << 28;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-const Strategy* strategy_of(const Machine& machine, std::string_view name) {
-  for (const Strategy* strategy : machine.strategies)
-    if (strategy->name == name) return strategy;
-  return nullptr;
-}
-
-/// The first of the names that takes the problem on the CPU.
-const Strategy* first_on_cpu(const Machine& machine, std::span<const std::string_view> names,
-                             const Problem& problem) {
-  for (const std::string_view name : names)
-    if (const Strategy* strategy = strategy_of(machine, name);
-        strategy && strategy->runs_on(DeviceKind::cpu) && strategy->refusal(problem).empty())
-      return strategy;
-  return nullptr;
 }
 
 /// What one sample took: a + taps * b seconds.
@@ -79,15 +64,15 @@ double median_seconds(Plan& plan, const Image& in, Image& out, int runs) {
 }
 
 /// Seconds of one core for a sample; nothing where no strategy takes it.
-std::optional<double> cpu_sample(const Machine& machine, std::span<const std::string_view> names,
-                                 const Image& picture, Mask mask, int runs) {
+std::optional<double> cpu_sample(const Machine& machine, Family family, const Image& picture,
+                                 Mask mask, int runs) {
   Problem problem;
   problem.width = picture.width();
   problem.height = picture.height();
   problem.channels = picture.channels();
   problem.depth = picture.depth();
   problem.mask = std::move(mask);
-  const Strategy* strategy = first_on_cpu(machine, names, problem);
+  const Strategy* strategy = first_in_order(family, DeviceKind::cpu, problem, machine);
   if (!strategy) return {};
   PlanOptions how;
   how.threads = 1;
@@ -106,42 +91,39 @@ Problem problem_of(const TuneGrid::Size& size, int channels, Depth depth) {
 }
 
 /// One depth, channel count and size on a GPU.
-struct Bench {
+struct TunePoint {
   const CudaDevice& device;
   const TuneGrid& grid;
   Problem problem;
   const Image& picture;
 };
 
-/// Milliseconds of the kernels; nothing where the device has too little memory or fails.
-std::optional<double> kernel_ms(const Bench& bench, const Strategy& strategy) {
+/// Milliseconds of the kernels, above 0.
+double kernel_ms(const TunePoint& point, const Strategy& strategy) {
   PlanOptions how;
-  how.device = bench.device.ordinal;
-  try {
-    const auto plan = strategy.prepare(bench.problem, DeviceKind::cuda, how);
-    std::vector<double> ms = plan->time_resident(bench.picture.view(), kLeastRuns);
-    if (ms.empty()) return {};
-    const int runs =
-        runs_within(bench.grid.budget_ms, spread_of(ms).median, kLeastRuns, bench.grid.runs);
-    if (runs > kLeastRuns) ms = plan->time_resident({}, runs);
-    const double median = spread_of(ms).median;
-    return median > 0 ? std::optional(median) : std::nullopt;
-  } catch (const DeviceError&) {
-    return {};
-  }
+  how.device = point.device.ordinal;
+  const auto plan = strategy.prepare(point.problem, DeviceKind::cuda, how);
+  std::vector<double> ms = plan->time_resident(point.picture.view(), kLeastRuns);
+  if (ms.empty()) throw DeviceMemoryError("the device has too little memory to keep it there");
+  const int runs =
+      runs_within(point.grid.budget_ms, spread_of(ms).median, kLeastRuns, point.grid.runs);
+  if (runs > kLeastRuns) ms = plan->time_resident({}, runs);
+  const double median = spread_of(ms).median;
+  if (!(median > 0)) throw DeviceError("its kernels took no time; measure again");
+  return median;
 }
 
 /// Adds the time to the strategy's curve of this depth, channel count, size and kernels.
-void add_point(std::vector<CostCurve>& curves, const Bench& bench, const Strategy& strategy,
+void add_point(std::vector<CostCurve>& curves, const TunePoint& point, const Strategy& strategy,
                double ms) {
-  const Problem& problem = bench.problem;
-  const std::string kernel(strategy.kernel_for ? strategy.kernel_for(problem, bench.device) : "");
-  const CostPoint point{taps_of(strategy, problem), ms};
+  const Problem& problem = point.problem;
+  const std::string kernel(strategy.kernel_for ? strategy.kernel_for(problem, point.device) : "");
+  const CostPoint cost{taps_of(strategy, problem), ms};
   for (CostCurve& curve : curves) {
     if (curve.strategy == strategy.name && curve.depth == problem.depth &&
         curve.channels == problem.channels && curve.kernel == kernel &&
         curve.width == problem.width && curve.height == problem.height) {
-      if (point.taps > curve.points.back().taps) curve.points.push_back(point);
+      if (cost.taps > curve.points.back().taps) curve.points.push_back(cost);
       return;
     }
   }
@@ -151,22 +133,31 @@ void add_point(std::vector<CostCurve>& curves, const Bench& bench, const Strateg
                     kernel,
                     problem.width,
                     problem.height,
-                    {point}});
+                    {cost}});
 }
 
 /// Strategies under masks of rising sides.
-void measure_masks(std::vector<CostCurve>& curves, Bench& bench,
+void measure_masks(MeasuredCurves& measured, TunePoint& point,
                    std::vector<const Strategy*> strategies, const std::vector<int>& sides,
                    const std::function<Mask(int)>& mask_of, const Progress& progress) {
   for (const int side : sides) {
-    bench.problem.mask = mask_of(side);
+    point.problem.mask = mask_of(side);
     std::vector<std::pair<const Strategy*, double>> times;
     for (const Strategy* strategy : strategies) {
-      if (!strategy->refusal(bench.problem).empty()) continue;
-      progress(std::string(strategy->name) + ", " + to_string(bench.problem));
-      if (const auto ms = kernel_ms(bench, *strategy)) {
-        add_point(curves, bench, *strategy, *ms);
-        times.emplace_back(strategy, *ms);
+      if (!strategy->refusal(point.problem).empty()) continue;
+      const std::string what = std::string(strategy->name) + ", " + to_string(point.problem);
+      progress(what);
+      try {
+        const double ms = kernel_ms(point, *strategy);
+        ++measured.points;
+        add_point(measured.curves, point, *strategy, ms);
+        times.emplace_back(strategy, ms);
+      } catch (const DeviceMemoryError& error) {
+        measured.left_out.push_back(what + ": " + error.what());
+      } catch (const MissingLibraryError& error) {
+        measured.left_out.push_back(what + ": " + error.what());
+      } catch (const DeviceError& error) {
+        throw DeviceError("measuring " + what + ": " + error.what());
       }
     }
     // An older device lacks the best of this one, so each is held against those of its own age.
@@ -199,7 +190,9 @@ TuneGrid tune_grid(bool quick) {
   if (quick) {
     grid.squares = {3, 7, 15, 31, 63};
     grid.lines = {5, 15, 31, 63, 101};
-    grid.transforms = {63};
+    // The smaller mask is there to leave out what is hopeless, which would take longest with the
+    // larger one.
+    grid.transforms = {31, 63};
     grid.smooth = {101};
     grid.runs = 9;
     grid.budget_ms = 30;
@@ -221,15 +214,15 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
   for (const Depth depth : kDepths) {
     const Image picture = noise_picture(side, side, 1, depth);
     std::vector<CpuPoint>& points = depth == Depth::u8 ? narrow : wide;
-    const auto add = [&](std::span<const std::string_view> names, double taps, const Mask& mask) {
+    const auto add = [&](Family family, double taps, const Mask& mask) {
       progress("the CPU, " + std::string(name_of(depth)) + ", " + mask.name);
-      if (const auto seconds = cpu_sample(machine, names, picture, mask, runs))
+      if (const auto seconds = cpu_sample(machine, family, picture, mask, runs))
         points.push_back({taps, *seconds});
     };
     for (const int mask : {3, 7, 15})
-      add(kDirectOnCpu, double(mask) * mask, random_mask(Weights::bits16, mask, mask));
+      add(Family::direct, double(mask) * mask, random_mask(Weights::bits16, mask, mask));
     for (const int mask : {17, 63, 127})
-      add(kSeparable, 2.0 * mask, random_mask(Weights::rank1, mask, mask));
+      add(Family::separable, 2.0 * mask, random_mask(Weights::rank1, mask, mask));
   }
   if (narrow.empty() || wide.empty())
     throw DeviceError("no strategy runs on this CPU, so nothing can be measured");
@@ -237,7 +230,7 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
   std::tie(rates.sample_wide, rates.multiply_add_wide) = fitted(wide);
   progress("the CPU, a transform");
   const auto transform =
-      cpu_sample(machine, std::span(kTransformOnCpu), noise_picture(side, side, 1, Depth::f32),
+      cpu_sample(machine, Family::transform, noise_picture(side, side, 1, Depth::f32),
                  random_mask(Weights::bits16, 63, 63), runs);
   rates.transform_sample = std::max(transform.value_or(0) - rates.sample_wide, rates.sample_wide);
   return rates;
@@ -280,8 +273,16 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
   return rates;
 }
 
-std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
-                                      const TuneGrid& grid, const Progress& progress) {
+std::string told_left_out(const MeasuredCurves& measured) {
+  const std::size_t count = measured.left_out.size();
+  if (count == 0) return "";
+  return "left out " + std::to_string(count) + " of " +
+         std::to_string(std::size_t(measured.points) + count) +
+         (count > 1 ? " points; the first: " : " points: ") + measured.left_out.front();
+}
+
+MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
+                              const TuneGrid& grid, const Progress& progress) {
   const auto all_of = [&](Family family) {
     std::vector<const Strategy*> found;
     for (const Strategy* strategy : machine.strategies)
@@ -292,34 +293,34 @@ std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& m
   };
   std::vector<const Strategy*> transforms, smooth;
   for (const Strategy* strategy : all_of(Family::transform))
-    if (std::ranges::count(kTransform, strategy->name) > 0)
-      (strategy->multiply_adds ? smooth : transforms).push_back(strategy);
+    (strategy->multiply_adds ? smooth : transforms).push_back(strategy);
   if (!machine.fft_missing().empty())
     std::erase_if(transforms, [](const Strategy* strategy) { return strategy->needs.fft; });
 
   const auto full_rank = [](int side) { return random_mask(Weights::bits16, side, side); };
-  std::vector<CostCurve> curves;
+  MeasuredCurves measured;
   for (const TuneGrid::Size& size : grid.sizes) {
     for (const Depth depth : kDepths) {
       for (const int channels : kChannels) {
         const Image picture = noise_picture(size.width, size.height, channels, depth);
-        Bench bench{device, grid, problem_of(size, channels, depth), picture};
-        measure_masks(curves, bench, all_of(Family::direct), grid.squares, full_rank, progress);
+        TunePoint point{device, grid, problem_of(size, channels, depth), picture};
+        measure_masks(measured, point, all_of(Family::direct), grid.squares, full_rank, progress);
         measure_masks(
-            curves, bench, all_of(Family::separable), grid.lines,
+            measured, point, all_of(Family::separable), grid.lines,
             [](int side) { return random_mask(Weights::rank1, side, side); }, progress);
-        measure_masks(curves, bench, transforms, grid.transforms, full_rank, progress);
+        measure_masks(measured, point, transforms, grid.transforms, full_rank, progress);
         measure_masks(
-            curves, bench, smooth, grid.smooth,
+            measured, point, smooth, grid.smooth,
             [](int side) { return gaussian_mask_of(side, side); }, progress);
       }
     }
   }
+  std::vector<CostCurve>& curves = measured.curves;
   std::stable_sort(curves.begin(), curves.end(), [&](const CostCurve& one, const CostCurve& other) {
     return std::tuple(one.strategy, one.depth, one.channels, one.kernel, one.pixels()) <
            std::tuple(other.strategy, other.depth, other.channels, other.kernel, other.pixels());
   });
-  return curves;
+  return measured;
 }
 
 void keep_other_kernels(Profile& now, const Profile& before) {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "src/auto/choice.hpp"
+#include "src/auto/machine.hpp"
 #include "src/compare/measure.hpp"
 
 namespace convfilt {
@@ -24,7 +24,7 @@ struct TuneGrid {
   double budget_ms = 100;               ///< for them; but three
 };
 
-/// Some four minutes on an H200; quick: one.
+/// Some one and a half minutes on an H200; quick: about half of that.
 TuneGrid tune_grid(bool quick);
 
 /// Measures this machine's CPU on one core.
@@ -35,11 +35,21 @@ CpuRates measure_cpu(const Machine& machine, bool quick, const Progress& progres
 GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_point start,
                      const Machine& machine, const Progress& progress);
 
-/// Times all that `auto` may take on that device: direct and separable strategies, and the
-/// transforms of its fixed order. A strategy that takes four times as long as the best that an
-/// older device has is not measured with larger masks.
-std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
-                                      const TuneGrid& grid, const Progress& progress);
+struct MeasuredCurves {
+  std::vector<CostCurve> curves;
+  int points = 0;                     ///< that were measured
+  std::vector<std::string> left_out;  ///< points that were not, and why
+};
+
+/// "left out 2 of 30 points: ...", which names the first; empty where none was left out.
+std::string told_left_out(const MeasuredCurves& measured);
+
+/// Times the direct, separable and transform strategies that run on that device. A strategy that
+/// takes four times as long as the best that an older device has is not measured with larger masks.
+/// A point for which the device has too little memory, or the machine lacks a library, is left out;
+/// where the device fails otherwise, throws DeviceError, which names the point.
+MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
+                              const TuneGrid& grid, const Progress& progress);
 
 /// Keeps what an earlier profile of a GPU of the same name knows of kernels at sizes that `now`
 /// lacks: this device and build take another kernel there, but older devices go by this profile,

@@ -6,17 +6,18 @@
 #include <string>
 
 #include "kernels/backend/devices.hpp"
+#include "kernels/backend/device_errors.hpp"
 
 namespace convfilt::cuda {
 
 [[noreturn]] inline void throw_cuda_error(cudaError_t error, const char* call, const char* file,
                                           int line) {
   cudaGetLastError();  // a sticky "last error" would be reported again by the next launch
-  const char* remedy = error == cudaErrorMemoryAllocation
-                           ? "; free device memory, or use --device=cpu"
-                           : "; try --device=cpu";
-  throw DeviceError(std::string("CUDA: ") + cudaGetErrorString(error) + " in " + call + " (" +
-                    file + ":" + std::to_string(line) + ")" + remedy);
+  const std::string what = std::string("CUDA: ") + cudaGetErrorString(error) + " in " + call +
+                           " (" + file + ":" + std::to_string(line) + ")";
+  if (error == cudaErrorMemoryAllocation)
+    throw DeviceMemoryError(what + "; free device memory, or use --device=cpu");
+  throw DeviceError(what + "; try --device=cpu");
 }
 
 inline void check(cudaError_t error, const char* call, const char* file, int line) {

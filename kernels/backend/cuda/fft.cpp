@@ -30,10 +30,10 @@ const Cufft& cufft() {
 
 void check(cufftResult result, const char* call) {
   if (result == CUFFT_SUCCESS) return;
-  const char* remedy = result == CUFFT_ALLOC_FAILED
-                           ? "; free device memory, or use --device=cpu"
-                           : "; try --device=cpu, or a strategy of the direct family";
-  throw DeviceError("cuFFT: error " + std::to_string(int(result)) + " in " + call + remedy);
+  const std::string what = "cuFFT: error " + std::to_string(int(result)) + " in " + call;
+  if (result == CUFFT_ALLOC_FAILED)
+    throw DeviceMemoryError(what + "; free device memory, or use --device=cpu");
+  throw DeviceError(what + "; try --device=cpu, or a strategy of the direct family");
 }
 
 #define CUFFT_CHECK(call) check(cufft().call, #call)

@@ -26,8 +26,10 @@ const Cublas& cublas() {
 
 void check(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
-  throw DeviceError("cuBLAS: error " + std::to_string(int(status)) + " in " + call +
-                    "; free device memory, or use --device=cpu");
+  const std::string what = "cuBLAS: error " + std::to_string(int(status)) + " in " + call +
+                           "; free device memory, or use --device=cpu";
+  if (status == CUBLAS_STATUS_ALLOC_FAILED) throw DeviceMemoryError(what);
+  throw DeviceError(what);
 }
 
 #define CUBLAS_CHECK(call) check(cublas().call, #call)

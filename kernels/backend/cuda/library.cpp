@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "kernels/backend/devices.hpp"
+#include "kernels/backend/device_errors.hpp"
 
 namespace convfilt::cuda {
 
@@ -19,9 +19,10 @@ Library::Library(std::string name, std::initializer_list<const char*> files)
       if (!*folder) tried += (tried.empty() ? "" : " or ") + std::string(file);
     }
   }
-  throw DeviceError("the library " + name_ + " cannot be loaded (" + tried + ": " + why +
-                    "); install it with the CUDA toolkit, name its folder in LD_LIBRARY_PATH, or "
-                    "use --device=cpu");
+  throw MissingLibraryError(
+      "the library " + name_ + " cannot be loaded (" + tried + ": " + why +
+      "); install it with the CUDA toolkit, name its folder in LD_LIBRARY_PATH, or "
+      "use --device=cpu");
 }
 
 Library::~Library() {
@@ -30,8 +31,9 @@ Library::~Library() {
 
 void* Library::address(const char* symbol) const {
   if (void* found = dlsym(handle_, symbol)) return found;
-  throw DeviceError("the library " + name_ + " has no function " + symbol +
-                    "; install the CUDA toolkit that convfilt was built with, or use --device=cpu");
+  throw MissingLibraryError(
+      "the library " + name_ + " has no function " + symbol +
+      "; install the CUDA toolkit that convfilt was built with, or use --device=cpu");
 }
 
 }  // namespace convfilt::cuda

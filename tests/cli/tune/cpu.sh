@@ -12,6 +12,18 @@ convfilt tune --device cpu --quick --output=- >out.json
 grep -q '"format": "convfilt profile 1"' out.json || fail "$(cat out.json)"
 convfilt tune --device cpu --quick --output my.json -q >/dev/null 2>said
 [ ! -s said ] || fail "$(cat said)"
+grep -q '"version": "[0-9.]*"' my.json || fail "$(cat my.json)"
+# Where CONVFILT_PROFILES names a folder, a profile elsewhere is not read, and that is said.
+mkdir named
+cp my.json named/one.json
+touch -d '2 hours ago' "$mine"
+export CONVFILT_PROFILES=$PWD/named
+convfilt tune --device cpu --quick >summary 2>said
+grep -q "warning: CONVFILT_PROFILES names .*/named, so .*/cache/.*\.json is not read; unset it, or add --output .*/named/FILE\.json$" said ||
+  fail "$(cat said)"
+convfilt tune --device cpu --quick --output named/one.json >summary 2>said
+! grep -q 'not read' said || fail "$(cat said)"
+unset CONVFILT_PROFILES
 # Whatever it says, the bytes are the same; a profile that is broken is named, and left out.
 convfilt apply gaussian5 samples/camera.png before.pgm
 sed 's/\("sample_u8_s":\)[^,]*/\1 1000/' my.json >"$mine"

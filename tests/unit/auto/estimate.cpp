@@ -184,8 +184,12 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   CHECK(has(large.why, "estimated"));
   // These devices are no H200, and are not called one.
   CHECK(has(large.why,
-            " ms by the shipped profile of NVIDIA H200, the nearest to this invented "
-            "(compute capability 9.0 for 9.0)"));
+            " ms on a GPU (by the shipped profile of NVIDIA H200, the nearest to this invented "
+            "(compute capability 9.0 for 9.0))"));
+  // Nobody asked which GPU is here.
+  CHECK(has(small.why,
+            " ms on a GPU (by the shipped profile of NVIDIA H200, before asking which GPU this "
+            "machine has)"));
   const Problem wide = problem_of(8192, diagonal_mask(23), Depth::f32);
   CHECK(two.choose(wide, "auto", "cuda").strategy == &kDirect);
   const Invented old(1, true, 7);  // without tensor cores for bytes
@@ -200,6 +204,66 @@ TEST_CASE("auto: family by the mask, CUDA asked only where it would pay") {
   const Choice without = Invented(0).choose(problem_of(8192, diagonal_mask(101)), "auto", "auto");
   CHECK(without.device == DeviceKind::cpu);
   CHECK(without.notice.empty());
+}
+
+namespace {
+
+/// The shipped profile, whose GPU is called so and takes so many times as long for everything.
+Profile like_shipped(const std::string& name, double times) {
+  Profile profile = test::shipped_profiles().front();
+  profile.gpu->name = name;
+  for (CostCurve& curve : profile.curves)
+    for (CostPoint& point : curve.points) point.ms *= times;
+  return profile;
+}
+
+}  // namespace
+
+TEST_CASE("once the GPU is known, its own profile decides, not the first") {
+  Invented one(1);
+  const std::vector<Profile> profiles = {like_shipped("another", 1), like_shipped("invented", 1e6)};
+  one.machine.profiles = [&]() -> const std::vector<Profile>& { return profiles; };
+  for (const char* strategy : {"auto", "overlap-save"}) {
+    const Choice large =
+        one.choose(problem_of(8192, diagonal_mask(101), Depth::f32), strategy, "auto", 100);
+    INFO(large.why);
+    CHECK(large.device == DeviceKind::cpu);
+    CHECK(has(large.why, " s on a GPU (by the shipped profile of invented)"));
+  }
+  CHECK(one.asked > 0);
+  one.asked = 0;
+  const Choice small = one.choose(problem_of(64, diagonal_mask(3)), "auto", "auto");
+  CHECK(has(small.why, "(by the shipped profile of another, before asking which GPU"));
+  CHECK(one.asked == 0);
+}
+
+TEST_CASE("a time that nobody measured is not 0 ms, and decides nothing") {
+  Invented one(1);
+  std::vector<Profile> profiles = {like_shipped("invented", 1)};
+  profiles[0].curves.clear();
+  one.machine.profiles = [&]() -> const std::vector<Profile>& { return profiles; };
+  for (const double start : {1e-9, 0.3}) {
+    profiles[0].gpu->context_seconds = start;
+    const Choice large = one.choose(problem_of(16384, diagonal_mask(63)), "auto", "auto");
+    INFO(large.why);
+    CHECK(large.device == DeviceKind::cpu);
+    CHECK(has(large.why, ", and no time on a GPU in the shipped profile of invented"));
+    CHECK_FALSE(has(large.why, " ms on a GPU"));
+  }
+  const Choice asked = one.choose(problem_of(16384, diagonal_mask(63)), "auto", "cuda");
+  CHECK(asked.strategy == &kTensor);
+  CHECK(has(asked.why, "device as asked, whose time is not in the shipped profile of invented"));
+  // Named, it runs on the GPU unless that takes longer before any kernel has begun.
+  for (const auto& [side, device] : {std::pair{64, DeviceKind::cpu}, {16384, DeviceKind::cuda}}) {
+    const Choice named =
+        one.choose(problem_of(side, diagonal_mask(63), Depth::f32), "overlap-save", "auto");
+    INFO(named.why);
+    CHECK(named.device == device);
+    CHECK(has(named.why,
+              " ms for start and transfers on a GPU, whose time is not in the shipped profile of "
+              "invented"));
+    CHECK_FALSE(has(named.why, " 0 ms"));
+  }
 }
 
 TEST_CASE("auto: large masks by transforms, unless samples are none that these take") {

@@ -3,12 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "kernels/registry.hpp"
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 #include "src/base/errors.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sample_masks.hpp"
@@ -117,6 +119,69 @@ TEST_CASE("what is wrong in a profile is named, with file and place") {
   }
   CHECK(
       has(complaint(file_with(curve_with("[[9, 1]]", "0"))), "curves[0].width is no whole number"));
+  for (const char* value : {"1e999", "-1e999"})
+    CHECK(has(complaint(file_with(curve_with("[[9, " + std::string(value) + "]]"))),
+              file + "no JSON: number overflow"));
+  for (const auto& [curves, says] : {std::pair{"{}", "curves is no list"},
+                                     {"[[]]", "curves[0] is no object"},
+                                     {"null", "list"}}) {
+    std::string text = file_with("@");
+    text.replace(text.find("[@]"), 3, curves);
+    CHECK(has(complaint(text), says));
+  }
+}
+
+TEST_CASE("a file cut anywhere is told of as no JSON, an empty one as empty") {
+  const std::string whole = file_with(curve_with("[[9, 1]]"));
+  CHECK(has(complaint(""), "profile a/b.json: the file is empty"));
+  for (std::size_t size = 1; size < whole.size(); ++size) {
+    INFO(whole.substr(0, size));
+    CHECK(has(complaint(whole.substr(0, size)), "profile a/b.json: no JSON at byte "));
+  }
+}
+
+TEST_CASE("two curves for one size, and channels that nobody measures, are refused") {
+  const std::string grey = curve_with("[[9, 1]]");
+  const auto with = [&](const std::string& word, const std::string& other) {
+    std::string curve = grey;
+    return curve.replace(curve.find(word), word.size(), other);
+  };
+  CHECK(has(complaint(file_with(grey + "," + grey)),
+            "curves[1] is for what curves[0] is for, and as many pixels"));
+  const std::string upright = with("640, \"height\": 10", "10, \"height\": 640");
+  CHECK(has(complaint(file_with(grey + "," + upright)), "curves[1] is for what curves[0]"));
+  for (const char* channels : {"0", "2", "4"})
+    CHECK(
+        has(complaint(file_with(with("\"channels\": 1", "\"channels\": " + std::string(channels)))),
+            "curves[0].channels is not 1 (grey) or 3 (colour)"));
+  for (const auto& [word, other] : {std::pair{"direct", "basic"},
+                                    {"u16", "u8"},
+                                    {"\"channels\": 1", "\"channels\": 3"},
+                                    {"640", "641"},
+                                    {"\"depth\"", "\"kernel\": \"warps\", \"depth\""}})
+    CHECK(complaint(file_with(grey + "," + with(word, other))) == "");
+}
+
+TEST_CASE("an empty file and a folder of a profile's name are told of as what they are") {
+  const auto folder = std::filesystem::temp_directory_path() /
+                      ("convfilt-unreadable-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder / "a.json");
+  std::ofstream(folder / "b.json").flush();
+  const auto told_of = [&](const char* name) -> std::string {
+    try {
+      load_profile((folder / name).string());
+    } catch (const IoError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string of_folder = told_of("a.json"), of_empty = told_of("b.json"),
+                    of_none = told_of("c.json");
+  CHECK(profiles_in(folder.string(), Origin::users).empty());
+  std::filesystem::remove_all(folder);
+  CHECK(has(of_folder, "a.json: cannot be read: Is a directory"));
+  CHECK(has(of_empty, "b.json: the file is empty"));
+  CHECK(has(of_none, "c.json: cannot be read: No such file or directory"));
 }
 
 TEST_CASE("a broken file is left out, the others are read") {
@@ -126,11 +191,11 @@ TEST_CASE("a broken file is left out, the others are read") {
   std::ofstream(folder / "a.json") << "{";
   std::ofstream(folder / "b.json") << file_with(curve_with("[[9, 1]]"));
   std::ofstream(folder / "c.txt") << "no profile";
-  const auto found = profiles_in(folder.string(), true);
+  const auto found = profiles_in(folder.string(), Origin::users);
   std::filesystem::remove_all(folder);
   REQUIRE(found.size() == 1);
   CHECK(found[0].path == (folder / "b.json").string());
-  CHECK(found[0].users);
+  CHECK(found[0].origin == Origin::users);
 }
 
 TEST_CASE("times between the points that were measured") {
@@ -153,6 +218,25 @@ TEST_CASE("times between the points that were measured") {
   CHECK(ms(400, 400, 3) == doctest::Approx(10 + 8 * 120 / 30.));
   CHECK_FALSE(profile.ms_of(direct, problem_of(100, 100, 3, 3), kAny));
   CHECK_FALSE(profile.ms_of(*find_strategy("basic"), problem_of(100, 100, 3), kAny));
+
+  // However absurd the figures are, a larger picture takes no less, and no time is infinite.
+  Profile absurd = profile;
+  absurd.curves[1].points = {{9, 1}, {25, 3}};
+  const auto absurd_ms = [&](int side) {
+    return absurd.ms_of(direct, problem_of(side, side, 3), kAny).value();
+  };
+  CHECK(absurd_ms(200) == doctest::Approx(1));
+  CHECK(absurd_ms(201) >= 2);
+  CHECK(absurd_ms(20000) >= 2);
+  for (const auto& [small, large] : {std::pair{1e300, 1.7e308}, {1.7e308, 1e-300}}) {
+    absurd.curves[0].points = {{1e-9, small}};
+    absurd.curves[1].points = {{1e-9, large}};
+    for (const int side : {100, 150, 200, 20000}) {
+      INFO(small << " then " << large << " at " << side);
+      CHECK(std::isfinite(absurd_ms(side)));
+      CHECK(absurd_ms(side) > 0);
+    }
+  }
 
   profile.curves.pop_back();
   CHECK(ms(200, 200, 3) == doctest::Approx(8));
@@ -212,11 +296,63 @@ TEST_CASE("the profile of a device's name speaks, else the nearest") {
   CHECK(told(all[2], device_named("H100", 9, 0, 3.35e12)) ==
         "the shipped profile of H200, the nearest to this H100 (compute capability 9.0 for 9.0, "
         "memory of 4.1 for 3.4 TB/s)");
-  all[2].users = true;
-  CHECK(told(all[2], device_named("H200", 9, 0)) == "this machine's profile of H200");
   all.erase(all.begin(), all.end());
   CHECK(profile_for(all, device_named("H200", 9, 0)) == nullptr);
   CHECK(likely_profile(all) == nullptr);
+}
+
+TEST_CASE("what is told of a profile is true: whose it is, and which version measured it") {
+  Profile profile = gpu_profile("H200", 9, 0, 4.1e12);
+  const CudaDevice same = device_named("H200", 9, 0), other = device_named("H100", 9, 0);
+  CHECK(told(profile, same) == "the shipped profile of H200");
+  profile.version = CONVFILT_VERSION;
+  profile.origin = Origin::users;
+  CHECK(told(profile, same) == "your profile of H200");
+  CHECK(told(profile, other) ==
+        "your profile of H200, the nearest to this H100 (compute capability 9.0 for 9.0)");
+  profile.origin = Origin::named;
+  CHECK(told(profile, same) == "the profile of H200 in CONVFILT_PROFILES");
+  profile.version = "0.0.1";
+  CHECK(told(profile, same) ==
+        "the profile of H200 in CONVFILT_PROFILES, measured by version 0.0.1");
+  profile.version = "";
+  profile.origin = Origin::users;
+  CHECK(told(profile, same) == "your profile of H200, measured by a version that it does not name");
+}
+
+TEST_CASE("the version that measured is kept in the file; a file without one is read") {
+  Profile profile = parse_profile(file_with(""), "p.json");
+  CHECK(profile.version == "");
+  CHECK(to_json(profile).find("version") == std::string::npos);
+  profile.version = "0.0.1";
+  CHECK(parse_profile(to_json(profile), "again").version == "0.0.1");
+  std::string json = file_with("");
+  CHECK(has(complaint(json.insert(1, "\"version\": 3, ")), "version is no text"));
+}
+
+TEST_CASE("of the user's profiles the newest speaks for the CPU and the GPU, else the first name") {
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("convfilt-newest-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::string of_cpu = file_with(""), of_both = file_with(curve_with("[[9, 1]]"));
+  of_cpu.erase(of_cpu.find(kGpu), kGpu.size() + 2);
+  std::ofstream(folder / "intel.json") << of_cpu;
+  std::ofstream(folder / "nvidia.json") << of_both;
+  const auto now = std::filesystem::file_time_type::clock::now();
+  const auto speaks = [&](Origin origin, int intel_seconds, int nvidia_seconds) {
+    using std::chrono::seconds;
+    std::filesystem::last_write_time(folder / "intel.json", now + seconds(intel_seconds));
+    std::filesystem::last_write_time(folder / "nvidia.json", now + seconds(nvidia_seconds));
+    const auto profiles = profiles_in(folder.string(), origin);
+    REQUIRE(profiles.size() == 2);
+    return std::filesystem::path(profile_for(profiles, std::string("a CPU"))->path).stem().string();
+  };
+  CHECK(speaks(Origin::users, 1, 2) == "nvidia");
+  CHECK(speaks(Origin::users, 2, 1) == "intel");
+  CHECK(speaks(Origin::users, 1, 1) == "intel");
+  CHECK(speaks(Origin::named, 1, 2) == "intel");
+  CHECK(speaks(Origin::shipped, 1, 2) == "intel");
+  std::filesystem::remove_all(folder);
 }
 
 }  // namespace convfilt::test

@@ -3,11 +3,16 @@
 
 #include <doctest/doctest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "kernels/backend/device_errors.hpp"
 #include "kernels/registry.hpp"
-#include "src/auto/profiles.hpp"
+#include "src/auto/choice.hpp"
+#include "src/auto/profile_store.hpp"
+#include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {
 namespace {
@@ -28,8 +33,25 @@ std::unique_ptr<Plan> timed(const Problem& problem, const PlanOptions&) {
   return std::make_unique<TimedPlan>(problem, 1e-6 * kNanoseconds);
 }
 
+std::unique_ptr<Plan> too_large(const Problem& problem, const PlanOptions&) {
+  if (problem.width < 30) return std::make_unique<TimedPlan>(problem, 1e-6);
+  throw DeviceMemoryError("out of memory");
+}
+
+struct UnkeptPlan : Plan {
+  Timing run(PictureView<const std::byte>, PictureView<std::byte>) override { return {}; }
+};
+
+std::unique_ptr<Plan> not_kept(const Problem&, const PlanOptions&) {
+  return std::make_unique<UnkeptPlan>();
+}
+
+std::unique_ptr<Plan> without_library(const Problem&, const PlanOptions&) {
+  throw MissingLibraryError("cuBLAS cannot be loaded");
+}
+
 std::unique_ptr<Plan> failing(const Problem&, const PlanOptions&) {
-  throw DeviceError("out of memory");
+  throw DeviceError("an illegal address");
 }
 
 std::string accepts(const Problem&, const Tuning&) {
@@ -74,6 +96,7 @@ TuneGrid small_grid() {
   grid.sizes = {{20, 10}, {40, 10}};
   grid.squares = {3, 5, 7};
   grid.lines = {3, 5};
+  grid.transforms = {3, 5};
   grid.runs = 5;
   return grid;
 }
@@ -95,12 +118,15 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
                       on_gpu("hopeless", Family::direct, 0, timed<5>),
                       on_gpu("newest", Family::direct, 8, timed<1>),
                       on_gpu("too-new", Family::direct, 9, timed<1>),
-                      on_gpu("failing", Family::direct, 0, failing),
                       on_gpu("other-sums", Family::reordered, 0, timed<1>),
+                      on_gpu("any-transform", Family::transform, 0, timed<1>),
                       on_gpu("lines", Family::separable, 0, timed<1>)});
   std::vector<std::string> told;
-  const auto curves = measure_curves(kDevice, one.machine, small_grid(),
-                                     [&](const std::string& what) { told.push_back(what); });
+  const auto measured = measure_curves(kDevice, one.machine, small_grid(),
+                                       [&](const std::string& what) { told.push_back(what); });
+  const auto& curves = measured.curves;
+  CHECK(measured.points == int(told.size()));
+  CHECK(told_left_out(measured) == "");
   const CostCurve* fast = curve_of(curves, "fast", Depth::u8, 1, 40);
   REQUIRE(fast);
   CHECK(fast->height == 10);
@@ -119,17 +145,73 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
         const CostCurve* lines = curve_of(curves, "lines", depth, channels, width);
         REQUIRE(lines);
         CHECK(lines->points.back().taps == 10);
+        REQUIRE(curve_of(curves, "any-transform", depth, channels, width));
+        CHECK(curve_of(curves, "any-transform", depth, channels, width)->points.size() == 2);
       }
-  for (const char* name : {"too-new", "failing", "other-sums"})
+  for (const char* name : {"too-new", "other-sums"})
     for (const CostCurve& curve : curves) CHECK(curve.strategy != name);
   CHECK_FALSE(told.empty());
+}
+
+TEST_CASE(
+    "points without memory enough, or a library, are left out and told of; any other failure ends "
+    "tune") {
+  const auto nothing = [](const std::string&) {};
+  const Invented one({on_gpu("fast", Family::direct, 0, timed<1>),
+                      on_gpu("too-large", Family::direct, 0, too_large),
+                      on_gpu("not-kept", Family::direct, 0, not_kept),
+                      on_gpu("without-library", Family::direct, 0, without_library)});
+  const auto measured = measure_curves(kDevice, one.machine, small_grid(), nothing);
+  CHECK(curve_of(measured.curves, "too-large", Depth::u8, 1, 20));
+  CHECK_FALSE(curve_of(measured.curves, "too-large", Depth::u8, 1, 40));
+  CHECK_FALSE(curve_of(measured.curves, "not-kept", Depth::u8, 1, 20));
+  CHECK_FALSE(curve_of(measured.curves, "without-library", Depth::u8, 1, 20));
+  // 3 masks, 3 depths, grey and colour: at the larger size, and twice at both.
+  CHECK(measured.left_out.size() == 18 + 36 + 36);
+  const std::string text = told_left_out(measured);
+  INFO(text);
+  CHECK(text.starts_with("left out 90 of 144 points; the first: not-kept, "));
+  CHECK(text.find(": the device has too little memory to keep it there") != std::string::npos);
+
+  const Invented broken(
+      {on_gpu("fast", Family::direct, 0, timed<1>), on_gpu("failing", Family::direct, 0, failing)});
+  std::string said;
+  try {
+    measure_curves(kDevice, broken.machine, small_grid(), nothing);
+  } catch (const DeviceError& error) {
+    said = error.what();
+  }
+  CHECK(said.starts_with("measuring failing, "));
+  CHECK(said.ends_with(": an illegal address"));
+}
+
+TEST_CASE("tune measures each strategy of the families that auto takes on a GPU") {
+  std::vector<Strategy> all;
+  for (const Strategy* strategy : strategies()) {
+    all.push_back(*strategy);
+    if (strategy->prepare_emulator) all.back().prepare_cuda = timed<1>;
+  }
+  const Invented one(std::move(all));
+  TuneGrid grid = small_grid();
+  grid.sizes = {{640, 480}};
+  grid.smooth = {101};
+  const auto curves = measure_curves(kDevice, one.machine, grid, [](const std::string&) {}).curves;
+  for (const Strategy& strategy : one.all) {
+    const CostCurve* curve = nullptr;
+    for (const Depth depth : kDepths)
+      if (const CostCurve* found = curve_of(curves, strategy.name, depth, 1, 640)) curve = found;
+    INFO(strategy.name);
+    CHECK((curve != nullptr) ==
+          (strategy.runs_on(DeviceKind::cuda) && strategy.family != Family::reordered));
+  }
 }
 
 TEST_CASE("an older device's best is measured, however much faster the newest strategy is") {
   const Invented one({on_gpu("newest", Family::direct, 8, timed<1>),
                       on_gpu("best-before", Family::direct, 0, timed<50>),
                       on_gpu("worst", Family::direct, 0, timed<300>)});
-  const auto curves = measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {});
+  const auto curves =
+      measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {}).curves;
   CHECK(curve_of(curves, "best-before", Depth::u8, 1, 40)->points.size() == 3);
   CHECK(curve_of(curves, "worst", Depth::u8, 1, 40)->points.size() == 1);
 }
@@ -148,6 +230,37 @@ TEST_CASE("curves of kernels that this device does not take are kept, from its o
   CHECK(now.curves[1].kernel == "warps");
   keep_other_kernels(other, before);
   CHECK(other.curves.size() == 1);
+}
+
+TEST_CASE("what tune measures is written, read again, and decides what auto takes") {
+  Invented one({on_gpu("first", Family::direct, 0, timed<2>),
+                on_gpu("second", Family::direct, 0, timed<1>),
+                on_gpu("third", Family::direct, 0, timed<3>)});
+  Profile profile;
+  profile.cpu = {"a CPU", 1e-9, 1e-9, 1e-9, 1e-9, 1e-9};
+  profile.gpu = GpuRates{kDevice.name, kDevice.major, 0, 100, 1e12, 1e-9, 1e12, 1e12};
+  profile.curves =
+      measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {}).curves;
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("convfilt-tuned-" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "tuned.json") << to_json(profile);
+  const std::vector<Profile> read = profiles_in(folder.string(), Origin::users);
+  std::filesystem::remove_all(folder);
+  REQUIRE(read.size() == 1);
+  CHECK(read[0].curves.size() == profile.curves.size());
+
+  one.machine.profiles = [&]() -> const std::vector<Profile>& { return read; };
+  Problem problem;
+  problem.width = 40;
+  problem.height = 10;
+  problem.mask = diagonal_mask(5);
+  const Choice choice = choose(problem, 1000, {"auto", "cuda", 0, {}}, one.machine);
+  CHECK(choice.strategy->name == "second");
+  CHECK(choice.why.find(", some 0.01 ms by your profile of invented") != std::string::npos);
+  const auto ms = read[0].ms_of(*choice.strategy, problem, kDevice);
+  REQUIRE(ms);
+  CHECK(*ms == doctest::Approx(1e-6 * 25 * 400));
 }
 
 TEST_CASE("the rates of this CPU are rates") {

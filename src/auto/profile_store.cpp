@@ -1,4 +1,4 @@
-#include "src/auto/profiles.hpp"
+#include "src/auto/profile_store.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "src/auto/shipped_profiles.hpp"
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
@@ -40,7 +41,8 @@ std::vector<Profile> shipped_profiles() {
   for (const fs::path& folder :
        {error ? fs::path() : program.parent_path() / CONVFILT_PROFILES_FROM_PROGRAM,
         fs::path(CONVFILT_SOURCE_PROFILES)})
-    if (!folder.empty() && fs::is_directory(folder, error)) return profiles_in(folder, false);
+    if (!folder.empty() && fs::is_directory(folder, error))
+      return profiles_in(folder, Origin::shipped);
   std::vector<Profile> profiles;
   for (const auto& [name, json] : kShippedProfiles)
     profiles.push_back(parse_profile(json, std::string(name)));
@@ -53,10 +55,11 @@ std::vector<Profile> find_profiles() {
     if (!fs::is_directory(named, error))
       throw UsageError("CONVFILT_PROFILES: '" + printable_name(named) +
                        "' is not a folder; name a folder with profiles, or unset it");
-    return profiles_in(named, false);
+    return profiles_in(named, Origin::named);
   }
   std::vector<Profile> profiles;
-  if (const std::string users = users_folder(); !users.empty()) profiles = profiles_in(users, true);
+  if (const std::string users = users_folder(); !users.empty())
+    profiles = profiles_in(users, Origin::users);
   append(profiles, shipped_profiles());
   return profiles;
 }
@@ -80,23 +83,38 @@ const std::vector<Profile>& known_profiles() {
   return known;
 }
 
-std::vector<Profile> profiles_in(const std::string& folder, bool users) {
-  std::vector<std::string> paths;
+std::vector<Profile> profiles_in(const std::string& folder, Origin origin) {
+  std::vector<std::pair<fs::file_time_type, std::string>> files;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    if (entry->path().extension() == ".json") paths.push_back(entry->path().string());
-  std::sort(paths.begin(), paths.end());
+       entry.increment(error)) {
+    if (entry->path().extension() != ".json") continue;
+    std::error_code gone;
+    const fs::file_time_type time = entry->last_write_time(gone);
+    files.emplace_back(gone ? fs::file_time_type::min() : time, entry->path().string());
+  }
+  std::sort(files.begin(), files.end(), [&](const auto& one, const auto& other) {
+    if (origin == Origin::users && one.first != other.first) return one.first > other.first;
+    return one.second < other.second;
+  });
   std::vector<Profile> profiles;
-  for (const std::string& path : paths) {
+  for (const auto& [time, path] : files) {
     try {
       profiles.push_back(load_profile(path));
-      profiles.back().users = users;
+      profiles.back().origin = origin;
     } catch (const IoError& broken) {
       log_warning(broken.what());
     }
   }
   return profiles;
+}
+
+std::string unread_because(const std::string& path) {
+  const char* named = std::getenv("CONVFILT_PROFILES");
+  std::error_code error;
+  if (!named || !*named || fs::equivalent(named, folder_of(path), error)) return "";
+  return "CONVFILT_PROFILES names " + printable_name(named) + ", so " + printable_name(path) +
+         " is not read; unset it, or add --output " + printable_name(named) + "/FILE.json";
 }
 
 std::string users_profile_path(const std::string& name) {
@@ -150,19 +168,25 @@ CudaDevice device_of(const GpuRates& rates) {
 }
 
 std::string told(const Profile& profile, const CudaDevice& device) {
-  const std::string whose =
-      (profile.users ? "this machine's profile of " : "the shipped profile of ") + profile.name();
-  if (!profile.gpu || profile.gpu->name == device.name) return whose;
-  std::string memory;
-  if (device.memory_rate > 0) {
-    char text[64];
-    std::snprintf(text, sizeof text, ", memory of %.1f for %.1f TB/s",
-                  profile.gpu->copy_rate / 1e12, device.memory_rate / 1e12);
-    memory = text;
+  std::string text = profile.origin == Origin::users ? "your profile of " : "the profile of ";
+  if (profile.origin == Origin::shipped) text = "the shipped profile of ";
+  text += profile.name();
+  if (profile.origin == Origin::named) text += " in CONVFILT_PROFILES";
+  if (profile.gpu && profile.gpu->name != device.name) {
+    text += ", the nearest to this " + device.name + " (compute capability " +
+            capability(profile.gpu->major, profile.gpu->minor) + " for " +
+            capability(device.major, device.minor);
+    if (device.memory_rate > 0) {
+      char memory[64];
+      std::snprintf(memory, sizeof memory, ", memory of %.1f for %.1f TB/s",
+                    profile.gpu->copy_rate / 1e12, device.memory_rate / 1e12);
+      text += memory;
+    }
+    text += ")";
   }
-  return whose + ", the nearest to this " + device.name + " (compute capability " +
-         capability(profile.gpu->major, profile.gpu->minor) + " for " +
-         capability(device.major, device.minor) + memory + ")";
+  if (profile.origin == Origin::shipped || profile.version == CONVFILT_VERSION) return text;
+  return text + (profile.version.empty() ? ", measured by a version that it does not name"
+                                         : ", measured by version " + profile.version);
 }
 
 }  // namespace convfilt
