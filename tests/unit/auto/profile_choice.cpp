@@ -198,7 +198,8 @@ TEST_CASE("an H200: small grey pictures are left to tiles, large ones to tensor 
   };
   CHECK(name_at(64, 1) == "tiled-out");
   CHECK(name_at(640, 1) == "tiled-out");
-  CHECK(name_at(640, 3) == "tensor");
+  // Warps alone, of a build without code for sm_90a, are slower than direct on small pictures.
+  CHECK(name_at(640, 3) == (has_warpgroups(h200.cuda.devices.front()) ? "tensor" : "direct"));
   CHECK(name_at(1024, 1) == "tensor");
   CHECK(name_at(8192, 1) == "tensor");
 }

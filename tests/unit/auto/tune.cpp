@@ -299,7 +299,7 @@ TEST_CASE("the summary tells the rates beside those before, and which choices ch
   CHECK(text.find("new GPU") != std::string::npos);
   CHECK(text.find("(before: 1)") != std::string::npos);
   CHECK(text.find("direct instead of basic (2 ms, not 3)") != std::string::npos);
-  CHECK(text.find("otherwise at 30 of 90 points") != std::string::npos);
+  CHECK(text.find("otherwise at 40 of 120 points") != std::string::npos);
   CHECK(changes(nullptr, now, nullptr, one.machine).find("before") == std::string::npos);
 }
 
