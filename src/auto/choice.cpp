@@ -96,7 +96,7 @@ std::string told(const Gpu& gpu) {
 /// What -v says of the kernels' time.
 std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
   if (!gpu.profile) return ", without a profile";
-  if (!ms) return ", whose time is not in " + told(gpu);
+  if (!ms) return ", no time of its kernels in " + told(gpu);
   char text[64];
   std::snprintf(text, sizeof text, ", some %.2g ms by ", *ms);
   return text + told(gpu);

@@ -5,8 +5,8 @@
 
 #include <string>
 
-#include "kernels/backend/devices.hpp"
 #include "kernels/backend/device_errors.hpp"
+#include "kernels/backend/devices.hpp"
 
 namespace convfilt::cuda {
 
