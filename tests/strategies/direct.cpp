@@ -30,8 +30,7 @@ void check_bytes(const Problem& p, Fill fill, const PlanOptions& options = {}) {
   in.fill(fill, 91);
   const FewBlocks few(4);
   const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
-  for (const Runner& runner : runners()) {
-    if (runner.strategy != direct) continue;
+  for (const Runner& runner : runners_of("direct")) {
     const Picture out = run(runner, p, in, options);
     const Place at = first_difference(out, expected);
     CHECK_MESSAGE(same_samples(out, expected),

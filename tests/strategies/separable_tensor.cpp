@@ -53,8 +53,7 @@ void check_bytes(const Problem& p, const PlanOptions& options = {}) {
   Picture in = Picture::of(p);
   in.fill(Fill::noise, 92);
   const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
-  for (const Runner& runner : runners()) {
-    if (runner.strategy != strategy) continue;
+  for (const Runner& runner : runners_of("separable-tensor")) {
     const auto check = [&](const char* how) {
       const Picture out = run(runner, p, in, options);
       const Place at = first_difference(out, expected);

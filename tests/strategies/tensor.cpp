@@ -155,8 +155,7 @@ void check_bytes(const Problem& p) {
   Picture in = Picture::of(p);
   in.fill(Fill::noise, 84);
   const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
-  for (const Runner& runner : runners()) {
-    if (runner.strategy != tensor) continue;
+  for (const Runner& runner : runners_of("tensor")) {
     // Blocks take one tile or several, and rows of the picture have padding or none.
     for (auto [blocks, padded] : {std::pair{1 << 30, true}, {5, true}, {1 << 30, false}}) {
       emulator::most_blocks = blocks;

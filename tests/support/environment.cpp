@@ -101,6 +101,17 @@ const std::vector<Runner>& runners() {
   return environment().runners;
 }
 
+std::vector<Runner> runners_of(std::string_view strategy) {
+  std::vector<Runner> found;
+  for (const Runner& runner : runners())
+    if (runner.strategy->name == strategy && runner.device != DeviceKind::cpu)
+      found.push_back(runner);
+  if (found.empty())
+    throw std::runtime_error("no device tested runs " + std::string(strategy) +
+                             "; name others in CONVFILT_TEST_DEVICES");
+  return found;
+}
+
 std::string cuda_missing() {
   const CudaDevices& cuda = cuda_devices();
   return cuda.devices.empty() ? cuda.missing : "";

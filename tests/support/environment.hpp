@@ -39,6 +39,10 @@ std::string to_string(const Runner& runner);
 /// device tested; device cpu first.
 const std::vector<Runner>& runners();
 
+/// Those of one strategy, but not on the CPU, whose bytes are the standard. Throws
+/// std::runtime_error where there are none, so that no test passes because it ran nothing.
+std::vector<Runner> runners_of(std::string_view strategy);
+
 /// Why no CUDA device can be used; empty when one can.
 std::string cuda_missing();
 

@@ -13,8 +13,7 @@ void check_bytes(const Problem& p) {
   Picture in = Picture::of(p);
   in.fill(Fill::noise, 94);
   const Picture expected = run({cpu, DeviceKind::cpu}, p, in);
-  for (const Runner& runner : runners()) {
-    if (runner.strategy != tensor) continue;
+  for (const Runner& runner : runners_of("tensor")) {
     for (const bool padded : {true, false}) {
       PlanOptions options;
       options.padded_pitch = padded;
@@ -32,8 +31,7 @@ void check_pieces(const Problem& p, std::size_t limit, bool pieces) {
   Picture in = Picture::of(p);
   in.fill(Fill::noise, 96);
   const Picture expected = run({find_strategy("cpu"), DeviceKind::cpu}, p, in);
-  for (const Runner& runner : runners()) {
-    if (runner.strategy != tensor) continue;
+  for (const Runner& runner : runners_of("tensor")) {
     PlanOptions options;
     options.memory_limit = limit;
     Picture out = Picture::result_of(p);
