@@ -45,5 +45,31 @@ awk '
     if ($0 !~ /^Measured at [0-9a-f]+\.$/) { print FILENAME ": " name " does not say at which commit it was measured"; bad = 1 } }
   END { if (!tables) { print "no measured table"; bad = 1 } exit bad }' kernels/MEASUREMENTS.md README.md || fail "see above"
 
+# README's figures beside NPP are those of the table's first part, which is 8-bit and grey, at the table's commit.
+tr '\n' ' ' <README.md | sed 's/.*8-bit masks of \([^:]*\): `auto` takes \([^c]*\)copies, NPP \([^(]*\)(.*measured at \([0-9a-f]*\)).*/\1\n\2\n\3\n\4/' |
+  tr -d ',' | sed 's/\band\b//' >"$work/said"
+awk '
+  /^<!-- peers-gpu:end/ { exit }
+  /^<!-- peers-gpu:begin/ { inside = 1; getline; gsub(/Measured at |\./, ""); commit = $0; next }
+  !inside { next }
+  /^\| *[^|]*\| *3×3/ && !columns { for (k = 1; k <= NF; ++k) if ($k ~ /×/) { ++columns; side[columns] = $k } ; next }
+  /^\| NPP FilterBorder / && !npp { npp = row() }
+  /^\| convfilt auto / && !own { own = row() }
+  function row(   k, all, cells) {
+    split($0, cells, " *[|] *")
+    for (k = 1; k <= columns; ++k) if (side[k] ~ /^(3×3|9×9|31×31)$/) all = all (all ? " " : "") cells[k + 2]
+    return all
+  }
+  END { print "3×3 9×9 31×31"; print own; print npp; print commit }' kernels/MEASUREMENTS.md >"$work/measured"
+[ "$(xargs <"$work/said")" = "$(xargs <"$work/measured")" ] ||
+  fail "README beside NPP says $(xargs <"$work/said"), kernels/MEASUREMENTS.md $(xargs <"$work/measured")"
+
+# Where the history is there, so are the commits.
+if [ "$(git rev-parse --is-shallow-repository 2>/dev/null)" = false ]; then
+  while read -r commit; do
+    git cat-file -e "$commit^{commit}" 2>/dev/null || fail "something was measured at $commit, which is no commit here"
+  done < <(grep -hoE '[Mm]easured at [0-9a-f]{7,}' README.md kernels/MEASUREMENTS.md | cut -d' ' -f3 | sort -u)
+fi
+
 tests/renew.sh --check
 echo "documents: $ran commands of README"

@@ -146,7 +146,7 @@ Geometry two_pass_geometry() {
 namespace two_pass {
 extern const Implementation implementation{
     .name = "two-pass",
-    .summary = "row job, then column job, for masks of rank 1 to 3",
+    .summary = "row pass, then column pass, for masks of rank 1 to 3",
     .family = Family::separable,
     .refuses = refuses,
     .prepare = prepare,
