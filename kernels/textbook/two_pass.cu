@@ -139,7 +139,7 @@ Geometry two_pass_geometry() {
   Geometry g;
   g.out_columns = kRowTile;
   g.out_rows = kColumnTile;
-  g.note = "Two kernels, one a job, with a plane between them, as two-pass has them.";
+  g.note = "Two kernels, one a pass, with a plane between them, as two-pass has them.";
   return g;
 }
 

@@ -130,8 +130,8 @@ TEST_CASE("every strategy refuses what lies beyond its limits, and nothing else"
     if (runner.strategy->name != "coarse")
       CHECK(tally.either * 20 < tally.takes + tally.refuses + tally.either);
   }
-  // Every limit that support/refusals.cpp writes down is met.
-  CHECK(limits.size() == 19);
+  // Every limit that support/refusals.cpp writes down is met; a new strategy may bring its own.
+  CHECK(limits.size() >= 19);
 }
 
 TEST_CASE("8-bit masks claim no error where results are exact, and elsewhere what is documented") {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "tests/support/contract.hpp"
 #include "tests/support/mask_facts.hpp"
@@ -225,29 +226,62 @@ Expected by_family(const Problem& p, Family family) {
   return by_transform(p);
 }
 
-Expected by_strategy(const Problem& p, const Runner& runner) {
-  const std::string_view name = runner.strategy->name;
-  const Mask& mask = p.mask;
-  const int side = std::max(mask.width, mask.height), tile = runner.tuning[Setting::tile];
-  if (name == "tiled-in" && tile + largest_part_side(mask) - 1 > 32)
+int side_of(const Problem& p) {
+  return std::max(p.mask.width, p.mask.height);
+}
+
+Expected by_threads(const Problem& p, const Runner& runner) {
+  if (runner.tuning[Setting::tile] + largest_part_side(p.mask) - 1 > 32)
     return refuses("a block has 32x32 threads, one for each sample of the input tile");
-  if (name == "winograd" && side > 3) return refuses("Winograd's tiles are made for 3x3");
-  if (name == "winograd" && tile == 4 && p.depth != Depth::f32 &&
-      magnitude_of(mask) * full_range(p.depth) > (1 << 17))
-    return refuses("tiles of 4 lose a third of a step");
-  if (name == "im2col" && mask.width * mask.height > 128 * 128)
-    return refuses("so many single-precision sums lose the bound");
-  if (name == "overlap-save" && runner.tuning[Setting::block] > 0 &&
-      runner.tuning[Setting::block] < side)
-    return refuses("the block does not hold the mask");
-  if (name == "overlap-add") return by_steps(p, runner.tuning);
-  if (name == "coarse") return by_smoothness(p);
-  if (name == "tensor") return by_bytes(p);
-  if (name == "separable-tensor") return both(by_bytes(p), by_registers(p));
   return kTakes;
 }
 
+Expected by_winograd(const Problem& p, const Runner& runner) {
+  if (side_of(p) > 3) return refuses("Winograd's tiles are made for 3x3");
+  if (runner.tuning[Setting::tile] == 4 && p.depth != Depth::f32 &&
+      magnitude_of(p.mask) * full_range(p.depth) > (1 << 17))
+    return refuses("tiles of 4 lose a third of a step");
+  return kTakes;
+}
+
+Expected by_patches(const Problem& p, const Runner&) {
+  if (p.mask.width * p.mask.height > 128 * 128)
+    return refuses("so many single-precision sums lose the bound");
+  return kTakes;
+}
+
+Expected by_block(const Problem& p, const Runner& runner) {
+  const int block = runner.tuning[Setting::block];
+  return block > 0 && block < side_of(p) ? refuses("the block does not hold the mask") : kTakes;
+}
+
+using Limits = std::map<std::string_view, Expected (*)(const Problem&, const Runner&)>;
+
+Limits& own_limits() {
+  static Limits limits = {
+      {"tiled-in", by_threads},
+      {"winograd", by_winograd},
+      {"im2col", by_patches},
+      {"overlap-save", by_block},
+      {"overlap-add",
+       [](const Problem& p, const Runner& runner) { return by_steps(p, runner.tuning); }},
+      {"coarse", [](const Problem& p, const Runner&) { return by_smoothness(p); }},
+      {"tensor", [](const Problem& p, const Runner&) { return by_bytes(p); }},
+      {"separable-tensor",
+       [](const Problem& p, const Runner&) { return both(by_bytes(p), by_registers(p)); }}};
+  return limits;
+}
+
+Expected by_strategy(const Problem& p, const Runner& runner) {
+  const auto own = own_limits().find(runner.strategy->name);
+  return own == own_limits().end() ? kTakes : own->second(p, runner);
+}
+
 }  // namespace
+
+OwnLimit::OwnLimit(std::string_view strategy, Expected (*expected)(const Problem&, const Runner&)) {
+  own_limits().emplace(strategy, expected);
+}
 
 Expected expected_answer(const Problem& problem, const Runner& runner) {
   if (const Expected mode = by_mode(problem); mode.answer == Answer::refuses) return mode;

@@ -25,6 +25,12 @@ struct Expected {
 
 Expected expected_answer(const Problem& problem, const Runner& runner);
 
+/// A limit of one strategy alone, beside those of its family. A strategy's own test file declares
+/// it, as a constant of its namespace.
+struct OwnLimit {
+  OwnLimit(std::string_view strategy, Expected (*expected)(const Problem&, const Runner&));
+};
+
 /// What the runner's answer contradicts; empty when it is as expected. `refusal` is what it said.
 std::string wrong_answer(const Problem& problem, const Runner& runner, const std::string& refusal);
 
