@@ -148,7 +148,12 @@ std::vector<Case> large_mask_cases() {
         make_case(3, 40, 1, depth, cycled(kBorders, k + 3),
                   anchored(integer_rank_one_mask(random, 1, kMaxMaskSide, 4, 5000), 0, 7), k));
   }
-  return selected(std::move(cases), 17);
+  cases = selected(std::move(cases), 17);
+  // racecheck follows every read of shared memory, of which a block has 20 million under 101x97
+  // weights. Smaller masks are cut into parts just so.
+  if (!full_size())
+    std::erase_if(cases, [](const Case& c) { return c.problem.mask.weights.size() > 2500; });
+  return cases;
 }
 
 std::vector<Case> cancelling_cases() {
