@@ -7,8 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <memory>
+#include <string>
 #include <tuple>
+#include <typeinfo>
 #include <vector>
 
 #include "kernels/backend/emulator/edge_copies.hpp"
@@ -16,10 +17,6 @@
 #include "kernels/tensor/warpgroup/colour/shape.hpp"
 #include "tests/support/sample_masks.hpp"
 #include "tests/support/tensor_bytes.hpp"
-
-namespace convfilt::emulator::tensor::warpgroup::colour {
-std::unique_ptr<Plan> make_plan(const Problem&, const PlanOptions&);  // as in colour.hpp
-}
 
 namespace convfilt::test {
 namespace {
@@ -185,7 +182,9 @@ TEST_CASE("three channels are taken apart where a mask with gaps takes more than
     const WithWarpgroups with;
     PlanOptions options;
     options.padded_pitch = padded;
-    CHECK((emulator::tensor::warpgroup::colour::make_plan(p, options) != nullptr) == taken);
+    const auto plan = find_strategy("tensor")->prepare(p, DeviceKind::emulator, options);
+    const std::string type = typeid(*plan).name();
+    CHECK((type.find("ColourPlan") != std::string::npos) == taken);
   }
 }
 
