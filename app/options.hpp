@@ -63,7 +63,7 @@ struct CompareCommand {
   std::string in;    ///< a path; empty = noise
   std::string from;  ///< a report to be read instead of measuring; empty = none
   ReadOptions read;
-  std::vector<Extent> sizes = {{2048, 2048}};  ///< of the noise, as depths and channels are
+  std::vector<Extent> sizes = {{2048, 2048}};  ///< the noise's, as depths and channels are
   std::vector<Depth> depths = {Depth::u8};
   std::vector<int> channels = {1};
   std::vector<std::string> masks;  ///< as mask_named() takes them
@@ -101,7 +101,7 @@ struct ExplainCommand {
   std::optional<std::string> mask;  ///< as mask_named() takes it; else 5x5, or 3x3
   std::string picture;              ///< a path to draw to; empty = none
   std::string architecture{kDefaultArchitecture};
-  int width = 200, height = 120;  ///< of the picture: a few tiles, those at the edges cut
+  int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut
   Depth depth = Depth::u8;
 };
 

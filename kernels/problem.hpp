@@ -93,7 +93,7 @@ double gain(const Mask& mask);
 double absolute_gain(const Mask& mask);
 
 struct Problem {
-  int width = 0, height = 0, channels = 1;  ///< of the picture; in pixels
+  int width = 0, height = 0, channels = 1;  ///< the picture's, in pixels
   Depth depth = Depth::u8;
   Border border = Border::replicate;
   double border_value = 0;  ///< for Border::constant, in sample units, for all channels

@@ -116,7 +116,7 @@ struct PlanOptions {
   int threads = 0;               ///< on the CPU and in the emulator; 0 = all cores
   bool padded_pitch = true;      ///< whether device rows are padded to kPitchBytes
   std::size_t memory_limit = 0;  ///< device bytes the plan may take; 0 = what is free
-  Tuning tuning{};               ///< of settings that the strategy has; others must be 0
+  Tuning tuning{};               ///< settings that the strategy has; others must be 0
 };
 
 /// Milliseconds of one run. Upload and download are 0 where the pixels never leave host memory.

@@ -254,7 +254,7 @@ class RowsPlan final : public Plan {
 
   const Problem problem_;
   const FittedMask mask_;
-  const int channels_, width_, height_;    ///< of the result
+  const int channels_, width_, height_;    ///< the result's
   const int in_x_, in_y_, out_x_, out_y_;  ///< nodes before and after the coarse lines
   const int left_, columns_;               ///< pixels of a row before output 0, and in all
   const cpu::SourceRows<T> source_;

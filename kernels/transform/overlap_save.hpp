@@ -11,7 +11,7 @@ namespace convfilt::transform {
 
 /// Overlapping blocks that keep disjoint rectangles of the outputs.
 struct Tiling {
-  int columns, rows;            ///< of a block, in samples
+  int columns, rows;            ///< a block's, in samples
   int kept_columns, kept_rows;  ///< outputs that a block keeps: its side less the mask's, plus 1
   int across, down;             ///< blocks across, and blocks down
 

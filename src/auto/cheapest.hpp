@@ -9,7 +9,7 @@ namespace convfilt {
 
 struct Cheapest {
   const Strategy* strategy = nullptr;  ///< null where no strategy of the family runs there
-  std::optional<double> ms;            ///< of its kernels, where the profile knows
+  std::optional<double> ms;            ///< its kernels' time, where the profile knows
 };
 
 /// Among direct and separable strategies the one with the least time by the profile: they give the

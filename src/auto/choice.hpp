@@ -16,7 +16,7 @@ namespace convfilt {
 struct Request {
   std::string strategy = "auto";  ///< auto, or a name in the registry
   std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
-  int threads = 0;                ///< of the CPU; 0 = all cores
+  int threads = 0;                ///< CPU threads; 0 = all cores
   Tuning tuning{};                ///< settings of the strategy named
   bool finite = true;             ///< the samples, for family_for
 };

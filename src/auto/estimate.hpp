@@ -17,7 +17,7 @@ struct Work {
   double samples = 0;
   double multiply_adds = 0;  ///< tap by tap
   double transformed = 0;    ///< samples that take a transform's time instead
-  double bytes = 0;          ///< of the pictures going in; as many come out
+  double bytes = 0;          ///< the pictures' going in; as many come out
 };
 
 /// The work of filtering `runs` pictures of this problem's shape. The separable family does a row

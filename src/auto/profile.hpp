@@ -24,7 +24,7 @@ namespace convfilt {
 
 /// What a core of the CPU takes.
 struct CpuRates {
-  std::string name;  ///< of the processor
+  std::string name;  ///< the processor's
   /// Seconds of one core for a sample, whatever the mask: rows prepared, sums ended, memory.
   double sample_u8 = 0, sample_wide = 0;
   /// Seconds of one core for a multiply-add; wide is 16 bits and floats.
@@ -66,9 +66,9 @@ enum class Origin {
 };
 
 struct Profile {
-  std::string path;  ///< of the file
+  std::string path;  ///< the file's
   Origin origin = Origin::shipped;
-  std::string version;  ///< of the program that measured it; empty where the file does not say
+  std::string version;  ///< the program's that measured it; empty where the file does not say
   CpuRates cpu;
   std::optional<GpuRates> gpu;
   std::vector<CostCurve> curves;

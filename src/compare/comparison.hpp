@@ -17,7 +17,7 @@ namespace convfilt {
 struct Times {
   Spread ms;  ///< kernels alone, pixels on the device
   int runs = 0;
-  double pixels_per_second = 0;  ///< of the result
+  double pixels_per_second = 0;  ///< pixels of the result
   double bytes_per_second = 0;   ///< picture read once, result written once
   double copies = 0;             ///< time as a multiple of a copy of the same bytes
   double intensity = 0;          ///< operations of the direct method, two a tap, per byte
@@ -44,7 +44,7 @@ struct Accuracy {
   std::optional<double> bound;      ///< the largest difference that the family allows
   std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
   int rows_compared = 0;            ///< so many of the result with `cpu`; 0 = all
-  std::optional<double> differing_from_family;  ///< of `separable` on the CPU, in that family
+  std::optional<double> differing_from_family;  ///< from `separable` on the CPU, in that family
 };
 
 /// One contender on one device.
@@ -55,7 +55,7 @@ struct Row {
   bool by_auto = false;       ///< what `auto` takes
   bool refused = false;       ///< by the strategy
   std::string refusal;        ///< why there are no figures: why it refuses, or what failed
-  int width = 0, height = 0;  ///< of the picture it ran on: the whole, or a piece from its middle
+  int width = 0, height = 0;  ///< the picture it ran on: the whole, or a piece from its middle
   std::optional<Times> times;
   std::optional<Counted> counted;
   std::optional<Accuracy> accuracy;
@@ -75,7 +75,7 @@ struct DeviceFacts {
 
 struct Comparison {
   Problem problem;
-  double sample_unit = 1;  ///< of Accuracy::largest, in samples
+  double sample_unit = 1;  ///< Accuracy::largest's unit, in samples
   std::vector<DeviceFacts> devices;
   std::string auto_choice;  ///< "separable on cpu (why)", or why there is none
   std::vector<Row> rows;

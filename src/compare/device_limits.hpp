@@ -21,8 +21,8 @@ struct Location {
 std::string name_of(const Location& location);
 
 struct Peak {
-  std::string name;  ///< of the processor or GPU
-  int threads = 0;   ///< of the processor
+  std::string name;  ///< the processor's or GPU's
+  int threads = 0;   ///< the processor's; 0 for a GPU
   double fp32 = 0;   ///< operations a second, a multiply-add being two; 0 = not known
 };
 

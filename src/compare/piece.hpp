@@ -29,8 +29,9 @@ class Piece {
   /// A result, not initialised.
   Image blank_result() const;
 
-  double outputs() const;     ///< samples of the result
-  std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
+  double outputs() const;  ///< samples of the result
+  std::size_t bytes()
+      const;  ///< half of what picture and result take, which is what a copy moves each way
 
   /// How far a result is from the real-valued one, how far its family allows, and how much of it
   /// equals what `cpu` gives; in the separable family, what `separable` gives on the CPU.
@@ -40,7 +41,7 @@ class Piece {
   /// What a strategy gives on the CPU: all of the result, or some rows from its middle.
   struct Reference {
     Image image;              ///< empty where there is none
-    int first = 0, rows = 0;  ///< of the result
+    int first = 0, rows = 0;  ///< the result's rows
     int offset = 0;           ///< where `first` lies in the image
   };
 

@@ -293,7 +293,7 @@ class BriefTable {
 
   const Group& group_;
   const Style& style_;
-  std::size_t mark_width_ = 0;  ///< of text, where columns are aligned
+  std::size_t mark_width_ = 0;  ///< the text's, where columns are aligned
 };
 
 std::string devices_of(const Group& group, const Style& style) {

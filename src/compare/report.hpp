@@ -21,7 +21,7 @@ std::string_view name_of(TableKind kind);
 
 /// What all comparisons of a report share.
 struct ReportHead {
-  std::string version;  ///< of convfilt
+  std::string version;  ///< convfilt's
   std::string input;    ///< what was filtered, e.g. "photo.jpg"
   TableKind table = TableKind::full;
 };

@@ -33,8 +33,8 @@ struct Trial {
   Piece* piece;
   std::unique_ptr<Plan> plan;
   Image result;
-  Timing timing = {};  ///< of the run
-  double ms = 0;       ///< of the run, with all copies
+  Timing timing = {};  ///< what the run says of itself
+  double ms = 0;       ///< the run's time, with all copies
 };
 
 Trial try_on(const Bench& bench, const Contender& contender, const Location& location,

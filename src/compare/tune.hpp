@@ -20,7 +20,7 @@ struct TuneGrid {
   std::vector<int> squares;             ///< sides of masks of full rank, rising
   std::vector<int> lines;               ///< sides of masks of rank 1, rising
   std::vector<int> transforms, smooth;  ///< sides of masks for transforms, and for coarse grids
-  int runs = 21;                        ///< of a kernel, at most
+  int runs = 21;                        ///< that time a kernel, at most
   double budget_ms = 100;               ///< for them; but three
 };
 

@@ -32,7 +32,7 @@ const Architecture& find_architecture(const std::string& name);
 /// knows.
 struct Occupancy {
   int blocks = 0;                            ///< 0: a block alone is too large
-  int threads = 0;                           ///< of those blocks
+  int threads = 0;                           ///< those blocks' threads together
   std::vector<std::string_view> limited_by;  ///< threads, blocks, shared memory: those that bind
 };
 

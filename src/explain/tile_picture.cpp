@@ -20,7 +20,7 @@ struct CellKind {
 };
 inline constexpr CellKind kImageCell{"#e4e4e4"};
 inline constexpr CellKind kOutputCell{"#56b4e9"};
-inline constexpr CellKind kIdleOutputCell{"#cfe6f5"};    ///< of the tile, but not of the result
+inline constexpr CellKind kIdleOutputCell{"#cfe6f5"};    ///< in the tile, but not in the result
 inline constexpr CellKind kSharedOutputCell{"#cc79a7"};  ///< neighbour blocks add to it too
 inline constexpr CellKind kHaloCell{"#e69f00"};
 inline constexpr CellKind kTapCell{"#f7e3b5"};  ///< read from global memory, tap by tap

@@ -23,11 +23,11 @@ struct ConvolverOptions {
 
 /// What was done so far.
 struct Report {
-  Choice choice;    ///< of the latest run
+  Choice choice;    ///< the latest run's
   std::string job;  ///< what the runs are for, where there are several; else empty
-  std::vector<std::string> problems;  ///< of all runs, in one line each, each once
+  std::vector<std::string> problems;  ///< what was filtered, a line each, each once
   Timing timing;                      ///< milliseconds of all runs; bands: the most of any run
-  Counts counts;                      ///< of all runs in the emulator
+  Counts counts;                      ///< what the emulator counted in all runs
   int runs = 0;
 };
 

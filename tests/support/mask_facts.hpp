@@ -17,7 +17,7 @@ bool integer_weights(const Mask& mask);
 /// is left, after `first`. Entry k is what k products leave, a share of the sum of |weights|.
 struct Products {
   std::vector<double> left;
-  std::vector<double> sums;  ///< of the products' |weights|, together, as such shares
+  std::vector<double> sums;  ///< sums of the products' |weights|, together, as such shares
 };
 Products products_through(const Mask& mask, std::size_t first);
 
