@@ -30,8 +30,8 @@ struct Outcome {
   throw IoError("cannot draw: " + why);
 }
 
-/// A file that lives in memory only. So that neither the script nor the messages need a pipe, and
-/// the one pipe that is left can be read to its end.
+/// A file in memory alone. The script and the messages lie in such files, so the one pipe that is
+/// left can be read to its end.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes = {}) : fd_(::memfd_create("convfilt", MFD_CLOEXEC)) {
@@ -139,7 +139,7 @@ PlotFormat plot_format_of(const std::string& path) {
 
 std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat format,
                                        PlotSize size) {
-  // Nobody's ~/.gnuplot shall change the picture.
+  // A user's ~/.gnuplot must not change the picture.
   const Outcome outcome =
       gnuplot({"--default-settings"}, "set encoding utf8\n" + terminal(format, size) + script);
   if (outcome.status != 0 || outcome.out.empty()) {

@@ -130,7 +130,7 @@ std::optional<Number> parse_fraction(bool negative, std::string_view top, std::s
   return with_sign(negative, value, std::nullopt);
 }
 
-// Why a word that has not the form of a number has not.
+// Says why a word does not have the form of a number.
 std::string complaint(std::string_view unsigned_word) {
   std::string lower(unsigned_word);
   for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;

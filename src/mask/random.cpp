@@ -26,7 +26,7 @@ Mask integer_mask(Weights weights, int width, int height, SplitMix& random) {
     sum += values.back();
     magnitudes += std::abs(values.back());
   }
-  // Few weights may happen to cancel.
+  // A few weights may cancel each other.
   for (double& value : values) {
     if (sum > magnitudes / 4) break;
     if (value == 0) {
