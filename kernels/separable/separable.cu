@@ -247,12 +247,12 @@ Geometry geometry(const Problem& p, const Tuning&) {
     using T = typename decltype(depth)::type;
     const auto prepared = prepare_separable<T>(p.mask);
     const SharedLimits shared = most_shared({});
-    if (!one_kernel_takes(prepared)) return two_pass_geometry();
+    if (!one_kernel_takes(prepared)) return two_pass::geometry();
     if constexpr (std::is_same_v<SumOf<T>, float>) {
       if (walk::square_mask(prepared)) return walk::geometry<T>(p);
     }
     const KernelMask<T> mask = kernel_mask(prepared);
-    if (!block_fits(mask, 1, shared)) return two_pass_geometry();
+    if (!block_fits(mask, 1, shared)) return two_pass::geometry();
     const Shape s = shape_for(mask, -p.lead_x(), 1, shared);
     const int above = s.first_steps() * s.step_rows();
     Geometry g;
@@ -291,7 +291,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
       auto plan = std::make_unique<SeparablePlan<T>>(problem, options, mask);
       if (plan->fits()) return plan;
     }
-    return make_separable_plan(problem, options, run_rows, run_columns);
+    return make_separable_plan(problem, options, two_pass::run_rows, two_pass::run_columns);
   });
 }
 

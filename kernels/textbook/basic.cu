@@ -16,7 +16,7 @@
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/textbook/geometry.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::basic {
 namespace {
 
 constexpr int kBlockColumns = 32;  // one warp along a row: its reads fall into the same bursts
@@ -58,7 +58,6 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
 
 }  // namespace
 
-namespace basic {
 extern const Implementation implementation{
     .name = "basic",
     .summary = "one thread per output, all reads from global memory",
@@ -67,6 +66,5 @@ extern const Implementation implementation{
     .prepare = direct_plan<run>,
     .geometry = geometry,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::basic

@@ -19,7 +19,7 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::cached {
 namespace {
 
 constexpr int kTile = 32;  // largest tile and block, and the default: 1,024 threads, CUDA's most
@@ -109,7 +109,6 @@ constexpr Setting kCachedSettings[] = {Setting::tile};
 
 }  // namespace
 
-namespace cached {
 extern const Implementation implementation{
     .name = "cached",
     .summary = "tile without halo, halo cells from the caches",
@@ -119,6 +118,5 @@ extern const Implementation implementation{
     .geometry = geometry,
     .settings = kCachedSettings,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::cached

@@ -16,7 +16,7 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/sums.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::scatter {
 namespace {
 
 constexpr int kBlockColumns = 32;  // one warp along a row: its additions fall into the same bursts
@@ -105,7 +105,6 @@ Geometry geometry(const Problem& p, const Tuning&) {
 
 }  // namespace
 
-namespace scatter {
 extern const Implementation implementation{
     .name = "scatter",
     .summary = "one thread per input sample, atomic additions: why not to",
@@ -114,6 +113,5 @@ extern const Implementation implementation{
     .prepare = prepare,
     .geometry = geometry,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::scatter

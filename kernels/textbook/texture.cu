@@ -16,7 +16,7 @@
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/textbook/geometry.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::texture {
 namespace {
 
 constexpr int kBlockColumns =
@@ -99,7 +99,6 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
 
 }  // namespace
 
-namespace texture {
 extern const Implementation implementation{
     .name = "texture",
     .summary = "as basic, through the texture unit, borders by its address modes",
@@ -108,6 +107,5 @@ extern const Implementation implementation{
     .prepare = direct_plan<run, kLimits>,
     .geometry = geometry,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::texture

@@ -21,7 +21,7 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tiled_in {
 namespace {
 
 constexpr int kBlock =
@@ -108,7 +108,6 @@ constexpr Setting kTiledInSettings[] = {Setting::tile};
 
 }  // namespace
 
-namespace tiled_in {
 extern const Implementation implementation{
     .name = "tiled-in",
     .summary = "one block per input tile, rim threads load but never compute",
@@ -118,6 +117,5 @@ extern const Implementation implementation{
     .geometry = geometry,
     .settings = kTiledInSettings,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tiled_in

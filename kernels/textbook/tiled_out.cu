@@ -17,7 +17,7 @@
 #include "kernels/plan/device_plan.hpp"
 #include "kernels/textbook/halo_loads.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::tiled_out {
 namespace {
 
 constexpr int kTile = 32;  // largest output tile, and the default: one warp per row of outputs
@@ -130,7 +130,6 @@ constexpr Setting kTiledOutSettings[] = {Setting::halo, Setting::tile};
 
 }  // namespace
 
-namespace tiled_out {
 extern const Implementation implementation{
     .name = "tiled-out",
     .summary = "one block per output tile; the halo is loaded in sweeps, regions or two steps",
@@ -140,6 +139,5 @@ extern const Implementation implementation{
     .geometry = geometry,
     .settings = kTiledOutSettings,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::tiled_out

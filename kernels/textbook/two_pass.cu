@@ -19,7 +19,7 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/separable.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::two_pass {
 namespace {
 
 constexpr int kRowTile = 128;  // outputs along x of a block of the row pass: four warps
@@ -134,7 +134,7 @@ void run_columns(const Problem& p, const LaunchJob& job, const Stream& stream) {
   });
 }
 
-Geometry two_pass_geometry() {
+Geometry geometry() {
   static_assert(kRowTile % kColumnWidth == 0 && kColumnTile % kRowBlockRows == 0);
   Geometry g;
   g.out_columns = kRowTile;
@@ -143,7 +143,6 @@ Geometry two_pass_geometry() {
   return g;
 }
 
-namespace two_pass {
 extern const Implementation implementation{
     .name = "two-pass",
     .summary = "row pass, then column pass, for masks of rank 1 to 3",
@@ -151,6 +150,5 @@ extern const Implementation implementation{
     .refuses = refuses,
     .prepare = prepare,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::two_pass

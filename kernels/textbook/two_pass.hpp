@@ -3,12 +3,12 @@
 
 #include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::two_pass {
 
 void run_rows(const Problem&, const LaunchJob&, const Stream&);
 void run_columns(const Problem&, const LaunchJob&, const Stream&);
 
 /// The geometry of the smallest tile that consists of whole blocks of both kernels.
-Geometry two_pass_geometry();
+Geometry geometry();
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::two_pass

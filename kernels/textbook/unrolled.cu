@@ -15,7 +15,7 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
+namespace convfilt::CONVFILT_BACKEND::unrolled {
 namespace {
 
 constexpr int kBlockColumns = 32;  // threads: a warp reads whole bursts along a row
@@ -142,7 +142,6 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
 
 }  // namespace
 
-namespace unrolled {
 extern const Implementation implementation{
     .name = "unrolled",
     .summary = "as basic, four outputs a thread from wide loads; 3x3 to 9x9 without loops",
@@ -151,6 +150,5 @@ extern const Implementation implementation{
     .prepare = direct_plan<run>,
     .geometry = geometry,
 };
-}
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::unrolled

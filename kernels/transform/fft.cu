@@ -23,8 +23,9 @@
 #include "kernels/transform/correlation.hpp"
 #include "kernels/transform/grid.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
-namespace transform {
+namespace convfilt::CONVFILT_BACKEND::fft {
+
+using namespace CONVFILT_BACKEND::transform;
 namespace {
 
 /// The part of a buffer that is loaded, and where its first sample lies in the picture.
@@ -107,17 +108,14 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 }
 
 }  // namespace
-}  // namespace transform
 
-namespace fft {
 extern const Implementation implementation{
     .name = "fft",
     .summary = "the whole picture through one Fourier transform",
     .family = Family::transform,
-    .refuses = transform::refuses,
-    .prepare = transform::prepare,
+    .refuses = refuses,
+    .prepare = prepare,
     .needs = {.fft = true},
 };
-}  // namespace fft
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::fft

@@ -21,8 +21,9 @@
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/transform/im2col.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
-namespace transform {
+namespace convfilt::CONVFILT_BACKEND::im2col {
+
+using namespace CONVFILT_BACKEND::transform;
 namespace {
 
 constexpr int kBlock = 256;  // outputs of a block of threads, mostly neighbours along a row
@@ -140,17 +141,14 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 constexpr Setting kOwnSettings[] = {Setting::gemm};
 
 }  // namespace
-}  // namespace transform
 
-namespace im2col {
 extern const Implementation implementation{
     .name = "im2col",
     .summary = "patches unfolded to a matrix, times the mask as a row",
     .family = Family::transform,
-    .refuses = transform::refuses,
-    .prepare = transform::prepare,
-    .settings = transform::kOwnSettings,
+    .refuses = refuses,
+    .prepare = prepare,
+    .settings = kOwnSettings,
 };
-}  // namespace im2col
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::im2col

@@ -20,10 +20,10 @@
 #include "kernels/transform/block_plans.hpp"
 #include "kernels/transform/grid.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
-namespace transform {
+namespace convfilt::CONVFILT_BACKEND::in_parts {
 
 using namespace convfilt::transform;
+using namespace CONVFILT_BACKEND::transform;
 namespace {
 
 constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block};
@@ -43,20 +43,17 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 }
 
 }  // namespace
-}  // namespace transform
 
-namespace in_parts {
 extern const Implementation implementation{
     .name = "in-parts",
     .summary = "picture and mask both in blocks, for the largest masks",
     .family = Family::transform,
-    .refuses = transform::refuses,
-    .prepare = transform::prepare,
-    .geometry = transform::geometry,
+    .refuses = refuses,
+    .prepare = prepare,
+    .geometry = geometry,
     .needs = {.fft = true},
-    .settings = transform::kTunable,
+    .settings = kTunable,
     .spatial_family = Family::reordered,
 };
-}  // namespace in_parts
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::in_parts

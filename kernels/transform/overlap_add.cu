@@ -20,10 +20,10 @@
 #include "kernels/transform/block_plans.hpp"
 #include "kernels/transform/grid.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
-namespace transform {
+namespace convfilt::CONVFILT_BACKEND::overlap_add {
 
 using namespace convfilt::transform;
+using namespace CONVFILT_BACKEND::transform;
 namespace {
 
 constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block,
@@ -44,20 +44,17 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
 }
 
 }  // namespace
-}  // namespace transform
 
-namespace overlap_add {
 extern const Implementation implementation{
     .name = "overlap-add",
     .summary = "disjoint blocks, overlapping outputs added in steps",
     .family = Family::transform,
-    .refuses = transform::refuses,
-    .prepare = transform::prepare,
-    .geometry = transform::geometry,
+    .refuses = refuses,
+    .prepare = prepare,
+    .geometry = geometry,
     .needs = {.fft = true},
-    .settings = transform::kTunable,
+    .settings = kTunable,
     .spatial_family = Family::reordered,
 };
-}  // namespace overlap_add
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::overlap_add

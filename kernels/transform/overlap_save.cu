@@ -22,10 +22,10 @@
 #include "kernels/transform/correlation.hpp"
 #include "kernels/transform/grid.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
-namespace transform {
+namespace convfilt::CONVFILT_BACKEND::overlap_save {
 
 using namespace convfilt::transform;
+using namespace CONVFILT_BACKEND::transform;
 
 /// The plan for --domain=spatial (overlap_save_spatial.cu).
 std::unique_ptr<Plan> overlap_save_spatially(const Problem&, const PlanOptions&);
@@ -140,20 +140,17 @@ Geometry geometry(const Problem& problem, const Tuning& tuning) {
 constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};
 
 }  // namespace
-}  // namespace transform
 
-namespace overlap_save {
 extern const Implementation implementation{
     .name = "overlap-save",
     .summary = "overlapping blocks through Fourier transforms, wrapped edges dropped",
     .family = Family::transform,
-    .refuses = transform::overlap_save_refuses,
-    .prepare = transform::prepare,
-    .geometry = transform::geometry,
+    .refuses = overlap_save_refuses,
+    .prepare = prepare,
+    .geometry = geometry,
     .needs = {.fft = true},
-    .settings = transform::kOwnSettings,
+    .settings = kOwnSettings,
     .spatial_family = Family::direct,
 };
-}  // namespace overlap_save
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::overlap_save

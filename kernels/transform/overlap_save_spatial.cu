@@ -11,9 +11,10 @@
 #include "kernels/transform/grid.hpp"
 #include "kernels/transform/overlap_save.hpp"
 
-namespace convfilt::CONVFILT_BACKEND::transform {
+namespace convfilt::CONVFILT_BACKEND::overlap_save {
 
 using namespace convfilt::transform;
+using namespace CONVFILT_BACKEND::transform;
 namespace {
 
 template <class T, Border B>
@@ -60,4 +61,4 @@ std::unique_ptr<Plan> overlap_save_spatially(const Problem& problem, const PlanO
   return make_direct_plan(problem, options, run, {});
 }
 
-}  // namespace convfilt::CONVFILT_BACKEND::transform
+}  // namespace convfilt::CONVFILT_BACKEND::overlap_save

@@ -17,10 +17,10 @@
 #include "kernels/transform/grid.hpp"
 #include "kernels/transform/winograd_points.hpp"
 
-namespace convfilt::CONVFILT_BACKEND {
-namespace transform {
+namespace convfilt::CONVFILT_BACKEND::winograd {
 
 using namespace convfilt::transform;
+using namespace CONVFILT_BACKEND::transform;
 namespace {
 
 constexpr InputLimits kLimits{1 << 19, 1 << 19};  // keep a grid's y within 65,535
@@ -141,18 +141,15 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 constexpr Setting kWinogradSettings[] = {Setting::tile};
 
 }  // namespace
-}  // namespace transform
 
-namespace winograd {
 extern const Implementation implementation{
     .name = "winograd",
     .summary = "3x3 masks with 4 or 2.25 multiplications an output, not 9",
     .family = Family::transform,
-    .refuses = transform::refuses,
-    .prepare = transform::prepare,
-    .geometry = transform::geometry,
-    .settings = transform::kWinogradSettings,
+    .refuses = refuses,
+    .prepare = prepare,
+    .geometry = geometry,
+    .settings = kWinogradSettings,
 };
-}  // namespace winograd
 
-}  // namespace convfilt::CONVFILT_BACKEND
+}  // namespace convfilt::CONVFILT_BACKEND::winograd
