@@ -125,10 +125,10 @@ auto named_in(const std::string& kind, const std::string& list, const Things& th
 Extent size_in(const std::string& word, std::int64_t most) {
   const auto sides = parse_sides(word);
   require(sides.has_value(),
-          "--size: " + convfilt::quoted(word) + " is no size; write WxH, e.g. 2048x2048");
-  require(sides->width >= 1 && sides->height >= 1 && sides->width <= most / sides->height,
-          "--size: " + convfilt::quoted(word) + ": a picture has 1 to " + std::to_string(most) +
-              " pixels");
+          "--size: " + in_quotes(word) + " is no size; write WxH, e.g. 2048x2048");
+  require(
+      sides->width >= 1 && sides->height >= 1 && sides->width <= most / sides->height,
+      "--size: " + in_quotes(word) + ": a picture has 1 to " + std::to_string(most) + " pixels");
   return *sides;
 }
 
@@ -158,9 +158,8 @@ Extent mask_sides_in(const std::string& word) {
   const auto sides = parse_sides(word.find_first_of("xX") == word.npos ? word + "x" + word : word);
   require(sides && sides->width >= 1 && sides->height >= 1 && sides->width <= kMaxMaskSide &&
               sides->height <= kMaxMaskSide,
-          "--masks: " + convfilt::quoted(word) +
-              " is no side of a mask; write whole numbers, 1 to " + std::to_string(kMaxMaskSide) +
-              ", e.g. 3,5x7,31" +
+          "--masks: " + in_quotes(word) + " is no side of a mask; write whole numbers, 1 to " +
+              std::to_string(kMaxMaskSide) + ", e.g. 3,5x7,31" +
               (sides || word.find_first_not_of("0123456789") == word.npos
                    ? ""
                    : "; --mask takes files and filters"));
@@ -207,7 +206,7 @@ void check_outputs(const CompareCommand& command) {
           "files, e.g. --json=FILE");
   const std::string end = extension_of(command.in);
   require(end != "json" && end != "csv" && end != "md",
-          "IN is a picture, not " + convfilt::quoted(command.in) +
+          "IN is a picture, not " + in_quotes(command.in) +
               "; a file to be written is joined by '=', e.g. --json=" + command.in);
   require_choice("chart", command.plot_kind, words_of(kPlotKinds));
 }
@@ -222,9 +221,9 @@ Number number_in(const char* option, const std::string& word) {
   const auto [stop, error] = std::from_chars(word.data() + sign, end, number);
   const bool too_large = error == std::errc::result_out_of_range;
   require((error == std::errc() || too_large) && stop == end,
-          std::string(option) + ": " + convfilt::quoted(word) + " is not a " +
+          std::string(option) + ": " + in_quotes(word) + " is not a " +
               (std::is_integral_v<Number> ? "whole number" : "number"));
-  require(!too_large, std::string(option) + ": " + convfilt::quoted(word) + " is out of range");
+  require(!too_large, std::string(option) + ": " + in_quotes(word) + " is out of range");
   return number;
 }
 
@@ -320,6 +319,10 @@ void check(TuneCommand& command, const Raw& raw) {
   require(command.device != name_of(DeviceKind::emulator),
           "--device=emulator: its time says nothing about a GPU; tune measures cpu or cuda");
   check_names({.device = command.device}, this_machine());
+}
+
+void check(GenerateCommand& command, const Raw&) {
+  require_choice("thing to generate", command.what, words_of(kGenerated));
 }
 
 void check(ListCommand& command, const Raw&) {

@@ -62,5 +62,6 @@ void check(CompareCommand& command, const Raw& raw);
 void check(ExplainCommand& command, const Raw& raw);
 void check(TuneCommand& command, const Raw& raw);
 void check(ListCommand& command, const Raw& raw);
+void check(GenerateCommand& command, const Raw& raw);
 
 }  // namespace convfilt

@@ -17,6 +17,7 @@ void run(const CompareCommand& command);
 void run(const ExplainCommand& command);
 void run(const TuneCommand& command);
 void run(const ListCommand& command);
+void run(const GenerateCommand& command);
 
 /// Writes a result to standard output; throws IoError where that fails.
 void print_result(std::string_view text);

@@ -5,6 +5,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -13,6 +14,7 @@
 
 #include "app/checks.hpp"
 #include "app/help.hpp"
+#include "app/manual.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/sides.hpp"
 #include "src/base/source_text.hpp"
@@ -28,9 +30,12 @@ class Grammar {
  public:
   explicit Grammar(const CommandHelp& help);
 
+  /// `choices` are for completion; check() has the last word.
   template <class Value>
-  void positional(const char* name, Value& value, const char* description, bool required = true) {
-    app_.add_option(name, value, description)->required(required)->option_text(" ");
+  void positional(const char* name, Value& value, const char* description, bool required = true,
+                  const Words& choices = {}) {
+    choices_[app_.add_option(name, value, description)->required(required)->option_text(" ")] =
+        choices;
   }
 
   /// `letter` stands for the value in help.
@@ -44,7 +49,8 @@ class Grammar {
   template <class Value>
   void choice(const char* group, const std::string& name, Value& value,
               const std::string& description, const Words& choices, const char* letter = "NAME") {
-    option(group, name, letter, value, description + ":\n" + listed(choices, "or"));
+    choices_[option(group, name, letter, value, description + ":\n" + listed(choices, "or"))] =
+        choices;
   }
 
   CLI::Option* flag(const char* group, const char* name, bool& value, const char* description);
@@ -78,6 +84,9 @@ class Grammar {
   void closing_options();
 
   std::string help() const;
+
+  /// The same for the manual and for completion.
+  CommandFacts facts(const CommandHelp& help) const;
 
   /// Throws UsageError where the words do not fit.
   void parse(const Words& words);
@@ -113,6 +122,7 @@ class Grammar {
 
   CLI::App app_;
   Raw raw_;
+  std::map<const CLI::Option*, Words> choices_;
 };
 
 constexpr const char* kHow = "How to compute";
@@ -262,6 +272,33 @@ std::string Grammar::help() const {
   return text;
 }
 
+CommandFacts Grammar::facts(const CommandHelp& help) const {
+  CommandFacts command{
+      std::string(help.name), std::string(help.summary), std::string(help.examples), {}, {}};
+  for (const CLI::Option* option : app_.get_options()) {
+    ArgumentFacts argument;
+    argument.group = option->get_group();
+    argument.description = option->get_description();
+    std::replace(argument.description.begin(), argument.description.end(), '\n', ' ');
+    if (const auto known = choices_.find(option); known != choices_.end())
+      argument.choices = known->second;
+    if (option->get_positional()) {
+      argument.names = {option->get_name()};
+      argument.value = option->get_name();
+      command.positionals.push_back(std::move(argument));
+      continue;
+    }
+    for (const std::string& name : option->get_snames()) argument.names.push_back("-" + name);
+    for (const std::string& name : option->get_lnames()) argument.names.push_back("--" + name);
+    argument.joined = option->get_option_text() == kFile;
+    argument.value = argument.joined                    ? "FILE"
+                     : option->get_option_text() == " " ? ""
+                                                        : option->get_option_text();
+    command.options.push_back(std::move(argument));
+  }
+  return command;
+}
+
 void Grammar::parse(const Words& words) {
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
   try {
@@ -283,7 +320,7 @@ void Grammar::parse(const Words& words) {
     // All values arrive as words and are checked here, so only a flag's can be wrong.
     for (const std::string& word : words)
       if (const std::size_t end = word.find('='); word.starts_with("-") && end != word.npos)
-        throw UsageError(convfilt::quoted(word) + ": " + word.substr(0, end) +
+        throw UsageError(in_quotes(word) + ": " + word.substr(0, end) +
                          " takes no value; write it alone");
     throw UsageError("the options cannot be understood" + help);
   }
@@ -296,7 +333,7 @@ void Grammar::refuse_extras() const {
   std::erase(left, "--");  // it did its work
   if (left.empty()) return;
   if (!left[0].starts_with("-"))
-    throw UsageError("unexpected argument " + convfilt::quoted(left[0]) + "; " + app_.get_name() +
+    throw UsageError("unexpected argument " + in_quotes(left[0]) + "; " + app_.get_name() +
                      " --help shows what it takes");
   Words known;
   for (const CLI::Option* option : app_.get_options())
@@ -306,7 +343,7 @@ void Grammar::refuse_extras() const {
   // The list of all options is longer than an error may be.
   throw UsageError(text.find("did you mean") != std::string::npos
                        ? text
-                       : "unknown option " + convfilt::quoted(word) + "; " + app_.get_name() +
+                       : "unknown option " + in_quotes(word) + "; " + app_.get_name() +
                              " --help lists them");
 }
 
@@ -392,7 +429,8 @@ void declare(Grammar& grammar, CompareCommand& command) {
 
 void declare(Grammar& grammar, ExplainCommand& command) {
   grammar.positional("STRATEGY", command.convolver.request.strategy,
-                     "Way to convolve (convfilt list strategies)", false);
+                     "Way to convolve (convfilt list strategies)", false,
+                     strategy_names(this_machine()));
   grammar.explain_options(command);
 }
 
@@ -409,8 +447,12 @@ void declare(Grammar& grammar, TuneCommand& command) {
 }
 
 void declare(Grammar& grammar, ListCommand& command) {
-  grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)",
-                     false);
+  grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)", false,
+                     words_of(kListTopics));
+}
+
+void declare(Grammar& grammar, GenerateCommand& command) {
+  grammar.positional("WHAT", command.what, "man, bash, zsh or fish", true, words_of(kGenerated));
 }
 
 /// Throws UsageError where a picture's name looks like an option.
@@ -419,9 +461,9 @@ void refuse_dashed_names(const Words& words) {
     if (word == "--") return;
     const bool has_value = word.find('=') != word.npos;  // --plot=out.png is an option
     if (word.starts_with("-") && !has_value && find_format(extension_of(word)))
-      throw UsageError(convfilt::quoted(word) +
+      throw UsageError(in_quotes(word) +
                        " begins with '-', as options do; if it is a picture, write " +
-                       convfilt::quoted("./" + word));
+                       in_quotes("./" + word));
   }
 }
 
@@ -445,7 +487,25 @@ Command parse_as(const CommandHelp& help, const Words& words) {
   return command;
 }
 
+template <class OneCommand>
+CommandFacts facts_of(std::string_view name) {
+  const CommandHelp& help = *std::ranges::find(command_helps(), name, &CommandHelp::name);
+  OneCommand command;
+  Grammar grammar(help);
+  declare(grammar, command);
+  grammar.closing_options();
+  return grammar.facts(help);
+}
+
 }  // namespace
+
+std::vector<CommandFacts> command_facts() {
+  return {facts_of<BlurCommand>("blur"),        facts_of<SharpenCommand>("sharpen"),
+          facts_of<EdgeCommand>("edge"),        facts_of<ApplyCommand>("apply"),
+          facts_of<CompareCommand>("compare"),  facts_of<ExplainCommand>("explain"),
+          facts_of<TuneCommand>("tune"),        facts_of<ListCommand>("list"),
+          facts_of<GenerateCommand>("generate")};
+}
 
 Command parse(int argc, const char* const* argv) {
   const Words words(argv + std::min(argc, 1), argv + argc);
@@ -461,6 +521,7 @@ Command parse(int argc, const char* const* argv) {
     if (name == "compare") return parse_as<CompareCommand>(help, rest);
     if (name == "explain") return parse_as<ExplainCommand>(help, rest);
     if (name == "tune") return parse_as<TuneCommand>(help, rest);
+    if (name == "generate") return parse_as<GenerateCommand>(help, rest);
     return parse_as<ListCommand>(help, rest);
   }
   if (name == "help" && rest.size() == 1) {

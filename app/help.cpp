@@ -62,6 +62,13 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt list\n"
      "  convfilt list filters\n"
      "  convfilt list devices                            which GPU, or why there is none\n"},
+    {"generate", "The manual page, or completions for a shell",
+     "Print the manual page, or what lets a shell complete options and their values. An installed\n"
+     "convfilt has brought them along.\n\n"
+     "Examples:\n"
+     "  convfilt generate man >convfilt.1\n"
+     "  convfilt generate bash >~/.local/share/bash-completion/completions/convfilt\n"
+     "  convfilt generate fish >~/.config/fish/completions/convfilt.fish\n"},
 };
 
 std::string command_table() {

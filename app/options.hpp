@@ -105,6 +105,11 @@ struct ExplainCommand {
   Depth depth = Depth::u8;
 };
 
+struct GenerateCommand {
+  std::string what;  ///< one of kGenerated
+};
+
+inline constexpr std::string_view kGenerated[] = {"man", "bash", "zsh", "fish"};
 inline constexpr std::string_view kListTopics[] = {"strategies", "filters", "devices"};
 
 /// --help or --version: a text for standard output.
@@ -112,7 +117,8 @@ struct Answer {
   std::string text;
 };
 
-using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
-                             CompareCommand, ExplainCommand, TuneCommand, ListCommand>;
+using Command =
+    std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand, CompareCommand,
+                 ExplainCommand, TuneCommand, ListCommand, GenerateCommand>;
 
 }  // namespace convfilt

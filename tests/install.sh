@@ -14,12 +14,17 @@ unset CONVFILT_FILTERS
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log" >&2; fail "cmake --install failed"; }
 mv "$work/prefix" "$work/moved"
-program=$(find "$work/moved" -name convfilt -type f)
+program=$(find "$work/moved" -path "*/bin/convfilt" -type f)
 filters=$(find "$work/moved" -name filters -type d)
 [ -x "$program" ] || fail "no program was installed"
 [ -d "$filters" ] || fail "no filters were installed"
 [ "$(find "$work/moved" -name profiles -type d -exec ls {} \;)" = "$(ls "$source/src/auto/profiles")" ] ||
   fail "the profiles that were installed are not those of the source tree"
+
+for file in man/man1/convfilt.1.gz bash-completion/completions/convfilt zsh/site-functions/_convfilt fish/vendor_completions.d/convfilt.fish; do
+  [ -s "$work/moved/share/$file" ] || fail "share/$file was not installed"
+done
+gunzip -c "$work/moved/share/man/man1/convfilt.1.gz" | grep -q 'SH SYNOPSIS' || fail "the manual page is none"
 
 cd "$work"
 printf '# only installed\n0 0 2\n' >"$filters/marker.txt"

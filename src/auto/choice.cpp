@@ -39,7 +39,7 @@ Wanted parse_device(std::string_view text) {
   // By its letters alone "gpu" is nearer to "cpu".
   const std::string_view kind = text.substr(0, text.find(':'));
   const bool means_cuda = edit_distance(kind, "gpu") == 0;
-  throw UsageError(means_cuda ? "unknown device " + quoted(text) + "; did you mean 'cuda'?"
+  throw UsageError(means_cuda ? "unknown device " + in_quotes(text) + "; did you mean 'cuda'?"
                               : unknown_name("device", text, device_names()));
 }
 
@@ -57,7 +57,7 @@ void require_setting(const Strategy* strategy, Setting setting) {
     throw UsageError(name + ": a setting belongs to a strategy; name one with --strategy");
   std::vector<std::string> own;
   for (Setting s : strategy->settings) own.push_back("--" + std::string(info_of(s).name));
-  throw UsageError(name + ": strategy " + quoted(strategy->name) + " has no such setting" +
+  throw UsageError(name + ": strategy " + in_quotes(strategy->name) + " has no such setting" +
                    (own.empty() ? "; leave it out" : ", only " + listed(own)));
 }
 
@@ -174,7 +174,7 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
                      const Machine& machine) {
   // Else every strategy refuses, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
-    if (!refusal.empty()) throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
+    if (!refusal.empty()) throw UsageError("mask " + in_quotes(problem.mask.name) + ": " + refusal);
   const Family family = family_for(problem, request.finite);
   const std::string by_mask =
       "family " + std::string(name_of(family)) + reason_of(problem, family, request.finite);

@@ -20,7 +20,7 @@ bool whole_pays(const Problem& problem) {
 }
 
 /// Whether a GPU takes less time by coarse grids than by a transform.
-bool coarse_pays(const Problem& problem) {
+bool coarse_pays_on_gpu(const Problem& problem) {
   const double samples = outputs_of(problem) * problem.channels;
   const double weights = double(problem.mask.width) * problem.mask.height;
   // Fewer samples do not fill a GPU.
@@ -35,7 +35,7 @@ std::vector<std::string_view> order_of_transforms(DeviceKind kind, const Problem
   bool whole = false, coarse = true;
   if (kind == DeviceKind::cuda) {
     whole = whole_pays(problem);
-    coarse = coarse_pays(problem);
+    coarse = coarse_pays_on_gpu(problem);
   }
   // At 50 million outputs one transform of all takes a CPU up to 1.4 times as long as blocks; at 77
   // thousand to 12.6 million as little as half.

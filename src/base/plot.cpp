@@ -134,7 +134,8 @@ PlotFormat plot_format_of(const std::string& path) {
   const auto ends = [&](std::string_view end) { return path.size() > 4 && path.ends_with(end); };
   if (ends(".svg") || ends(".SVG")) return PlotFormat::svg;
   if (ends(".png") || ends(".PNG")) return PlotFormat::png;
-  throw UsageError("a drawing is an .svg or a .png, by the end of its name, not " + quoted(path));
+  throw UsageError("a drawing is an .svg or a .png, by the end of its name, not " +
+                   in_quotes(path));
 }
 
 std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat format,

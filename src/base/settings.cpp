@@ -16,7 +16,7 @@ int number_of(const SettingInfo& info, const std::string& word) {
   int number = 0;
   const auto [stop, error] = std::from_chars(word.data(), end, number);
   if (error != std::errc() || stop != end || number < info.lowest || number > info.highest)
-    throw UsageError("--" + std::string(info.name) + ": " + quoted(word) +
+    throw UsageError("--" + std::string(info.name) + ": " + in_quotes(word) +
                      " is not a whole number, " + std::to_string(info.lowest) + " to " +
                      std::to_string(info.highest));
   return number;

@@ -92,7 +92,7 @@ void SourceText::fail(std::string_view place, const std::string& message) const 
                 std::to_string(column) + ": " + message + "\n  " + shown + "\n  " + caret);
 }
 
-std::string quoted(std::string_view word) {
+std::string in_quotes(std::string_view word) {
   std::string shown = escaped(word.substr(0, kQuoted));
   if (shown.size() > kQuoted || word.size() > kQuoted) {
     shown = shown.substr(0, kQuoted) + std::string(kDots);

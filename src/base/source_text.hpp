@@ -34,7 +34,7 @@ class SourceText {
 };
 
 /// `word` in single quotes, escaped as in SourceText::fail, and clipped after some 40 characters.
-std::string quoted(std::string_view word);
+std::string in_quotes(std::string_view word);
 
 /// A file name as messages show it: control characters escaped, so that a message stays one line.
 std::string printable_name(std::string_view name);

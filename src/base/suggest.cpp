@@ -113,7 +113,7 @@ std::string did_you_mean(std::string_view word, std::span<const std::string_view
 
 std::string unknown_name(std::string_view kind, std::string_view word,
                          const std::vector<std::string>& candidates) {
-  std::string text = "unknown " + std::string(kind) + " " + quoted(word) + "; ";
+  std::string text = "unknown " + std::string(kind) + " " + in_quotes(word) + "; ";
   const std::string near = nearest(word, candidates);
   return near.empty() ? text + "there are " + listed(candidates)
                       : text + "did you mean '" + near + "'?";

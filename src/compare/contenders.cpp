@@ -40,13 +40,13 @@ void apply_setting(Contender& contender, std::string_view text) {
     own.emplace_back(info.name);
     if (info.name != name) continue;
     if (equals == text.npos)
-      throw UsageError("--strategies: the setting " + convfilt::quoted(name) + of +
+      throw UsageError("--strategies: the setting " + in_quotes(name) + of +
                        " needs a value: " + own.back() + "=VALUE");
     return set_from_word(contender.tuning, setting, std::string(text.substr(equals + 1)));
   }
   if (own.empty())
-    throw UsageError("--strategies: strategy " + convfilt::quoted(contender.strategy->name) +
-                     " has no settings; leave out " + convfilt::quoted(":" + std::string(text)));
+    throw UsageError("--strategies: strategy " + in_quotes(contender.strategy->name) +
+                     " has no settings; leave out " + in_quotes(":" + std::string(text)));
   throw UsageError("--strategies: " + unknown_name("setting" + of, name, own));
 }
 
@@ -72,13 +72,13 @@ Contender parse_contender(std::string_view text, const Machine& machine) {
   if (name == "auto") {
     if (!rest.empty())
       throw UsageError("--strategies: 'auto' has no settings; leave out " +
-                       convfilt::quoted(":" + std::string(rest)));
+                       in_quotes(":" + std::string(rest)));
     return contender;
   }
   for (const Strategy* strategy : machine.strategies)
     if (strategy->name == name) contender.strategy = strategy;
   if (!contender.strategy && name.find('=') != name.npos)
-    throw UsageError("--strategies: " + convfilt::quoted(name) +
+    throw UsageError("--strategies: " + in_quotes(name) +
                      " stands where a strategy should; join a strategy's settings with ':', as in "
                      "tiled-out:tile=16:halo=two-step");
   if (!contender.strategy)
@@ -86,7 +86,7 @@ Contender parse_contender(std::string_view text, const Machine& machine) {
   if (rest.empty()) return contender;
   while (!rest.empty()) apply_setting(contender, take_word(rest, ':'));
   if (const std::string reason = never_takes(contender); !reason.empty())
-    throw UsageError("--strategies: " + convfilt::quoted(text) + ": " + reason);
+    throw UsageError("--strategies: " + in_quotes(text) + ": " + reason);
   return contender;
 }
 

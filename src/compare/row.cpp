@@ -15,8 +15,6 @@
 namespace convfilt {
 namespace {
 
-constexpr int kLeastRuns = 3;
-
 /// Milliseconds of the first, small run, from which the others are foretold.
 constexpr double kProbeMs = 20;
 

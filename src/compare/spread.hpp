@@ -13,6 +13,9 @@ struct Spread {
 /// The quantiles interpolate linearly between the ordered values; no values give zeros.
 Spread spread_of(std::vector<double> values);
 
+/// Runs of one thing, at the least: fewer show nothing of the spread.
+inline constexpr int kLeastRuns = 3;
+
 /// How many runs of that many milliseconds fit the budget: least..most.
 int runs_within(double budget_ms, double ms, int least, int most);
 

@@ -19,7 +19,6 @@
 namespace convfilt {
 namespace {
 
-constexpr int kLeastRuns = 3;
 constexpr int kChannels[] = {1, 3};
 
 /// A strategy that takes so many times as long as the best is not taken with a larger mask either.

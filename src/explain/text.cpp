@@ -21,7 +21,7 @@ std::string quotient(std::int64_t a, std::int64_t b) {
   return std::to_string(a) + " / " + std::to_string(b) + " = " + short_number(double(a) / b);
 }
 
-std::string percent(double share) {
+std::string share_text(double share) {
   return short_number(double(std::int64_t(share * 1000 + 0.5)) / 10) + " %";
 }
 
@@ -86,7 +86,7 @@ void tell_threads(const Explanation& e, Lines& lines) {
   lines.line("on " + std::string(e.architecture->name),
              plural(o.blocks, "block") + " per SM at most, limited by " + listed(limits) + ": " +
                  std::to_string(o.threads) + " of " + std::to_string(e.architecture->threads) +
-                 " threads (" + percent(double(o.threads) / e.architecture->threads) +
+                 " threads (" + share_text(double(o.threads) / e.architecture->threads) +
                  "); what registers allow, only a device tells");
 }
 
@@ -173,7 +173,7 @@ void tell_rows(const Rows& r, Lines& lines) {
                                                    ": each starts at a line of " +
                                                    std::to_string(kPitchBytes) + " bytes"));
   if (r.pitch != r.bytes)
-    lines.line("if packed", percent(r.lost_if_packed) +
+    lines.line("if packed", share_text(r.lost_if_packed) +
                                 " of a row's first line would be the row before, on average");
 }
 

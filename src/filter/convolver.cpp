@@ -93,7 +93,7 @@ Problem Convolver::problem_of(const Image& in, const Mask& mask, double border_v
 Image Convolver::result_like(const Image& in, const Mask& mask) const {
   const Problem problem = problem_of(in, mask, 0);
   if (const std::string refusal = mode_refuses(problem); !refusal.empty())
-    throw UsageError("mask " + quoted(mask.name) + ": " + refusal);
+    throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
   return Image(problem.out_width(), problem.out_height(), in.channels(), in.depth());
 }
 

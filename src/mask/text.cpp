@@ -152,7 +152,7 @@ void LineReader::read_row(std::string_view content) {
 
 void LineReader::read_key(std::string_view key, std::string_view value) {
   const auto once = [&](bool given) {
-    if (given) fail(key, quoted(key) + " is given twice; keep one of them");
+    if (given) fail(key, in_quotes(key) + " is given twice; keep one of them");
   };
   if (key == "scale") {
     once(lines_.scale.has_value());
@@ -166,7 +166,7 @@ void LineReader::read_key(std::string_view key, std::string_view value) {
     const auto words = values(value, 2, "anchor: 1 1");
     for (std::string_view word : words) {
       if (whole_number(word)) continue;
-      fail(word, quoted(word) + " is no column or row of a mask; they count from 0");
+      fail(word, in_quotes(word) + " is no column or row of a mask; they count from 0");
     }
     lines_.anchor = {*whole_number(words[0]), *whole_number(words[1]), words[0], words[1]};
   } else if (key == "name") {
@@ -176,7 +176,7 @@ void LineReader::read_key(std::string_view key, std::string_view value) {
   } else {
     std::string near = did_you_mean(key, kKeys);
     if (near.empty()) near = "; the keys are scale, offset, anchor and name";
-    fail(key, "unknown key " + quoted(key) + near);
+    fail(key, "unknown key " + in_quotes(key) + near);
   }
 }
 
@@ -203,11 +203,12 @@ void LineReader::read_magick_header(std::string_view header) {
   const auto x = whole_number(parts[2]), y = whole_number(parts[3]);
   const bool has_origin = last == 3 && x && y;
   if (!width || !height || (last != 1 && !has_origin)) {
-    fail(header, quoted(header) + " is not WxH or WxH+X+Y, the size and origin of an ImageMagick " +
+    fail(header, in_quotes(header) +
+                     " is not WxH or WxH+X+Y, the size and origin of an ImageMagick " +
                      "kernel; write for example '3x3: 1,2,1, ...'");
   }
   if (!is_side(width) || !is_side(height)) {
-    fail(header, quoted(header) + " is no size of a mask; each side is 1 to " +
+    fail(header, in_quotes(header) + " is no size of a mask; each side is 1 to " +
                      std::to_string(kMaxMaskSide));
   }
   if (has_origin && lines_.anchor) {
@@ -229,7 +230,7 @@ void LineReader::read_magick_weights(std::string_view content) {
   const std::size_t needed = std::size_t(lines_.magick_width) * lines_.magick_height;
   for_each_word(content, [&](std::string_view word) {
     if (word == "-" || word == "nan" || word == "NaN") {
-      fail(word, quoted(word) + " leaves a place out of the neighbourhood; write 0");
+      fail(word, in_quotes(word) + " leaves a place out of the neighbourhood; write 0");
     }
     if (weights.size() == needed) {
       fail(word, "one number too many; " + std::string(lines_.magick_header) + " needs " +
@@ -285,9 +286,9 @@ Entry LineReader::number(std::string_view word) const {
   if (const auto parsed = parse_number(word, why)) return {*parsed, word};
   if (std::find(kKeys.begin(), kKeys.end(), word) != kKeys.end()) {
     fail(word,
-         quoted(word) + " is a key and needs a colon; write '" + std::string(word) + ": ...'");
+         in_quotes(word) + " is a key and needs a colon; write '" + std::string(word) + ": ...'");
   }
-  fail(word, quoted(word) + ' ' + why);
+  fail(word, in_quotes(word) + ' ' + why);
 }
 
 /// Reads all lines. Throws IoError at the first that is not in the grammar of filters/README.md,
@@ -351,9 +352,9 @@ std::pair<int, int> take_vips_header(const SourceText& source, MaskLines& lines)
   }
   for (std::size_t i = 0; i < 2; ++i) {
     if (is_side(whole_number(header[i].word))) continue;
-    source.fail(header[i].word, quoted(header[i].word) + " is no side of a mask, which is 1 to " +
-                                    std::to_string(kMaxMaskSide) + "; a vips matrix starts with " +
-                                    kVipsForm);
+    source.fail(header[i].word,
+                in_quotes(header[i].word) + " is no side of a mask, which is 1 to " +
+                    std::to_string(kMaxMaskSide) + "; a vips matrix starts with " + kVipsForm);
   }
   const auto take = [&](std::size_t i, std::optional<Entry>& into, const std::string& key) {
     if (header.size() <= i) return;

@@ -23,13 +23,13 @@
 namespace convfilt {
 namespace {
 
-std::string shown(const std::string& path) {
+std::string shown_in(const std::string& path) {
   const std::string name = printable_name(path);
   return path == "-" ? "standard input" : "'" + name + "'";
 }
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) {
-  throw IoError("cannot read " + shown(path) + ": " + why);
+  throw IoError("cannot read " + shown_in(path) + ": " + why);
 }
 
 [[noreturn]] void fail_system(const std::string& path, int error) {
@@ -240,7 +240,7 @@ Image read_image(const std::string& path, const ReadOptions& options,
     Image image(corrected(as_ours(decoded.pixels, &facts.warnings), facts));
     if (warnings) {
       for (const std::string& warning : facts.warnings) {
-        warnings->push_back(shown(path) + ": " + warning);
+        warnings->push_back(shown_in(path) + ": " + warning);
       }
     }
     return image;

@@ -14,7 +14,7 @@
 namespace convfilt {
 namespace {
 
-std::string shown(const std::string& path) {
+std::string shown_out(const std::string& path) {
   const std::string name = printable_name(path);
   return path == "-" ? "standard output" : "'" + name + "'";
 }
@@ -23,14 +23,14 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
   const bool said = !options.format.empty();
   const std::string extension = said ? options.format : path == "-" ? "" : extension_of(path);
   if (extension.empty()) {
-    throw UsageError("cannot tell the format of " + shown(path) +
+    throw UsageError("cannot tell the format of " + shown_out(path) +
                      ": name it with --format, one of: " + known_extensions());
   }
   if (const Format* format = find_format(extension)) return *format;
   const std::string nearest = nearest_extension(extension);
   throw UsageError(
-      (said ? "unknown format " + convfilt::quoted(extension)
-            : "unknown extension " + convfilt::quoted("." + extension) + " of " + shown(path)) +
+      (said ? "unknown format " + in_quotes(extension)
+            : "unknown extension " + in_quotes("." + extension) + " of " + shown_out(path)) +
       (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
       " known: " + known_extensions());
 }
@@ -49,17 +49,18 @@ cv::Mat fitted(const std::string& path, const Image& image, const Format& format
   const std::string name(format.name);
   cv::Mat pixels = image.mat();
   if (image.channels() > 1 && !format.colour) {
-    throw UsageError("cannot write " + shown(path) + ": " + name +
+    throw UsageError("cannot write " + shown_out(path) + ": " + name +
                      " holds grey pictures only; name it .ppm or .png to keep the colours");
   }
   if (image.has_alpha() && !format.alpha) {
     pixels = flattened_onto_white(pixels);
-    warnings->push_back(shown(path) + ": " + name + " has no alpha; the picture is laid on white");
+    warnings->push_back(shown_out(path) + ": " + name +
+                        " has no alpha; the picture is laid on white");
   }
   if (const Depth depth = nearest_depth(format, image.depth()); depth != image.depth()) {
     pixels = to_depth(pixels, depth);
     if (size_of(depth) < size_of(image.depth())) {
-      warnings->push_back(shown(path) + ": " + name + " has no " +
+      warnings->push_back(shown_out(path) + ": " + name + " has no " +
                           std::string(name_of(image.depth())) + " samples; they become " +
                           std::string(name_of(depth)));
     }
@@ -124,7 +125,7 @@ std::vector<unsigned char> encode(const std::string& path, const Format& format,
   if (!bytes.empty()) return bytes;
   if (const std::string cause = cause_in(guard.printed()); !cause.empty()) why = cause;
   throw IoError("cannot encode " + std::to_string(pixels.cols) + "x" + std::to_string(pixels.rows) +
-                " pixels as " + std::string(format.name) + " for " + shown(path) +
+                " pixels as " + std::string(format.name) + " for " + shown_out(path) +
                 (why.empty() ? "" : ": " + why) + "; choose another format, such as png");
 }
 
@@ -137,7 +138,7 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
     throw UsageError("--quality is 0 to 100, not " + std::to_string(*options.quality));
   }
   if (!in_place && same_file(in, out)) {
-    throw UsageError("input and output are the same file, " + shown(out) +
+    throw UsageError("input and output are the same file, " + shown_out(out) +
                      "; --in-place replaces it");
   }
   if (out != "-") check_writable(out);
@@ -148,11 +149,11 @@ void write_image(const std::string& path, const Image& image, const WriteOptions
   const Format& format = format_for(path, options);
   std::vector<std::string> notes;
   if (options.quality && !format.quality) {
-    notes.push_back(shown(path) + ": " + std::string(format.name) + " has no quality to set");
+    notes.push_back(shown_out(path) + ": " + std::string(format.name) + " has no quality to set");
   }
   const Format* named = path == "-" ? nullptr : find_format(extension_of(path));
   if (named && named->id != format.id) {
-    notes.push_back(shown(path) + ": written as " + std::string(format.name) +
+    notes.push_back(shown_out(path) + ": written as " + std::string(format.name) +
                     ", as --format says, though its name ends in ." + extension_of(path));
   }
   std::vector<unsigned char> bytes;

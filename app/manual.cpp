@@ -1,0 +1,275 @@
+#include "app/manual.hpp"
+
+#include <algorithm>
+
+namespace convfilt {
+namespace {
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+std::string joined(const Words& words, const char* between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
+bool takes_file(const ArgumentFacts& argument) {
+  return argument.value == "FILE" || argument.value == "IN" || argument.value == "OUT" ||
+         argument.value == "MASK" || argument.value == "M";
+}
+
+bool takes_mask(const ArgumentFacts& argument) {
+  return argument.value == "MASK" || argument.value == "M";
+}
+
+// ---- troff
+
+/// Text for troff: a backslash, a hyphen that is one, and lines that would be requests.
+std::string troff(const std::string& text) {
+  std::string out = replaced(replaced(text, "\\", "\\e"), "-", "\\-");
+  if (out.starts_with('.') || out.starts_with('\'')) out.insert(0, "\\&");
+  return replaced(replaced(out, "\n.", "\n\\&."), "\n'", "\n\\&'");
+}
+
+std::string troff_of(const ArgumentFacts& argument) {
+  std::string text;
+  for (const std::string& name : argument.names)
+    text += (text.empty() ? "\\fB" : ", \\fB") + troff(name) + "\\fR";
+  if (argument.joined) return text + "[=\\fI" + troff(argument.value) + "\\fR]";
+  return argument.value.empty() ? text : text + " \\fI" + troff(argument.value) + "\\fR";
+}
+
+std::string troff_of(const CommandFacts& command) {
+  std::string text =
+      ".SS \"convfilt " + troff(command.name) + "\"\n.B convfilt " + troff(command.name) + "\n";
+  text += "[\\fIOPTIONS\\fR]";
+  for (const ArgumentFacts& positional : command.positionals)
+    text += " \\fI" + troff(positional.names.front()) + "\\fR";
+  // The lead is a sentence or two; examples keep their lines.
+  const std::size_t examples = command.examples.find("Examples:\n");
+  text += "\n.PP\n" + troff(command.examples.substr(0, examples));
+  if (examples != std::string::npos)
+    text += ".PP\n.nf\n" + troff(command.examples.substr(examples + 10)) + ".fi\n";
+  for (const ArgumentFacts& positional : command.positionals)
+    text += ".TP\n\\fI" + troff(positional.names.front()) + "\\fR\n" +
+            troff(positional.description) + "\n";
+  std::string group;
+  for (const ArgumentFacts& option : command.options) {
+    if (option.group != group) text += ".PP\n" + troff(option.group) + ":\n";
+    group = option.group;
+    text += ".TP\n" + troff_of(option) + "\n" + troff(option.description) + "\n";
+  }
+  return text;
+}
+
+// ---- shells
+
+/// In single quotes for a shell. fish takes \' inside them, the others do not.
+std::string shell_quoted(const std::string& text, bool fish = false) {
+  if (fish) return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
+  return "'" + replaced(text, "'", "'\\''") + "'";
+}
+
+/// The first clause of a description: what fits beside a name.
+std::string brief(const ArgumentFacts& argument) {
+  const std::string& text = argument.description;
+  return text.substr(0, text.find_first_of(":(;"));
+}
+
+std::string bash(const std::vector<CommandFacts>& commands) {
+  Words names;
+  std::string cases;
+  for (const CommandFacts& command : commands) {
+    names.push_back(command.name);
+    Words options;
+    std::string values;
+    for (const ArgumentFacts& option : command.options) {
+      options.insert(options.end(), option.names.begin(), option.names.end());
+      if (option.value.empty()) continue;
+      const std::string pattern = joined(option.names, "|");
+      if (!option.choices.empty()) {
+        values += "        " + pattern + ") choices=" + shell_quoted(joined(option.choices, " ")) +
+                  " ;;\n";
+      } else if (takes_mask(option)) {
+        values += "        " + pattern + ") choices=$(_convfilt_filters) files=yes ;;\n";
+      } else {
+        values += "        " + pattern + ") " + (takes_file(option) ? "files=yes" : "choices=''") +
+                  " ;;\n";
+      }
+    }
+    // A positional with names to choose from offers these beside files.
+    std::string positional = "files=yes";
+    if (!command.positionals.empty() && !command.positionals.front().choices.empty())
+      positional = "choices=" + shell_quoted(joined(command.positionals.front().choices, " "));
+    else if (!command.positionals.empty() && takes_mask(command.positionals.front()))
+      positional = "files=yes; [ $position -gt 1 ] || choices=$(_convfilt_filters)";
+    cases += "    " + command.name + ")\n      options=" + shell_quoted(joined(options, " ")) +
+             "\n      case $option in\n" + values + "        '') " + positional +
+             " ;;\n        *) files=yes ;;\n      esac ;;\n";
+  }
+  return "# bash completion for convfilt; made by: convfilt generate bash\n"
+         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '{ print $1 }'; }\n"
+         "_convfilt() {\n"
+         "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
+         "  local command=${COMP_WORDS[1]} option='' options='' choices='' files='' position\n"
+         "  COMPREPLY=()\n"
+         "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
+         "    mapfile -t COMPREPLY < <(compgen -W " +
+         shell_quoted(joined(names, " ") + " help --help --version") +
+         " -- \"$word\")\n"
+         "    return\n"
+         "  fi\n"
+         "  # Readline makes a word of each =.\n"
+         "  if [ \"$word\" = = ]; then word='' option=$before\n"
+         "  elif [ \"$before\" = = ]; then option=${COMP_WORDS[COMP_CWORD-2]}\n"
+         "  elif [[ $before == -* ]]; then option=$before\n"
+         "  fi\n"
+         "  position=$((COMP_CWORD - 1))\n"
+         "  case $command in\n" +
+         cases +
+         "  esac\n"
+         "  # A flag takes no value, so what follows it is a word of its own.\n"
+         "  if [[ $word == -* && $before != = ]]; then\n"
+         "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
+         "    return\n"
+         "  fi\n"
+         "  [ -z \"$choices\" ] || mapfile -t COMPREPLY < <(compgen -W \"$choices\" -- \"$word\")\n"
+         "  [ -z \"$files\" ] || { compopt -o filenames; local found\n"
+         "    mapfile -t found < <(compgen -f -- \"$word\"); COMPREPLY+=(\"${found[@]}\"); }\n"
+         "}\n"
+         "complete -F _convfilt convfilt\n";
+}
+
+/// What _arguments completes a value with.
+std::string zsh_value(const ArgumentFacts& argument) {
+  std::string text = ":" + replaced(argument.value, ":", "\\:") + ":";
+  if (!argument.choices.empty()) return text + "(" + joined(argument.choices, " ") + ")";
+  if (takes_mask(argument)) return text + "_convfilt_masks";
+  return text + (takes_file(argument) ? "_files" : " ");
+}
+
+std::string zsh(const std::vector<CommandFacts>& commands) {
+  const auto escaped = [](const std::string& text) {
+    return replaced(replaced(replaced(text, "[", "\\["), "]", "\\]"), ":", "\\:");
+  };
+  std::string names, cases;
+  for (const CommandFacts& command : commands) {
+    names += "    " + shell_quoted(command.name + ":" + escaped(command.summary)) + "\n";
+    cases += "    " + command.name + ") _arguments -s \\\n";
+    for (const ArgumentFacts& option : command.options) {
+      // --mask may be given several times.
+      const std::string about = "[" + escaped(brief(option)) + "]";
+      for (const std::string& name : option.names) {
+        const bool is_long = name.starts_with("--");
+        std::string spec = (name == "--mask" ? "*" : "") + name;
+        if (option.joined)
+          spec += "=-" + about + ":" + zsh_value(option);
+        else if (option.value.empty())
+          spec += about;
+        else
+          spec += std::string(is_long ? "=" : "+") + about + zsh_value(option);
+        cases += "      " + shell_quoted(spec) + " \\\n";
+      }
+    }
+    for (std::size_t k = 0; k < command.positionals.size(); ++k)
+      cases += "      " + shell_quoted(std::to_string(k + 1) + zsh_value(command.positionals[k])) +
+               " \\\n";
+    cases += "      && return ;;\n";
+  }
+  return "#compdef convfilt\n"
+         "# zsh completion for convfilt; made by: convfilt generate zsh\n"
+         "_convfilt_masks() {\n"
+         "  local -a filters\n"
+         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '{ print $1 }')\"})\n"
+         "  compadd -a filters\n"
+         "  _files\n"
+         "}\n"
+         "_convfilt() {\n"
+         "  local -a commands\n"
+         "  commands=(\n" +
+         names +
+         "  )\n"
+         "  if (( CURRENT == 2 )); then\n"
+         "    _describe command commands\n"
+         "    compadd -- --help --version\n"
+         "    return\n"
+         "  fi\n"
+         "  local command=$words[2]\n"
+         "  shift words\n"
+         "  (( CURRENT-- ))\n"
+         "  case $command in\n" +
+         cases +
+         "  esac\n"
+         "}\n"
+         "if [ \"$funcstack[1]\" = _convfilt ]; then _convfilt \"$@\"; else compdef _convfilt "
+         "convfilt; fi\n";
+}
+
+std::string fish(const std::vector<CommandFacts>& commands) {
+  const auto about = [](const std::string& text) { return " -d " + shell_quoted(text, true); };
+  std::string text =
+      "# fish completion for convfilt; made by: convfilt generate fish\n"
+      "complete -c convfilt -n __fish_use_subcommand -f\n"
+      "complete -c convfilt -n __fish_use_subcommand -l help -d 'Print what it does'\n"
+      "complete -c convfilt -n __fish_use_subcommand -l version -d 'Print the version'\n";
+  for (const CommandFacts& command : commands) {
+    text += "complete -c convfilt -n __fish_use_subcommand -a " + command.name +
+            about(command.summary) + "\n";
+    const std::string line =
+        "complete -c convfilt -n '__fish_seen_subcommand_from " + command.name + "'";
+    for (const ArgumentFacts& option : command.options) {
+      text += line;
+      for (const std::string& name : option.names)
+        text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      if (!option.value.empty() && !option.joined) text += takes_file(option) ? " -r -F" : " -x";
+      if (!option.choices.empty()) text += " -a " + shell_quoted(joined(option.choices, " "), true);
+      if (takes_mask(option))
+        text += " -a '(convfilt list filters 2>/dev/null | string match -r \"\\\\S+\")'";
+      text += about(brief(option)) + "\n";
+    }
+    if (command.positionals.empty()) continue;
+    const ArgumentFacts& first = command.positionals.front();
+    if (!first.choices.empty())
+      text += line + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
+    if (takes_mask(first))
+      text += line + " -a '(convfilt list filters 2>/dev/null | string match -r \"\\\\S+\")'\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string manual_page(const std::vector<CommandFacts>& commands) {
+  std::string text =
+      ".TH CONVFILT 1 \"\" \"convfilt " CONVFILT_VERSION
+      "\" \"User Commands\"\n"
+      ".SH NAME\nconvfilt \\- blur, sharpen, find edges and apply any mask to pictures\n"
+      ".SH SYNOPSIS\n.B convfilt\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...\n"
+      ".SH DESCRIPTION\n"
+      ".B convfilt\nfilters pictures by convolution: exactly, and with the same bytes on every CPU "
+      "and GPU, but for roundings under very large masks. Weights apply as written (correlation); "
+      "\\fB\\-\\-flip\\fR gives true convolution. An output appears whole or not at all.\n"
+      ".SH COMMANDS\n";
+  for (const CommandFacts& command : commands) text += troff_of(command);
+  text +=
+      ".SH \"EXIT STATUS\"\n.TP\n0\nAll was done.\n.TP\n1\nAn input, an output or a device "
+      "failed.\n.TP\n2\nThe command line, or a mask, asks for something impossible.\n"
+      ".SH ENVIRONMENT\n"
+      ".TP\n.B CONVFILT_FILTERS\nA folder of masks by name, which is searched before those that "
+      "came with the program.\n"
+      ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR), which are then "
+      "read from that alone.\n"
+      ".TP\n.B XDG_CACHE_HOME\nWhere your own profiles lie, in convfilt/profiles; else ~/.cache.\n"
+      ".SH \"SEE ALSO\"\n.BR vips (1),\n.BR gm (1)\n";
+  return text;
+}
+
+std::string completion(const std::string& shell, const std::vector<CommandFacts>& commands) {
+  return shell == "bash" ? bash(commands) : shell == "zsh" ? zsh(commands) : fish(commands);
+}
+
+}  // namespace convfilt

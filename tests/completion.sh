@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# The manual page, and completion as the shells that are here do it: bash always, fish, zsh and man where they are installed.
+#
+# CONVFILT names the program.
+set -euo pipefail
+CONVFILT=$(realpath "${CONVFILT:?names the program}")
+CONVFILT_FILTERS=$(cd "$(dirname "$0")/.." && pwd)/filters
+export CONVFILT_FILTERS
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work"
+fail() { echo "tests/completion.sh: $*" >&2; exit 1; }
+PATH=$(dirname "$CONVFILT"):$PATH
+export PATH LC_ALL=C.UTF-8
+for what in man bash zsh fish; do "$CONVFILT" generate $what >"made.$what" || fail "generate $what fails"; done
+touch picture.png
+
+# Each line: what is typed, then a tab; what must then be on offer, and what must not.
+cases() {
+  cat <<'CASES'
+convfilt bl|blur|list
+convfilt |compare generate|--sigma
+convfilt blur --stra|--strategy|--box
+convfilt blur --strategy til|tiled-in tiled-out|cached
+convfilt blur --border=re|reflect reflect101 replicate|wrap
+convfilt edge --method s|sobel scharr|prewitt
+convfilt apply embo|emboss3|gaussian5
+convfilt compare --mask embo|emboss3|gaussian5
+convfilt list |strategies filters devices|blur
+convfilt explain tiled|tiled-in tiled-out|direct
+convfilt blur pict|picture.png|made.man
+convfilt blur -v pict|picture.png|made.man
+convfilt generate |man bash zsh fish|blur
+CASES
+}
+complete_bash() {  # TYPED: what bash would offer. Readline takes = for a word.
+  bash --norc -c '
+    compopt() { :; }  # which only works while a person types
+    source made.bash
+    typed=${1//=/ = }
+    read -ra COMP_WORDS <<<"$typed"
+    [[ $1 != *" " ]] || COMP_WORDS+=("")
+    COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+    _convfilt
+    printf "%s\n" "${COMPREPLY[@]}"' bash "$1"
+}
+complete_fish() {
+  XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work fish --no-config -c 'source made.fish; complete -C "$argv[1]"' "$1" | cut -f1 | sed 's/^--[a-z]*=//'
+}
+checked=0
+check() {  # SHELL
+  local typed offered refused word
+  while IFS='|' read -r typed offered refused; do
+    "complete_$1" "$typed" >offers || fail "$1 fails at '$typed'"
+    for word in $offered; do grep -qx -- "$word" offers || fail "$1, after '$typed', does not offer $word but $(xargs <offers | cut -c1-300)"; done
+    for word in $refused; do ! grep -qx -- "$word" offers || fail "$1, after '$typed', offers $word"; done
+    checked=$((checked + 1))
+  done < <(cases)
+}
+check bash
+if command -v fish >/dev/null; then check fish; else echo "skipped: completion in fish, which is not installed"; fi
+# zsh completes on a terminal alone, so here it only reads the script.
+if command -v zsh >/dev/null; then zsh -n made.zsh || fail "zsh does not understand its script"
+else echo "skipped: completion in zsh, which is not installed"; fi
+
+# Every option of --help is in the page, which man reads without a complaint.
+for command in $("$CONVFILT" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
+  for option in $("$CONVFILT" "$command" --help | grep -oE '^ +(-[a-z],? ?)?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+    grep -qF -- "${option//-/\\-}" made.man || fail "the manual lacks $command $option"
+  done
+done
+if command -v man >/dev/null; then
+  MANWIDTH=80 man --warnings -l made.man >page 2>complaints || fail "man fails: $(cat complaints)"
+  [ ! -s complaints ] || fail "man complains: $(head -3 complaints)"
+  grep -q 'EXIT STATUS' page || fail "the page has no exit status"
+else
+  echo "skipped: man, which is not installed"
+fi
+echo "completion: $checked cases"
