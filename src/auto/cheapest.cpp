@@ -10,17 +10,18 @@
 namespace convfilt {
 namespace {
 
-// A GPU takes less time by coarse grids than by a transform from so many samples of the result on;
-// fewer do not fill it. Bytes gain earlier, since a transform moves them as floats, and so do the
-// largest masks: at 257x257 an H200 takes 1.4 times as long by a transform of 1920x1080 samples.
+// From this many samples of the result on, a GPU takes less time by coarse grids than by a
+// transform; fewer do not fill it. Pictures of 8 bits gain earlier, since a transform moves them as
+// floats. So do the largest masks: at 257x257 an H200 takes 1.4 times as long by a transform of
+// 1920x1080 samples.
 constexpr double kLeastCoarseSamplesEarly = 1.5e6, kLeastCoarseSamples = 2.2e6;
 
-// One transform of the whole picture takes less time than blocks up to so many pixels, which give
-// too few blocks to fill a GPU; under a large mask blocks are larger, and so fewer.
+// Up to this many pixels, one transform of the whole picture takes less time than blocks, which are
+// then too few to fill a GPU. Under a large mask blocks are larger, and so fewer.
 constexpr double kMostWholePixels = 0.5e6, kMostWholePixelsLarge = 1e6;
 constexpr double kLargeWeights = 91 * 91;
 
-// Under still larger masks most of each block is halo, and one transform takes less time always.
+// Under still larger masks most of each block is halo, and one transform always takes less time.
 constexpr double kMostBlockWeights = 225.0 * 225;
 
 /// What is tried first, second and third.

@@ -12,11 +12,11 @@ struct Cheapest {
   std::optional<double> ms;            ///< of its kernels, where the profile knows
 };
 
-/// Among direct and separable strategies the one with the least time by the profile: they give the
-/// same bytes. Among transforms, whose bytes may differ by a rounding, the problem alone decides,
-/// by kTransform and what stands beside it. Where cuFFT is missing, what needs none, if that takes
-/// the problem. Without a profile, or where it knows no strategy that takes the problem: what needs
-/// the newest device, and of these the last in the registry.
+/// In the direct and the separable family, whose strategies give the same bytes, this is the
+/// strategy that takes the least time by the profile. Without a profile, or where it knows no
+/// strategy that takes the problem, it is the one that needs the newest device, and the last of
+/// these in the registry. Transforms may differ by a rounding, so there the problem alone decides;
+/// where cuFFT is missing, one that needs none is taken if it takes the problem.
 Cheapest cheapest(Family family, const CudaDevice& device, const Problem& problem,
                   const Machine& machine, const Profile* profile);
 

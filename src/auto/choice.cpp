@@ -21,7 +21,7 @@
 namespace convfilt {
 namespace {
 
-constexpr double kWorthSaying = 10;  // seconds that somebody who waits wants to be told of
+constexpr double kWorthSaying = 10;  // seconds; a longer wait is announced
 constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
 
 Wanted parse_device(std::string_view text) {
@@ -73,7 +73,7 @@ void check_settings(const Strategy* strategy, const Tuning& tuning) {
     if (tuning[setting] != 0) require_setting(strategy, setting);
 }
 
-/// Off the GPU; null where nothing of the family takes the problem there.
+/// The strategy to take off the GPU; null where none of the family takes the problem there.
 const Strategy* preferred(Family family, DeviceKind kind, const Problem& problem,
                           const Machine& machine) {
   const bool on_cpu = kind == DeviceKind::cpu;
@@ -97,7 +97,7 @@ struct Preferred {
   std::string cost;  ///< why this one, for a GPU; else empty
 };
 
-/// On a CUDA device that is there.
+/// The strategy to take on a CUDA device that is there.
 Preferred preferred_on_gpu(Family family, int ordinal, const Problem& problem,
                            const Machine& machine) {
   const CudaDevice& device = machine.cuda().devices.at(std::size_t(ordinal));
@@ -109,7 +109,7 @@ Preferred preferred_on_gpu(Family family, int ordinal, const Problem& problem,
   return {found.strategy, text + told(*profile, device)};
 }
 
-/// The GPU that is there for all that is known before the driver is asked.
+/// The GPU that is most likely here, as far as is known before the driver is asked.
 CudaDevice likely_gpu(const Machine& machine) {
   if (const Profile* profile = likely_profile(machine.profiles())) return device_of(*profile->gpu);
   CudaDevice device;
@@ -133,7 +133,7 @@ std::string in_words(double seconds) {
                      : std::to_string(long(std::min(seconds, 1e15))) + " s";
 }
 
-/// Which of the CPU and a GPU gets the work when nobody said.
+/// Whether the CPU or a GPU gets the work when nobody said.
 struct Verdict {
   bool cuda = false;
   std::string why;
@@ -168,7 +168,7 @@ std::string reason_of(const Problem& problem, Family family, bool finite) {
 
 Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
                      const Machine& machine) {
-  // Else every strategy refuses, and the message below would blame the device.
+  // Without this check every strategy would refuse, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
     if (!refusal.empty()) throw UsageError("mask " + quoted(problem.mask.name) + ": " + refusal);
   const Family family = family_for(problem, request.finite);
@@ -193,7 +193,8 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   };
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
   if (wanted.kind) return take(*wanted.kind, "device as asked");
-  // cuFFT is asked for where a GPU pays: loading it takes longer than small pictures do.
+  // cuFFT is asked for only where a GPU pays, since loading it takes longer than filtering a small
+  // picture.
   Machine with_fft = machine;
   with_fft.fft_missing = [] { return std::string(); };
   const CudaDevice likely = likely_gpu(machine);
@@ -218,7 +219,7 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
 
   const bool on_cuda = strategy.runs_on(DeviceKind::cuda);
   if (wanted.kind) {
-    // A build without CUDA does not know what would run there, only that it cannot.
+    // A build without CUDA cannot say what would run there, only that nothing does.
     if (wanted.kind == DeviceKind::cuda && !machine.built_with_cuda)
       require_cuda(machine, wanted.ordinal, request.device);
     if (!strategy.runs_on(*wanted.kind))

@@ -21,7 +21,7 @@ struct Request {
   std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
   int threads = 0;                ///< of the CPU; 0 = all cores
   Tuning tuning{};                ///< settings of the strategy named
-  bool finite = true;             ///< the samples, for family_for
+  bool finite = true;             ///< whether all samples are, for family_for()
 };
 
 /// What there is to choose from. A test puts its own in.
@@ -34,7 +34,7 @@ struct Machine {
   std::function<const std::vector<Profile>&()> profiles = known_profiles;  ///< reads files
 };
 
-/// The registry and this machine. Costs nothing; CUDA is not asked.
+/// The registry and this machine. It costs nothing, since CUDA is not asked.
 Machine this_machine();
 
 struct Choice {
@@ -52,7 +52,7 @@ void check_names(const Request& request, const Machine& machine);
 /// Throws UsageError where the strategy asked for has no such setting.
 void check_setting(const Request& request, Setting setting, const Machine& machine);
 
-/// What a core of this machine takes, by the profile that knows its processor or is nearest.
+/// What a core of this machine takes, by the profile of its processor, else by the first profile.
 CpuRates cpu_rates(const Machine& machine);
 
 /// What --device says.
@@ -94,9 +94,9 @@ inline constexpr std::string_view kSeparable[] = {"separable"};
 inline constexpr std::string_view kTransform[] = {"coarse", "overlap-save", "fft"};
 inline constexpr std::string_view kTransformOnCpu[] = {"coarse", "fft", "overlap-save"};
 
-/// Up to so many outputs the CPU goes by kTransformOnCpu, above by kTransform. At 50 million one
-/// transform of all took up to 1.4 times as long as blocks; at 77 thousand to 12.6 million as
-/// little as half.
+/// Up to this many outputs the CPU goes by kTransformOnCpu, beyond by kTransform. At 50 million
+/// outputs, one transform of the whole picture takes up to 1.4 times as long as blocks. At 77
+/// thousand to 12.6 million it takes as little as half as long.
 inline constexpr double kMostWholeOutputs = 1 << 24;
 
 }  // namespace convfilt

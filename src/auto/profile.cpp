@@ -19,11 +19,11 @@ using OrderedJson = nlohmann::ordered_json;
 
 constexpr std::string_view kFormat = "convfilt profile 1";
 
-/// Linear between the points; beyond the last in proportion to the taps. A single point stands for
-/// every mask: a strategy was measured once only if its time hardly depends on the mask.
+/// The time is linear between the points. Below the first it is the first's, and beyond the last it
+/// grows in proportion to the taps.
 double ms_at(const std::vector<CostPoint>& points, double taps, Family family) {
   if (taps <= points.front().taps) return points.front().ms;
-  // One transform of the whole picture takes the same, whatever the mask.
+  // A transform that was measured under one mask takes the same under any.
   if (points.size() == 1 && family == Family::transform) return points.front().ms;
   for (std::size_t k = 1; k < points.size(); ++k) {
     const CostPoint &low = points[k - 1], &high = points[k];

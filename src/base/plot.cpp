@@ -30,8 +30,8 @@ struct Outcome {
   throw IoError("cannot draw: " + why);
 }
 
-/// A file that lives in memory only. So that neither the script nor the messages need a pipe, and
-/// the one pipe that is left can be read to its end.
+/// A file that lives in memory only. It spares the script and the messages a pipe, so the one pipe
+/// that is left can be read to its end.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view bytes = {}) : fd_(::memfd_create("convfilt", MFD_CLOEXEC)) {
@@ -70,7 +70,7 @@ std::string read_to_end(int fd) {
   return all;
 }
 
-/// Runs gnuplot with that on its standard input. Throws IoError where it cannot be started.
+/// Runs gnuplot with `input` on its standard input. Throws IoError where it cannot be started.
 Outcome gnuplot(const std::vector<const char*>& arguments, std::string_view input) {
   const MemoryFile script(input), messages;
   int out[2];
@@ -139,7 +139,7 @@ PlotFormat plot_format_of(const std::string& path) {
 
 std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat format,
                                        PlotSize size) {
-  // Nobody's ~/.gnuplot shall change the picture.
+  // The default settings keep a user's ~/.gnuplot from changing the picture.
   const Outcome outcome =
       gnuplot({"--default-settings"}, "set encoding utf8\n" + terminal(format, size) + script);
   if (outcome.status != 0 || outcome.out.empty()) {

@@ -8,7 +8,8 @@
 namespace convfilt {
 namespace {
 
-// A line as shown keeps so many columns before and after the place: 78 with the dots and margin.
+// A line as shown keeps this many columns before and after the place, 78 in all with the dots and
+// the margin.
 constexpr std::size_t kShownBefore = 40, kShownAfter = 30;
 constexpr std::size_t kQuoted = 40;
 constexpr std::string_view kDots = "...";
@@ -77,7 +78,7 @@ void SourceText::fail(std::string_view place, const std::string& message) const 
   const auto column =
       1 + left.size() - std::count_if(left.begin(), left.end(), continues_character);
 
-  // A place at the very end of a CRLF line may lie on the CR, which the line has not.
+  // A place at the very end of a CRLF line may lie on the CR, which `line` does not include.
   std::string shown = escaped(left);
   std::string_view behind = line.substr(std::min(left.size(), line.size()));
   if (shown.size() > kShownBefore) {

@@ -30,7 +30,8 @@ class Piece {
   Image blank_result() const;
 
   double outputs() const;     ///< samples of the result
-  std::size_t bytes() const;  ///< of picture and result together, halved: what a copy has
+  std::size_t bytes() const;  ///< half of picture and result together: a copy of these moves as
+                              ///< much
 
   /// How far a result is from the real-valued one, how far its family allows, and how much of it
   /// equals what `cpu` gives; in the separable family, what `separable` gives on the CPU.
@@ -40,7 +41,7 @@ class Piece {
   /// What a strategy gives on the CPU: all of the result, or some rows from its middle.
   struct Reference {
     Image image;              ///< empty where there is none
-    int first = 0, rows = 0;  ///< of the result
+    int first = 0, rows = 0;  ///< the rows of the result that it has
     int offset = 0;           ///< where `first` lies in the image
   };
 
@@ -75,7 +76,8 @@ class Pieces {
 
   const Problem& whole() const { return problem_; }
 
-  /// Pieces with results whose sides whole tiles fill, the smallest first; the whole last.
+  /// The pieces' sizes, the smallest first and the whole picture last. Whole tiles fill the results
+  /// of all but the whole.
   std::vector<PieceSize> sizes() const;
 
   /// The piece of one of sizes().

@@ -20,11 +20,11 @@ struct TuneGrid {
   std::vector<int> squares;             ///< sides of masks of full rank, rising
   std::vector<int> lines;               ///< sides of masks of rank 1, rising
   std::vector<int> transforms, smooth;  ///< sides of masks for transforms, and for coarse grids
-  int runs = 21;                        ///< of a kernel, at most
-  double budget_ms = 100;               ///< for them; but three
+  int runs = 21;                        ///< how many times a kernel runs, at most
+  double budget_ms = 100;               ///< for these runs, of which there are at least three
 };
 
-/// Some four minutes on an H200; quick: one.
+/// The grid takes some four minutes on an H200, the quick one takes one.
 TuneGrid tune_grid(bool quick);
 
 /// Measures this machine's CPU on one core.
@@ -36,18 +36,17 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
                      const Machine& machine, const Progress& progress);
 
 /// Times all that `auto` may take on that device: direct and separable strategies, and the
-/// transforms of its fixed order. A strategy that takes four times as long as the best that an
-/// older device has is not measured with larger masks.
+/// transforms of its fixed order. A strategy that takes more than four times as long as another
+/// that needs no newer device is not measured with larger masks.
 std::vector<CostCurve> measure_curves(const CudaDevice& device, const Machine& machine,
                                       const TuneGrid& grid, const Progress& progress);
 
-/// Keeps what an earlier profile of a GPU of the same name knows of kernels at sizes that `now`
-/// lacks: this device and build take another kernel there, but older devices go by this profile,
-/// too.
+/// Keeps the curves of kernels that `now` lacks from an earlier profile of a GPU of the same name.
+/// This device and build take other kernels there, but older devices go by this profile, too.
 void keep_other_kernels(Profile& now, const Profile& before);
 
-/// What the new profile says beside the one that spoke before, in lines: the rates, and how many
-/// choices of the grid change, the first of them by name. `before` may be null.
+/// Compares the new profile with the one that spoke before, in lines: the rates, how many choices
+/// of the grid change, and the first of these by name. `before` may be null.
 std::string changes(const Profile* before, const Profile& now, const CudaDevice* device,
                     const Machine& machine);
 

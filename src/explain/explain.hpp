@@ -34,8 +34,9 @@ struct Compared {
 /// How the rows of a plane lie in device memory.
 struct Rows {
   std::int64_t bytes = 0;     ///< of a row's samples
-  std::int64_t pitch = 0;     ///< from row to row, as plans have it
-  double lost_if_packed = 0;  ///< share of a row's first line that is another row's, on average
+  std::int64_t pitch = 0;     ///< bytes from row to row in a plan
+  double lost_if_packed = 0;  ///< share of a row's first line that belongs to the row before, on
+                              ///< average
 };
 
 struct Explanation {
@@ -55,7 +56,7 @@ struct Explanation {
 
   Problem counted;  ///< `problem`, or a smaller picture where counting takes too long
   TileAxes counted_axes;
-  Compared with_border;  ///< what all blocks read, ghost cells as the border has them
+  Compared with_border;  ///< what all blocks read under the problem's own border
   Compared ghosts_out;   ///< the same with Border::constant, where ghost cells are not read
 
   /// Each place where formula and count are not the same, in one sentence.
