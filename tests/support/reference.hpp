@@ -96,7 +96,8 @@ void separable_of(const Problem& problem, PictureView<const std::byte> in,
                   PictureView<std::byte> out) {
   const Source<T> source(problem, in);
   const auto mask = prepare_separable<T>(problem.mask);
-  // The rows between the passes, of one term, column and channel, computed once; all terms' sums.
+  // A column of the plane between the passes, for one term and channel; the column's sums over all
+  // terms.
   std::vector<MidOf<T>> mids(std::size_t(in.height));
   std::vector<SumOf<T>> sums;
   for (int x = 0; x < in.width; ++x) {
