@@ -5,7 +5,7 @@ same right.txt again.txt
 rows=$(grep -c '"largest_difference"' right.json)
 [ "$rows" = 3 ] || fail "$rows rows"
 for row in 1 2 3; do
-  # Of 8-bit samples an exact row may be half a step off, by rounding; this one is 9 off.
+  # An exact row of 8-bit samples may be half a step off, by rounding; this one is 9 off.
   awk -v row=$row '/"largest_difference"/ && ++n == row { sub(/: [^,]*/, ": 9.0") } { print }' right.json >wrong.json
   differ right.json wrong.json
   try compare --from wrong.json >said.txt

@@ -14,7 +14,7 @@ same samples/camera.png in.png
 convfilt blur in.png expected.png
 try blur in.png in.png --in-place
 same expected.png in.png
-# Of the names of the old file only the one that was said is replaced.
+# Only the name that was said is replaced; other names still mean the old file.
 same samples/camera.png hard.png
 # Through a link the file is replaced, not the link.
 cp samples/camera.png in.png

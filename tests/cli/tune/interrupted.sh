@@ -1,4 +1,4 @@
-# Interrupted, it leaves nothing.
+# tune leaves nothing when it is interrupted.
 export XDG_CACHE_HOME=$PWD/cache
 mkdir folder
 interrupted=0
