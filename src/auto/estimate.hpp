@@ -2,7 +2,7 @@
 /// the same command makes the same choice twice.
 ///
 ///   cpu  = (samples, multiply_adds and transformed, each times the cost of one) / threads
-///   one cuda = context + upload + kernels + download
+///   cuda = context + upload + kernels + download
 #pragma once
 
 #include "kernels/problem.hpp"

@@ -25,7 +25,8 @@ namespace convfilt {
 /// What a core of the CPU takes.
 struct CpuRates {
   std::string name;  ///< of the processor
-  /// Seconds of one core for a sample, whatever the mask: rows prepared, sums ended, memory.
+  /// Seconds of one core for a sample, whatever the mask: to prepare rows, end sums and move
+  /// memory.
   double sample_u8 = 0, sample_wide = 0;
   /// Seconds of one core for a multiply-add; wide is 16 bits and floats.
   double multiply_add_u8 = 0, multiply_add_wide = 0;

@@ -44,8 +44,8 @@ struct Accuracy {
   std::optional<double> bound;      ///< the largest difference that the family allows
   std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
   int rows_compared = 0;            ///< rows compared with those of `cpu`; 0 = all
-  std::optional<double> differing_from_family;  ///< the same beside `separable` on the CPU; that
-                                                ///< family only
+  std::optional<double> differing_from_family;  ///< share that differs from `separable` on the CPU,
+                                                ///< in that family
 };
 
 /// One contender on one device.
@@ -86,8 +86,8 @@ struct CompareOptions {
   std::vector<Contender> contenders;
   std::string device = "auto";
   int threads = 0;
-  int repeats = 21;  ///< at most; where these would exceed the row's patience, as few as 3, and one
-                     ///< on a GPU where a single run does
+  int repeats = 21;  ///< at most; as few as 3 where more would exceed the row's patience, and one
+                     ///< on a GPU where one alone does
   bool padded_pitch = true;
   double row_patience = 1;  ///< seconds for a row's runs; where one run of the whole picture would
                             ///< take longer off the GPU, a piece from its middle is filtered

@@ -30,7 +30,7 @@ class Piece {
   Image blank_result() const;
 
   double outputs() const;     ///< samples of the result
-  std::size_t bytes() const;  ///< half of picture and result together: a copy of these moves as
+  std::size_t bytes() const;  ///< half of picture and result together; to copy that many moves as
                               ///< much
 
   /// How far a result is from the real-valued one, how far its family allows, and how much of it

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kLeastRuns = 3;
 
-/// Milliseconds of the first, small run, from which the others are foretold.
+/// Milliseconds of the first, small run, from which the time of the others is estimated.
 constexpr double kProbeMs = 20;
 
 /// A row is given up if its smallest possible run would take longer than this many milliseconds.

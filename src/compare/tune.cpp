@@ -196,7 +196,8 @@ std::string rate_line(const char* what, double before, double now, const char* u
 
 TuneGrid tune_grid(bool quick) {
   TuneGrid grid;
-  // The sizes occupy a few multiprocessors, fit the fewest whole strips, and exceed the caches.
+  // In turn, the sizes occupy a few multiprocessors, are the least that whole strips fit, and
+  // exceed the caches.
   grid.sizes = {{640, 480}, {2048, 2048}, {8192, 8192}};
   if (quick) {
     grid.squares = {3, 7, 15, 31, 63};

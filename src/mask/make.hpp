@@ -28,8 +28,8 @@ Mask gaussian_mask_of(int width, int height);
 /// Throws UsageError unless 1 <= side <= kMaxMaskSide.
 Mask box_mask(int side);
 
-/// Unsharp masking as one mask: (1 + amount) * identity - amount * gaussian_mask(sigma). Gain 1.
-/// Throws UsageError as gaussian_mask does, and unless 0 <= amount <= 1e6.
+/// Unsharp masking as one mask: (1 + amount) * identity - amount * gaussian_mask(sigma). Its gain
+/// is 1. Throws UsageError as gaussian_mask does, and unless 0 <= amount <= 1e6.
 Mask sharpen_mask(double amount, double sigma);
 
 /// The Laplacian of a Gaussian, sampled up to a radius of ceil(4 sigma), at least 1; negative in

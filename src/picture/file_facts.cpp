@@ -164,8 +164,8 @@ long next_number(Bytes bytes, std::size_t* at) {
   return value;
 }
 
-/// OpenCV leaves samples as they are when the file's largest value is not the depth's own. Only
-/// ASCII files of 8 bits it scales itself.
+/// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
+/// scales only ASCII files of 8 bits itself.
 void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
   if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / largest;
   if (largest > 255 && largest < 65535) facts->scale = 65535.0 / largest;

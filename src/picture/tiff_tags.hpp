@@ -28,7 +28,7 @@ class TiffTags {
 
   bool has_next_directory() const { return has_next_; }
 
-  /// The directory, or something it points to, lies beyond the end of the file.
+  /// Whether the directory, or something it points to, lies beyond the end of the file.
   bool is_cut() const { return cut_; }
 
   /// Changes the first value of a SHORT tag in `bytes`, which must be a copy of those read.

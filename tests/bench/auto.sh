@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What auto takes must not be slower than the fastest strategy of its family on its device by more than 10 %, at any
-# point of a grid: the problem alone decides the family. Prints the worst point, those that are slower than that, and
-# where another family is faster; fails where one is slower than that. It needs a GPU, and is a step of tests/gpu.sh.
+# point of a grid: the problem alone decides the family. Prints the worst point, those beyond the 10 %, and where
+# another family is faster; fails where one is beyond. It needs a GPU, and is a step of tests/gpu.sh.
 #
 #   tests/bench/auto.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
 #   tests/bench/auto.sh --from POINTS...

@@ -83,7 +83,7 @@ Bytes tiff(const TiffKind& kind, const std::vector<std::uint32_t>& values);
 /// when it is absent.
 std::optional<int> tiff_tag(const Bytes& tiff, int tag);
 
-/// The PNG with a chunk behind its header.
+/// The PNG with a chunk after its header.
 Bytes png_with_chunk(Bytes png, const std::string& type, const Bytes& data);
 
 }  // namespace convfilt::testing
