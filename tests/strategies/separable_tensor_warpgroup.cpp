@@ -159,7 +159,7 @@ TEST_CASE("matrices of half words are turned over their diagonals, one below the
               const int warp = thread / 32, g = thread % 32 / 4, t = thread % 4;
               std::uint32_t own[4];
               for (int k = 0; k < 4; ++k) {
-                // Half word (g, 2t + e) of matrix k holds a number that says so.
+                // Half word (g, 2t + e) of matrix k holds a number that names its place.
                 const auto name = [&](int e) {
                   return std::uint32_t(((warp * 4 + k) * 8 + g) * 8 + 2 * t + e);
                 };

@@ -1,4 +1,4 @@
-/// Depths as types for TEST_CASE_TEMPLATE, which makes one test case a depth of a long one.
+/// Depths as types for TEST_CASE_TEMPLATE, which splits a long test case into one for each depth.
 /// tests/gpu.sh runs these side by side.
 #pragma once
 

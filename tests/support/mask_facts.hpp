@@ -14,10 +14,11 @@ double magnitude_of(const Mask& mask);
 bool integer_weights(const Mask& mask);
 
 /// A mask taken apart into products of a row and a column. The first goes through the weight at
-/// `first`, each other through the largest weight that is left. Entry k is for k products.
+/// `first`, each other through the largest weight that is left. Entry k of `left` is the share of
+/// the sum of |weights| that k products leave.
 struct Products {
   std::vector<double> left;
-  std::vector<double> sums;  ///< the products' |weights| together, as such a share
+  std::vector<double> sums;  ///< the k products' |weights| together, as such a share
 };
 Products products_through(const Mask& mask, std::size_t first);
 

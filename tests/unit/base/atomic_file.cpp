@@ -52,7 +52,7 @@ namespace {
 
 constexpr Temporary kBoth[] = {Temporary::nameless, Temporary::named};
 
-/// Runs `work` in a child process and returns its number. `work` returns the exit code.
+/// Runs `work` in a child process and returns its process id. `work` returns the exit code.
 pid_t child(const std::function<int()>& work) {
   const pid_t pid = fork();
   if (pid == 0) _exit(work());
