@@ -21,7 +21,7 @@
 namespace convfilt {
 namespace {
 
-/// Far more than any picture has; the numbers stay within what is exact.
+/// This is far more than any picture has, and few enough that all counts stay exact.
 constexpr std::int64_t kMaxExplainedSide = 1'000'000;
 
 void require(bool met, const std::string& message) {
@@ -60,7 +60,7 @@ void complete_pitch(ConvolverOptions& convolver, const Raw& raw) {
   convolver.padded_pitch = raw.pitch == "padded";
 }
 
-/// How much is said.
+/// How much the program says.
 Loudness loudness_of(const Raw& raw) {
   require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
   return raw.verbose ? Loudness::verbose : raw.quiet ? Loudness::quiet : Loudness::normal;
@@ -97,7 +97,7 @@ constexpr int kMostRepeats = 100'000;
 
 constexpr double kLeastPatience = 0.001, kMostPatience = 3600;  // seconds
 
-/// The words of a list with commas between, at least one; each once.
+/// The words of a list with commas between them, of which there must be one. Each appears once.
 Words listed_in(const std::string& option, const std::string& list) {
   Words words;
   for (std::size_t from = 0; from <= list.size();) {
@@ -110,7 +110,7 @@ Words listed_in(const std::string& option, const std::string& list) {
   return words;
 }
 
-/// Those of `things` whose names the list has, in its order.
+/// Those of `things` whose names are in the list, in the list's order.
 template <class Things>
 auto named_in(const std::string& kind, const std::string& list, const Things& things) {
   std::vector<std::remove_cvref_t<decltype(*std::begin(things))>> found;
@@ -153,7 +153,7 @@ void read_noise(CompareCommand& command) {
   }
 }
 
-/// One side stands for a square.
+/// A word with one side stands for a square.
 Extent mask_sides_in(const std::string& word) {
   const auto sides = parse_sides(word.find_first_of("xX") == word.npos ? word + "x" + word : word);
   require(sides && sides->width >= 1 && sides->height >= 1 && sides->width <= kMaxMaskSide &&
@@ -183,7 +183,7 @@ bool has_many_pictures(const CompareCommand& command) {
   return command.sizes.size() * command.depths.size() * command.channels.size() > 1;
 }
 
-/// Many pictures or random masks make a sweep.
+/// A sweep, which has many pictures or random masks, gets the brief table.
 TableKind usual_table(const CompareCommand& command) {
   const bool sweep = has_many_pictures(command) || !command.random_masks.empty();
   return sweep ? TableKind::brief : TableKind::full;

@@ -22,7 +22,7 @@ inline constexpr std::string_view kOnDamage[] = {"fail", "warn"};
 /// Words that picture commands share, as they arrive.
 struct Raw {
   std::string pitch = "padded", on_damage = "fail", mode = "same";
-  std::optional<std::string> border;  ///< replicate, but constant with --mode=full
+  std::optional<std::string> border;  ///< by default replicate, and constant with --mode=full
   std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;
   std::optional<int> threads;
@@ -31,7 +31,7 @@ struct Raw {
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };
 
-/// The names a range of names or of named things has, for lists of choices.
+/// The names in a range of names or of named things, for lists of choices.
 template <class Things>
 Words words_of(const Things& things) {
   Words words;
@@ -47,7 +47,7 @@ Words words_of(const Things& things) {
   return words;
 }
 
-/// The number that the whole of `word` is: whole for integers, always decimal, whatever the locale.
+/// Reads all of `word` as a number, a whole one for integers. It is decimal, whatever the locale.
 /// `option` stands in the message. Defined for int, std::int64_t and double.
 template <class Number>
 Number number_in(const char* option, const std::string& word);

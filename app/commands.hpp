@@ -25,8 +25,8 @@ void print_result(std::string_view text);
 /// The mask as --normalize and --flip want it.
 Mask finished(Mask mask, const PictureOptions& options);
 
-/// Checks the output, reads the input, filters, writes, and tells of it with -v. Nothing is written
-/// when anything fails.
+/// Checks the output, reads the input, filters, writes, and with -v says what it did. Nothing is
+/// written when anything fails.
 void filter_picture(const PictureOptions& options,
                     const std::function<Image(const Image&, Convolver&)>& filter);
 

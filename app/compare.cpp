@@ -22,7 +22,7 @@
 namespace convfilt {
 namespace {
 
-/// The picture IN, without alpha, of which a strategy knows nothing.
+/// The picture IN without its alpha, since strategies know nothing of alpha.
 Image picture_read(const CompareCommand& command) {
   std::vector<std::string> warnings;
   Image image = read_image(command.in, command.read, &warnings);
@@ -73,7 +73,7 @@ void check_apart(const CompareCommand& command, const std::vector<Output>& outpu
   }
 }
 
-/// Throws before hours of work what would be thrown after them.
+/// Throws before the work what would otherwise be thrown after hours of it.
 void check_outputs(const CompareCommand& command) {
   for (const std::string& path : {command.json, command.csv, command.markdown})
     if (!path.empty() && path != "-") check_writable(path);

@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* kDefaultMasks[] = {"5x5", "3x3"};
 
-/// The problem with the mask asked for; or with the first default that the strategy takes, whatever
-/// its settings are.
+/// The problem with the mask asked for, else with the first default that the strategy takes in its
+/// default settings.
 Problem with_mask(Problem problem, const ExplainCommand& command, const Strategy& strategy) {
   problem.mask = mask_named(command.mask.value_or(kDefaultMasks[0]));
   if (command.mask || strategy.refusal(problem).empty()) return problem;

@@ -59,7 +59,7 @@ class Grammar {
   void repeated(const char* group, const char* name, const char* letter,
                 std::vector<std::string>& values, const std::string& description);
 
-  /// An option that may stand alone, then meaning standard output ("-"), or be joined to a file's
+  /// An option that may stand alone, which means standard output ("-"), or be joined to a file's
   /// name.
   void output(const char* group, const std::string& name, std::string& path,
               const std::string& description);
@@ -100,7 +100,7 @@ class Grammar {
     return app_.add_option(name, value, description);
   }
 
-  // CLI11 reads 010 as eight.
+  // CLI11 reads 010 as eight, so numbers arrive as words and number_in() reads them.
   template <class Value>
   CLI::Option* bound(const std::string& name, Value& value, const std::string& description) {
     return app_.add_option_function<std::string>(
@@ -134,7 +134,7 @@ constexpr const char* kMessages = "Messages";
 constexpr const char* kAlone = "{-}";
 constexpr const char* kFile = "[=FILE]";
 
-/// "--halo" and its likes.
+/// "--halo" and the like.
 std::string option_name(Setting setting) {
   return "--" + std::string(info_of(setting).name);
 }
@@ -327,7 +327,7 @@ void Grammar::parse(const Words& words) {
   refuse_extras();
 }
 
-/// Throws UsageError where words were left over: misspelt options, and names too many.
+/// Throws UsageError where words were left over: misspelt options, and superfluous names.
 void Grammar::refuse_extras() const {
   Words left = app_.remaining();
   std::erase(left, "--");  // it did its work

@@ -15,9 +15,9 @@
 
 namespace {
 
-/// Keeps the numbers of closed standard streams taken: a file of ours could get one, and messages
-/// would land in it. The stand-in is opened the wrong way round, so that using the stream still
-/// fails.
+/// Occupies the numbers of closed standard streams, since a file of ours could get one, and
+/// messages would land in it. The stand-in is opened the wrong way round, so that using the stream
+/// still fails.
 void reserve_standard_streams() {
   for (int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(fd, F_GETFD) < 0) ::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   using namespace convfilt;
   try {
     reserve_standard_streams();
-    // A message to a file at its size limit is lost; it must not take the exit code along.
+    // A message to a file at its size limit is lost, but the signal must not replace the exit code.
     std::signal(SIGXFSZ, SIG_IGN);
     set_loudness(Loudness::normal);
     std::visit([](const auto& command) { run(command); }, parse(argc, argv));

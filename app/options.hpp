@@ -75,7 +75,8 @@ struct CompareCommand {
   std::string plot_kind = "bars";   ///< name of one of kPlotKinds
   Loudness loudness = Loudness::normal;
 
-  std::optional<TableKind> table;  ///< else brief for a sweep, full for a few masks on one picture
+  std::optional<TableKind> table;  ///< by default brief for a sweep, full for a few masks on one
+                                   ///< picture
 
   /// Words as they arrive, until check() has read them.
   struct {
@@ -98,7 +99,7 @@ struct TuneCommand {
 
 struct ExplainCommand {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
-  std::optional<std::string> mask;  ///< as mask_named() takes it; else 5x5, or 3x3
+  std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
   std::string picture;              ///< a path to draw to; empty = none
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut

@@ -17,7 +17,7 @@
 namespace convfilt {
 namespace {
 
-/// Nothing where no GPU is wanted, or there is none and nobody asked for one.
+/// The GPU to measure; null where none is wanted, or there is none and nobody asked for one.
 const CudaDevice* gpu_of(const TuneCommand& command, const Machine& machine) {
   if (command.device == name_of(DeviceKind::cpu)) return nullptr;
   const Wanted wanted = wanted_device(command.device, machine);
@@ -25,8 +25,8 @@ const CudaDevice* gpu_of(const TuneCommand& command, const Machine& machine) {
   return &machine.cuda().devices.at(std::size_t(wanted.ordinal));
 }
 
-/// Where the profile goes. Throws before minutes are spent where it could not be written. The
-/// user's folder of profiles may not be there yet.
+/// Where the profile goes. Throws before minutes are spent if it could not be written. Makes the
+/// user's folder of profiles where it is not there yet.
 std::string place_for(const TuneCommand& command, const CudaDevice* device) {
   if (command.output == "-") return "-";
   std::string path = command.output;

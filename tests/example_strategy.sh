@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Adds CONTRIBUTING.md's example of a strategy to a copy of this tree, by the very commands that stand there, and runs it. Of the
-# program only what these change is compiled: the new file and the registry; the rest is linked from BUILD.
+# Adds CONTRIBUTING.md's example of a strategy to a copy of this tree, by the very commands that stand there, and runs
+# it. Only what they change is compiled, which is the new file and the registry. The rest of the program is linked from
+# BUILD.
 #
 #   tests/example_strategy.sh BUILD
 set -euo pipefail
@@ -22,7 +23,7 @@ for changed in kernels/registry.cpp kernels/CMakeLists.txt; do
   [ "$(diff "$OLDPWD/$changed" $changed | grep -c '^>')" = 1 ] || fail "not one line more in $changed"
 done
 
-# Configured as BUILD is; its compile commands say how the new file is compiled for each backend.
+# The copy is configured as BUILD is; its compile commands say how the new file is compiled for each backend.
 mapfile -t settings < <(sed -nE 's/^((CONVFILT_[A-Z_]*|CMAKE_BUILD_TYPE|CMAKE_C(XX|UDA)_(COMPILER|FLAGS|ARCHITECTURES)):(BOOL|STRING|PATH|FILEPATH)=.+)$/-D\1/p' "$build/CMakeCache.txt")
 cmake -S . -B "$work/build" "${settings[@]}" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "cmake fails"; }
 compile() {  # FILE'S END, a pattern: for each backend; leaves objects
@@ -45,7 +46,7 @@ if [ -f "$build/build.ninja" ]; then
 else
   link=$(cat "$build/app/CMakeFiles/convfilt.dir/link.txt"); from=$build/app
 fi
-# What is named before a library's own is taken instead of it.
+# The linker takes an object that is named before a library instead of the library's own.
 bash -c "cd '$from' && $(sed -E "s| -o [^ ]+| ${objects[*]} -o $work/convfilt|" <<<"$link")" >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "it does not link"; }
 seconds=$((SECONDS - start))
 

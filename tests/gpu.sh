@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
+# Runs everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
 #
 #   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt and convfilt_tests, as packed for a
 #                            machine that cannot build (with lib/, and expected/ from tests/same_bytes.sh); by default
@@ -41,7 +41,7 @@ for program in convfilt convfilt_tests; do [ -x "$bin/$program" ] || die "$bin/$
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT=$bin/convfilt CONVFILT_FILTERS=$PWD/filters
 
-# The large ones fill the device's memory.
+# The large test cases fill the device's memory, so they run alone.
 tests() {
   ALONE='--source-file=*strategies/large.cpp' CONVFILT_TEST_LARGE=1 CONVFILT_TEST_DEVICES=cpu,emulator,cuda \
     bash tests/bench/case_by_case.sh "$bin/convfilt_tests" '--source-file-exclude=*strategies/large.cpp'
@@ -61,7 +61,7 @@ sanitized() {  # TOOL
   CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda bash tests/bench/case_by_case.sh "$bin/convfilt_tests" \
     "--source-file=$(IFS=,; echo "${files[*]}")" compute-sanitizer --tool "$1" --error-exitcode 9
 }
-# What a machine without a GPU made of the same pictures is held against, where it was packed along.
+# The results are compared with what a machine without a GPU made of the same pictures, where that was packed along.
 same_bytes() {
   local expected=()
   [ -d "$bin/expected" ] && expected=(EXPECTED="$bin/expected")

@@ -16,12 +16,12 @@ case ${1:-} in --check) check=true ;; "") ;; *) sed -n '2,8p' "$0"; exit 2 ;; es
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 stale=()
 
-# Takes what was generated over, or says that it is another.
+# Replaces the file by what was generated, or notes that it differs.
 put() {  # GENERATED FILE
   if $check; then cmp -s "$1" "$2" || stale+=("$2"); else cp "$1" "$2"; fi
 }
 
-# README's table: of each line of the list, the name, the family and what it does.
+# README's table has the name, the family and the summary from each line of the list.
 "$CONVFILT" list strategies | awk -F '  +' '
   BEGIN { print "| strategy | family | what it does |\n|---|---|---|" }
   { print "| `" $2 "` | " $3 " | " $NF " |" }' >"$work/strategies"
@@ -62,7 +62,7 @@ for device in h200 cpu; do
   put_chart "$work/compare.svg" $from.svg
   put_chart "$work/roofline.svg" $from-roofline.svg
 done
-# Encoders of JPEG differ by their version, so what is looked at are pixels.
+# JPEG encoders differ by their version, so pixels are compared.
 "$CONVFILT" edge samples/rocket.jpg "$work/edges.jpg"
 for file in "$work/edges.jpg" samples/rocket-edges.jpg; do
   "$CONVFILT" apply identity "$file" - --format ppm | tail -c +16 | od -An -v -w1 -tu1 >"$work/$(basename "$file").txt"

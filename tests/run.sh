@@ -5,7 +5,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}
-# Without a GPU the one that all kernels are compiled for stands for all: each takes minutes on two cores.
+# Without a GPU, the one architecture that all kernels are compiled for stands for all, since each takes minutes on two
+# cores.
 command -v nvidia-smi >/dev/null || export CONVFILT_CUDA_ARCHITECTURES=${CONVFILT_CUDA_ARCHITECTURES:-90-real}
 samples/setup.sh "$preset" >/dev/null
 log=build/$preset/Testing/Temporary/LastTest.log

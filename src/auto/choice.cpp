@@ -20,7 +20,7 @@
 namespace convfilt {
 namespace {
 
-constexpr double kWorthSaying = 10;  // seconds that somebody who waits wants to be told of
+constexpr double kWorthSaying = 10;  // seconds; a longer wait is announced
 constexpr DeviceKind kKinds[] = {DeviceKind::cpu, DeviceKind::emulator, DeviceKind::cuda};
 
 Wanted parse_device(std::string_view text) {
@@ -118,7 +118,7 @@ std::string in_words(double seconds) {
                      : std::to_string(long(std::min(seconds, 1e15))) + " s";
 }
 
-/// Which of the CPU and a GPU gets the work when nobody said.
+/// Whether the CPU or a GPU gets the work when nobody said.
 struct Verdict {
   bool cuda = false;
   std::string why;
@@ -172,7 +172,7 @@ std::string reason_of(const Problem& problem, Family family, bool finite) {
 
 Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
                      const Machine& machine) {
-  // Else every strategy refuses, and the message below would blame the device.
+  // Without this check every strategy would refuse, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
     if (!refusal.empty()) throw UsageError("mask " + in_quotes(problem.mask.name) + ": " + refusal);
   const Family family = family_for(problem, request.finite);
@@ -204,7 +204,8 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
   };
   if (wanted.kind == DeviceKind::cuda) require_cuda(machine, wanted.ordinal, request.device);
   if (wanted.kind) return take(*wanted.kind, "device as asked");
-  // cuFFT is asked for where a GPU pays: loading it takes longer than small pictures do.
+  // cuFFT is asked for only where a GPU pays, since loading it takes longer than filtering a small
+  // picture.
   Machine with_fft = machine;
   with_fft.fft_missing = [] { return std::string(); };
   const auto cheapest_on = [&](const Gpu& gpu, const Machine& on) {
@@ -233,7 +234,7 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
 
   const bool on_cuda = strategy.runs_on(DeviceKind::cuda);
   if (wanted.kind) {
-    // A build without CUDA does not know what would run there, only that it cannot.
+    // A build without CUDA cannot say what would run there, only that nothing does.
     if (wanted.kind == DeviceKind::cuda && !machine.built_with_cuda)
       require_cuda(machine, wanted.ordinal, request.device);
     if (!strategy.runs_on(*wanted.kind))

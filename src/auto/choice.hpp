@@ -18,7 +18,7 @@ struct Request {
   std::string device = "auto";    ///< auto, cpu, emulator, cuda or cuda:N
   int threads = 0;                ///< CPU threads; 0 = all cores
   Tuning tuning{};                ///< settings of the strategy named
-  bool finite = true;             ///< the samples, for family_for
+  bool finite = true;             ///< whether all samples are, for family_for()
 };
 
 struct Choice {

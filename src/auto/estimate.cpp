@@ -7,7 +7,7 @@
 namespace convfilt {
 namespace {
 
-/// From so many weights on a transform is less work than tap by tap.
+/// From this many weights on, a transform is less work than going tap by tap.
 constexpr double kTransformMultiplyAdds = 1700;
 
 /// Seconds of one core for a multiply-add in the emulator, whose every read is counted and checked:

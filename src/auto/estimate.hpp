@@ -1,7 +1,7 @@
 /// When does a GPU pay? One formula, whose rates a profile has; nothing is measured at run time, so
 /// the same command makes the same choice twice.
 ///
-///   cpu  = (samples * cost of one + multiply_adds * cost of one) / threads
+///   cpu  = (samples, multiply_adds and transformed, each times the cost of one) / threads
 ///   cuda = context + upload + kernels + download
 #pragma once
 
@@ -13,16 +13,17 @@ namespace convfilt {
 
 /// What a job asks of a machine, whichever it is.
 struct Work {
-  Depth depth = Depth::u8;  ///< that is computed in
+  Depth depth = Depth::u8;  ///< the depth of the arithmetic
   double samples = 0;
-  double multiply_adds = 0;  ///< tap by tap
+  double multiply_adds = 0;  ///< those done tap by tap
   double transformed = 0;    ///< samples that take a transform's time instead
   double bytes = 0;          ///< the pictures' going in; as many come out
 };
 
-/// The work of filtering `runs` pictures of this problem's shape. The separable family does a row
-/// and a column pass, width + height multiply-adds a sample; the direct one width * height; the
-/// transform one, which computes in floats at any depth, a transform where that is less.
+/// The work of filtering `runs` pictures of this problem's shape. In the separable family a sample
+/// takes width + height multiply-adds for each term of the mask, in the direct family width *
+/// height. The transform family computes in floats at any depth, and takes a transform where that
+/// is less work.
 Work work_of(const Problem& problem, Family family, int runs = 1);
 
 /// Estimated seconds on `threads` cores (at least 1), pixels in host memory before and after.

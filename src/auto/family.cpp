@@ -11,7 +11,7 @@
 namespace convfilt {
 namespace {
 
-/// A transform of the mask costs as much as the picture's below this many outputs.
+/// Below this many outputs, transforming the mask costs as much as transforming the picture.
 constexpr double kLargePicture = 256 * 256;
 
 bool is_large(const Problem& problem) {
@@ -25,10 +25,11 @@ bool transform_pays(const Problem& problem) {
   // Transforms of one row or column at a time gain little.
   if (mask.width == 1 || mask.height == 1) return false;
   if (!is_large(problem)) return false;
-  // In 8 bits tap by tap is exact, and an H200's tensor cores take less time to 78x78; other GPUs
-  // and CPUs take more from 64x64 on.
+  // In 8 bits, sums tap by tap are exact. By them an H200's tensor cores take less time up to
+  // 78x78; other GPUs and CPUs take more from 64x64 on.
   if (problem.depth == Depth::u8 && weights <= 63 * 63) return false;
-  // An H200 takes less time by transforms from 23x23 on, CPUs from 38x38 on: this lies between.
+  // An H200 takes less time by transforms from 23x23 on, CPUs from 38x38 on; the threshold lies
+  // between.
   if (weights < 27 * 27) return false;
   return transform::overlap_save_refuses(problem, {}).empty();
 }
@@ -39,8 +40,8 @@ bool coarse_pays(const Problem& problem) {
   if (!is_large(problem)) return false;
   // In 8 bits tensor cores take up to 127 taps a line at once.
   if (problem.depth == Depth::u8 && taps <= 2 * 127) return false;
-  // An H200 takes less time from 101 taps a line on (for grey floats the same, for 16 bits half),
-  // CPUs from 100 on.
+  // CPUs gain from 100 taps a line on, an H200 from 101. There it takes the same time for grey
+  // floats, and half the time for 16 bits.
   if (taps < 2 * 100) return false;
   return coarse::refuses(problem).empty();
 }
@@ -60,14 +61,14 @@ bool separable_pays(const Problem& problem) {
   const int weights = mask.width * mask.height, taps_of_term = mask.width + mask.height;
   // Two passes save nothing where there are fewer than two weights a tap.
   if (weights < 2 * taps_of_term) return false;
-  // At 5x5 in 8 bits an H200 takes 1.4 times as long by two passes, a CPU the same; at 7x7 CPUs and
-  // other GPUs take less.
+  // At 5x5 in 8 bits an H200 takes 1.4 times as long by two passes as by one, and a CPU takes the
+  // same. At 7x7 CPUs and other GPUs take less by two.
   if (bytes && side <= 5) return false;
   const int taps = separable_taps(problem), terms = taps / taps_of_term;
   if (terms == 0) return false;
-  // Two terms take an H200 1.3 times as long at 20x20 in 8 bits, where `tensor` is the other way.
+  // At 20x20 in 8 bits, an H200 takes 1.3 times as long by two terms as by `tensor`.
   if (terms > 1 && bytes && weights < 5 * taps) return false;
-  // In 16 bits and floats `direct` takes 1.1 and 1.4 times as long at 13x13.
+  // At 13x13, `direct` takes 1.1 times as long as two terms in 16 bits, and 1.4 times in floats.
   if (terms > 1 && !bytes && weights < 3.25 * taps) return false;
   // Three terms of longer lines are too much for the registers of separable-tensor.
   if (terms > 2 && bytes && side > 33) return false;
@@ -84,8 +85,8 @@ Family family_for(const Problem& problem, bool finite) {
   const bool several_terms = taps > problem.mask.width + problem.mask.height;
   if (finite) {
     if (separable && !several_terms && coarse_pays(problem)) return Family::transform;
-    // With more than 260 taps in several terms a GPU takes less time by transforms (for floats with
-    // 404); in 8 bits tensor cores do not take more at once.
+    // Above 260 taps in several terms a GPU takes less time by transforms, for floats from 404 on.
+    // In 8 bits, tensor cores do not take more taps at once.
     if (separable && several_terms && taps > 260 && transform_pays(problem))
       return Family::transform;
     if (!separable && transform_pays(problem)) return Family::transform;

@@ -30,7 +30,7 @@ double finite(double ms) {
 /// every mask of a transform.
 double ms_at(const std::vector<CostPoint>& points, double taps, Family family) {
   if (taps <= points.front().taps) return points.front().ms;
-  // One transform of the whole picture takes the same, whatever the mask.
+  // A transform that was measured under one mask takes the same under any.
   if (points.size() == 1 && family == Family::transform) return points.front().ms;
   for (std::size_t k = 1; k < points.size(); ++k) {
     const CostPoint &low = points[k - 1], &high = points[k];

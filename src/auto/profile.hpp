@@ -2,14 +2,14 @@
 /// keeps.
 ///
 /// The file holds times in milliseconds as they were measured, not multiples of a copy: a choice
-/// compares times of one device with each other, and so needs no copy to be right. Each curve is of
-/// one strategy, depth, channel count and picture size; its points are by the multiply-adds that a
-/// sample takes. What was not measured follows so:
-///   - between two masks the time is linear in the multiply-adds, beyond the last one
-///     proportional; a curve of one point stands for every mask within transform;
+/// compares times of one device with each other, and so needs no copy to be right. Each curve
+/// belongs to one strategy, depth, channel count and picture size; its points go by the
+/// multiply-adds that a sample takes. Times that were not measured follow from these rules:
+///   - between two masks the time is linear in the multiply-adds, and beyond the last one it is
+///     proportional to them; in the transform family, a curve of one point stands for every mask;
 ///   - between two sizes it is linear in the pixels of the result, and so beyond the largest;
 ///   - a smaller picture than the smallest takes as long, since most multiprocessors idle then;
-///   - pictures with alpha or of any more channels go by the curves for colour.
+///   - pictures of more than one channel all go by the curves for colour.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct GpuRates {
   int major = 0, minor = 0;  ///< compute capability
   int multiprocessors = 0;
   double copy_rate = 0;        ///< bytes a second, read and written, of a copy inside its memory
-  double context_seconds = 0;  ///< until a context stands: driver start, module load
+  double context_seconds = 0;  ///< until a CUDA context is there: driver start, module load
   double upload_rate = 0, download_rate = 0;  ///< bytes a second, from memory that is not pinned
 };
 

@@ -64,8 +64,8 @@ std::vector<Profile> find_profiles() {
   return profiles;
 }
 
-/// Bytes a second that a profile's memory moves over those of a device's, at least 1; 1 where
-/// either is not known.
+/// How many times as fast the faster memory is, the profile's or the device's; 1 where the device's
+/// rate is not known.
 double memory_ratio(const GpuRates& gpu, const CudaDevice& device) {
   if (device.memory_rate <= 0) return 1;
   const double ratio = gpu.copy_rate / device.memory_rate;

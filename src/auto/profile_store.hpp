@@ -28,16 +28,16 @@ std::string unread_because(const std::string& path);
 /// place.
 std::string users_profile_path(const std::string& name);
 
-/// The profile for a GPU: one of its name; else of the nearest compute capability, by its first
-/// number and then by the rates of their memories and the second number, which are known without
-/// measuring. Of equals the first. Null where no profile has a GPU.
+/// The profile for a GPU: one of its name, else the nearest. That goes by the first number of the
+/// compute capability, then by the rate of the memory, then by the second number, which are all
+/// known without measuring. The first of equals is taken. Null where no profile has a GPU.
 const Profile* profile_for(std::span<const Profile> profiles, const CudaDevice& device);
 
 /// The profile for a processor: one of its name, else the first. Null where there is none.
 const Profile* profile_for(std::span<const Profile> profiles, const std::string& processor);
 
-/// The GPU that is most likely here as long as nobody asked the driver: of the first profile that
-/// has one; null where none has.
+/// The profile of the GPU that is most likely here as long as nobody asked the driver: the first
+/// that has one. Null where none has.
 const Profile* likely_profile(std::span<const Profile> profiles);
 
 /// A device as its profile knows it.

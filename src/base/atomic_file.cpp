@@ -73,7 +73,7 @@ class TemporaryName {
     static std::atomic<unsigned> counter{0};
     path_ = folder + "/.convfilt-" + std::to_string(getpid()) + "-" +
             std::to_string(counter.fetch_add(1)) + ".tmp";
-    ::unlink(path_.c_str());  // left by a killed process that had our number
+    ::unlink(path_.c_str());  // a killed process with our number may have left one
     cleanup_.emplace(path_);
   }
   ~TemporaryName() {
@@ -99,7 +99,8 @@ bool take_over_mode(int fd, const OutputTarget& target) {
   struct stat old {};
   if (!target.exists || ::stat(target.path.c_str(), &old) != 0) return true;
   if (old.st_uid != geteuid() || old.st_gid != getegid()) {
-    // Only root may; for others the new file is theirs, as with any tool that replaces.
+    // Only root may change the owner. For others the new file is theirs, as with any tool that
+    // replaces files.
     [[maybe_unused]] const int ignored = ::fchown(fd, old.st_uid, old.st_gid);
   }
   return ::fchmod(fd, old.st_mode & 07777) == 0;
@@ -174,7 +175,7 @@ std::string folder_of(const std::string& path) {
 }
 
 OutputTarget resolve_output(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel
+  constexpr int kMostLinks = 40;  // the kernel's own limit
   OutputTarget target{.path = path};
   struct stat info {};
   target.exists = ::stat(path.c_str(), &info) == 0;
@@ -187,7 +188,7 @@ OutputTarget resolve_output(const std::string& path) {
     std::error_code error;
     const auto next = std::filesystem::read_symlink(target.path, error);
     if (error) break;
-    // Behind /dev/stdout and its like there is an open file, to be written where it stands.
+    // /dev/stdout and its like lead to an open file, which is written where it stands.
     const auto folder = std::filesystem::canonical(folder_of(target.path), error);
     target.direct = !error && folder.string().starts_with("/proc/");
     if (target.direct)

@@ -19,8 +19,8 @@ OutputTarget resolve_output(const std::string& path);
 /// The folder part of a path; "." when it has none.
 std::string folder_of(const std::string& path);
 
-/// How the file is called until it is whole. Not every file system knows nameless files; `named` is
-/// what `nameless` falls back to there.
+/// What the file is called until it is whole. Not every file system knows nameless files; `named`
+/// is what `nameless` falls back to there.
 enum class Temporary { nameless, named };
 
 /// Writes `bytes` to a temporary in the target's folder, syncs it and gives it the target's name in

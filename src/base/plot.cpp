@@ -70,7 +70,7 @@ std::string read_to_end(int fd) {
   return all;
 }
 
-/// Runs gnuplot with that on its standard input. Throws IoError where it cannot be started.
+/// Runs gnuplot with `input` on its standard input. Throws IoError where it cannot be started.
 Outcome gnuplot(const std::vector<const char*>& arguments, std::string_view input) {
   const MemoryFile script(input), messages;
   int out[2];

@@ -5,8 +5,8 @@
 
 namespace convfilt {
 
-/// Overwrites its line on standard error, and clears it at the end. Silent where that is no
-/// terminal, or unless `wanted`.
+/// Overwrites its line on standard error, and clears it at the end. It is silent unless it is
+/// `wanted` and standard error is a terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(bool wanted);

@@ -19,7 +19,7 @@ struct Slot {
   std::atomic<bool> live{false};
   char path[PATH_MAX];
 };
-Slot slots[16];  // one for each file being written at once; more go without
+Slot slots[16];  // one for each file that is being written; a seventeenth goes without
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 std::mutex mutex;  // guards what follows, and the taking of slots

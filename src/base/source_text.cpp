@@ -8,7 +8,8 @@
 namespace convfilt {
 namespace {
 
-// A line as shown keeps so many columns before and after the place: 78 with the dots and margin.
+// A line as shown keeps this many columns before and after the place, 78 in all with the dots and
+// the margin.
 constexpr std::size_t kShownBefore = 40, kShownAfter = 30;
 constexpr std::size_t kQuoted = 40;
 constexpr std::string_view kDots = "...";

@@ -15,8 +15,9 @@ namespace convfilt {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// The candidates that `word` may have been meant to be, the nearest first and ties in the order
-/// given. Near is: at most one edit, and one more for every four letters of the word; or the word
-/// is the beginning, of three letters or more, of the candidate. Empty when nothing is near.
+/// given. A candidate is near if it takes at most one edit, and one more for every four letters of
+/// the word, or if it begins with the word and the word has at least three letters. The list is
+/// empty when nothing is near.
 std::vector<std::string> near_words(std::string_view word,
                                     std::span<const std::string_view> candidates);
 std::vector<std::string> near_words(std::string_view word,
@@ -26,8 +27,8 @@ std::vector<std::string> near_words(std::string_view word,
 std::string nearest(std::string_view word, std::span<const std::string_view> candidates);
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
-/// "; did you mean 'a' or 'b'?" of the nearest words that are equally near, three at most; "" when
-/// nothing is near. For the end of an error's first clause.
+/// "; did you mean 'a' or 'b'?" with the nearest words, three at most where several are equally
+/// near; "" when nothing is near. It ends an error's first clause.
 std::string did_you_mean(std::string_view word, std::span<const std::string_view> candidates);
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 

@@ -21,25 +21,25 @@ struct Times {
   double bytes_per_second = 0;   ///< picture read once, result written once
   double copies = 0;             ///< time as a multiple of a copy of the same bytes
   double intensity = 0;          ///< operations of the direct method, two a tap, per byte
-  double flops = 0;              ///< the same a second
-  double roofline = 0;           ///< time that the device needs at best, as a share of this one
-  bool memory_bound = true;      ///< which of the two the device's best time is
+  double flops = 0;              ///< those operations per second
+  double roofline = 0;           ///< the device's best possible time, as a share of this one
+  bool memory_bound = true;      ///< whether a copy, not arithmetic, sets that best time
   std::optional<double> basic;   ///< how many times as fast as `basic` on this device
   std::optional<double> best;    ///< how many times the time of the fastest row of this device
 };
 
-/// What the emulator counted, a result's sample; nothing is counted in library calls.
+/// What the emulator counted, per sample of the result. It counts nothing in library calls.
 struct Counted {
   double global_reads = 0, shared_reads = 0, ghost_cells = 0;
   double atomic_adds = 0;
   double reuse = 0;     ///< taps in the image over global reads and atomic additions; 0 where it
                         ///< says nothing
-  double barriers = 0;  ///< a block
+  double barriers = 0;  ///< per block
 };
 
 struct Accuracy {
   double largest = 0;  ///< difference from the real-valued result, in the unit of unit_of()
-  std::size_t samples = 0, of = 0;  ///< checked, and there
+  std::size_t samples = 0, of = 0;  ///< how many were checked, of how many
   int rows = 0;                     ///< whole rows of the result among those checked
   std::optional<double> bound;      ///< the largest difference that the family allows
   std::optional<double> differing;  ///< share of samples that differ from those of `cpu`
@@ -70,7 +70,7 @@ struct DeviceFacts {
   Location location;
   Peak peak;
   double copy_ms = 0;           ///< a copy of as many bytes as the picture and its result
-  double bytes_per_second = 0;  ///< that copy's, read and written
+  double bytes_per_second = 0;  ///< of that copy, read and written
 };
 
 struct Comparison {
@@ -85,13 +85,14 @@ struct CompareOptions {
   std::vector<Contender> contenders;
   std::string device = "auto";
   int threads = 0;
-  int repeats = 21;  ///< at most; fewer, but 3, where a row would take longer than its patience,
-                     ///< and one on a GPU where that alone does
+  int repeats = 21;  ///< at most; as few as 3 where more would exceed the row's patience, and one
+                     ///< on a GPU where one alone does
   bool padded_pitch = true;
-  double row_patience = 1;  ///< seconds for a row's runs; where one of the whole picture would
-                            ///< take longer off the GPU, a piece from the middle is run
-  double reference_patience = 4;  ///< seconds for the bytes of `cpu`, to be compared with; where
-                                  ///< all would take longer, rows from the middle are
+  double row_patience = 1;  ///< seconds for a row's runs; where one run of the whole picture would
+                            ///< take longer off the GPU, a piece from its middle is filtered
+  double reference_patience = 4;  ///< seconds for the bytes of `cpu`, with which others are
+                                  ///< compared; where all would take longer, only rows from the
+                                  ///< middle are
 };
 
 /// "3x3" or "emboss3 3x3": how charts and messages name a mask.

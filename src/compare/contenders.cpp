@@ -102,7 +102,7 @@ std::string name_of(const Contender& contender) {
 
 std::vector<Contender> parse_contenders(std::string_view list, const Machine& machine) {
   std::vector<Contender> contenders;
-  // A comma at the end leaves a name out, too.
+  // A comma at the end is a fault, too: no name follows it.
   for (bool more = true; more;) {
     more = list.find(',') != list.npos;
     const Contender contender = parse_contender(take_word(list, ','), machine);

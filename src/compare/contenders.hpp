@@ -21,14 +21,14 @@ struct Contender {
 /// "tiled-out:halo=regions", as parse_contenders() reads it.
 std::string name_of(const Contender& contender);
 
-/// Reads a list such as "basic,tiled-out:halo=regions:tile=16,auto"; what is named twice comes
-/// once. Throws UsageError, with the nearest name or the range.
+/// Reads a list such as "basic,tiled-out:halo=regions:tile=16,auto"; a contender that is named
+/// twice appears once. Throws UsageError, with the nearest name or the range.
 std::vector<Contender> parse_contenders(std::string_view list, const Machine& machine);
 
 /// Every strategy there is, without settings.
 std::vector<Contender> all_contenders(const Machine& machine);
 
-/// "9x9" or "101x15": a Gaussian of that many columns and rows; else as load_mask().
+/// For "9x9" or "101x15" a Gaussian of that many columns and rows; for other words, load_mask().
 Mask mask_named(const std::string& word);
 
 /// What is filtered where no picture is given: every value of an integer depth is as likely, and a

@@ -155,7 +155,7 @@ std::optional<T> optional_if_there(const Json& json, const char* key) {
   return json.contains(key) ? optional_at<T>(json, key) : std::nullopt;
 }
 
-/// null is what a figure is that was not measured.
+/// A figure that was not measured is null.
 double number_or_zero(const Json& json, const char* key) {
   return optional_at<double>(json, key).value_or(0);
 }
@@ -309,7 +309,7 @@ std::string csv_report(std::span<const Comparison> comparisons, const ReportHead
 
 std::vector<Comparison> read_json_report(const std::string& text, const std::string& path,
                                          ReportHead& head) {
-  // What is missing or of another type, the library says; a wrong name, named().
+  // The library reports what is missing or of another type; named() reports a wrong name.
   try {
     const Json json = Json::parse(text);
     head.version = json.at("convfilt_version");

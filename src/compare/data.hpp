@@ -9,7 +9,7 @@
 
 namespace convfilt {
 
-/// One line a row, after one with the columns' names (RFC 4180). The figures of json_report().
+/// The figures of json_report(), one line a row below the columns' names (RFC 4180).
 std::string csv_report(std::span<const Comparison> comparisons, const ReportHead& head);
 
 /// Every figure of the tables in full precision, its unit in its name; null where there is none.

@@ -13,8 +13,9 @@ namespace {
 /// The strategy that speeds are multiples of.
 constexpr std::string_view kBaseline = "basic";
 
-/// The places where a strategy runs unless one is asked for: on a GPU; on the CPU where it has code
-/// of its own for that, or there is no GPU; in the emulator only for want of those.
+/// The places where a strategy runs unless one is asked for. It runs on a GPU if there is one, on
+/// the CPU if it has code of its own for that or there is no GPU, and in the emulator only for want
+/// of both.
 std::vector<Location> locations_for(const Strategy& strategy, const Wanted& wanted,
                                     const Machine& machine) {
   if (wanted.kind) return {{*wanted.kind, wanted.ordinal}};
@@ -29,7 +30,7 @@ std::vector<Location> locations_for(const Strategy& strategy, const Wanted& want
   return locations;
 }
 
-/// What `auto` takes; without a strategy where it refuses, with the reason.
+/// What `auto` takes. Where it refuses, the choice has a reason and no strategy.
 Choice choice_of_auto(const Problem& problem, const CompareOptions& options,
                       const Machine& machine) {
   Request request;
@@ -65,8 +66,8 @@ void compare_with_each_other(std::vector<Row>& rows) {
   }
 }
 
-/// Counts on pieces of different size cannot be compared, as their edges weigh differently: all are
-/// taken on the smallest piece that a row needs.
+/// Counts on pieces of different size cannot be compared, as their edges weigh differently, so all
+/// are taken on the smallest piece that a row needs.
 void count_on_one_piece(const Bench& bench, const std::vector<Contender>& contenders,
                         std::vector<Row>& rows, const Progress& progress) {
   const std::vector<PieceSize> sizes = bench.pieces.sizes();

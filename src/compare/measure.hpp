@@ -11,7 +11,7 @@
 
 namespace convfilt {
 
-/// Hears of each step before it is done.
+/// It is told of each step before the step is done.
 using Progress = std::function<void(const std::string& what)>;
 
 /// Picture and problem must agree. Throws UsageError and DeviceError where nothing can be measured

@@ -15,15 +15,16 @@
 namespace convfilt {
 namespace {
 
-/// Outputs above which not everything is checked, whatever the mask: a truth takes 8 bytes.
+/// Above this many outputs not everything is checked, whatever the mask, since each true result
+/// takes 8 bytes.
 constexpr double kMostOutputs = 1 << 24;
 
-/// Taps spent where not everything is checked, on places and on rows each: a tenth of a second or
-/// so.
+/// Where not everything is checked, single places may take this many taps, and whole rows as many
+/// again. That is a tenth of a second or so each.
 constexpr double kSampledTaps = 2e8;
 constexpr int kMostRows = 64;
 constexpr int kLeastRandom = 64, kMostRandom = 100'000;
-constexpr int kCorner = 3;      // pixels a side of what is checked in a corner
+constexpr int kCorner = 3;      // pixels a side of the square checked in a corner
 constexpr int kAlongEdge = 16;  // places along each edge
 
 int places_in_block(int count) {

@@ -11,7 +11,7 @@
 
 namespace convfilt {
 
-/// An output pixel; all its channels are meant.
+/// An output pixel with all its channels.
 struct Place {
   int x = 0, y = 0;
 };
@@ -27,8 +27,8 @@ struct PlacesToCheck {
 /// more multiply-adds allow. The seed is fixed.
 PlacesToCheck places_to_check(const Problem& problem, double most_taps = 1e9);
 
-/// The results there, neither rounded nor saturated; channels side by side. `threads` 0 = all
-/// cores.
+/// The true results at those places, neither rounded nor saturated; channels side by side.
+/// `threads` 0 = all cores.
 std::vector<double> true_results(const Problem& problem, PictureView<const std::byte> in,
                                  const std::vector<Place>& places, int threads);
 

@@ -14,10 +14,12 @@ namespace {
 /// Result sides of pieces, in pixels. Multiples of 32, the teaching kernels' tiles.
 constexpr int kSides[] = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 4096};
 
-/// The strategies whose bytes on the CPU the direct family and the separable family must have.
+/// The strategies whose bytes on the CPU are right for the direct family and for the separable
+/// family.
 constexpr std::string_view kReference = "cpu", kSeparableReference = "separable";
 
-/// The share of samples that differ in so many rows, from rows `at` and `other_at` on.
+/// The share of samples that differ between `rows` rows of `a` from row `at` on and of `b` from
+/// `other_at` on.
 double share_that_differs(const Image& a, int at, const Image& b, int other_at, int rows) {
   const std::size_t size = size_of(a.depth());
   const int samples = a.width() * a.channels();
@@ -55,7 +57,8 @@ Piece::Reference Piece::make_reference(const Strategy& strategy, Family family) 
   Problem band = problem_;
   int top = 0;
   if (reference.rows < height) {
-    // Rows whose masks lie inside from top to bottom need no border but left and right.
+    // Rows whose masks lie inside the picture from top to bottom meet its border only left and
+    // right.
     band.height = reference.rows + problem_.mask.height - 1;
     if (reference.rows < 1 || band.height > problem_.height) return {};
     top = (problem_.height - band.height) / 2;

@@ -76,7 +76,8 @@ class Pieces {
 
   const Problem& whole() const { return problem_; }
 
-  /// Pieces with results whose sides whole tiles fill, the smallest first; the whole last.
+  /// The pieces' sizes, the smallest first and the whole picture last. Whole tiles fill the results
+  /// of all but the whole.
   std::vector<PieceSize> sizes() const;
 
   /// The piece of one of sizes().

@@ -16,8 +16,8 @@
 namespace convfilt {
 namespace {
 
-/// Okabe and Ito's colours, which the colour-blind tell apart; without the yellow, too pale on
-/// white.
+/// Okabe and Ito's colours, which the colour-blind tell apart; without the yellow, which is too
+/// pale on white.
 constexpr std::string_view kColours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                          "#56B4E9", "#E69F00", "#000000"};
 
@@ -28,7 +28,7 @@ std::string plain(double value) {
   return text;
 }
 
-/// Whether two problems are of pictures alike.
+/// Whether two problems have pictures of the same size, channels and depth.
 bool same_picture(const Problem& a, const Problem& b) {
   return a.width == b.width && a.height == b.height && a.channels == b.channels &&
          a.depth == b.depth;
@@ -38,7 +38,7 @@ bool same_picture(const Problem& a, const Problem& b) {
 std::string title_script(std::span<const Comparison> comparisons, const ReportHead& head,
                          PlotSize size) {
   Problem problem = comparisons.front().problem;
-  // A folder would push the rest out of the drawing.
+  // The file's folder would push the rest out of the drawing.
   const std::string name = std::filesystem::path(head.input).filename().string();
   std::string what = name + ", " + std::to_string(problem.width) + "x" +
                      std::to_string(problem.height) + "x" + std::to_string(problem.channels) + " " +
@@ -74,7 +74,7 @@ constexpr double kRoom = 8;
 struct Quantity {
   std::string axis;
   std::function<double(const Row&)> value;  ///< above 0; 0 where there is none
-  bool reference;                           ///< a line at 1
+  bool reference;                           ///< whether a line is drawn at 1
 };
 
 /// A row of bars over all panels.
@@ -139,7 +139,7 @@ class BarChart {
       throw IoError("there is nothing to draw: no strategy was measured; see the table");
     const std::size_t across = std::min(kPanelsAcross, comparisons_.size());
     const std::size_t lines = (comparisons_.size() + across - 1) / across;
-    // The title wants room, however few the panels.
+    // The title needs room, however few the panels.
     size_.width = std::max(720, gutter_ + int(across) * (kPanel + kGap) - kGap + kRight);
     panel_ = (size_.width - gutter_ - kRight + kGap) / int(across) - kGap;
     size_.height = kTitle + kLegend;
@@ -222,10 +222,10 @@ class BarChart {
                "$bars using 2:1:4 with labels left offset 0.6,0 font ',9', "
                "$none using (" +
                plain(from) + "):1:2 with labels left offset 4,0 font ',9' tc rgb '#707070'\n";
-    script_ += "unset label\n";  // those of the whole drawing are drawn now
+    script_ += "unset label\n";  // the labels of the whole drawing have been drawn by now
   }
 
-  /// Powers of ten, named so shortly that they do not touch: 0.1, 1, 10, 100, 1k.
+  /// Powers of ten, with names so short that they do not touch: 0.1, 1, 10, 100, 1k.
   static std::string decades(double from, double to) {
     static constexpr std::string_view kThousands[] = {"", "k", "M", "G"};
     std::string tics;
@@ -259,7 +259,7 @@ class BarChart {
       else
         none += at + (row && row->refused ? " refused\n" : " \"no figure\"\n");
     }
-    // gnuplot wants a line of each; these lie outside every range.
+    // gnuplot needs a line in each block; these lie outside every range.
     return bars + "-9 1 0 .\nEND\n" + none + "-9 .\nEND\n";
   }
 
@@ -283,17 +283,17 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
 
 }  // namespace bars
 
-/// The roofline of Williams, Waterman and Patterson (2009): what a device can compute a second, by
-/// how many operations there are to a byte.
+/// The roofline of Williams, Waterman and Patterson (2009): how much a device can compute in a
+/// second, by how many operations there are to a byte.
 namespace roofline {
 
 constexpr int kPanelWidth = 620, kPanelHeight = 430, kTitle = 56;
-/// Logarithm of how far apart labels must be.
+/// The least distance between labels, as a natural logarithm.
 constexpr double kTooClose = 0.7;
 
 constexpr int kLeft = 90, kAbovePanel = 60, kBelowPanel = 60;
 
-/// Room for the key: its sample of a line, and letters of its names.
+/// The key needs room for a sample of a line and for the letters of its names.
 constexpr int kLeastRight = 250, kSample = 70, kLetter = 7;
 
 /// A strategy on a device, a point a mask.
@@ -396,12 +396,12 @@ std::string panel(const Location& location, std::span<const Comparison> comparis
       least_y = std::min(least_y, y), most_y = std::max(most_y, y);
     }
     data += "END\n";
-    // Colours come round again with other points.
+    // When the colours come round again, the points have another shape.
     plots += ", " + block + " with linespoints lw 1.5 ps 1.1 pt " +
              std::to_string(4 + 3 * (k / std::size(kColours)) + k % 2) + " lc rgb '" + colour(k) +
              "' title " + in_gnuplot(all[k].contender);
   }
-  // The bend of the roof is part of the picture.
+  // The bend of the roof must be in sight.
   if (roof.flops > 0) least_x = std::min(least_x, roof.flops / roof.bytes_per_second / 2);
   const std::string bandwidth = plain(roof.bytes_per_second / 1e9);
   const std::string limit = roof.flops > 0

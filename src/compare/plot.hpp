@@ -12,7 +12,7 @@ namespace convfilt {
 
 enum class PlotKind {
   bars,      ///< times as multiples of a copy, and what the emulator counted, a panel a mask
-  roofline,  ///< rates of arithmetic over what bandwidth and units allow, a panel a device
+  roofline,  ///< rates of arithmetic below what bandwidth and peak allow, a panel a device
 };
 
 inline constexpr PlotKind kPlotKinds[] = {PlotKind::bars, PlotKind::roofline};

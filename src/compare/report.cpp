@@ -28,7 +28,7 @@ struct Style {
   std::string heading(const std::string& text) const {
     return (markdown ? "## " : "") + shown(text) + "\n\n";
   }
-  /// A bullet of Markdown; of text a line, or more where it is long.
+  /// In Markdown a bullet; in text a line, or several where it is long.
   std::string note(const std::string& text) const;
   std::string line(const std::string& text) const {
     return markdown ? note(text) : "  " + text + "\n";
@@ -101,7 +101,7 @@ constexpr const char* kByAuto = "*";
 constexpr const char* kBroken = "!";
 constexpr const char* kPiece = "~";
 
-/// Whether the name says what kind of mask it is, and the sides all else.
+/// Whether the name says what kind of mask it is, so that the sides say the rest.
 bool is_of_a_kind(const Mask& mask) {
   return mask.name == kGaussianName ||
          std::any_of(std::begin(kWeights), std::end(kWeights),
@@ -163,7 +163,7 @@ const Row* row_of(const Comparison& comparison, const Entry& entry) {
   return nullptr;
 }
 
-/// What a cell says of a row, where it says something.
+/// The figure of a row that a cell shows; nothing where the row has none.
 using FigureOf = std::optional<double> (*)(const Row&);
 
 std::optional<double> copies_of(const Row& row) {
@@ -182,7 +182,7 @@ std::string marks_of(const Row& row, const Problem& problem) {
   return marks.empty() ? "" : " " + marks;
 }
 
-/// The worst of a line's masks, in the three columns that say how right its results are.
+/// The worst over a line's masks, in the three columns that say how right the results are.
 std::array<std::string, 3> judgement(const Group& group, const Entry& entry) {
   const Accuracy* fewest = nullptr;
   double largest = 0;
@@ -271,12 +271,12 @@ class BriefTable {
     return value ? aligned(figure(*value), marks_of(*row, problem)) : "";
   }
 
-  /// Marks stand right of the digits, which stay below each other.
+  /// Marks stand right of the digits, so that the digits stay below each other.
   std::string aligned(const std::string& text, const std::string& marks) const {
     return text + marks + std::string(mark_width_ - std::min(mark_width_, marks.size()), ' ');
   }
 
-  /// How much slower than the fastest on its device what auto takes is.
+  /// Adds a line that says how many times as long auto's choice takes as the fastest on its device.
   void add_best(Table& table) const {
     Table::Line line{{"auto / best", ""}, ""};
     bool any = false;

@@ -18,7 +18,7 @@ namespace {
 /// Milliseconds of the first, small run, from which the others are foretold.
 constexpr double kProbeMs = 20;
 
-/// Milliseconds of the smallest possible run above which nobody wants to wait for all.
+/// A row is given up if its smallest possible run would take longer than this many milliseconds.
 constexpr double kPatienceMs = 30'000;
 
 /// How many times as large the piece of the next run may be.
@@ -63,8 +63,8 @@ const PieceSize& largest_within(const std::vector<PieceSize>& sizes, double budg
   return last == sizes.rend() ? sizes.front() : *last;
 }
 
-/// A run on the largest piece that takes no longer than a row may, found by runs on smaller ones:
-/// what a strategy costs is not known beforehand.
+/// Runs on the largest piece that takes no longer than a row may. Runs on smaller pieces find it,
+/// since what a strategy costs is not known beforehand.
 Trial try_patiently(const Bench& bench, const Contender& contender, const Location& location) {
   const std::vector<PieceSize> sizes = bench.pieces.sizes();
   const int threads = useful_threads(bench.options.threads, bench.machine);
@@ -146,7 +146,7 @@ Times judged(const std::vector<double>& ms, const Piece& piece, const Location& 
   return times;
 }
 
-/// Taps of all outputs, without those on ghost cells, which nobody reads.
+/// Taps of all outputs. Taps on ghost cells are left out where no thread reads those.
 std::int64_t taps_read(const Problem& problem) {
   Geometry one_output;
   one_output.out_columns = one_output.out_rows = 1;

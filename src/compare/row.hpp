@@ -13,8 +13,8 @@ struct Bench {
   DeviceLimits& limits;
 };
 
-/// Runs the contender there, on as large a piece of the picture as patience allows. A refusal or a
-/// failure is told in the row. With `piece`, on that one.
+/// Runs the contender there, on `piece` or else on as large a piece of the picture as patience
+/// allows. A refusal or a failure is told in the row.
 Row measure_row(const Bench& bench, const Contender& contender, const Location& location,
                 const PieceSize* piece = nullptr);
 

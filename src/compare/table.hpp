@@ -14,11 +14,12 @@ struct Table {
   };
 
   std::vector<std::string> head;  ///< may be empty
-  std::size_t words = 0;          ///< first columns, aligned left; numbers follow, aligned right
+  std::size_t words = 0;          ///< how many columns come first, aligned left; numbers follow,
+                                  ///< aligned right
   std::vector<Line> lines;
 };
 
-/// Columns as wide as their widest cell, two blanks before each; nothing behind the last.
+/// Columns are as wide as their widest cell, with two blanks before each; no line ends in blanks.
 std::string as_text(const Table& table);
 
 std::string as_markdown(const Table& table);
@@ -29,7 +30,7 @@ std::string escaped_markdown(std::string text);
 /// Characters of UTF-8, each one column wide.
 std::size_t width_of(std::string_view text);
 
-/// The number with about three digits that count, never with an exponent: 0.00123, 1.23, 1230.
+/// The number with about three significant digits, never with an exponent: 0.00123, 1.23, 1230.
 std::string figure(double value);
 
 /// 12345678 as "12 345 678".

@@ -21,10 +21,11 @@ namespace {
 
 constexpr int kChannels[] = {1, 3};
 
-/// A strategy that takes so many times as long as the best is not taken with a larger mask either.
+/// A strategy that takes more than this many times as long as the best would not be taken under a
+/// larger mask either.
 constexpr double kHopeless = 4;
 
-/// As many bytes as no cache holds.
+/// More bytes than any cache holds.
 constexpr std::size_t kCopiedBytes = std::size_t{1} << 28;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -36,8 +37,8 @@ struct CpuPoint {
   double taps, seconds;
 };
 
-/// The a and b that miss the points by the least share, by least squares; neither is below a
-/// hundredth of the other's part, so that both are rates.
+/// The a and b whose relative error is least, by least squares. Each keeps at least a hundredth of
+/// the first point's time, so that both are rates.
 std::pair<double, double> fitted(const std::vector<CpuPoint>& points) {
   double n = 0, t = 0, tt = 0, s = 0, ts = 0;
   for (const CpuPoint& p : points) {
@@ -159,7 +160,8 @@ void measure_masks(MeasuredCurves& measured, TunePoint& point,
         throw DeviceError("measuring " + what + ": " + error.what());
       }
     }
-    // An older device lacks the best of this one, so each is held against those of its own age.
+    // An older device lacks the newest strategies, so each is held only against those that need no
+    // newer device than itself.
     for (const auto& [strategy, ms] : times) {
       const bool hopeless =
           std::any_of(times.begin(), times.end(), [&, ms = ms, s = strategy](const auto& t) {
@@ -262,7 +264,7 @@ GpuRates measure_gpu(const CudaDevice& device, std::chrono::steady_clock::time_p
   std::vector<double> up, down;
   for (int k = 0; k < 5; ++k) {
     const Timing timing = plan->run(in.view(), out.view());
-    if (k == 0) continue;  // it warms up
+    if (k == 0) continue;  // the first run warms up
     up.push_back(timing.upload_ms);
     down.push_back(timing.download_ms);
   }

@@ -51,13 +51,12 @@ std::string told_left_out(const MeasuredCurves& measured);
 MeasuredCurves measure_curves(const CudaDevice& device, const Machine& machine,
                               const TuneGrid& grid, const Progress& progress);
 
-/// Keeps what an earlier profile of a GPU of the same name knows of kernels at sizes that `now`
-/// lacks: this device and build take another kernel there, but older devices go by this profile,
-/// too.
+/// Keeps the curves of kernels that `now` lacks from an earlier profile of a GPU of the same name.
+/// This device and build take other kernels there, but older devices go by this profile, too.
 void keep_other_kernels(Profile& now, const Profile& before);
 
-/// What the new profile says beside the one that spoke before, in lines: the rates, and how many
-/// choices of the grid change, the first of them by name. `before` may be null.
+/// Compares the new profile with the one that spoke before, in lines: the rates, how many choices
+/// of the grid change, and the first of these by name. `before` may be null.
 std::string changes(const Profile* before, const Profile& now, const CudaDevice* device,
                     const Machine& machine);
 

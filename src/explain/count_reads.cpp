@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kMoment = 2;  // seconds of one core, so that every machine counts the same picture
 
-/// The problem on a picture that has so many outputs.
+/// The problem on a picture whose result has this many columns and rows.
 Problem with_outputs(Problem problem, int columns, int rows) {
   problem.width += columns - problem.out_width();
   problem.height += rows - problem.out_height();
@@ -50,7 +50,7 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
   const Geometry geometry = strategy.geometry(problem, tuning);
   const int columns = 2 * edge_blocks(problem.mask.width, geometry.step_x());
   const int rows = 2 * edge_blocks(problem.mask.height, geometry.step_y());
-  // Modulo 2^64, as unsigned numbers are: a difference may be negative on the way.
+  // Unsigned sums wrap modulo 2^64, so a difference may be negative on the way.
   Counts block{};
   for (const int more_x : {0, 1}) {
     for (const int more_y : {0, 1}) {

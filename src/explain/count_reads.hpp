@@ -11,19 +11,20 @@ namespace convfilt {
 /// Whether the blocks of two problems are of one size and read as much.
 bool same_blocks(const Geometry& a, const Geometry& b);
 
-/// The counts of one plane of such a picture. Empty where the strategy's kernels do not run in the
-/// emulator.
+/// The counts of one plane of the problem's picture. Empty where the strategy's kernels do not run
+/// in the emulator.
 std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
                                   const Tuning& tuning);
 
-/// The counts of one block in the middle of a picture, far from the edges: what a column and a row
-/// of blocks more add to a picture of whole tiles, less what each adds alone. Empty too where the
-/// blocks are of another size in pictures that small.
+/// The counts of one block in the middle of a picture, far from the edges: what one more column and
+/// one more row of blocks add together to a picture of whole tiles, less what each adds alone.
+/// Empty also where the blocks are of another size in pictures that small.
 std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem& problem,
                                          const Tuning& tuning);
 
-/// The same picture with fewer whole tiles, and the same cut ones at its edges, where the emulator
-/// would take longer than a moment; else as it is. `tile_x` and `tile_y`: outputs of a block.
+/// The problem on a smaller picture where the emulator would take longer than a moment, else as it
+/// is. The smaller picture has fewer whole tiles, and the same cut ones at its edges. `tile_x` and
+/// `tile_y` are a block's outputs in columns and rows.
 Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y);
 
 /// Whether a library computes the sums, by Fourier transforms or matrices. Its reads are not

@@ -109,7 +109,8 @@ void explain_picture(Explanation& e) {
   constant.border = Border::constant;
   e.with_border.count = reads_of(count_reads(*e.strategy, e.counted, e.tuning));
   e.ghosts_out.count = reads_of(count_reads(*e.strategy, constant, e.tuning));
-  // Blocks of a size that follows from the picture's are others on the one counted.
+  // Where the size of blocks follows from the picture's, the picture that is counted may have other
+  // blocks, and no formula is given.
   if (!e.geometry || !same_blocks(*e.geometry, geometry_of(*e.strategy, e.counted, e.tuning)))
     return;
   e.counted_axes = tile_axes(e.counted, *e.geometry);

@@ -55,7 +55,7 @@ struct Explanation {
 
   Problem counted;  ///< `problem`, or a smaller picture where counting takes too long
   TileAxes counted_axes;
-  Compared with_border;  ///< what all blocks read, ghost cells as the border has them
+  Compared with_border;  ///< what all blocks read under the problem's own border
   Compared ghosts_out;   ///< the same with Border::constant, where ghost cells are not read
 
   /// Each place where formula and count are not the same, in one sentence.

@@ -6,7 +6,7 @@
 namespace convfilt {
 namespace {
 
-constexpr std::string_view kThinLine = "#b0202020";  // mostly transparent: for any ground
+constexpr std::string_view kThinLine = "#b0202020";  // mostly transparent, to suit any ground
 constexpr int kHatch = 4;                            // of gnuplot's fill patterns: diagonal lines
 
 std::string number(double value) {

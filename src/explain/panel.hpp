@@ -8,8 +8,8 @@
 
 namespace convfilt {
 
-/// Left, top, right, bottom: of a page in 0..1 from its upper left corner, or of a drawing in its
-/// own units, y downwards.
+/// A rectangle: on a page in 0..1 from the upper left corner, or in a drawing in its own units. In
+/// both, y points downwards.
 struct Box {
   double left = 0, top = 0, right = 1, bottom = 1;
 
@@ -17,7 +17,7 @@ struct Box {
   double height() const { return bottom - top; }
 };
 
-/// How a rectangle is filled: hatched is with lines on white.
+/// How a rectangle is filled; a hatched one has lines on white.
 enum class Fill { solid, hatched };
 
 /// How a line looks.
@@ -38,14 +38,14 @@ class Panel {
   void area(const Box& box, std::string_view colour, Fill fill = Fill::solid);
   void thin_line(double x0, double y0, double x1, double y1);
   void outline(const Box& box, const Pen& pen);
-  /// Level or upright; a slanting one would need more than a thin rectangle.
+  /// Draws a level or upright line; a slanting one would need more than a thin rectangle.
   void line(double x0, double y0, double x1, double y1, const Pen& pen);
   /// A line with an arrow head at both ends.
   void measure(double x0, double y0, double x1, double y1);
   void words(double x, double y, std::string_view text, Align align = Align::centre,
              bool bold = false);
 
-  /// Points of the page for a unit of the drawing.
+  /// Points of the page per unit of the drawing.
   double scale() const { return scale_; }
 
   /// The panel as a part of page_of().

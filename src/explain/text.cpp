@@ -160,7 +160,7 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                                 std::to_string(bare.global + bare.made_up) + " samples asked for");
   if (by_library || atomic_adds_of(e) > 0 || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
-  if (taps == 0) return;  // the blocks of the counted picture are others
+  if (taps == 0) return;  // the counted picture has other blocks
   lines.line("reuse", quotient(taps, bare.global) +
                           "   taps on samples of the image / their reads, ghost cells out");
 }

@@ -21,7 +21,7 @@ std::string plural(std::int64_t count, const std::string& noun);
 /// such block.
 std::int64_t atomic_adds_of(const Explanation& e);
 
-/// Outputs of a block that are counted to it alone, and all its taps.
+/// The outputs that count as a block's own, and their taps.
 std::int64_t outputs_of(const Geometry& geometry);
 std::int64_t taps_of(const Geometry& geometry, const Mask& mask);
 

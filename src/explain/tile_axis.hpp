@@ -1,5 +1,5 @@
-/// Tiles along one axis of a picture: what lies in the image and what is a ghost cell. What is
-/// asked of both axes is the product.
+/// Tiles along one axis of a picture: what lies in the image and what is a ghost cell. A number for
+/// both axes is the product of the two.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct TileAxis {
   /// Blocks that cover the outputs: where output tiles overlap, the first begins before them.
   int tiles() const { return (outputs + tile - 1) / step; }
 
-  /// The first output of tile t; how far right of it the image's sample under it lies; and the
-  /// first sample of its input tile. Tiles may reach beyond the outputs and the image.
+  /// The first output of tile t, how far right of an output the image's sample under it lies, and
+  /// the first sample of the tile's input tile. Tiles may reach beyond the outputs and the image.
   int first_output(int t) const { return t * step - (tile - step); }
   int shift() const { return anchor - lead; }
   int first_input(int t) const { return first_output(t) + shift() - in_lead; }
@@ -46,8 +46,8 @@ struct TileAxis {
   std::int64_t taps_inside_of(int first, int last) const;
 };
 
-/// Both axes of a problem whose blocks look like that. `lead_x` and `lead_y` of the geometry must
-/// be those of Mode::same, where output n lies over sample n.
+/// Both axes of a problem, with blocks of a given geometry. `lead_x` and `lead_y` of the geometry
+/// must be those of Mode::same, where output n lies over sample n.
 struct TileAxes {
   TileAxis x, y;
 

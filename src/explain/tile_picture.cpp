@@ -34,7 +34,7 @@ struct BlockBoxes {
   Box image;
   Box input;    ///< the input tile; empty where none is kept
   Box output;   ///< the whole output tile
-  Box result;   ///< what of it the result has
+  Box result;   ///< the part of it that the result has
   Box own;      ///< outputs of this block alone, where output tiles overlap
   Box touched;  ///< all samples under the mask
   bool overlap = false;
@@ -176,7 +176,7 @@ BlockBoxes boxes_of(const Explanation& e, int tile_x, int tile_y) {
   return boxes;
 }
 
-/// Fills the cells; thin lines between them where they are not too small.
+/// Fills the cells, and draws thin lines between them where they are not too small.
 void draw_cells(Panel& panel, const BlockBoxes& boxes) {
   const Box extent = boxes.extent();
   if (boxes.overlap) {
@@ -206,7 +206,7 @@ std::string block_panel(const Explanation& e, const BlockBoxes& boxes, const Box
   const Box view{extent.left - unit, extent.top - 1.6 * unit, extent.right + 0.3 * unit,
                  extent.bottom + 0.9 * unit};
   Panel panel(kTilePage, place, view);
-  // The image under it, fading into the page.
+  // The image shows a little beyond the block.
   const Box around{extent.left - 0.25 * unit, extent.top - 0.25 * unit, extent.right + 0.25 * unit,
                    extent.bottom + 0.25 * unit};
   fill(panel, common(around, boxes.image), kImageCell);

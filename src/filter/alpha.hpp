@@ -13,7 +13,7 @@ namespace convfilt {
 /// Channels that carry colour: 3 of BGRA, else all.
 int colour_channels(const Image& image);
 
-/// True where there is no alpha, too.
+/// Whether every pixel is opaque, as in a picture without alpha.
 bool is_opaque(const Image& image);
 
 /// The 3 colours of a BGRA picture, in its own depth.
@@ -41,7 +41,8 @@ Image moved(const Image& plane, int x, int y, const Image& like, float fill);
 double opaque(Depth depth);
 
 /// out's channel = premultiplied / alpha + offset, to the depth of `out`; 0 where alpha is not
-/// above 0. Alpha is not saturated, since only the ratio to its own plane is true.
+/// above 0. The alpha plane is not saturated, since the quotient is right only with the filtered
+/// alpha itself.
 void store_colour(const Image& premultiplied, const Image& alpha, double offset, int channel,
                   int threads, Image& out);
 

@@ -17,8 +17,8 @@
 namespace convfilt {
 namespace {
 
-/// Plans kept: two masks of an edge filter, each for colours and alpha. Every plan holds device
-/// memory.
+/// How many plans are kept. An edge filter has two masks, each with a second plan where samples are
+/// not finite; a picture with alpha has two border values. Every plan holds device memory.
 constexpr std::size_t kMaxPlans = 4;
 
 /// A gain this near to 1 is 1 but for the rounding of weights: brightness and alpha are preserved.

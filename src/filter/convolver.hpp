@@ -45,9 +45,9 @@ class Convolver {
   /// DeviceError as choose() does.
   Image convolve(const Image& in, const Mask& mask);
 
-  /// out = the picture as it is filtered with the mask and a border value of its own, without a
-  /// thought of alpha; `out` is like result_like(in, mask). `runs` says how many such pictures the
-  /// job has in all, for the choice of the device.
+  /// Filters the picture with the mask and this border value into `out`, which has the shape of
+  /// result_like(in, mask). Alpha is filtered as any other channel. `runs` says how many such
+  /// pictures the job has in all, for the choice of the device.
   void run(const Image& in, const Mask& mask, double border_value, int runs, Image& out);
 
   /// A picture like `in`, of the size that the mode gives its result; not initialised. Throws

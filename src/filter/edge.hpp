@@ -16,7 +16,8 @@ namespace convfilt {
 struct EdgeMethod {
   std::string_view name;  ///< as in --method
   std::string_view first,
-      second;  ///< names in filters/; `first` empty: computed. `second` empty: none
+      second;  ///< names in filters/; if `first` is empty the mask is computed, if `second` is,
+               ///< there is one mask
 };
 
 /// A gradient has a mask for each direction; a second derivative has one for both.

@@ -11,7 +11,7 @@ namespace {
 /// Rows that a thread takes at once.
 constexpr int kBlock = 16;
 
-/// A conversion, division or root costs about as much as so many multiply-adds.
+/// A conversion, division or root costs about as much as this many multiply-adds.
 constexpr std::int64_t kCostPerSample = 8;
 
 }  // namespace

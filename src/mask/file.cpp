@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// 1025 x 1025 weights of 60 letters each: whatever is larger is not a mask.
+/// 1025 x 1025 weights of 60 letters each fit, so a larger file is not a mask.
 constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
 
 std::string system_message() {

@@ -16,16 +16,16 @@ struct FilterInfo {
   int width = 0, height = 0;
 };
 
-/// A mask from a text file, or a filter by its name. An existing file, and anything with a '/' in
-/// it, is a file; all else is a name. Logs a warning for a grid that could be meant as
-/// a vips matrix.
+/// A mask from a text file, or a filter by its name. A word that names an existing file or has a
+/// '/' in it is a path; any other is a name. Logs a warning for a grid that could be meant as a
+/// vips matrix.
 ///
 /// Throws IoError if the file cannot be read, is larger than 64 MiB or is not a mask (see
 /// parse_mask); UsageError for a name that no filter has, with the nearest names.
 Mask load_mask(const std::string& path_or_name);
 
-/// All filters, by name. Where two folders have the same name, the one searched first counts.
-/// Throws IoError if one of the files is not a mask.
+/// All filters, by name. Where two folders have a filter of the same name, the folder that is
+/// searched first wins. Throws IoError if one of the files is not a mask.
 std::vector<FilterInfo> list_filters();
 
 /// The folders with filters, in the order of search, existing ones only: that of the environment

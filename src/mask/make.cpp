@@ -12,7 +12,7 @@
 namespace convfilt {
 namespace {
 
-// Four sigma: see gaussian_mask for what is lost beyond.
+// Weights beyond this many sigma are left out; gaussian_mask() says how little they amount to.
 constexpr double kSigmasKept = 4;
 constexpr int kMaxRadius = (kMaxMaskSide - 1) / 2;
 constexpr double kMaxSigma = kMaxRadius / kSigmasKept;
@@ -27,9 +27,9 @@ int radius_for(double sigma) {
   return std::max(1, static_cast<int>(std::ceil(kSigmasKept * sigma)));
 }
 
-// exp(-x*x / (2 sigma*sigma)) for `side` x about 0, one apart, over their sum. The quotient is
-// squared, not its parts, so that a sigma whose square is no double any more still gives 1 in the
-// middle.
+// Samples exp(-x*x / (2 sigma*sigma)) at `side` positions x, one apart and centred on 0, and
+// divides them by their sum. The quotient x / sigma is squared rather than its parts, so that a
+// sigma whose square underflows still gives 1 in the middle before the division.
 std::vector<double> gaussian_samples(double sigma, int side) {
   std::vector<double> samples;
   double sum = 0;
@@ -110,7 +110,7 @@ Mask log_mask(double sigma) {
   const int radius = radius_for(sigma), side = 2 * radius + 1;
   const std::vector<double> line = gaussian_samples(sigma, side);
   // (r*r - 2 sigma*sigma) * Gaussian, the Laplacian but for a factor, which the scaling below sets.
-  // Distances are in units of sigma, because the square of a small sigma is no double.
+  // Distances are in units of sigma, because the square of a small sigma underflows.
   std::vector<double> weights;
   weights.reserve(std::size_t(side) * side);
   double sum = 0;
@@ -131,7 +131,7 @@ Mask log_mask(double sigma) {
       moment += weight * (double(x) * x + double(y) * y);
     }
   }
-  // The paraboloid gives half the moment, and shall give 2.
+  // The paraboloid (x*x + y*y) / 2 gives half the moment, and should give 2.
   for (double& weight : weights) weight *= 4 / moment;
   return make_mask(name_with("log", sigma), side, side, std::move(weights));
 }

@@ -8,10 +8,10 @@
 namespace convfilt {
 
 /// A Gaussian of standard deviation `sigma` (pixels), sampled at whole pixels up to a radius of
-/// ceil(4 sigma), at least 1, and normalised to a gain of 1. The outer product of one 1-D Gaussian
-/// with itself, so its rank is 1 but for the rounding of each product. What is cut off has a weight
-/// below 1.3e-4, 0.033 of a step of 8 bits. Throws UsageError unless 0 < sigma <= 128, beyond which
-/// a side would exceed kMaxMaskSide.
+/// ceil(4 sigma), at least 1, and normalised to a gain of 1. It is the outer product of a 1-D
+/// Gaussian with itself, so its rank is 1 but for the rounding of each product. What is cut off has
+/// a weight below 1.3e-4, 0.033 of a step of 8 bits. Throws UsageError unless 0 < sigma <= 128,
+/// beyond which a side would exceed kMaxMaskSide.
 Mask gaussian_mask(double sigma);
 
 /// Throws UsageError unless both are 1 to kMaxMaskSide.
@@ -20,16 +20,16 @@ void check_mask_sides(int width, int height);
 /// The name of gaussian_mask_of()'s masks.
 inline constexpr std::string_view kGaussianName = "gaussian";
 
-/// A Gaussian of that many columns and rows, each of a sigma of a sixth of its side, about the
-/// middle of the mask, and normalised to a gain of 1. Throws UsageError as check_mask_sides does.
+/// A Gaussian of that many columns and rows, centred in the mask and normalised to a gain of 1.
+/// Along each axis its sigma is a sixth of the side. Throws UsageError as check_mask_sides does.
 Mask gaussian_mask_of(int width, int height);
 
 /// side x side ones over side * side. For an even side the anchor is right of and below the middle.
 /// Throws UsageError unless 1 <= side <= kMaxMaskSide.
 Mask box_mask(int side);
 
-/// Unsharp masking as one mask: (1 + amount) * identity - amount * gaussian_mask(sigma). Gain 1.
-/// Throws UsageError as gaussian_mask does, and unless 0 <= amount <= 1e6.
+/// Unsharp masking as one mask: (1 + amount) * identity - amount * gaussian_mask(sigma). Its gain
+/// is 1. Throws UsageError as gaussian_mask does, and unless 0 <= amount <= 1e6.
 Mask sharpen_mask(double amount, double sigma);
 
 /// The Laplacian of a Gaussian, sampled up to a radius of ceil(4 sigma), at least 1; negative in
@@ -40,9 +40,9 @@ Mask sharpen_mask(double amount, double sigma);
 Mask log_mask(double sigma);
 
 /// The mask divided by its gain. Integer weights stay integers, over their sum; the offset stays. A
-/// negative sum turns the weights' signs. Where the weights sum to 0 (to less than 1e-12 of the sum
-/// of their magnitudes), as an edge filter's do, the positive ones are made to sum to 1, so that
-/// the response to a step is no larger than the step. Throws UsageError if all weights are 0.
+/// negative sum flips the signs of the weights. Where the weights sum to 0 (to less than 1e-12 of
+/// the sum of their magnitudes), as an edge filter's do, the positive ones are made to sum to 1, so
+/// that the response to a step is no larger than the step. Throws UsageError if all weights are 0.
 Mask normalized(const Mask& mask);
 
 }  // namespace convfilt

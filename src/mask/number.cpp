@@ -26,13 +26,14 @@ __int128 common_divisor_of(__int128 a, __int128 b) {
   return a;
 }
 
-// The least common multiple, or 0 if it reaches the limit. Both are below it, so nothing overflows.
+// The least common multiple, or 0 if it reaches the limit. Both arguments are below the limit, so
+// nothing overflows.
 std::int64_t multiple_below_limit(std::int64_t a, std::int64_t b) {
   const __int128 multiple = __int128{a} / common_divisor_of(a, b) * b;
   return multiple < kExactLimit ? static_cast<std::int64_t>(multiple) : 0;
 }
 
-// `value` times a multiple of its denominator: exact; nothing at or above the limit.
+// `value` times a multiple of its denominator, which is exact; nothing where it reaches the limit.
 std::optional<std::int64_t> whole(const Rational& value, std::int64_t divisor) {
   const __int128 product = __int128{value.num} * (divisor / value.den);
   if (magnitude(product) >= kExactLimit) return std::nullopt;
@@ -141,7 +142,7 @@ std::string complaint(std::string_view unsigned_word) {
   return "is not a number" + remedy;
 }
 
-// False, and the mask untouched, if integers over a divisor cannot hold the numbers.
+// Returns false and leaves the mask alone if integers over a divisor cannot hold the numbers.
 bool set_exactly(Mask& mask, std::span<const Number> weights, const Number& scale,
                  const Number& offset) {
   if (!scale.exact || !offset.exact) return false;
@@ -261,12 +262,12 @@ std::optional<std::size_t> set_weights(Mask& mask, std::span<const Number> weigh
   std::vector<double> doubles;
   doubles.reserve(weights.size());
   for (const Number& weight : weights) {
-    // The added zero turns a negative zero into a positive one, which prints as it was.
+    // The added zero turns a negative zero into a positive one, as parse_number() gives it.
     doubles.push_back(weight.value / scale.value + 0.0);
     if (!std::isfinite(doubles.back())) return doubles.size() - 1;
   }
-  // A decimal may have more digits than 64 bits hold, and its double still be a short one; without
-  // this second look a mask would change its form when it is printed and read again.
+  // A decimal may have more digits than 64 bits hold although its double prints short. Without this
+  // second look, a mask would change its form when it is printed and read again.
   std::vector<Number> short_ones;
   short_ones.reserve(doubles.size());
   for (double weight : doubles) {

@@ -14,7 +14,7 @@
 
 namespace convfilt {
 
-/// num / den in lowest terms, den > 0. Made by make_rational, which is where overflow is noticed.
+/// num / den in lowest terms, den > 0. make_rational() makes it, and notices overflow.
 struct Rational {
   std::int64_t num = 0, den = 1;
 

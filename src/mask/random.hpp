@@ -24,10 +24,10 @@ std::string_view name_of(Weights weights);
 /// A mask of these sides, the same for the same arguments. Whole numbers lie in -limit/2..limit
 /// with a sum above a quarter of the sum of their magnitudes, and the divisor is the smallest power
 /// of two not below that sum, so that a result is neither dark nor mostly saturated. The limit is
-/// 32639 = 127 * 257, the most that two signed bytes hold, or 127; less where 8-bit sums would not
-/// stay exact: 2^22 / (width * height), from 129 weights on with two bytes. Factors of rank1 and
-/// rank2 lie in 0.25..1, evenly spread. Throws UsageError as
-/// check_mask_sides does.
+/// 32639 = 127 * 257, the most that two signed bytes hold, or 127 for one byte. It is 2^22 / (width
+/// * height) where that is less, so that 8-bit sums stay exact; with two bytes that is so from 129
+/// weights on. The factors of rank1 and rank2 are evenly spread over 0.25..1 before they are scaled
+/// to sum to 1. Throws UsageError as check_mask_sides does.
 Mask random_mask(Weights weights, int width, int height);
 
 }  // namespace convfilt

@@ -33,7 +33,7 @@ struct AnchorEntry {
 
 /// What the lines of a file say. Views point into the text.
 struct MaskLines {
-  std::vector<std::vector<Entry>> rows;  ///< none is empty but that of an ImageMagick kernel
+  std::vector<std::vector<Entry>> rows;  ///< only an ImageMagick kernel's may be empty
   std::optional<Entry> scale, offset;    ///< the scale is not 0
   std::optional<AnchorEntry> anchor;     ///< not yet checked against the size
   std::string_view name;                 ///< empty: none is given
@@ -144,7 +144,7 @@ void LineReader::read_row(std::string_view content) {
     row.push_back(number(word));
   });
   settle_comma();
-  // One row more than weights may have, since the first may be a vips header.
+  // A file may have one row more than a mask, since the first may be a vips header.
   if (lines_.rows.size() > kMaxMaskSide + 1) {
     fail(content, "a mask has at most " + count_of(kMaxMaskSide, "row") + "; make it smaller");
   }
@@ -292,7 +292,7 @@ Entry LineReader::number(std::string_view word) const {
 }
 
 /// Reads all lines. Throws IoError at the first that is not in the grammar of filters/README.md,
-/// and at rows too long or too many for a mask; whether rows fit each other is not looked at.
+/// and at rows too long or too many for a mask; lay_out() checks whether the rows fit each other.
 MaskLines read_mask_lines(const SourceText& source) {
   return LineReader(source).read();
 }
@@ -315,7 +315,7 @@ bool is_grid(const Rows& rows) {
                      [&](const auto& row) { return row.size() == rows[0].size(); });
 }
 
-/// The first row reads as a vips header, and the rows after it are just as it says.
+/// Whether the first row reads as a vips header and the other rows are as it says.
 bool fits_vips_header(const Rows& rows) {
   if (rows[0].size() < 2 || rows[0].size() > 4) return false;
   const auto width = whole_number(rows[0][0].word), height = whole_number(rows[0][1].word);
@@ -399,8 +399,8 @@ std::pair<int, int> size_of_magick(const SourceText& source, const MaskLines& li
   return {lines.magick_width, lines.magick_height};
 }
 
-/// Finds out which of the three grammars it is, leaves only weights in the rows, and gives the
-/// size.
+/// Finds out which of the three grammars the lines follow, leaves only weights in the rows, and
+/// returns the size.
 std::pair<int, int> lay_out(const SourceText& source, MaskLines& lines, std::string* ambiguity) {
   if (!lines.magick_header.empty()) return size_of_magick(source, lines);
   if (lines.rows.empty()) {

@@ -37,7 +37,8 @@ class LimitedAllocator : public cv::MatAllocator {
   }
 };
 
-/// std::cerr's buffer: into the guard of the thread, else to where it went before.
+/// The buffer of std::cerr. It writes to the thread's guard, or where it wrote before if there is
+/// none.
 class GuardedStream : public std::streambuf {
  public:
   explicit GuardedStream(std::streambuf* before) : before_(before) {}
@@ -152,7 +153,7 @@ std::string cause_in(const std::string& printed) {
       erase_through(") ", 0);
       erase_through(" ", 0);
     }
-    // What follows is C++: the text proper then comes in lines of its own, "> text".
+    // What follows is a C++ signature; the message itself then comes in lines of its own, "> text".
     if (const std::size_t in = line.find("in function '"); in != line.npos) line.erase(in);
     if (line.starts_with("> ")) line.erase(0, 2);
     while (!line.empty() && (line.back() == ' ' || line.back() == ':')) line.pop_back();

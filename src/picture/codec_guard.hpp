@@ -28,7 +28,7 @@ class CodecGuard {
   /// libtiff's first error; empty when there was none.
   const std::string& tiff_error() const { return tiff_error_; }
 
-  /// The header asked for more than max_pixels.
+  /// Whether the header asked for more than max_pixels.
   bool refused() const { return refused_; }
 
   /// The first picture asked for: its size in pixels and OpenCV type; 0 x 0 when none was.

@@ -138,7 +138,7 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
       x += runs[at];
       y += runs[at + 1];
       at += 2;
-    } else {  // so many pixels as they are, padded to a word
+    } else {  // `code` pixels follow as they are, padded to a word
       x += code;
       at += ((nibbles ? (code + 1) / 2 : code) + 1) / 2 * 2;
     }
@@ -164,8 +164,8 @@ long next_number(Bytes bytes, std::size_t* at) {
   return value;
 }
 
-/// OpenCV leaves samples as they are when the largest value is not the depth's own, but for
-/// ASCII files of 8 bits, which it scales.
+/// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
+/// scales only ASCII files of 8 bits itself.
 void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
   if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / largest;
   if (largest > 255 && largest < 65535) facts->scale = 65535.0 / largest;
@@ -181,13 +181,14 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
   const bool raw =
       bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
 
-  // OpenCV turns pictures for this tag, but not tiled ones rightly: it is done here for all.
+  // OpenCV turns pictures as this tag says, but tiled ones wrongly, so this program turns all of
+  // them.
   const std::uint32_t orientation = tags.first(kOrientation).value_or(1);
   if (orientation >= 2 && orientation <= 8 && tags.patch(*bytes, kOrientation, 1)) {
     facts->orientation = static_cast<int>(orientation);
   }
-  // libtiff would multiply colours by a straight alpha, with loss: told that this was done, it
-  // hands them over as they are.
+  // libtiff would multiply colours by a straight alpha, with loss. If the tag says that they are
+  // multiplied already, it hands them over as they are.
   if (extra == kUnassociated) tags.patch(*bytes, kExtraSamples, kAssociated);
   if (samples == 4 && photometric == kRgb) {
     facts->premultiplied = extra == kAssociated;

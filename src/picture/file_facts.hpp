@@ -18,9 +18,9 @@ struct FileFacts {
   std::vector<std::string> warnings;
   bool drop_alpha = false;     ///< the fourth channel OpenCV makes means nothing
   bool premultiplied = false;  ///< colours come multiplied by alpha
-  bool swap_red_blue = false;  ///< OpenCV forgets to
-  bool invert = false;         ///< white is zero, and OpenCV forgets to turn it
-  double scale = 1;            ///< samples are to be multiplied, to fill their depth's range
+  bool swap_red_blue = false;  ///< OpenCV leaves them in the wrong order
+  bool invert = false;         ///< zero means white, which OpenCV ignores
+  double scale = 1;            ///< samples are multiplied by it to fill their depth's range
 };
 
 /// Looks at the bytes of a file, and prepares them for OpenCV: tags that OpenCV handles wrongly are

@@ -10,7 +10,8 @@
 namespace convfilt {
 namespace {
 
-// What OpenCV's encoders really keep; what they would convert in silence counts as not held.
+// A format holds what OpenCV's encoder really keeps; what it would convert in silence counts as not
+// held.
 constexpr Format kFormats[] = {
     // id             name        extensions       u8     u16    f32    grey  colour alpha  quality
     // file

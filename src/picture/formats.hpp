@@ -10,8 +10,9 @@
 
 namespace convfilt {
 
-/// Formats that are read and written. OpenCV knows more: Sun raster is left out since it reads grey
-/// ones as black, DICOM and GDAL's since nothing here has shown how they meet damage.
+/// Formats that are read and written. OpenCV knows more. Sun raster is left out because OpenCV
+/// reads grey ones as black. DICOM and GDAL's formats are left out because nothing here shows what
+/// becomes of damaged ones.
 enum class FormatId { jpeg, png, tiff, webp, bmp, pnm, pam, pfm, hdr, jp2, exr };
 
 /// A format as it is written. PNM has several of these.

@@ -10,8 +10,7 @@
 namespace convfilt {
 
 /// Owns an interleaved picture of 1 (grey), 3 (BGR) or 4 (BGRA) channels: OpenCV's order, alpha
-/// last. Alpha is straight: colours are not multiplied by it. Moves; a copy is asked for by
-/// clone().
+/// last. Alpha is straight: colours are not multiplied by it. It moves; clone() copies it.
 class Image {
  public:
   Image() = default;
@@ -21,7 +20,7 @@ class Image {
   Image(int width, int height, int channels, Depth depth);
 
   /// Takes over a picture that OpenCV made. Throws std::invalid_argument when it is empty or its
-  /// channels or samples are none of ours.
+  /// channels or samples are of another kind.
   explicit Image(cv::Mat pixels);
 
   Image(Image&&) noexcept = default;

@@ -104,8 +104,9 @@ cv::Mat decode_as_file(const std::vector<unsigned char>& bytes) {
   return pixels;
 }
 
-/// Decodes what a damaged file still gives, the rest black; empty when that is nothing. OpenCV
-/// drops the picture when a codec fails, but not the memory of ours that it was decoded into.
+/// Decodes what a damaged file still gives and leaves the rest black; empty when it gives nothing.
+/// OpenCV drops its picture when a codec fails, but the rows it decoded stay in the memory that it
+/// was handed.
 cv::Mat salvage(FormatId format, const std::vector<unsigned char>& bytes, cv::Size size, int type) {
   if (size.empty() || format == FormatId::hdr || format == FormatId::exr) return {};
   cv::Mat kept = cv::Mat::zeros(size, type), handed = kept;
@@ -167,7 +168,7 @@ Decoded decode(const std::string& path, FormatId format, const std::vector<unsig
   return result;
 }
 
-/// One of our channel counts and depths.
+/// The pixels in a channel count and depth that Image takes.
 cv::Mat as_ours(cv::Mat pixels, std::vector<std::string>* warnings) {
   if (pixels.channels() == 2) {  // grey with alpha
     cv::Mat bgra(pixels.size(), CV_MAKETYPE(pixels.depth(), 4));

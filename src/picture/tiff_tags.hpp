@@ -28,7 +28,7 @@ class TiffTags {
 
   bool has_next_directory() const { return has_next_; }
 
-  /// The directory, or something it points to, lies beyond the end of the file.
+  /// Whether the directory, or something it points to, lies beyond the end of the file.
   bool is_cut() const { return cut_; }
 
   /// Changes the first value of a SHORT tag in `bytes`, which must be a copy of those read.
@@ -53,8 +53,8 @@ class TiffTags {
 /// 1..8 from EXIF data ("II*\0..." or "MM\0*..."); 1 when it says nothing valid.
 int exif_orientation(std::span<const unsigned char> exif);
 
-/// Says in a TIFF that OpenCV wrote that its fourth channel is straight alpha, which OpenCV omits:
-/// without it some programs drop the channel, and others take the colours for premultiplied.
+/// Marks the fourth channel of a TIFF that OpenCV wrote as straight alpha, which OpenCV omits.
+/// Without the mark some programs drop the channel, and others take the colours for premultiplied.
 /// A TIFF that is not classic is left as it is.
 void mark_alpha_as_straight(std::vector<unsigned char>* tiff);
 

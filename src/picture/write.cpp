@@ -43,7 +43,7 @@ Depth nearest_depth(const Format& format, Depth depth) {
   return Depth::u8;
 }
 
-/// The pixels as the format can hold them; every change but a lossless one is warned of.
+/// The pixels as the format can hold them; every change that loses something adds a warning.
 cv::Mat fitted(const std::string& path, const Image& image, const Format& format,
                std::vector<std::string>* warnings) {
   const std::string name(format.name);
@@ -68,7 +68,7 @@ cv::Mat fitted(const std::string& path, const Image& image, const Format& format
   if (pixels.channels() == 1 && !format.grey) cv::cvtColor(pixels, pixels, cv::COLOR_GRAY2BGR);
   if (format.id == FormatId::pam && pixels.channels() >= 3) {
     // OpenCV writes PAM without turning its BGR into the format's RGB.
-    cv::Mat rgb;  // of its own: `pixels` may still be the caller's
+    cv::Mat rgb;  // a copy, since `pixels` may still be the caller's
     cv::cvtColor(pixels, rgb, pixels.channels() == 4 ? cv::COLOR_BGRA2RGBA : cv::COLOR_BGR2RGB);
     pixels = rgb;
   }

@@ -1,6 +1,6 @@
-# Of the points that tests/bench/points.awk writes: those where what auto takes is slower than `most` times the fastest strategy
-# of its family, and the worst; and how it stands against all families, of which the problem alone chooses one. Fails
-# where one is too slow in its family, or there is none at all.
+# Judges the points that tests/bench/points.awk writes. Prints those where what auto takes needs more than `most` times
+# the time of the fastest strategy of its family, and the worst point. Prints also how auto stands against all families,
+# of which the problem alone chooses one. Fails where a point is too slow in its family, or there is none at all.
 function where() { return $1 "x" $2 "x" $4 " " $3 ", mask " $5 " " $6 "x" $7 }
 function told(ratio, best, copies) {
   return sprintf("%s: auto takes %s, %.1f copies, %.3f times the best, %s, %.1f copies", where(), $8, $9, ratio, best, copies)

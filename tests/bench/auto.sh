@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # What auto takes must not be slower than the fastest strategy of its family on its device by more than 10 %, at any
-# point of a grid: the problem alone decides the family. Prints the worst point and those beyond, and where another
-# family is faster; fails where there is one beyond. For a machine with a GPU; part of tests/gpu.sh.
+# point of a grid: the problem alone decides the family. Prints the worst point, those beyond the 10 %, and where
+# another family is faster; fails where one is beyond. It needs a GPU, and is a step of tests/gpu.sh.
 #
 #   tests/bench/auto.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
 #   tests/bench/auto.sh --from POINTS...
 #   tests/bench/auto.sh --lines      says how many the grid has
 #
-# CONVFILT_AUTO_LINES=1-4: of the grid those lines alone, for
-# machines that are lent for minutes; --from judges all parts' points. CONVFILT_AUTO_GRID: compare's options instead of
-# the grid. CONVFILT_OUT: where auto-LINES.points and auto-N.json are left (default build/gpu). CONVFILT_AUTO_DEVICE=cpu
-# holds the CPU's strategies to the same, on pieces of those pictures that take over a second.
+# CONVFILT_AUTO_LINES=1-4 measures only those lines of the grid, for machines that are lent for minutes; --from judges
+# the points of all parts together. CONVFILT_AUTO_GRID has compare's options instead of the grid. CONVFILT_OUT (default
+# build/gpu) gets auto-LINES.points and auto-N.json. CONVFILT_AUTO_DEVICE=cpu holds the CPU's strategies to the same, on
+# pieces of those pictures that take over a second.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/parts.sh"
@@ -24,7 +24,7 @@ most=1.10
 lines=()
 for size in 640x480 1920x1080 4096x4096; do
   for depth in u8 u16 f32; do
-    # Exact 8-bit weights are another matter under 8-bit pictures alone.
+    # Exact 8-bit weights make a difference only for 8-bit pictures.
     weights=16bit,rank1; [ $depth != u8 ] || weights=16bit,8bit,rank1
     for channels in 1 3; do
       lines+=("--size $size --depth $depth --channels $channels --masks 3,5,7,9,15,23,25,31,47,63 --weights $weights")
@@ -35,7 +35,7 @@ done
 [ -z "${CONVFILT_AUTO_GRID:-}" ] || lines=("$CONVFILT_AUTO_GRID")
 [ "${1:-}" != --lines ] || { echo "${#lines[@]}"; exit; }
 
-# Writes a line a point; before those of a line of the grid, as a comment, which it is.
+# Writes a line a point. A comment before the points of a line of the grid says which line it is.
 measure() {  # NUMBER
   # Little patience: slow strategies take most of the time, and are not near the best. A CPU needs more for whole pictures.
   local patience=0.1; [ "$device" = cuda ] || patience=1

@@ -28,7 +28,7 @@ run_cases() {  # NAME JOBS FILTER [SANITIZER...]: each leaves what it writes in 
 run_cases each "${JOBS:-$(nproc)}" "$filter" "$@"
 [ -z "${ALONE:-}" ] || run_cases alone 1 "$ALONE" "$@"
 
-# The failed ones last, where they are seen.
+# The failed ones come last, where they are seen.
 { grep -rlE --exclude=all ': exit status 0, [0-9]+ s$' "$work" | sort -V; grep -rLE --exclude=all ': exit status 0, [0-9]+ s$' "$work" | sort -V; } |
   xargs -r cat >"$work/all"
 cat "$work/all"

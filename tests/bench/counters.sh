@@ -5,9 +5,9 @@
 #   tests/bench/put_table.sh counters build/gpu/counters.md
 #
 # SIDE of the square picture (default 8192). CONVFILT_OUT (default build/gpu) gets counters.md, a line a problem of
-# tests/bench/counters.txt, or of those alone that CONVFILT_COUNTERS_LINES names (1-3): of its first launches the longest, which
-# of a plan of several kernels is the one that takes longest.
-# Fails where ncu is missing or gives no counters.
+# tests/bench/counters.txt, or only of those that CONVFILT_COUNTERS_LINES names (1-3). A line is about the longest of
+# the problem's first launches, so of several kernels it shows the one that takes longest. Fails where ncu is missing or
+# gives no counters.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/parts.sh"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# tests/gpu.sh where there are several GPUs: its steps side by side, those that can be cut in pieces, each on a GPU and
-# on cores of its own. Says what ended, when, and at the end what all said.
+# Runs the steps of tests/gpu.sh side by side where there are several GPUs. Steps that can be cut run in pieces. Each
+# has a GPU and cores of its own. Says what ended and when, and at the end what all of them said.
 #
 #   tests/bench/gpus.sh BUILD     a folder as tests/gpu.sh takes it
 #
-# CONVFILT_GPU_PART, CONVFILT_OUT: as there, with a folder a piece. CUDA_VISIBLE_DEVICES: these GPUs alone.
-# CONVFILT_SECONDS: what has not ended so many seconds from now is stopped, and counts as failed. CONVFILT_AUTO_LINES: of
-# auto's grid those alone, as tests/bench/auto.sh takes them.
+# CONVFILT_GPU_PART and CONVFILT_OUT are as there, with a folder a piece. CUDA_VISIBLE_DEVICES names the only GPUs to
+# use. CONVFILT_SECONDS: what has not ended this many seconds from now is stopped, and counts as failed.
+# CONVFILT_AUTO_LINES names the only lines of auto's grid to measure, as tests/bench/auto.sh takes them.
 set -uo pipefail
 die() { echo "tests/bench/gpus.sh: $*" >&2; exit 1; }
 [ -x "${1:-}/convfilt" ] || die "name a folder with convfilt and convfilt_tests: tests/bench/gpus.sh BUILD"
@@ -67,7 +67,7 @@ for index in "${!gpus[@]}"; do
 done
 wait
 
-# What was cut is judged as one.
+# A step that ran in pieces is judged as a whole.
 failed=()
 for piece in "${pieces[@]}"; do
   [ "$(cat "$out/$piece/status")" = 0 ] || failed+=("$piece")

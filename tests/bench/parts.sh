@@ -1,7 +1,7 @@
-# shellcheck shell=bash
-# For scripts that can measure in parts, where a machine is lent for minutes. Sourced.
+# shellcheck shell=bash Scripts that can measure in parts, where a machine is lent for minutes, source this.
 
-# The numbers that RANGE means, of 1..COUNT: all where it is empty. VARIABLE is whose value it is.
+# Prints the numbers of 1..COUNT that RANGE means, which are all where it is empty. VARIABLE is the name of the variable
+# that RANGE comes from.
 numbers_of() {  # VARIABLE RANGE COUNT
   local range=${2:-1-$3}
   if [[ $range =~ ^([1-9][0-9]*)(-([1-9][0-9]*))?$ ]]; then
@@ -12,7 +12,7 @@ numbers_of() {  # VARIABLE RANGE COUNT
   return 1
 }
 
-# Puts into the array `from` where those files are, which must be there.
+# Puts the paths of these files into the array `from`. The files must be there.
 take_parts() {  # FILE...
   local file
   [ $# -gt 0 ] || { echo "--from: name the parts' files" >&2; exit 1; }

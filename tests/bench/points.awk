@@ -1,4 +1,4 @@
-# From compare's CSV, a line a problem that was timed on a GPU, blanks between:
+# Makes of compare's CSV a line for each problem that was timed on a GPU, with blanks between the fields:
 #
 #   width height depth channels mask mask-width mask-height
 #   auto's-strategy auto's-copies auto-over-best roofline-share best-strategy best's-copies fft's-copies
@@ -9,7 +9,7 @@
 #   convfilt compare --from sweep.json --csv | awk -f tests/bench/points.awk [-v device=cpu]
 BEGIN { FS = ","; if (device == "") device = "cuda" }
 NR == 1 { for (i = 1; i <= NF; ++i) at[$i] = i; next }
-# Whatever has commas stands behind the refusal, in rows without figures.
+# Only the refusal has commas in it, and its row has no figures, so it does not matter that later fields shift.
 index($at["device"], device) != 1 || $at["refused"] == "true" { next }
 {
   problem = $at["width_px"] " " $at["height_px"] " " $at["depth"] " " $at["channels"] " " $at["mask"] " " \

@@ -154,8 +154,8 @@ ln -s "$fakes/nvidia-smi" "$work/few"; ln -s "$(command -v env)" "$work/few"
 ! gpu memcheck PATH="$work/few" || fail "it passes without compute-sanitizer"
 says 'compute-sanitizer is missing'
 
-# A compare that measures the first depth, number of channels and mask alone: as many copies as the mask is wide. Its
-# "JSON" is CSV but for a line.
+# A compare that measures only the first depth, number of channels and mask, and takes as many copies as the mask is
+# wide. Its "JSON" is CSV but for a line.
 cat >"$fakes/convfilt" <<'END'
 #!/usr/bin/env bash
 [ -z "${BROKEN:-}" ] || [ "$1" = list ] || exit 1
@@ -225,7 +225,7 @@ auto "$fakes" CONVFILT_AUTO_LINES=6-27 || fail "the other lines fail: $(cat "$wo
 auto "--from $work/auto/auto-1-5.points $work/auto/auto-6-27.points" || fail "the lines cannot be joined: $(cat "$work/said")"
 says '^worst of 27 points: '
 ! auto "--from $work/auto/auto-1-5.points" || fail "five lines pass for all"
-# Where nothing can be measured, what was measured before stays, and does not pass for new.
+# Where nothing can be measured, earlier measurements stay, and do not pass for new.
 for script in auto targets; do
   case $script in auto) run=(auto "$fakes") kept=$work/auto/auto-1-5.points ;;
     targets) run=(targets a "$fakes") kept=$work/a/targets-1-12.points ;; esac

@@ -1,6 +1,6 @@
-# From lines "target; masks; figure; bound; point", the point as tests/bench/points.awk writes it: a table a target, with its
-# worst point, to standard output, and a line a point to the file `points`. `peers` is peers.csv of tests/bench/peers/gpu.sh,
-# `title` stands above both.
+# Reads lines "target; masks; figure; bound; point", with the point as tests/bench/points.awk writes it. Writes a table
+# to standard output, with the worst point of each target on a line, and a table with a line a point to the file
+# `points`. `peers` is peers.csv of tests/bench/peers/gpu.sh; `title` stands above both.
 function shown(x) { return x < 10 ? sprintf("%.2f", x) : x < 100 ? sprintf("%.1f", x) : sprintf("%.0f", x) }
 function of_figure(text) {
   return text (figure == "roof" ? " % of peak" : figure == "fft" ? " of cuFFT" : figure == "npp" ? " of NPP" : "")
@@ -31,7 +31,7 @@ BEGIN {
     if (figure == "fft" && fft ~ /^[0-9]/) value = copies / fft
     if (figure == "npp" && (masks, depth, channels, p[6]) in npp) value = copies / npp[masks, depth, channels, p[6]]
   }
-  # Above 1: the target is missed.
+  # The target is missed where this is above 1.
   miss = value == "" ? 1e300 : figure == "roof" ? bound / (value + 1e-9) : value / bound
   measured = value == "" ? "not measured" : of_figure(shown(value))
   print "| " depth " | " channels " | " masks " " mask " | " taken " | " (copies ~ /^[0-9]/ ? shown(copies) : copies) " | " \

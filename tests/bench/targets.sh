@@ -9,9 +9,9 @@
 #
 # SIDE of the square picture (default 8192). CONVFILT_OUT (default build/gpu) gets targets.md, a line a target with its
 # worst point, targets-points.md, a line a point, the sweeps' JSON, and targets-LINES.points. The lines about NPP take
-# peers.csv from there, which tests/bench/peers/gpu.sh writes. CONVFILT_TARGETS_LINES=1-12: those targets alone; --from makes
-# the tables of the parts' points, in any order. Succeeds when all could be measured, whether reached or not; --check:
-# fails where one is not reached.
+# peers.csv from there, which tests/bench/peers/gpu.sh writes. CONVFILT_TARGETS_LINES=1-12 measures only those targets;
+# --from makes the tables of the parts' points, in any order. Succeeds when all could be measured, whether they are
+# reached or not; with --check it fails where one is not reached.
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/parts.sh"
@@ -36,8 +36,8 @@ masks_of() {  # KIND SIDES: compare's options
   esac
 }
 
-# Writes a line a point: the target's number and fields, and after them the point's of tests/bench/points.awk; and before
-# them, as a comment, what they were measured on.
+# Writes a line a point: the target's number and fields, then the point's fields from tests/bench/points.awk. A comment
+# before the lines says what they were measured on.
 measure() {  # NUMBER
   local number=$1 problem depths channels masks sides figure bound field strategies options rate
   IFS=';' read -r problem depths channels masks sides figure bound <<<"${targets[number - 1]}"

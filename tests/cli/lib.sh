@@ -1,5 +1,5 @@
-# What the cases share. Sourced before each, which runs in a fresh folder with links to samples/ and filters/,
-# under bash -euo pipefail: any command that fails, fails the case.
+# What the cases share. run.sh sources it before each case, which runs in a fresh folder with links to samples/ and
+# filters/, under bash -euo pipefail: any command that fails makes the case fail.
 
 convfilt() { "$CONVFILT" "$@"; }
 
@@ -30,7 +30,7 @@ need_tool() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 need_root() { [ "$(id -u)" = 0 ] || skip "only root can do this"; }
 need_not_root() { [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null || skip "needs setpriv, to stop being root"; }
 
-# Runs a command as a user whom permissions bind, unless they do already. Its folder must be theirs to read.
+# Runs a command as a user whom permissions bind, who must be able to read the folder.
 as_anyone() {
   if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi
 }
@@ -42,10 +42,10 @@ strategies() {
   done
 }
 
-# Those that take a mask of any kind: coarse takes smooth ones.
+# Names of the strategies that take a mask of any kind; coarse takes only smooth ones.
 strategies_for_any() { strategies | grep -vx coarse; }
 
-# Grey picture FILE from rows of numbers on standard input, 8-bit unless the largest value is said.
+# Writes the grey picture FILE from rows of numbers on standard input, 8-bit unless the largest value is said.
 pgm() {  # FILE [LARGEST]
   local -a rows
   mapfile -t rows
@@ -54,11 +54,11 @@ pgm() {  # FILE [LARGEST]
   { echo "P2 ${#first[@]} ${#rows[@]} ${2:-255}"; printf '%s\n' "${rows[@]}"; } >"$1"
 }
 
-# A whole file is the same in every byte; the message names both.
+# Fails unless two files are the same in every byte; the message names both.
 same() { cmp "$1" "$2" >&2 || fail "$1 and $2 differ"; }
 differ() { ! cmp -s "$1" "$2" || fail "$1 and $2 are the same"; }
 
-# The header of a binary PGM, PPM, PAM or PFM, and its samples as numbers, a row of the picture a line.
+# Prints the header of a binary PGM, PPM, PAM or PFM, and its samples as numbers, a row of the picture a line.
 show() {  # FILE
   local file=$1 header width channels=1 largest magic skip
   magic=$(head -c 2 "$file")
@@ -84,17 +84,17 @@ show() {  # FILE
     sed 's/  */ /g; s/^ //'
 }
 
-# The first of the lines that -v writes about reading: WIDTHxHEIGHTxCHANNELS DEPTH.
+# Prints WIDTHxHEIGHTxCHANNELS DEPTH, from the line that -v writes about reading.
 shape() {  # FILE
   convfilt apply identity "$1" /dev/null --format tif -v 2>&1 | sed -n "s/^convfilt: read .*: \([0-9x]* [uf][0-9]*\), .*/\1/p"
 }
 
-# Bytes FROM.. of a file replaced by standard input.
+# Replaces the bytes of a file from FROM on by standard input.
 patch() {  # FILE FROM
   dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-# The folder holds these names and nothing else, not even hidden.
+# Fails unless the folder holds these names and nothing else, not even hidden.
 only() {  # FOLDER NAME...
   local folder=$1 names; shift
   names=$(cd "$folder" && shopt -s dotglob nullglob && printf '%s\n' * | { grep -vxE 'samples|filters' || true; } | sort)

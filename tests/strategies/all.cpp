@@ -11,7 +11,7 @@
 namespace convfilt::test {
 namespace {
 
-/// Those of a depth.
+/// Checks the cases of one depth.
 template <class D>
 void check_all(const std::vector<Case>& cases) {
   for (const Case& c : cases)

@@ -20,8 +20,8 @@ namespace {
 
 using Line = std::vector<double>;
 
-/// The weights that the coarse line gives samples `from`.. for output x, less the line's own: by
-/// the formula in mask.hpp, term by term.
+/// The weights that the coarse line gives the samples from `from` on for output x, less the line's
+/// own. They are summed by the formula in mask.hpp, term by term.
 Line error_kernel(const coarse::Axis& axis, int x, int from, int count) {
   Line weights(static_cast<std::size_t>(count));
   const auto at = [&](int sample) -> double& { return weights.at(std::size_t(sample - from)); };
@@ -96,7 +96,7 @@ void check_bound(const Problem& p, Fill fill, std::uint64_t seed, const PlanOpti
   }
 }
 
-/// A mask that every depth takes, from a quarter of what auto's benchmark has on.
+/// A mask that is smooth enough for every depth.
 Mask smooth_mask(int width = 101, int height = 89) {
   return gaussian_mask(width, height, std::min(width, height) / 5.5);
 }
@@ -133,7 +133,7 @@ TEST_CASE("the error of an axis is the largest of its places on the grid, and it
   }
 }
 
-// Errors meet with one sign nowhere but here: the picture is light where too large a weight lies.
+// Only here do all errors have one sign, since the picture is light where a weight is too large.
 TEST_CASE("the worst pictures stay within the bound, and come near it") {
   for (Depth depth : kDepths) {
     Problem p{150, 140, 1, depth, Border::replicate, 0, smooth_mask(), Mode::valid};
@@ -216,8 +216,8 @@ TEST_CASE("nodes that lie far apart") {
   }
 }
 
-// Cells of 24, 40 and 56 pixels, a warp's 40, 24 and 16 nodes, do not end with what is copied at
-// once: a warp without nodes of its own would read on behind that.
+// Cells of 24, 40 and 56 pixels, of which a warp has 40, 24 and 16 nodes, do not end with what is
+// copied at once. A warp without nodes of its own would read on beyond that.
 TEST_CASE("strips whose last warp has all nodes but one") {
   int pictures = 0;
   for (int side = 201; side <= 601; side += 50) {

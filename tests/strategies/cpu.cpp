@@ -185,7 +185,7 @@ void check_direct(Cases& cases, const Problem& p) {
   check(cases, p, prepare_cpu_direct, reference::direct);
 }
 
-/// Random products may cancel each other, which is refused: returns whether they do not.
+/// Returns false where random products cancel each other, since that is refused.
 bool check_separable(Cases& cases, const Problem& p) {
   if (!separable_refuses(p).empty()) return false;
   check(cases, p, prepare_cpu_separable, reference::separable);

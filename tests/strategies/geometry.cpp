@@ -50,7 +50,7 @@ void for_each_geometry(F f) {
           Problem p{4096, 4096, 1, depth, Border::constant, 9, m};  // as wide as any block
           const bool separable = runner.strategy->family == Family::separable;
           if (w * h > 1000 && !separable) continue;
-          if (separable) {  // takes masks of rank 1 alone
+          if (separable) {  // it takes only masks of low rank
             p.mask = anchored(box_mask(w, h), m.anchor_x, m.anchor_y);
           }
           if (!runner.strategy->refusal(p, runner.tuning).empty()) continue;
@@ -89,14 +89,14 @@ TEST_CASE("a geometry's numbers agree with each other") {
   });
 }
 
-// What four tiles more have than two more in either direction is one tile in the middle: what the
-// picture's edges cost, cancels out.
+// A row and a column of tiles more, less what each adds alone, are one tile in the middle. What the
+// picture's edges cost cancels out.
 TEST_CASE("a block in the middle reads what its geometry says") {
   for_each_geometry([](const Runner& runner, const Problem& p, const Geometry& g) {
     const auto count = [&](int columns, int rows) {
       return counted(runner, of_tiles(p, g, columns, rows));
     };
-    // So that neither side's halo reaches through.
+    // So many tiles keep either side's halo from reaching through.
     const int columns = 2 + 2 * p.mask.width / g.out_columns;
     const int rows = 2 + 2 * p.mask.height / g.out_rows;
     const Counts all = count(columns + 1, rows + 1), wide = count(columns + 1, rows),

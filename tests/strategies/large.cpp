@@ -1,5 +1,5 @@
 /// What only a machine with a GPU and much memory can show: offsets beyond 2^31, and a device whose
-/// memory is really full. Run by tests/gpu.sh, which sets CONVFILT_TEST_LARGE.
+/// memory is really full. tests/gpu.sh runs this, and sets CONVFILT_TEST_LARGE.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kWidth = 23, kHeight = 17;
 
-/// Gains 1, 0 and 3, so that alpha is filtered, and kept.
+/// Masks with gains 1, 0 and 3, so that alpha is filtered under one and kept under the others.
 std::vector<Mask> masks() {
   Mask off_centre = make_mask("off-centre", 3, 3, {1, 2, 1, 0, 4, 2, 1, 2, 3}, 16);
   off_centre.anchor_x = 0;
@@ -31,7 +31,7 @@ ConvolverOptions in_mode(Mode mode, Border border = Border::replicate) {
   return options;
 }
 
-/// The samples of `image` from (x, y) on, where `small` lies, are those of `small`.
+/// Checks that the samples of `image` from (x, y) on, where `small` lies, are those of `small`.
 void check_inside(const Image& image, int x, int y, const Image& small) {
   int different = 0;
   for_samples(small, [&](int u, int v, int c) {

@@ -26,7 +26,7 @@ void for_each_problem(int width, int height, int channels, const Mask& mask, F f
         const Problem problem{width, height, channels, depth, border, 40, mask};
         if (!runner.strategy->refusal(problem, runner.tuning).empty()) continue;
         if (!runner.bytes_are_defined(depth)) continue;
-        if (!full_size() && runner.tuning != Tuning{}) continue;  // test_strategies has them
+        if (!full_size() && runner.tuning != Tuning{}) continue;  // all.cpp has them
         if (!full_size() && border != Border::reflect101 && border != Border::constant) continue;
         INFO(to_string(runner) << ", " << to_string(problem));
         f(runner, problem);
@@ -64,7 +64,7 @@ Picture turned(const Problem& p, const Picture& in) {
                  [&](int x, int y, int c) { return in.get(p.width - 1 - x, p.height - 1 - y, c); });
 }
 
-/// Says that the same bytes come out of a plan with other options.
+/// Checks that the same bytes come out of a plan with other options.
 void check_same_bytes(const Runner& runner, const Problem& problem, const PlanOptions& options,
                       int* bands = nullptr) {
   const Picture in = noise(problem);

@@ -24,7 +24,7 @@ Mask scaled(Mask mask, double by) {
   return mask;
 }
 
-/// Noise of that share of the |weights|, which has full rank.
+/// The mask with noise of that share of the |weights|, which gives it full rank.
 Mask with_noise(Mask mask, Random& random, double share) {
   const double unit = 2 * share * absolute_gain(mask) * mask.divisor / double(mask.weights.size());
   for (double& w : mask.weights) w += random.real(-unit, unit);
@@ -42,7 +42,7 @@ Mask cross_mask(int side) {
   return make_mask("cross", side, side, weights, 2 * side - 1);
 }
 
-/// On both sides of every limit.
+/// Masks on both sides of every limit.
 std::vector<Mask> masks_at_limits() {
   Random random(91);
   std::vector<Mask> masks;

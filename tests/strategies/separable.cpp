@@ -44,7 +44,7 @@ class RowCopies {
   ~RowCopies() { emulator::has_row_copies = true; }
 };
 
-/// An emulated device with so much shared memory a block.
+/// An emulated device with this much shared memory for a block.
 class LittleMemory {
  public:
   explicit LittleMemory(int bytes) { emulator::shared_limits = {bytes, bytes + 1024}; }

@@ -43,7 +43,8 @@ Mask mask_of_rank_1(Random& random, int width, int height, int largest, bool shi
   return make_mask("rank 1", width, height, std::move(weights), divisor, 10);
 }
 
-/// Whether every runner of the strategy gives the CPU's bytes, the emulator as either device.
+/// Checks that every runner of the strategy gives the CPU's bytes, and the emulator with
+/// warpgroups, too.
 void check_bytes(const Problem& p, const PlanOptions& options = {}) {
   const Strategy *strategy = find_strategy("separable-tensor"), *cpu = find_strategy("separable");
   REQUIRE((strategy && cpu));
@@ -126,7 +127,7 @@ TEST_CASE("separable-tensor refuses other depths and longer masks, with the reme
 
 TEST_CASE("separable-tensor gives the CPU's bytes: lengths of sides, digits, ends, anchors") {
   Random random(93);
-  // These lie on both sides of every number of slices.
+  // These lie on both sides of every change in the number of slices.
   for (const int side : {1, 2, 14, 17, 18, 31, 33, 34, 63, 65, 66, 127}) {
     if (!full_size() && side != 2 && side != 17 && side != 34 && side != 63 && side != 66) continue;
     for (const int largest : {2, 9, 30000}) {

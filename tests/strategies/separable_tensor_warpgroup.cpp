@@ -28,7 +28,7 @@ int place_of(int row, int k, int lead, int stride) {
   return k / 16 * lead + row / 8 * stride + row % 8 * 16 + k % 16;
 }
 
-/// Runs one block of a warpgroup on those words of shared memory.
+/// Runs a block of one warpgroup on these bytes of shared memory.
 template <class Body>
 void run_block(const std::vector<std::uint8_t>& bytes, const Body& body) {
   emulator::Stream stream(PlanOptions{});
@@ -48,7 +48,8 @@ void run_block(const std::vector<std::uint8_t>& bytes, const Body& body) {
                           +kernel, &bytes, &body);
 }
 
-/// The product by a warpgroup, with a in shared memory and in registers, against a plain one.
+/// Checks the product by a warpgroup, with a in shared memory and in registers, against a plain
+/// one.
 template <class A, class B>
 void check_product(Random& random) {
   constexpr int kALead = 528, kAStride = 128, kABytes = 7 * kAStride + kALead + 128;
@@ -115,7 +116,7 @@ TEST_CASE("boxes of rows in the emulator: a product has each of their samples on
     return kX + byte < kWidth ? int(picture[(kY + row) * kStride + kX + byte]) : 0;
   };
   long wrong = 0;
-  // One weight of 1 a row of the left operand: each sum is a sample.
+  // Each row of the left operand has a single weight of 1, so each sum is a sample.
   run_block(std::vector<std::uint8_t>(kBoxes * kBoxWords * 4),
             [&](emulator::SharedWords words, int thread) {
               if (thread == 0) {
@@ -158,7 +159,7 @@ TEST_CASE("matrices of half words are turned over their diagonals, one below the
               const int warp = thread / 32, g = thread % 32 / 4, t = thread % 4;
               std::uint32_t own[4];
               for (int k = 0; k < 4; ++k) {
-                // Half word (g, 2t + e) of matrix k says so.
+                // Half word (g, 2t + e) of matrix k holds a number that names its place.
                 const auto name = [&](int e) {
                   return std::uint32_t(((warp * 4 + k) * 8 + g) * 8 + 2 * t + e);
                 };

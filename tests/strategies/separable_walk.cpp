@@ -23,7 +23,7 @@ using namespace separable::walk;
 
 constexpr Depth kWalked[] = {Depth::f32, Depth::u16};
 
-/// Puts the problem to separable on all its devices: the bytes are to be the CPU's.
+/// Puts the problem to separable on all its devices, which must give the CPU's bytes.
 void check_bytes(const Problem& p, const Picture& in, PlanOptions options = {}) {
   const Strategy* separable = find_strategy("separable");
   REQUIRE(separable);

@@ -42,8 +42,8 @@ Matrices<k> random_matrices(Random& random) {
   return m;
 }
 
-/// The same product by one warp. Fragments are laid out byte by byte, as the PTX ISA's figures of
-/// mma.m16n8k16 and m16n8k32 for .u8/.s8 show. Byte is the type of a's elements.
+/// Adds the product twice to the sum, by one warp. Fragments are laid out byte by byte, as the PTX
+/// ISA's figures of mma.m16n8k16 and m16n8k32 for .u8/.s8 show. Byte is the type of a's elements.
 template <class Digit, int words, class Byte>
 void multiply_by_warp(Matrices<16 * words>& m) {
   Counts counts;

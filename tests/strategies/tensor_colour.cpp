@@ -29,7 +29,7 @@ int place_in_matrix(int row, int sample) {
   return row / 8 * 256 + sample / 16 * 128 + row % 8 * 16 + sample % 16;
 }
 
-/// Runs `kernel` in a block of 128 threads with so many words of shared memory.
+/// Runs `kernel` in a block of 128 threads with this many words of shared memory.
 template <class Kernel>
 void run_block(int words, const Kernel& kernel) {
   emulator::Stream stream(PlanOptions{});

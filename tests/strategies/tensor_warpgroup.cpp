@@ -233,8 +233,8 @@ TEST_CASE("warpgroups give the CPU's bytes: digits, steps, heights, channels, bo
 TEST_CASE("warpgroups give the CPU's bytes: masks in parts, half steps") {
   Random random(94);
   int turn = 0;
-  // Sides and digits together decide how many rows a part has: every pair of them once, and once
-  // each mode and number of channels with most.
+  // Sides and digits together decide how many rows a part has. Every pair of them is tried once,
+  // and most with another mode or number of channels.
   for (const int largest : {100, 30000, 3000000}) {
     for (auto [w, h] : {std::pair{33, 33}, {47, 47}, {63, 63}, {78, 25}, {21, 17}, {5, 120}}) {
       ++turn;

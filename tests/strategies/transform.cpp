@@ -26,7 +26,7 @@ std::vector<Runner> transform_runners(const Mask& mask) {
         runner.strategy->refusal(p, runner.tuning).empty())
       chosen.push_back(runner);
   }
-  // All but winograd and coarse take any mask; on one device at the least.
+  // All strategies but winograd and coarse take any mask, on one device at the least.
   REQUIRE(chosen.size() >= 5);
   return chosen;
 }
@@ -56,8 +56,8 @@ struct FirstRun {
   int bands = 0;
 };
 
-/// Runs with the least memory that the device does not refuse, found in steps of a quarter, since
-/// transforms need another amount with each library.
+/// Runs with the least memory that the device does not refuse. It is found in steps of a quarter,
+/// since transforms need another amount with each library.
 FirstRun run_in_least_memory(const Runner& runner, const Problem& p, const Picture& in,
                              Picture& out) {
   PlanOptions options;

@@ -13,7 +13,8 @@
 namespace convfilt::test {
 namespace {
 
-/// Its sum of |weights| is 16 * scale, and its signs alternate, which no tile smooths away.
+/// A mask whose sum of |weights| is 16 * scale, and whose signs alternate, which no tile smooths
+/// away.
 Mask alternating_mask(double scale) {
   Mask mask = make_mask("alternating", 3, 3, {1, -2, 1, -2, 4, -2, 1, -2, 1});
   for (double& weight : mask.weights) weight *= scale;

@@ -1,5 +1,5 @@
-/// Depths as types, for TEST_CASE_TEMPLATE: long test cases as one a depth, which tests/gpu.sh runs
-/// side by side.
+/// Depths as types for TEST_CASE_TEMPLATE, which splits a long test case into one for each depth.
+/// tests/gpu.sh runs these side by side.
 #pragma once
 
 #include <doctest/doctest.h>

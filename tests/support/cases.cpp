@@ -9,15 +9,14 @@
 namespace convfilt::test {
 namespace {
 
-// Goes through the values of an axis that is not worth a factor in the number of cases. Steps of a
-// prime, so that two such axes do not move together.
+// Takes the values of an axis in turn where the axis is not worth a factor in the number of cases.
 template <class Values>
 auto cycled(const Values& values, std::size_t k) {
   return values[k % std::size(values)];
 }
 
 constexpr double kGhosts[] = {0, 200, 255,
-                              0.5};  // border values; 0.5 rounds to 0 where integers are
+                              0.5};  // border values; integer depths round 0.5 to even, to 0
 
 Case make_case(int width, int height, int channels, Depth depth, Border border, const Mask& mask,
                std::size_t k) {
@@ -27,7 +26,7 @@ Case make_case(int width, int height, int channels, Depth depth, Border border, 
   return c;
 }
 
-// In small runs only every so-many-th case, whatever the loops are.
+// A small run takes only one case of `every`, whatever the loops are.
 std::vector<Case> selected(std::vector<Case> cases, std::size_t every) {
   if (full_size()) return cases;
   std::vector<Case> few;
@@ -234,7 +233,7 @@ std::vector<Case> mode_cases() {
       }
     }
   }
-  // Lines cut into parts, whose unfinished sums are of the result's size.
+  // These lines are cut into parts, whose unfinished sums have the result's size.
   for (const Mask& line : {integer_rank_one_mask(random, 1, kMaxMaskSide, 4, 5000),
                            integer_rank_one_mask(random, kMaxMaskSide, 1, 4, 5000)}) {
     const std::size_t k = cases.size();

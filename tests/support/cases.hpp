@@ -18,8 +18,8 @@ struct Case {
   int lead = 0;                 ///< samples before the first row, so that it is not aligned
 };
 
-/// Whether runners with a number set, which are many and alike, run this case too: a third of all,
-/// spread by a hash so that no depth, border or size is left out.
+/// Whether runners with a number set run this case, too. They are many and alike, so they run a
+/// third of the cases. A hash spreads these, so that no depth, border or size is left out.
 bool is_sampled(const Case& test_case);
 
 /// The case in one line.

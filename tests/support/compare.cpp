@@ -55,7 +55,7 @@ double saturated(double value, Depth depth) {
 }
 
 /// Fills the output with what is wrong everywhere: half the range away from the truth, or a NaN
-/// that no arithmetic ends with. A sample not written is a sample found wrong.
+/// that no arithmetic ends with. So a sample that is not written is found wrong.
 void poison(Picture& out, const Truth& truth, int round) {
   std::size_t k = 0;
   for (int y = 0; y < out.height(); ++y) {
@@ -88,8 +88,8 @@ std::optional<Finding> compare(const Problem& p, const Picture& out, const Truth
           if (is == (*truth.exact)[k]) continue;
           should_be << "exactly " << int((*truth.exact)[k]);
         } else if (!std::isfinite(truth.largest)) {
-          // Where NaN and infinity are concerned only their presence is compared; separable's order
-          // of operations may meet them otherwise.
+          // In a picture with NaN or infinities, only the presence of NaN is compared, and only in
+          // the direct family: another order of operations may give others.
           if (family != Family::direct || std::isnan(is) == std::isnan(real)) continue;
           should_be << real;
         } else {
@@ -138,8 +138,9 @@ bool check_refusal(const Case& c, const Runner& runner) {
   return true;
 }
 
-/// Emulated, a strategy of kernels/transform/ launches whole blocks of threads some five times a
-/// run, however small the picture: it takes every fourth of the smallest. On the CPU all are run.
+/// In the emulator, a strategy of kernels/transform/ launches whole blocks of threads some five
+/// times a run, however small the picture. So it runs every fourth of the smallest there, and all
+/// on the CPU.
 bool skipped(const Case& c, const Runner& runner) {
   return runner.device == DeviceKind::emulator && runner.strategy->family == Family::transform &&
          c.problem.width * c.problem.height <= 25 && c.seed % 4 != 0;

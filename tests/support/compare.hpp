@@ -9,9 +9,10 @@
 
 namespace convfilt::test {
 
-/// Puts the case to every runner: refusals as expected, every sample written and nothing else,
-/// within the contract of the oracle, and the same bytes from all runners of a family. Each failure
-/// says the problem, the runner, and the first bad sample with both values.
+/// Puts the case to every runner. It checks that runners refuse what they must, write every sample
+/// and nothing else, keep to the contract's distance from the oracle, and give the same bytes as
+/// the others of their family. Each failure says the problem, the runner, and the first bad sample
+/// with both values.
 void check_case(const Case& test_case);
 
 /// Runs a strategy on a picture. Counts the run.

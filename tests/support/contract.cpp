@@ -42,7 +42,8 @@ bool integer_end(const Mask& mask) {
 }
 
 /// Whether weights of so many bits behind the point leave all sums below kSumLimit. Rounding may
-/// add half a unit to each weight; an offset that saturates everything counts as the least such.
+/// add half a unit to each weight; an offset that saturates everything counts as the smallest that
+/// does.
 bool bits_fit(const Mask& mask, int bits) {
   const double one = std::ldexp(1.0, bits), sum = magnitude_of(mask);
   const double offset = std::min(std::abs(mask.offset), 256 * (sum + 1));
@@ -50,9 +51,9 @@ bool bits_fit(const Mask& mask, int bits) {
          (offset + 256) * one <= kSumLimit;
 }
 
-/// What integers behind a point may lose of 255 steps, with as many bits as needed and as fit. With
-/// the sum kept, what n weights are too large by in all is at most n / 4 units, and half a unit
-/// where the sum itself is rounded.
+/// What fixed-point weights may lose of 255 steps, with as many bits as are needed and fit. Their
+/// sum is kept, so n weights are too large by at most n / 4 units in all, and by half a unit where
+/// the sum itself is rounded.
 double fixed_point_error(const Mask& mask) {
   double largest = 0;
   for (const double w : mask.weights) largest = std::max(largest, std::abs(w) / mask.divisor);
@@ -64,12 +65,12 @@ double fixed_point_error(const Mask& mask) {
   return std::max(kGoodError, std::ldexp(units, -most)) + std::ldexp(0.5, -few);
 }
 
-/// Before the last rounding.
+/// The error of one pass before the last rounding.
 double one_pass_error_u8(const Mask& mask) {
   if (exact_in_one_pass(mask)) return 0;
   const double error = fixed_point_error(mask), sum = magnitude_of(mask);
   const bool normalised = std::abs(sum_of(mask.weights) / mask.divisor - 1) < 1e-6;
-  // A sharpening mask's sum of |weights| takes bits from the fixed point, so its part grows alike.
+  // A sharpening mask's sum of |weights| takes bits from the fixed point, so its error grows alike.
   return normalised && up_to(15, mask) ? std::min(error, 0.02 * std::max(1.0, sum)) : error;
 }
 
@@ -77,8 +78,9 @@ double two_pass_error_u8(const Mask& mask) {
   return exact_in_two_passes(mask) ? 0 : 0.5;
 }
 
-// Operations that may each round once, in the order of arithmetic.hpp, bound the error of float
-// sums: the rows of a part are chains, a column of rows is added up, one more ends it.
+// The error of float sums is bounded by the operations of arithmetic.hpp that may each round once.
+// A row of a part is a chain, the rows of all parts are added up, and a few more operations end the
+// sum.
 double float_sum_error(const Mask& mask, double largest) {
   const int parts = (mask.width + kPartSide - 1) / kPartSide;
   const int roundings = std::min(mask.width, kPartSide) + mask.height * parts + 3;
@@ -109,8 +111,9 @@ double direct_error(const Problem& p, double largest) {
   return relative_error(1e-6, mask, largest);
 }
 
-/// Every term's row passes and all that its column pass carries on round. Terms that cancel by more
-/// than half are refused, so all together have at most twice the mask's |weights|.
+/// Every term's row pass rounds, and so does its column pass with all that it carries on. Terms
+/// that cancel by more than half are refused, so all together have at most twice the mask's
+/// |weights|.
 double two_pass_error_u16(const Mask& mask, double largest) {
   constexpr int kMostTerms = 3;
   constexpr double kMostCancelled = 2;

@@ -1,8 +1,8 @@
 /// The numeric contract as bounds: how far a result may be from the truth, and where it must be the
 /// truth itself.
 ///
-/// It follows from the mask, the depth and what kernels/README.md and `list strategies` say. It
-/// asks no code under test: a claim of that code is held against it, never believed.
+/// It follows from the mask, the depth and what kernels/README.md and `list strategies` say. What
+/// the code under test claims is held against it, and may make a bound tighter but never looser.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ namespace convfilt::test {
 inline constexpr double kSumLimit = 1 << 30;
 
 /// Shares of a mask's |weights| that its products of a row and a column may leave out: half of the
-/// range times that is 0.005 of a step.
+/// range times this share is 0.005 of a step.
 double rank_share(Depth depth);
 
 /// Whether 8-bit results of the direct and the reordered family are the real values, rounded once:

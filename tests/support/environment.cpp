@@ -50,7 +50,7 @@ std::string name_of(const Runner& runner) {
   return std::string(runner.strategy->name) + (tuning.empty() ? "" : " (" + tuning + ")");
 }
 
-/// Numbers that are no power of two, small enough for small masks' blocks.
+/// Numbers small enough for small masks' blocks. Those of steps and blocks are no powers of two.
 int sample_number(Setting setting) {
   return setting == Setting::tile ? 4 : setting == Setting::steps ? 3 : 40;
 }

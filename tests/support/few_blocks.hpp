@@ -1,5 +1,5 @@
-/// An emulated device that runs so many blocks at a time: where blocks are as long as lets all run
-/// at once, each then has several steps of rows.
+/// While one lives, the emulated device runs only this many blocks at a time. Kernels make their
+/// blocks as long as lets all run at once, so each block then has several steps of rows.
 #pragma once
 
 #include "kernels/backend/emulator/shared_words.hpp"

@@ -7,7 +7,7 @@
 
 namespace convfilt::testing {
 
-/// Says so where it is missing.
+/// Whether gnuplot is missing; the test says so where it is.
 inline bool gnuplot_missing() {
   static const bool missing = std::system("command -v gnuplot >/dev/null 2>&1") != 0;
   if (missing) MESSAGE("skipped: gnuplot is not installed");

@@ -8,7 +8,8 @@
 namespace convfilt::test {
 namespace {
 
-// Beside the row and the column of `without`, which may be no place at all.
+// The place of the largest outside the row and the column of `without`, which may be no place at
+// all.
 std::size_t largest_at(const std::vector<long double>& weights, std::size_t width,
                        std::size_t without) {
   std::size_t at = 0;
@@ -88,7 +89,8 @@ IntegerLines integer_lines(const Mask& mask) {
   IntegerLines lines;
   for (int i = 0; i < mask.width; ++i) lines.row.push_back(mask.weight(i, j0) / double(common));
   for (int j = 0; j < mask.height; ++j) {
-    // All minors of two rows vanish, and the row above has no common divisor: so this divides.
+    // All minors of two rows vanish, and the numbers of lines.row have no common divisor, so the
+    // division below leaves no rest.
     for (int i = 0; i < mask.width; ++i) {
       __extension__ typedef __int128 Wide;
       const Wide one = Wide(std::int64_t(mask.weight(i, j))) * std::int64_t(mask.weight(i0, j0));

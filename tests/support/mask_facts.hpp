@@ -13,8 +13,9 @@ double magnitude_of(const Mask& mask);
 /// Whether all weights are integers.
 bool integer_weights(const Mask& mask);
 
-/// A mask taken apart into products of a row and a column: always through the largest weight that
-/// is left, after `first`. Entry k is what k products leave, a share of the sum of |weights|.
+/// A mask taken apart into products of a row and a column. The first goes through the weight at
+/// `first`, each other through the largest weight that is left. Entry k of `left` is the share of
+/// the sum of |weights| that k products leave.
 struct Products {
   std::vector<double> left;
   std::vector<double> sums;  ///< sums of the products' |weights|, together, as such shares

@@ -123,7 +123,7 @@ Bytes png_with_chunk(Bytes png, const std::string& type, const Bytes& data) {
   append_number(&chunk, static_cast<std::uint32_t>(data.size()), 4, false);
   chunk.insert(chunk.end(), typed.begin(), typed.end());
   append_number(&chunk, crc32(typed), 4, false);
-  png.insert(png.begin() + 33, chunk.begin(), chunk.end());  // behind the signature and IHDR
+  png.insert(png.begin() + 33, chunk.begin(), chunk.end());  // after the signature and IHDR
   return png;
 }
 

@@ -59,9 +59,9 @@ Bytes png_with_exif(Bytes png, const Bytes& exif_data);
 /// An extended WebP around a lossless one.
 Bytes webp_with_exif(const Bytes& webp, const Bytes& exif_data, int width, int height, bool alpha);
 
-/// An uncompressed RGB or RGBA TIFF of a picture, with an orientation; alpha is straight.
-/// In one strip, or in tiles of 32 x 32 pixels: libtiff 4.5 does not decode raw tiles from memory
-/// when their bytes are no multiple of 1024.
+/// An uncompressed RGB or RGBA TIFF of a picture, with an orientation; alpha is straight. It has
+/// one strip, or tiles of 32 x 32 pixels: libtiff 4.5 does not decode raw tiles from memory when
+/// their bytes are no multiple of 1024.
 Bytes tiff(const Image& image, int orientation, bool tiled);
 
 /// What the directory of a TIFF says of its samples.
@@ -83,7 +83,7 @@ Bytes tiff(const TiffKind& kind, const std::vector<std::uint32_t>& values);
 /// when it is absent.
 std::optional<int> tiff_tag(const Bytes& tiff, int tag);
 
-/// The PNG with a chunk behind its header.
+/// The PNG with a chunk after its header.
 Bytes png_with_chunk(Bytes png, const std::string& type, const Bytes& data);
 
 }  // namespace convfilt::testing

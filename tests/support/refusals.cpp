@@ -41,7 +41,8 @@ bool is_float(double value) {
   return std::abs(value) <= double(std::numeric_limits<float>::max());
 }
 
-/// Weights, scale and offset as floats; integers up to 2^24 keep their divisor to the end.
+/// Weights, scale and offset must be in the range of floats; integers up to 2^24 keep their divisor
+/// to the end.
 Expected by_single_precision(const Mask& mask) {
   const bool integers = integer_weights(mask) && std::ranges::all_of(mask.weights, [](double w) {
                           return std::abs(w) <= (1 << 24);
@@ -52,7 +53,7 @@ Expected by_single_precision(const Mask& mask) {
   return fits && end_fits ? kTakes : refuses("it leaves the range of single precision");
 }
 
-/// The families whose sums go through all weights.
+/// The limits of the families whose sums go through all weights.
 Expected by_sums(const Problem& p) {
   constexpr double kDocumented = 4e6;
   if (p.depth != Depth::u8) return by_single_precision(p.mask);
@@ -76,7 +77,7 @@ double rank_share_of(const Problem& p) {
   return rank_share(p.depth) / (p.depth == Depth::u8 ? std::min(1.0, sum) : 1);
 }
 
-/// What is left after so many products, against the share that may be: roundings decide near it.
+/// Whether `terms` products leave no more than the share that they may; near it, roundings decide.
 Answer adds_up(const Products& products, std::size_t terms, double share) {
   if (products.left.size() <= terms) return Answer::takes;  // nothing was left before
   const double left = products.left[terms];
@@ -109,7 +110,7 @@ Expected by_rank(const Problem& p) {
   const Rank rank = rank_of(through_largest, rank_share_of(p));
   if (rank.terms > 3) return refuses("the rank is above 3");
   if (rank.answer == Answer::either) return either("the rank is 3 but for roundings");
-  // As many products as lines: the lines themselves, which cancel nothing.
+  // As many products as lines are the lines themselves, which cancel nothing.
   if (rank.terms == 1 || rank.terms == std::min(mask.width, mask.height)) return kTakes;
   // Products through the second largest weight may be taken instead, if they have fewer taps.
   const Products beside = products_through(mask, largest_beside(mask));
@@ -134,15 +135,15 @@ Expected by_two_passes(const Problem& p) {
   return sum > 8 ? either("the gain may be too large for 16 bits between the passes") : kTakes;
 }
 
-/// Registers hold the taps of a lane: of one term 129 down, of two 65, of three 33, and across up
-/// to three less, as the mask is aligned.
+/// Registers hold a lane's taps: with one term 129 down, with two 65, with three 33. Across they
+/// hold up to three fewer, which depends on the mask's alignment.
 Expected by_registers(const Problem& p) {
   constexpr int kTaps[] = {129, 65, 33};
   const Mask& mask = p.mask;
   const bool integers = !integer_lines(mask).row.empty();
   const int terms =
       integers ? 1 : rank_of(products_through(mask, largest_weight(mask)), rank_share_of(p)).terms;
-  if (terms > 3) return kTakes;  // the rank is another limit's
+  if (terms > 3) return kTakes;  // by_rank() judges the rank
   const int taps = kTaps[terms - 1];
   if (mask.height > taps || mask.width > taps) return refuses("registers hold fewer taps");
   return mask.width > taps - 3 ? either("alignment decides") : kTakes;
@@ -152,9 +153,9 @@ Expected by_bytes(const Problem& p) {
   return p.depth == Depth::u8 ? kTakes : refuses("tensor cores multiply bytes");
 }
 
-/// A sum of quadratic B-splines on every d-th sample, d a multiple of 4, has third differences at
-/// every d-th place alone. So a line's others are what no such sum can follow; eight weights at
-/// most change a third difference by a change of one.
+/// A sum of quadratic B-splines on every d-th sample, where d is a multiple of 4, has third
+/// differences only at every d-th place. So no such sum can follow a line's others. To change one
+/// weight by 1 changes the third differences by 8 in all, which is why their sum is divided by 8.
 double rough_share(const std::vector<double>& line) {
   constexpr int kGrid = 4;
   double sum = 0, by_place[kGrid] = {};
@@ -202,7 +203,7 @@ int largest_part_side(const Mask& mask) {
   return std::max(share(mask.width), share(mask.height));
 }
 
-/// Steps keep blocks apart whose outputs overlap by the mask.
+/// Steps must keep apart the blocks whose outputs overlap by the mask.
 Expected by_steps(const Problem& p, const Tuning& tuning) {
   const int steps = tuning[Setting::steps], block = tuning[Setting::block];
   if (tuning[Setting::accumulate] == kAtomic)

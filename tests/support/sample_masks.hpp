@@ -36,7 +36,7 @@ Mask integer_rank_one_mask(Random& random, int width, int height, int limit, dou
 /// A row of reals times a column of reals, absolute sum 1.
 Mask real_rank_one_mask(Random& random, int width, int height);
 
-/// A sum of so many such, each half as large as the one before it.
+/// A sum of `terms` such masks, each half as large as the one before it.
 Mask real_low_rank_mask(Random& random, int width, int height, int terms);
 
 Mask anchored(Mask mask, int anchor_x, int anchor_y);

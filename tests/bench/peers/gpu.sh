@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # NPP, CuPy, PyTorch and OpenCV-CUDA, those that are here, and convfilt, side by side in one run on one GPU: kernel
-# times as multiples of a device copy of the same bytes, every result checked against a slow sum by who measured it.
+# times as multiples of a device copy of the same bytes, and every result is checked against a slow sum by the program
+# that measured it.
 #
 #   tests/bench/peers/gpu.sh [BUILD]      BUILD: a folder with convfilt, as tests/gpu.sh takes it (default build/release/bin)
 #   tests/bench/peers/gpu.sh --from CSV...
@@ -28,7 +29,7 @@ bin=${1:-build/release/bin}
 side=${SIDE:-8192}
 read -ra masks <<<"${MASKS:-3 5 7 9 15 31 63}"
 out=${CONVFILT_OUT:-build/gpu}; mkdir -p "$out"
-# The libraries packed beside it are not for the others.
+# The libraries that are packed beside convfilt are for no other program.
 run_convfilt() { LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$bin/convfilt" "$@"; }
 
 build_npp() {  # [ROOT]: from that folder's NPP, or the toolkit's
@@ -60,7 +61,7 @@ have_npp() {
   return 1
 }
 
-# Lines of peers.csv; before them, as a comment, what they were measured on.
+# Writes the lines of peers.csv, and before them, as a comment, what they were measured on.
 measure() {
   echo "#$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), ${side}×$side"
   if wants npp; then
@@ -73,7 +74,7 @@ measure() {
       grep -E '^(skipped|failed) ' "$out/gpu-peers.log" >&2
     else echo "skipped CuPy, PyTorch, OpenCV-CUDA: python3 is missing" >&2; fi
   fi
-  # Every strategy under any mask; what auto does with those of rank 1, beside NPP's Gaussians.
+  # Every strategy runs under any mask. Under masks of rank 1, beside NPP's Gaussians, only auto runs.
   if wants any; then
     sweep peers-any ${STRATEGIES:+--strategies "auto,$STRATEGIES"}
     awk '{ print "convfilt auto," $3 "," $4 "," $6 "," $9 "," $8; print "convfilt best," $3 "," $4 "," $6 "," $13 "," $12 }' \

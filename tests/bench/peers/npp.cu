@@ -1,5 +1,5 @@
 // NPP's filters beside a device copy of the same bytes, in one run, and checked against a slow sum
-// on the CPU: what convfilt's kernel times are compared with. Built by tests/bench/peers/gpu.sh:
+// on the CPU: what convfilt's kernel times are compared with. tests/bench/peers/gpu.sh builds it:
 //
 //   nvcc -O3 -std=c++17 -arch=native npp.cu -lnppif -lnppc -o npp && ./npp [SIDE [MASK_SIDE...]]
 //
@@ -22,7 +22,7 @@
 namespace {
 
 constexpr int kRepeats = 21, kWarmups = 3, kFewRepeats = 3;
-constexpr double kSlowMs = 20;  // from which on few repeats must do
+constexpr double kSlowMs = 20;  // above this, few repeats must do
 constexpr int kCrop = 24;       // pixels a side that the CPU computes, in the corner and the middle
 
 template <class Status>
@@ -33,7 +33,7 @@ void check(Status status, const char* what) {
 }
 #define CHECK(call) check((call), #call)
 
-/// The runs do not wait for each other, as convfilt's do not.
+/// The median time of runs, which do not wait for each other, as convfilt's do not.
 double median_ms(const std::function<void()>& work) {
   const auto timed = [&](int repeats) {
     std::vector<cudaEvent_t> starts(std::size_t(repeats) + kWarmups), stops(starts.size());
@@ -119,8 +119,8 @@ struct Picture {
   std::size_t bytes() const { return samples.size() * sizeof(T); }
   int step() const { return int(side * channels * sizeof(T)); }
 
-  /// The largest difference of what lies in `out` from the sum, the mask as it is or turned, as
-  /// documents of filters differ in that.
+  /// The largest difference of what lies in `out` from the sum. The mask counts as it is or turned,
+  /// whichever fits better, since documents of filters differ in that.
   double difference(const std::vector<float>& mask, int mask_side) const {
     std::vector<T> result(samples.size());
     CHECK(cudaMemcpy(result.data(), out, bytes(), cudaMemcpyDeviceToHost));
@@ -183,8 +183,8 @@ NppiMaskSize mask_size(int side) {
   }
 }
 
-/// The weights of NPP's Gaussian of that side, whose sigma is not what its documentation says: what
-/// one bright sample in the dark becomes.
+/// The weights of NPP's Gaussian of that side, which are what one bright sample in the dark
+/// becomes. The sigma is not what NPP's documentation says.
 std::vector<float> gaussian(int side, const NppStreamContext& stream) {
   constexpr int kSide = 64, kMiddle = kSide / 2;
   std::vector<float> samples(kSide * kSide);

@@ -35,7 +35,8 @@ int blur(const char* in, const char* out, double sigma) {
   return cv::imwrite(out, blurred) ? 0 : 1;
 }
 
-// In double precision, to 12 sigma, replicated edges; rows, then columns.
+// The truth is summed in double precision to 12 sigma, over replicated edges, first rows, then
+// columns.
 int distance(const char* in, const char* result_file, double sigma) {
   cv::Mat picture = cv::imread(in), result = cv::imread(result_file);
   if (picture.empty() || picture.size() != result.size()) return 1;

@@ -1,5 +1,5 @@
-# From peers.csv of tests/bench/peers/gpu.sh: a table a depth and number of channels, a line a peer, a column a mask side of
-# the list `sides`.
+# Makes of peers.csv, which tests/bench/peers/gpu.sh writes, a table a depth and number of channels. It has a line a
+# peer, and a column for each mask side in the list `sides`.
 function shown(x) {
   return x !~ /^[0-9]/ ? x : x < 10 ? sprintf("%.2f", x) : x < 100 ? sprintf("%.1f", x) : sprintf("%.0f", x)
 }

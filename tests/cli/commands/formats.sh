@@ -1,4 +1,4 @@
-# From a JPEG, and to every format; by its name, and by --format where the name says nothing or something else.
+# A JPEG is written in every format, by the output's name, or by --format where the name says nothing or something else.
 try blur samples/rocket.jpg out.png
 for format in jpg png tif webp bmp ppm pam pfm jp2; do
   convfilt blur samples/rocket.jpg out.$format

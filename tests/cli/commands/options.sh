@@ -1,4 +1,4 @@
-# Options that change how, not what: the same bytes; and options that change what: other bytes.
+# Options that change how a picture is computed give the same bytes; options that change what is computed give others.
 convfilt blur samples/camera.png expected.pgm
 for option in --threads=1 --threads=7 --pitch=packed --pitch=padded --device=cpu --device=auto --strategy=auto --border=replicate \
   --flip --max-pixels=262144 --on-damage=fail --on-damage=warn --quiet --in-place; do

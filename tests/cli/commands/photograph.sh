@@ -1,4 +1,4 @@
-# Every command, with its own options, on real photographs; nothing is said, and the picture keeps its shape.
+# Every command filters a real photograph, with its own options; it says nothing, and the picture keeps its shape.
 run() {
   convfilt "$@" 2>said || fail "convfilt $* failed: $(cat said)"
   [ ! -s said ] || fail "convfilt $* said: $(cat said)"

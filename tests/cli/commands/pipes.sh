@@ -9,7 +9,7 @@ grep -q '^convfilt: read -: 640x427x3 u8' said
 convfilt blur /dev/stdin /dev/stdout --format png <samples/rocket.jpg >out.png; same expected.png out.png
 convfilt blur <(cat samples/rocket.jpg) out.png; same expected.png out.png
 convfilt apply <(echo 1 2 1) samples/rocket.jpg out.png; differ expected.png out.png
-# A chain, and appending where the shell wants it.
+# Commands can be chained, and the shell can append their output.
 convfilt blur samples/rocket.jpg - --format pam | convfilt edge - - --format pam | convfilt sharpen - edges.png
 printf 'before\n' >appended
 convfilt blur samples/rocket.jpg - --format png >>appended

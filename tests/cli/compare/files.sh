@@ -1,4 +1,4 @@
-# JSON, CSV and Markdown: alone to standard output, instead of the table, or to files beside it.
+# JSON, CSV and Markdown go to standard output instead of the table, or to files beside it.
 compare() { convfilt compare --size 64x64 --mask 3x3 --strategies cpu,basic --device emulator "$@"; }
 compare --json >out.json
 head -n 3 out.json | sed 's/"[0-9][0-9.]*"/"VERSION"/'

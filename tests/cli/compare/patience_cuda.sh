@@ -1,4 +1,4 @@
-# On a GPU the picture is whole, and what alone takes longer than patience lasts runs once.
+# On a GPU the picture is whole, and there is one run where that alone takes longer than patience lasts.
 need_cuda
 runs() {  # SECONDS
   convfilt compare --size 2048x2048 --mask 63x63 --strategies basic --device cuda --repeats 5 --patience "$1" --json >json

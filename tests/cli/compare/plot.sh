@@ -1,4 +1,4 @@
-# Charts, by gnuplot: what was measured or counted, to a file that is whole or not there.
+# gnuplot draws what was measured or counted, to a file that is whole or not there.
 need_tool gnuplot
 convfilt compare --size 64x64 --mask 3x3 --mask emboss3 --strategies cpu,basic --plot bars.svg >table
 grep -q '^  basic ' table || fail "no table beside the chart"

@@ -1,4 +1,4 @@
-# A sweep on a GPU has times as multiples of a copy, and marks what auto takes. Not on pieces: all of it is timed.
+# A sweep on a GPU has times as multiples of a copy, and marks what auto takes. Nothing is timed on a piece.
 need_cuda
 convfilt compare --size 640x480 --depth u8,u16,f32 --channels 1,3 --masks 3,9 --weights 16bit,rank1 --device cuda \
   --strategies auto,basic,separable --repeats 5 >table

@@ -8,6 +8,6 @@ for name in $(strategies); do grep -Eq "^  $name( \*)? +[a-z]+ +(cpu|emulator) "
 sed -n '/^  basic/{s/  */ /g;p}' table
 ! sed -n '/global reads/,/^$/p' table | grep ms >/dev/null || fail "times of the emulator"
 
-# A photograph; what does not run there is a row.
+# A photograph is compared, too; a strategy that does not run there is a row.
 convfilt compare samples/camera.png --mask 5x3 --strategies basic,cpu,auto --device cpu --threads 1 | sed '/difference: /,$d
   /^$/d; s/  */ /g; s/cpu: .* takes .*/cpu: NAME, COPY, PEAK/; s/\(cpu \* direct cpu\).*/\1 FIGURES/' | head -6

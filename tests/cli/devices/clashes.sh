@@ -1,4 +1,4 @@
-# A strategy and a device that do not go together; a mask that a strategy cannot do.
+# A strategy and a device that do not go together are refused, and so is a mask that a strategy cannot do.
 try blur samples/camera.png out.png --strategy cpu --device emulator
 try blur samples/camera.png out.png --strategy basic --device cpu
 try blur samples/camera.png out.png --strategy tiled-in --device cpu

@@ -10,6 +10,6 @@ for name in basic tiled-in tiled-out cached texture; do
   rm out.pgm
   try apply box3 in.pgm out.pgm --strategy=$name -q
 done
-# The emulator as asked is no news; -v counts what a GPU would read.
+# An emulator that was asked for is no news; -v counts what a GPU would read.
 try apply box3 in.pgm out.pgm --device=emulator --strategy=basic
 try apply box3 in.pgm out.pgm --device=emulator --strategy=basic -v

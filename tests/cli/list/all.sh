@@ -1,4 +1,5 @@
-# Without a topic, all three under their names; the processor and the emulator are always there, CUDA or why not.
+# Without a topic, list shows all three under their names. The processor and the emulator are always there, and CUDA or
+# why there is none.
 convfilt list >all
 for topic in strategies filters devices; do
   echo "$topic"; convfilt list $topic; [ $topic = devices ] || echo

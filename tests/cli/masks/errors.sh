@@ -1,4 +1,4 @@
-# file:line:column, the line and a caret, then the remedy; exit code 1, and no picture.
+# A wrong mask is told by file:line:column and the remedy, then the line and a caret; exit code 1, and no picture.
 bad() { printf "$1" >mask.txt; try apply ./mask.txt samples/camera.png out.png; }
 bad ''
 bad '# nothing but words\n\n'

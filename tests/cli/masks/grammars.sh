@@ -8,7 +8,7 @@ printf '3 3 9 0\n1 1 1\n1 1 1\n1 1 1\n' >vips.mat; check vips.mat
 printf '3x3+1+1: 1,1,1, 1,1,1, 1,1,1\nscale: 9' >magick; check magick
 printf 'scale: 0.9\n.1 1e-1 0.1\n+.1 .1 .1\n.10 1/10 .1' >decimals; check decimals
 printf 'scale: -9\n-1 -1 -1\n-1 -1 -1\n-1 -1 -1\n' >negative; check negative
-# A grid that could be a vips matrix is a grid, and a warning says so, but for -q.
+# A grid that could be a vips matrix is a grid, and a warning says so unless -q is given.
 printf '3 3 9\n1 1 1\n1 1 1\n1 1 1\n' >doubtful
 try apply ./doubtful samples/camera.png out.pgm --normalize
 try apply ./doubtful samples/camera.png out.pgm --normalize -q

@@ -31,13 +31,13 @@ truncate -s 3G huge.png
 code=0; small blur huge.png out.png 2>huge.said || code=$?
 [ $code = 1 ] && grep -q "^convfilt: cannot read 'huge.png': it is larger than OpenCV decodes" huge.said ||
   fail "exit code $code: $(cat huge.said)"
-# Taking what can be read does not help.
+# It does not help to take what can be read.
 try blur bomb.ppm out.png --on-damage=warn
 # The limit can be set: 512x512 pixels are 262144.
 try blur samples/camera.png out.png --max-pixels 262143
 [ ! -e out.png ]
 try blur samples/camera.png out.png --max-pixels 262144
-# Allowed, but more than the memory there is: an error as well.
+# A picture that is allowed, but larger than the memory there is, is an error as well.
 printf 'P5\n30000 30000\n255\n' >large.pgm
 code=0; small blur large.pgm out2.png --max-pixels 1000000000 2>said || code=$?
 [ $code = 1 ] && [ "$(wc -l <said)" = 1 ] && [ ! -e out2.png ] || fail "exit code $code: $(cat said)"

@@ -8,7 +8,7 @@ for border in replicate constant reflect reflect101 wrap; do
 done
 convfilt apply ./two-left.txt in.pgm out.pgm --border constant --border-value 99
 show out.pgm | sed "1d; s/^/constant 99: /"
-# The same upwards, and from strategies that see to borders in ways of their own.
+# The same holds upwards, and for strategies that handle borders in ways of their own.
 printf '1\n0\n0\n0\n0\n' >two-up.txt
 printf '%s\n' 10 20 30 40 | pgm in.pgm
 for name in basic texture separable; do

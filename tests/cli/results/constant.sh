@@ -12,6 +12,6 @@ for depth in "255 u8" "65535 u16"; do
   convfilt blur in.pgm out.pgm --border constant --border-value 77
   same same.pgm out.pgm
 done
-# And has no edges.
+# It has no edges, either.
 convfilt edge in.pgm out.pgm
 show out.pgm | tail -n +2 | tr ' ' '\n' | sort -u

@@ -8,7 +8,7 @@ convfilt apply identity samples/coffee.png photo.ppm
 for name in $(strategies direct separable reordered); do
   [ "${name#separable}" != "$name" ] && how="blur --box 1" || how="apply identity"
   for in in u8.pam f32.pfm photo.ppm; do
-    case "$name $in" in *tensor\ f32.pfm) continue ;; esac  # they take 8 bits alone
+    case "$name $in" in *tensor\ f32.pfm) continue ;; esac  # they take only 8 bits
     convfilt $how $in "out.${in#*.}" --strategy "$name" -q
     cmp $in "out.${in#*.}" || fail "$name, $in"
   done

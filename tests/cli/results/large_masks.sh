@@ -1,5 +1,5 @@
-# auto and masks so large that it transforms: -v says so, and the picture is the exact one's within a step.
-# A mask of 31 x 31, all ranks.
+# Under masks so large that auto transforms, -v says so, and the picture is within a step of the exact one. The mask has
+# 31 x 31 weights and more than three terms.
 awk 'BEGIN { for (j = 0; j < 31; ++j) { for (i = 0; i < 31; ++i) printf "%d ", (i * i * 7 + j * 13 + i * j * 5) % 101; print "" } print "scale: 48050" }' >mask.txt
 { printf 'P5\n300 280\n65535\n'; head -c 168000 samples/coffee.png; } >in.pgm
 convfilt apply mask.txt in.pgm out.pgm --device cpu -v 2>said
@@ -15,6 +15,6 @@ for one in tiny bytes; do
   convfilt apply mask.txt $one.pgm out.pgm --device cpu -v 2>said
   grep -q 'strategy cpu on cpu (family direct by the mask' said || fail "it says: $(cat said)"
 done
-# Long and smooth.
+# A long and smooth mask goes by coarse grids.
 convfilt blur in.pgm out.pgm --sigma 40 --device cpu -v 2>said
 grep -q 'strategy coarse on cpu (family transform by so large a mask' said || fail "it says: $(cat said)"

@@ -1,6 +1,7 @@
-# Killed at any moment while it writes over a file, that file is the whole old or the whole new one. SIGTERM, SIGINT and
-# SIGHUP leave nothing else. SIGKILL cannot be answered: where the folder's file system has nameless files (O_TMPFILE),
-# it can leave a whole picture named .convfilt-PID-N.tmp, if it comes between two system calls; elsewhere a part of one.
+# A program that is killed at any moment while it writes over a file leaves the whole old file or the whole new one.
+# SIGTERM, SIGINT and SIGHUP leave nothing else. SIGKILL cannot be answered: where the folder's file system has nameless
+# files (O_TMPFILE), it can leave a whole picture named .convfilt-PID-N.tmp, if it comes between two system calls;
+# elsewhere a part of one.
 printf 'P6\n3000 1500\n255\n' >in.ppm
 head -c 13500000 < <(yes 'any bytes will do as pixels') >>in.ppm
 mkdir folder
@@ -20,7 +21,7 @@ for ((i = 0; killed < kKills && i < kTries; ++i)); do
   microseconds=$((whole * percent / 100))
   code=0
   started
-  # As in a terminal: a shell's background jobs would ignore SIGINT.
+  # The program runs as in a terminal, since a shell's background jobs would ignore SIGINT.
   timeout --foreground -s $signal "$((microseconds / 1000000)).$(printf %06d $((microseconds % 1000000)))" \
     "$CONVFILT" blur --box 3 in.ppm folder/out.ppm 2>said || code=$?
   case $code in

@@ -8,7 +8,7 @@ for mode in 600 640 777; do
   stat -c '%a %F' out.png
   same expected.png out.png
 done
-# Through a link, to another folder, and to nothing yet.
+# Links are followed to another folder, and to a file that is not there yet.
 mkdir folder
 echo old >folder/target.png
 ln -s folder/target.png link.png
@@ -19,7 +19,7 @@ stat -c '%N' link.png dangling.png
 same expected.png folder/target.png
 same expected.png folder/fresh.png
 only folder target.png fresh.png
-# Who had the old file open, still has it: a new one was put in its place.
+# Whoever has the old file open still has it, since a new one is put in its place.
 echo old >out.png
 exec 3<out.png
 convfilt blur samples/camera.png out.png

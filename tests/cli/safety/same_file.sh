@@ -1,4 +1,4 @@
-# IN and OUT being one file is refused, by whatever names; --in-place replaces it.
+# It is refused that IN and OUT are one file, by whatever names; --in-place replaces it.
 cp samples/camera.png in.png
 ln -s in.png soft.png
 ln in.png hard.png

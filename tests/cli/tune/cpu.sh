@@ -1,4 +1,4 @@
-# A profile of the CPU: written to the user's cache, or where --output says; then -v names it.
+# tune writes a profile of the CPU to the user's cache, or where --output says; then -v names it.
 export XDG_CACHE_HOME=$PWD/cache
 unset CONVFILT_PROFILES
 convfilt tune --device cpu --quick >summary 2>said

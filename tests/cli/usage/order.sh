@@ -1,4 +1,4 @@
-# Options before, between and after the arguments, with = and without, mean the same; the last word is said by bytes.
+# Options mean the same before, between and after the arguments, with = and without, as the bytes show.
 convfilt blur samples/camera.png a.pgm --sigma 3 --border reflect
 convfilt blur --sigma=3 --border=reflect samples/camera.png b.pgm
 convfilt blur --sigma 3 samples/camera.png --border=reflect c.pgm

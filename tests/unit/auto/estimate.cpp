@@ -129,7 +129,7 @@ TEST_CASE("work counts taps of the family, samples and runs") {
   CHECK(work_of(problem, Family::separable, 3).multiply_adds == 3e6 * 82);
   CHECK(work_of(problem_of(1000, less_box(41)), Family::separable).multiply_adds == 2e6 * 82);
   CHECK(work_of(problem, Family::direct, 3).bytes == 6e6);
-  // Floats are transformed, whatever the mask; a small one costs less tap by tap.
+  // A transform computes in floats at any depth. Under a small mask, tap by tap costs less.
   const Work transformed = work_of(problem_of(1000, diagonal_mask(101)), Family::transform);
   CHECK(transformed.depth == Depth::f32);
   CHECK(transformed.transformed == 1e6);

@@ -36,7 +36,7 @@ TEST_CASE("auto's family keeps what is promised for masks up to 15x15") {
   }
   CHECK(separable > 100);
 
-  // Exact between the passes, so that two of them give the direct bytes.
+  // This mask is exact between the passes, so that two of them give the direct bytes.
   std::vector<double> binomials;
   for (int a : {1, 7, 21, 35, 35, 21, 7, 1})
     for (int b : {1, 7, 21, 35, 35, 21, 7, 1}) binomials.push_back(a * b);
@@ -83,7 +83,7 @@ TEST_CASE("auto's family takes sums of terms where they are fewer multiply-adds 
   CHECK(family(Depth::u8, 35, 3) == Family::direct);
   CHECK(family(Depth::u8, 101, 2) == Family::separable);
   CHECK(family(Depth::f32, 40, 4) == Family::direct);
-  // Where transforms are the other choice.
+  // In a large picture, transforms are the other choice.
   const auto of_large = [&](Depth depth, int side, bool finite) {
     return family_for(
         {512, 512, 1, depth, Border::replicate, 0, real_low_rank_mask(random, side, side, 2)},
@@ -114,7 +114,7 @@ TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
   }
   CHECK(family(Depth::u8, 63, 63) == Family::direct);
   CHECK(family(Depth::u8, 64, 63) == Family::transform);
-  // Pictures by the outputs that they have.
+  // Whether a picture is large depends on how many outputs it has.
   CHECK(family(Depth::f32, 31, 31, 255) == Family::direct);
   CHECK(family(Depth::f32, 31, 31, 256, Mode::valid) == Family::direct);
   CHECK(family(Depth::f32, 31, 31, 286, Mode::valid) == Family::transform);
@@ -122,7 +122,7 @@ TEST_CASE("auto's family is transform from 27x27 on, in 8 bits beyond 63x63") {
   // What a transform refuses is done tap by tap.
   Problem far{512, 512, 1, Depth::u16, Border::replicate, 0, {}};
   std::vector<double> weights(41 * 41);
-  // On the diagonal, so that no sum of three terms does it either.
+  // The large weights lie on the diagonal, so that no sum of three terms does it either.
   for (int k = 0; k < 4; ++k) weights[std::size_t(k) * 42 * 10] = k % 2 ? -3e6 : 3e6;
   weights[1] = 1;
   far.mask = make_mask("cancels", 41, 41, weights);

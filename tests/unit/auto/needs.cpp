@@ -14,7 +14,7 @@
 namespace convfilt::test {
 namespace {
 
-/// As in a build with CUDA.
+/// The strategy as it is in a build with CUDA.
 Strategy with_cuda(std::string_view name) {
   Strategy strategy = *find_strategy(name);
   strategy.prepare_cuda = strategy.prepare_emulator;

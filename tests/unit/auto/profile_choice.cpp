@@ -1,4 +1,4 @@
-/// What a profile may decide, and what it may not: an absurd one changes time alone.
+/// What a profile may decide, and what it may not: an absurd one changes nothing but time.
 #include <doctest/doctest.h>
 
 #include <cstring>

@@ -17,7 +17,7 @@
 namespace convfilt::test {
 namespace {
 
-/// Says that its kernels take a tap's time a pixel.
+/// A plan whose kernels claim to take `tap` milliseconds for each tap of each pixel.
 struct TimedPlan : Plan {
   TimedPlan(const Problem& problem, double tap)
       : ms(tap * problem.mask.width * problem.mask.height * problem.width * problem.height) {}
@@ -267,7 +267,7 @@ TEST_CASE("the rates of this CPU are rates") {
   Machine machine = this_machine();
   const CpuRates rates = measure_cpu(machine, true, [](const std::string&) {});
   CHECK_FALSE(rates.name.empty());
-  // From a fast core to an emulated one under a sanitizer.
+  // The limits leave room from a fast core to an emulated one under a sanitizer.
   for (const double sample : {rates.sample_u8, rates.sample_wide, rates.transform_sample}) {
     CHECK(sample > 1e-12);
     CHECK(sample < 1e-4);

@@ -1,6 +1,6 @@
 /// What the tiled kernels read, counted by the emulator, against the textbook's formulas.
 ///
-/// One channel, one part of the mask. Ghost cells are excluded from the reads under
+/// Problems have one channel, and a mask of one part. Ghost cells are excluded from the reads under
 /// Border::constant, which makes them up, and included under Border::replicate, which reads the
 /// edge instead.
 #include <doctest/doctest.h>

@@ -52,8 +52,8 @@ __global__ void end_early(int first, int barrier) {
   }
 }
 
-/// The first half of each warp ends once the warp has met; the others wait for the block. Behind
-/// that barrier they would say so.
+/// The first half of each warp ends once the warp has met; the others wait for the block. They
+/// count themselves if they pass that barrier.
 __global__ void end_by_halves(int* behind) {
   __syncwarp();
   if (threadIdx.x % 32 < 16) return;
@@ -61,7 +61,7 @@ __global__ void end_by_halves(int* behind) {
   ++*behind;
 }
 
-/// In the first warp those alone go on that the number says.
+/// Only the first `threads` threads of the block meet, which are in its first warp.
 __global__ void meet_in_part(int threads) {
   if (threadIdx.x < threads) __syncwarp();
 }
@@ -106,7 +106,8 @@ struct Samples {
   In view() const { return {bytes[0], kColumns, kRows, kColumns}; }
 };
 
-/// Reads at (x, y) of a kind fail with `message`, and those at (0, 0) do not.
+/// Checks that reads of this kind fail with `message` at the places `outside`, and do not at (0,
+/// 0).
 template <Width width>
 void check_reads(std::string_view message, std::initializer_list<std::pair<int, int>> outside) {
   const Samples samples;
@@ -152,7 +153,7 @@ TEST_CASE("a thread that ends before a barrier where others wait is found out") 
   // Before the first barrier fibers go on with the next thread, so that fewer wait than began.
   CHECK(said(1, kThreads, end_early, 40, 0).starts_with(early));
   CHECK(said(1, kThreads, end_early, 32, 0).starts_with(early));
-  // Behind it whole warps are missing, or threads in the middle of one.
+  // After it, whole warps are missing, or threads in the middle of one.
   CHECK(said(1, kThreads, end_early, 32, 1).starts_with(early));
   CHECK(said(1, kThreads, end_early, 40, 1).starts_with(early));
   CHECK(said(1, kThreads, end_early, 40, 2).starts_with(early));

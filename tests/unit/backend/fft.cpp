@@ -14,7 +14,7 @@ namespace {
 
 using Number = std::complex<double>;
 
-/// One transform of a line, of `step` elements between neighbours.
+/// Transforms one line, whose neighbours are `step` elements apart.
 void transform_line(std::vector<Number>& values, std::size_t first, std::size_t step, int n) {
   std::vector<Number> line(n);
   for (int k = 0; k < n; ++k) {
@@ -78,7 +78,7 @@ TEST_CASE("transforms there and back, of powers of two and odd factors") {
   check_fft(30, 21, 5, 2);
   check_fft(70, 1, 9, 2);
   check_fft(2, 105, 4, 2);
-  check_fft(34, 7, 3, 2);   // 17 is none of the good sizes' factors
+  check_fft(34, 7, 3, 2);   // 17 is no factor of a good size
   check_fft(36, 45, 1, 0);  // more columns than a group of them, and not whole groups
 }
 

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Called before the named system call is made; a test that watches sets it.
+/// This is called before the named system call is made. A test that watches sets it.
 std::function<void(const char* call, int fd)> watch;
 
 void tell(const char* call, int fd = -1) {
@@ -52,7 +52,7 @@ namespace {
 
 constexpr Temporary kBoth[] = {Temporary::nameless, Temporary::named};
 
-/// Runs `work` in a child; its wait status. `work` returns the exit code.
+/// Runs `work` in a child process and returns its process id. `work` returns the exit code.
 pid_t child(const std::function<int()>& work) {
   const pid_t pid = fork();
   if (pid == 0) _exit(work());
@@ -113,7 +113,7 @@ TEST_CASE("links are followed and stay") {
 }
 
 TEST_CASE("pipes and open descriptors are written into") {
-  // Never a device: a bug here would replace it, and tests may run as root.
+  // No device is written here, since a bug would replace it, and tests may run as root.
   const TemporaryFolder folder;
   mkfifo((folder / "pipe").c_str(), 0600);
   Bytes got;

@@ -19,7 +19,7 @@ const Strategy* plain_strategy() {
   return find_strategy("basic");
 }
 
-/// As the registry's, but with settings that the test knows.
+/// A strategy like the registry's, but with settings that the test knows.
 const Strategy kTuned = [] {
   Strategy strategy = *plain_strategy();
   strategy.name = "tuned";

@@ -23,7 +23,7 @@ Strategy as(std::string_view name, const char* of = "cpu") {
   return strategy;
 }
 
-/// Gives what `cpu` gives, but for one sample, which is 3 more.
+/// Gives what `cpu` gives, but for one sample, which is off by 3.
 class OffByThree : public Plan {
  public:
   explicit OffByThree(std::unique_ptr<Plan> plan) : plan_(std::move(plan)) {}
@@ -129,7 +129,7 @@ TEST_CASE("a CPU row has times that agree with each other, and is right") {
   const double arithmetic = t.flops * seconds / facts.peak.fp32, copy = facts.copy_ms / 1e3;
   CHECK(t.roofline == doctest::Approx(std::max(copy, arithmetic) / seconds));
   CHECK(t.memory_bound == (copy >= arithmetic));
-  CHECK_FALSE(t.basic);  // which has no time in the emulator
+  CHECK_FALSE(t.basic);  // `basic` has no time in the emulator
 
   REQUIRE(row.accuracy);
   CHECK(row.accuracy->samples == 200 * 150);
@@ -173,7 +173,7 @@ TEST_CASE("what takes too long is counted on a piece from the middle") {
   CHECK(row.accuracy->differing == 0.0);
   CHECK(row_of(c, "cpu").width == 1200);
 
-  // Too many for a first run, too, but with patience all are counted.
+  // These are too many for a first run, too, but with patience all are counted.
   options.contenders = {{find_strategy("basic"), {}}};
   const Problem smaller = problem_of(300, 200, mask_named("31x31"));
   CHECK(row_of(comparison(smaller, options), "basic").width < 300);
@@ -235,7 +235,7 @@ TEST_CASE("where the bytes of cpu take too long, rows from the middle are compar
       CHECK(cpu.rows_compared > 20);
       CHECK(cpu.rows_compared < 45);
       CHECK(cpu.differing == 0.0);
-      // Its wrong sample lies above them.
+      // The sample that `wrong` gets wrong lies above these rows.
       CHECK(row_of(comparison(problem, options), "wrong").accuracy->differing == 0.0);
       options.reference_patience = 1e-9;
       CHECK_FALSE(row_of(comparison(problem, options), "cpu").accuracy->differing);

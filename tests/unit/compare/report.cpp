@@ -62,7 +62,7 @@ Comparison sample() {
 
 const ReportHead kHead{"1.2.3", "photo.png"};
 
-/// RFC 4180, taken apart.
+/// Takes CSV apart as RFC 4180 says.
 std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
   std::vector<std::vector<std::string>> lines(1);
   lines.back().emplace_back();

@@ -24,7 +24,7 @@ std::int64_t finished(std::int64_t sum, std::int64_t offset, std::int64_t diviso
   return value < low ? low : value > high ? high : std::int64_t(value);
 }
 
-/// Counts sums near first..last that the finish gets wrong; prints the first.
+/// Counts the sums that the finish gets wrong, and prints the first.
 struct FinishCheck {
   std::int32_t offset, low, high;
   std::uint32_t divisor;
@@ -43,7 +43,7 @@ struct FinishCheck {
   }
 };
 
-/// The sums whose quotient is about to change: around every multiple of half the divisor.
+/// Checks the sums whose quotient is about to change, around every multiple of half the divisor.
 void check_around_ties(FinishCheck& check, std::int64_t first_quotient,
                        std::int64_t last_quotient) {
   for (std::int64_t q = first_quotient; q <= last_quotient; ++q) {
@@ -128,7 +128,8 @@ TEST_CASE("fixed point keeps the sum and proves its error") {
     }
     CHECK(furthest <= 1);
   }
-  // All rounded the same way: without keeping the sum, a grey picture would grow brighter.
+  // All nine weights are rounded the same way, so a grey picture would grow brighter if the sum
+  // were not kept.
   const FixedPoint thirds = fixed_point(std::vector<double>(9, 1.0 / 9), 15, 255);
   std::int64_t sum = 0;
   for (std::int32_t w : thirds.weights) sum += w;

@@ -21,8 +21,8 @@ Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
 }
 
 /// The sample that two passes give where the picture under the mask is `samples`, straight from the
-/// definition in separable.hpp. Nothing where the row pass leaves 16 bits, which saturation would
-/// hide.
+/// definition in separable.hpp. Counts in `overflows` the sums that leave their range, which
+/// saturation would hide.
 int two_passes(const SeparableMask<std::uint8_t>& s, const std::vector<int>& samples,
                int& overflows) {
   std::int64_t total = 0;

@@ -30,8 +30,8 @@ void for_sums_near_roundings(std::int64_t divisor, std::int64_t offset, F check)
   }
 }
 
-/// How many sums end otherwise than by IntegerFinish: such sums, the least, the largest, and random
-/// ones.
+/// How many sums end otherwise than by IntegerFinish. Sums near roundings are tried, the least and
+/// the largest, and random ones.
 template <class F>
 long wrong_ends(Random& random, const IntegerFinish& finish, F end) {
   long wrong = 0;
@@ -148,7 +148,7 @@ TEST_CASE("the end in floats gives what IntegerFinish gives, for all sums that t
         if (digits == 1) {
           is = end(end.start + std::int32_t(sum));
         } else {
-          // Any low digits' sum may come with it that leaves a whole top.
+          // Any sum of low digits may come with it that leaves a whole number for the top.
           const auto rest = std::int32_t(sum & 255);
           const auto more = most_low > 512 ? std::int32_t(random.below(most_low / 256)) * 256 : 0;
           const std::int32_t low_sum = rest + more;

@@ -145,7 +145,8 @@ TEST_CASE("formula and count agree: every strategy with blocks, masks, borders, 
     if (runner.device != DeviceKind::emulator || !runner.strategy->geometry) continue;
     for (const auto& [w, h] : sides) {
       for (const Mode mode : kModes) {
-        // Ghost cells are made up or read, by whatever border, and there are none of a valid one.
+        // A constant border makes ghost cells up, any other reads them, and a valid result has
+        // none.
         const Border reads = w == 5 ? Border::reflect101 : Border::replicate;
         for (const Border border : {Border::constant, reads}) {
           if (mode != Mode::same && border != Border::constant) continue;
@@ -159,7 +160,8 @@ TEST_CASE("formula and count agree: every strategy with blocks, masks, borders, 
           const auto differences = e.differences();
           CHECK(differences.empty());
           for (const std::string& difference : differences) MESSAGE(difference);
-          // No count can tell where the halo lies, but only here is it of use.
+          // No count can tell where the halo lies, so it is checked where a tile has the whole
+          // halo.
           const Geometry& g = *e.geometry;
           if (g.in_columns == g.step_x() + e.problem.mask.width - 1)
             CHECK(g.lead_x == e.problem.mask.anchor_x);
@@ -171,7 +173,7 @@ TEST_CASE("formula and count agree: every strategy with blocks, masks, borders, 
       }
     }
   }
-  // The textbook's five strategies at the least.
+  // These are the textbook's five strategies at the least.
   CHECK(middles >= 5 * 5 * 4);
   CHECK(pictures >= 4 * 5 * 4);
 }

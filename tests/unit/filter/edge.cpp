@@ -40,7 +40,7 @@ TEST_CASE("edges: the naive double computation") {
               squares += response * response;
             }
             const double length = alpha(x, y) > 0 ? std::sqrt(squares) / alpha(x, y) : 0;
-            // Exact sums where samples and weights are whole; a rounding where they are not.
+            // Sums are exact where samples and weights are whole, and rounded where they are not.
             const bool exact = depth != Depth::f32 && channels < 4 && method.name != "log";
             const double tolerance = exact ? 0 : depth == Depth::f32 ? 1e-5 * (1 + length) : 1;
             CHECK(std::abs(sample(out, x, y, c) - saturated(length, depth)) <= tolerance);

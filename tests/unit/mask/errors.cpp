@@ -27,7 +27,7 @@ TEST_CASE("every error says where, and the caret stands there") {
   struct Case {
     std::string text;
     int line, column;
-    char under_caret;  // '\0': the caret stands behind the line
+    char under_caret;  // '\0': the caret stands after the line
     std::string says;
     std::string file = "t.txt";
   };

@@ -151,7 +151,7 @@ TEST_CASE("log: 0 on planes, the Laplacian on a paraboloid, negative in the midd
           doctest::Approx(2).epsilon(1e-9));
     CHECK(mask.weight(mask.width / 2, mask.height / 2) < 0);
   }
-  // Where sampling is fine, the formula itself, within the two small corrections.
+  // Where sampling is fine, the mask is the formula itself, within the two small corrections.
   const double sigma = 2;
   const Mask mask = convfilt::log_mask(sigma);
   const auto formula = [&](double x, double y) {

@@ -14,7 +14,7 @@
 namespace convfilt::test {
 namespace {
 
-/// By elimination with full pivots.
+/// The rank of the weights, by elimination with full pivots.
 int rank_of(const Mask& mask) {
   std::vector<double> m = mask.weights;
   const auto at = [&](int row, int column) -> double& {
@@ -66,7 +66,7 @@ TEST_CASE("whole weights are exact in 8-bit pictures, of full rank, and neither 
       CHECK(largest <= limit);
       CHECK(lowest >= -limit / 2);
       CHECK(4 * sum > magnitudes);
-      // The smallest power of two that is not below the sum.
+      // The divisor is the smallest power of two that is not below the sum.
       CHECK(std::log2(mask.divisor) == std::floor(std::log2(mask.divisor)));
       CHECK(mask.divisor >= sum);
       CHECK(mask.divisor / 2 < sum);

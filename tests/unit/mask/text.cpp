@@ -89,7 +89,7 @@ TEST_CASE("masks stay integers over a divisor where that is exact") {
   check("0 0", {0, 0}, 1);
   check("2147483647", {2147483647.0}, 1);
   check("1/2147483647", {1}, 2147483647.0);
-  // From 2^31 on, doubles over 1.
+  // From 2^31 on, weights are doubles over 1.
   check("2147483648 1/3", {2147483648.0, 1 / 3.0}, 1);
   check("1/2147483648 1/3", {1 / 2147483648.0, 1 / 3.0}, 1);
   check("1/2147483648", {1 / 2147483648.0}, 1);
@@ -100,7 +100,7 @@ TEST_CASE("masks stay integers over a divisor where that is exact") {
   check("1e300 1", {1e300, 1}, 1);
   check("scale: 2\n1e-30 1", {5e-31, 0.5}, 1);
   check("12345678901234567890123/2 1", {12345678901234567890123.0 / 2, 1}, 1);
-  // More digits than 64 bits hold, but a short double.
+  // This decimal has more digits than 64 bits hold, but its double is short.
   check("0.50000000000000000000000000001", {1}, 2);
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("vips matrices") {
   CHECK(mask.offset == 128);
   CHECK(parse_mask("2 2\n1 2\n3 4", "m.MAT").height == 2);
   CHECK(parse_mask("3 3 9\n1 1 1\n1 1 1\n1 1 1", "m.mat").divisor == 9);
-  // By content, where it is no grid.
+  // The content decides where it is no grid.
   CHECK(grid("3 2 9 0\n1 1 1\n1 1 1").divisor == 9);
   CHECK(grid("3 3\n1 1 1\n1 1 1\n1 1 1").height == 3);
   CHECK(grid("3 1\nanchor: 0 0\n1 1 1").anchor_x == 0);

@@ -97,7 +97,7 @@ TEST_CASE("broken entropy-coded data of a JPEG is found") {
   CHECK(!reads(folder / "hole.jpg"));
   CHECK(reads(folder / "hole.jpg", false));
 
-  Bytes ended = whole;  // cut, with an end marker put behind
+  Bytes ended = whole;  // cut, with an end marker after it
   ended.resize(whole.size() / 2);
   ended.insert(ended.end(), {0xFF, 0xD9});
   save(folder / "ended.jpg", ended);

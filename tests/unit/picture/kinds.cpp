@@ -1,5 +1,5 @@
 /// Kinds of picture files that decoders pass on wrongly, or not at all: what is read, and what is
-/// said. The files are written byte by byte here, the pixels are computed by hand.
+/// said. The files are written byte by byte here, and the pixels are computed by hand.
 #include <doctest/doctest.h>
 
 #include <cmath>

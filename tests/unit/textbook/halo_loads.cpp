@@ -31,7 +31,7 @@ struct RecordingTile {
   std::vector<std::vector<Cell>> cells;
 };
 
-/// `loader(col, row)`: the only thread that may load the cell.
+/// `loader(col, row)` is the only thread that may load the cell.
 template <class Load, class Loader>
 void check_loads(const InTile& at, Load load_tile, Loader loader) {
   std::vector<std::uint8_t> samples(40 * 30);

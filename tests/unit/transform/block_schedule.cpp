@@ -152,7 +152,7 @@ TEST_CASE("the rules choose blocks that never meet") {
         const BlockSchedule s = in_parts_schedule(p, tuned(domain, kInSteps, block));
         CHECK(s.x.disjoint());
         CHECK(s.x.part <= s.x.block);
-        // Blocks under parts give whole blocks of outputs only where both have one side.
+        // Blocks under parts give whole blocks of outputs only where both have the same side.
         if (domain == kFrequency) CHECK((s.x.parts() == 1 || s.x.part == s.x.block));
         if (domain == kSpatial) CHECK(s.x.part * s.y.part <= kMaxPartWeights);
       }
