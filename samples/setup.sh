@@ -39,12 +39,20 @@ fresh=()
 [ ! -f "$build/CMakeCache.txt" ] || grep -qxF "CMAKE_HOME_DIRECTORY:INTERNAL=$PWD" "$build/CMakeCache.txt" || fresh=(--fresh)
 log=$build/setup.log
 [ -x "$build/bin/convfilt" ] || echo "building (some minutes; log: $log)" >&2
-# CONVFILT_CUDA_ARCHITECTURES: fewer than all take less time, as does CONVFILT_LONG_TESTS=small.
-settings=(${CONVFILT_CUDA_ARCHITECTURES:+"-DCONVFILT_CUDA_ARCHITECTURES=$CONVFILT_CUDA_ARCHITECTURES"}
+# CUDA code takes minutes to compile: for the GPUs that are here, and for none where there is none. A build that has it
+# keeps it. CONVFILT_CUDA=AUTO compiles it wherever nvcc is found, CONVFILT_CUDA_ARCHITECTURES for other GPUs.
+capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -E '^[0-9]+\.[0-9]+$' | sort -u | tr -d . | sed 's/$/-real/' | paste -sd';') || capabilities=
+cuda=${CONVFILT_CUDA:-} architectures=${CONVFILT_CUDA_ARCHITECTURES:-$capabilities}
+if [ -z "$cuda" ] && [ -z "$capabilities" ] && ! grep -qs '^CONVFILT_CUDA:STRING=AUTO' "$build/CMakeCache.txt"; then cuda=OFF; fi
+settings=(${cuda:+"-DCONVFILT_CUDA=$cuda"} ${architectures:+"-DCONVFILT_CUDA_ARCHITECTURES=$architectures"}
   "-DCONVFILT_LONG_TESTS=${CONVFILT_LONG_TESTS:-full}")
 if ! { cmake --preset "$preset" "${settings[@]}" "${fresh[@]}" && cmake --build --preset "$preset" -j "$(nproc)" ${@:+--target "$@"}; } >"$log" 2>&1; then
   tail -n 30 "$log" >&2
   die "the build failed; the whole log is $log"
 fi
-grep -E '^-- CUDA kernels' "$log" | sed 's/^-- //' >&2 || true
+if [ "$cuda" = OFF ] && [ -z "${CONVFILT_CUDA:-}" ] && [ "$preset" = release ]; then
+  echo "no GPU here (nvidia-smi names none), so no CUDA code was built; CONVFILT_CUDA=AUTO samples/setup.sh builds it, where nvcc is found" >&2
+else
+  grep -E '^-- CUDA kernels' "$log" | sed 's/^-- //' >&2 || true
+fi
 echo "$PWD/$build/bin/convfilt"

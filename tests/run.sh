@@ -7,7 +7,10 @@ cd "$(dirname "$0")/.."
 preset=${1:-release}
 # Without a GPU, the one architecture that all kernels are compiled for stands for all, since each takes minutes on two
 # cores.
-command -v nvidia-smi >/dev/null || export CONVFILT_CUDA_ARCHITECTURES=${CONVFILT_CUDA_ARCHITECTURES:-90-real}
+if [ "$preset" = release ]; then
+  export CONVFILT_CUDA=${CONVFILT_CUDA:-AUTO}
+  nvidia-smi -L 2>/dev/null | grep -q GPU || export CONVFILT_CUDA_ARCHITECTURES=${CONVFILT_CUDA_ARCHITECTURES:-90-real}
+fi
 samples/setup.sh "$preset" >/dev/null
 log=build/$preset/Testing/Temporary/LastTest.log
 # ctest says neither what a test that passed skipped, nor why: that goes before its summary.
