@@ -8,7 +8,7 @@
 # CONVFILT names the program, by default build/release/bin/convfilt. Charts need the gnuplot that drew those that are here.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-CONVFILT=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
+CONVFILT=$(realpath -m "${CONVFILT:-build/release/bin/convfilt}")
 export CONVFILT CONVFILT_FILTERS=$PWD/filters LC_ALL=C
 check=false
 case ${1:-} in --check) check=true ;; "") ;; *) sed -n '2,8p' "$0"; exit 2 ;; esac
