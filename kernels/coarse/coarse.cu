@@ -97,8 +97,8 @@ class GridPlan : public Planes {
     const float ghost = float(ghost_sample<T>(problem_) - mask_.centre);
     const Reach beside = reach(shift, out.width / channels);
     const Stream& other = other_.begin(stream_);
-    write_sides(in, ghost_sample<T>(problem_), problem_.border, channels, beside.margin() * channels,
-                beside.behind(width) * channels, other);
+    write_sides<T, WideSides>(in, ghost_sample<T>(problem_), problem_.border, channels,
+                              beside.margin() * channels, beside.behind(width) * channels, other);
     columns_of_nodes<T, channels>(
         {in.data - beside.before * channels, beside.all * channels, in.height, in.stride}, top,
         ghost, other);
