@@ -49,7 +49,7 @@ void complete_border(ConvolverOptions& convolver, const Raw& raw) {
           "--mode=full: outside the picture all is 0; leave out --border and --border-value");
   if (raw.border_value) {
     require(convolver.border == Border::constant, "--border-value: only --border=constant has one");
-    require(std::isfinite(*raw.border_value), "--border-value: a finite number");
+    require(std::isfinite(*raw.border_value), "--border-value: give a finite number");
     convolver.border_value = *raw.border_value;
   }
 }
@@ -80,6 +80,13 @@ void complete_request(Request& request, const Raw& raw) {
     if (raw.settings[std::size_t(setting)]) check_setting(request, setting, this_machine());
 }
 
+/// Fills in how IN is read.
+void complete_reading(ReadOptions& read, const Raw& raw) {
+  require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
+  read.refuse_damaged = raw.on_damage == "fail";
+  require(read.max_pixels > 0, "--max-pixels: give a whole number above 0");
+}
+
 void complete(PictureOptions& picture, const Raw& raw) {
   require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
@@ -87,10 +94,7 @@ void complete(PictureOptions& picture, const Raw& raw) {
   complete_request(picture.convolver.request, raw);
   complete_border(picture.convolver, raw);
   complete_pitch(picture.convolver, raw);
-  require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
-  picture.read.refuse_damaged = raw.on_damage == "fail";
-
-  require(picture.read.max_pixels > 0, "--max-pixels: a whole number above 0");
+  complete_reading(picture.read, raw);
 }
 
 constexpr int kMostRepeats = 100'000;
@@ -125,7 +129,7 @@ auto named_in(const std::string& kind, const std::string& list, const Things& th
 Extent size_in(const std::string& word, std::int64_t most) {
   const auto sides = parse_sides(word);
   require(sides.has_value(),
-          "--size: " + in_quotes(word) + " is no size; write WxH, e.g. 2048x2048");
+          "--size: " + in_quotes(word) + " is not a size; write WxH, e.g. 2048x2048");
   require(
       sides->width >= 1 && sides->height >= 1 && sides->width <= most / sides->height,
       "--size: " + in_quotes(word) + ": a picture has 1 to " + std::to_string(most) + " pixels");
@@ -149,7 +153,8 @@ void read_noise(CompareCommand& command) {
   command.channels.clear();
   for (const std::string& word : listed_in("--channels", *words.channels)) {
     command.channels.push_back(number_in<int>("--channels", word));
-    require(command.channels.back() == 1 || command.channels.back() == 3, "--channels: 1 or 3");
+    require(command.channels.back() == 1 || command.channels.back() == 3,
+            "--channels: a picture of noise has 1 or 3; write 1, 3 or 1,3");
   }
 }
 
@@ -158,7 +163,8 @@ Extent mask_sides_in(const std::string& word) {
   const auto sides = parse_sides(word.find_first_of("xX") == word.npos ? word + "x" + word : word);
   require(sides && sides->width >= 1 && sides->height >= 1 && sides->width <= kMaxMaskSide &&
               sides->height <= kMaxMaskSide,
-          "--masks: " + in_quotes(word) + " is no side of a mask; write whole numbers, 1 to " +
+          "--masks: " + in_quotes(word) +
+              " is not a side of a mask; write whole numbers from 1 to " +
               std::to_string(kMaxMaskSide) + ", e.g. 3,5x7,31" +
               (sides || word.find_first_not_of("0123456789") == word.npos
                    ? ""
@@ -257,14 +263,16 @@ void check(CompareCommand& command, const Raw& raw) {
     require(command.in.empty() && !words.size && !words.depth && !words.channels && !words.masks &&
                 !words.weights && !words.strategies && !words.repeats && !words.patience &&
                 !raw.threads && !raw.border && !raw.border_value && raw.mode == Raw{}.mode &&
-                raw.pitch == Raw{}.pitch && command.convolver.request.device == Request{}.device &&
-                command.masks.empty(),
+                raw.pitch == Raw{}.pitch && raw.on_damage == Raw{}.on_damage &&
+                command.read.max_pixels == ReadOptions{}.max_pixels &&
+                command.convolver.request.device == Request{}.device && command.masks.empty(),
             "--from: nothing is measured; leave out IN and what says what to measure");
     return check_outputs(command);
   }
   complete_request(command.convolver.request, raw);
   complete_border(command.convolver, raw);
   complete_pitch(command.convolver, raw);
+  complete_reading(command.read, raw);
   read_noise(command);
   read_masks(command);
   if (!command.table) command.table = usual_table(command);
@@ -281,10 +289,10 @@ void check(CompareCommand& command, const Raw& raw) {
   compare.padded_pitch = command.convolver.padded_pitch;
   compare.repeats = command.words.repeats.value_or(compare.repeats);
   require(compare.repeats >= 3 && compare.repeats <= kMostRepeats,
-          "--repeats: a whole number, 3 to " + std::to_string(kMostRepeats));
+          "--repeats: give a whole number from 3 to " + std::to_string(kMostRepeats));
   const double patience = command.words.patience.value_or(compare.row_patience);
   require(patience >= kLeastPatience && patience <= kMostPatience,
-          "--patience: seconds, 0.001 to 3600");
+          "--patience: give seconds from 0.001 to 3600");
   compare.reference_patience *= patience / compare.row_patience;
   compare.row_patience = patience;
 }
@@ -304,7 +312,7 @@ void check(ExplainCommand& command, const Raw& raw) {
     const auto size = parse_sides(*raw.size);
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= kMaxExplainedSide; };
     require(size && fits(size->width) && fits(size->height),
-            "--size: WIDTHxHEIGHT, each 1 to " + std::to_string(kMaxExplainedSide));
+            "--size: write WIDTHxHEIGHT, each from 1 to " + std::to_string(kMaxExplainedSide));
     command.width = int(size->width);
     command.height = int(size->height);
   }

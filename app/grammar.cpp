@@ -71,6 +71,9 @@ class Grammar {
   /// --device, --threads and --pitch.
   void device_options(Request& request);
 
+  /// --on-damage and --max-pixels.
+  void reading_options(const char* group, ReadOptions& read);
+
   /// --border and what goes with it; --mode.
   void border_options();
 
@@ -195,13 +198,17 @@ void Grammar::picture_options(PictureOptions& picture) {
   option(files, "--quality", "Q", picture.write.quality,
          "0 to 100, for JPEG and WebP (left out: JPEG 95, WebP lossless)");
   flag(files, "--in-place", picture.in_place, "Allow OUT to be the same file as IN");
-  choice(files, "--on-damage", raw_.on_damage, "What to do if IN is damaged (default fail)",
-         words_of(kOnDamage));
-  option(files, "--max-pixels", "N", picture.read.max_pixels,
-         "Refuse a picture of more pixels (default 2^29)");
+  reading_options(files, picture.read);
 
   setting_options();
   message_options();
+}
+
+void Grammar::reading_options(const char* group, ReadOptions& read) {
+  choice(group, "--on-damage", raw_.on_damage, "What to do if IN is damaged (default fail)",
+         words_of(kOnDamage));
+  option(group, "--max-pixels", "N", read.max_pixels,
+         "Refuse a picture of more pixels (default 2^29)");
 }
 
 void Grammar::device_options(Request& request) {
@@ -213,8 +220,8 @@ void Grammar::device_options(Request& request) {
 void Grammar::explain_options(ExplainCommand& command) {
   const char* what = "What is explained";
   option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5, or 3x3)");
-  option(what, "--size", "WxH", raw_.size, "Of the picture (default 200x120)");
-  choice(what, "--depth", raw_.depth, "Of its samples (default u8)", words_of(kDepths));
+  option(what, "--size", "WxH", raw_.size, "The picture's size (default 200x120)");
+  choice(what, "--depth", raw_.depth, "The depth of its samples (default u8)", words_of(kDepths));
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
          words_of(architectures()));
   option(what, "--picture", "FILE", command.picture, "Draw it too, to an .svg or a .png");
@@ -349,7 +356,7 @@ void Grammar::refuse_extras() const {
 
 void declare(Grammar& grammar, BlurCommand& command) {
   grammar.picture_files(command.picture);
-  grammar.option("Blur", "--sigma", "S", command.sigma, "Of the Gaussian, in pixels (default 2)");
+  grammar.option("Blur", "--sigma", "S", command.sigma, "The Gaussian's, in pixels (default 2)");
   grammar.option("Blur", "--box", "N", command.box, "A box of side N instead, 1 to 1025");
   grammar.picture_options(command.picture);
 }
@@ -366,7 +373,7 @@ void declare(Grammar& grammar, EdgeCommand& command) {
   grammar.picture_files(command.picture);
   grammar.choice("Edge", "--method", command.edge.method, "Default sobel", words_of(kEdgeMethods));
   grammar.option("Edge", "--sigma", "S", command.edge.sigma,
-                 "Of --method=log, in pixels (default 1.4)");
+                 "For --method=log, in pixels (default 1.4)");
   grammar.choice("Edge", "--direction", command.edge.direction, "Changes along (default both)",
                  words_of(kDirections));
   grammar.picture_options(command.picture);
@@ -388,17 +395,17 @@ void declare(Grammar& grammar, CompareCommand& command) {
   grammar.option(what, "--masks", "LIST", command.words.masks,
                  "Random masks by their sides: 3,5x7,31");
   grammar.choice(what, "--weights", command.words.weights,
-                 "Of --masks, commas between (default 16bit)", words_of(kWeights), "LIST");
+                 "For --masks, commas between (default 16bit)", words_of(kWeights), "LIST");
   grammar.option(
       what, "--strategies", "LIST", command.words.strategies,
       "Names, commas between, with settings:\nbasic,tiled-out:tile=16:halo=two-step\n(default: "
       "all)");
   grammar.option(what, "--size", "LIST", command.words.size,
-                 "Of the noise, WxH, commas between\n(default 2048x2048)");
-  grammar.choice(what, "--depth", command.words.depth, "Of the noise, commas between (default u8)",
-                 words_of(kDepths), "LIST");
+                 "The noise's size, WxH, commas between\n(default 2048x2048)");
+  grammar.choice(what, "--depth", command.words.depth,
+                 "The noise's depth, commas between (default u8)", words_of(kDepths), "LIST");
   grammar.option(what, "--channels", "LIST", command.words.channels,
-                 "Of the noise, 1, 3 or both, a comma between\n(default 1)");
+                 "The noise's channels, 1, 3 or both, a comma\nbetween (default 1)");
   grammar.option(what, "--repeats", "N", command.words.repeats,
                  "Runs a row, at most (default 21); fewer, but 3,\nwhere they take longer than "
                  "patience lasts, and one on\na GPU where that alone does");
@@ -406,6 +413,7 @@ void declare(Grammar& grammar, CompareCommand& command) {
       what, "--patience", "S", command.words.patience,
       "Seconds for a row's runs (default 1); off the GPU, if\none takes longer, a piece "
       "of the picture is run.\nFour times as long for the bytes to hold results against");
+  grammar.reading_options(what, command.read);
   grammar.border_options();
   grammar.device_options(command.convolver.request);
 

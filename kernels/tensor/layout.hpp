@@ -25,10 +25,13 @@ CONVFILT_HD constexpr int slack_of(int dx) {
 }
 
 /// Why a strategy of tensor cores refuses the depth, with the advice to take `instead`. Empty for 8
-/// bits.
+/// bits. The samples that are filtered need not have the picture's depth: those of edges and of
+/// pictures with alpha are floats.
 inline std::string bytes_refuse(const Problem& problem, std::string_view instead) {
   if (problem.depth == Depth::u8) return "";
-  return "tensor cores multiply bytes, and the picture is " + std::string(name_of(problem.depth)) +
+  return "tensor cores multiply bytes, and the samples here are " +
+         std::string(name_of(problem.depth)) +
+         (problem.depth == Depth::f32 ? ", as those of edges and of pictures with alpha are" : "") +
          "; use --strategy=" + std::string(instead) + ", or a picture of 8 bits";
 }
 

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,10 @@ namespace {
 
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+/// A profile of all strategies has some 60 kB.
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{16} << 20;
 
 constexpr std::string_view kFormat = "convfilt profile 1";
 
@@ -55,14 +60,14 @@ class Entry {
   bool has(const char* key) const { return json_.is_object() && json_.contains(key); }
 
   Entry at(const char* key) const {
-    if (!json_.is_object()) fail("is no object");
+    if (!json_.is_object()) fail("is not an object");
     const auto found = json_.find(key);
     if (found == json_.end()) fail("lacks \"" + std::string(key) + "\"");
     return {*found, way_.empty() ? key : way_ + "." + key};
   }
 
   std::vector<Entry> items() const {
-    if (!json_.is_array()) fail("is no list");
+    if (!json_.is_array()) fail("is not a list");
     std::vector<Entry> entries;
     for (std::size_t k = 0; k < json_.size(); ++k)
       entries.emplace_back(json_[k], way_ + "[" + std::to_string(k) + "]");
@@ -251,7 +256,7 @@ std::optional<double> Profile::ms_of(const Strategy& strategy, const Problem& pr
 
 Profile parse_profile(std::string_view json, const std::string& path) {
   const std::string named = "profile " + printable_name(path) + ": ";
-  const std::string remedy = "; mend it, or write it anew with convfilt tune";
+  const std::string remedy = "; remove it, or write it anew with convfilt tune";
   if (json.empty()) throw IoError(named + "the file is empty" + remedy);
   try {
     const Json whole = Json::parse(json);
@@ -269,15 +274,24 @@ Profile parse_profile(std::string_view json, const std::string& path) {
     throw IoError(named + (fault.place.empty() ? "the file" : fault.place) + " " + fault.what +
                   remedy);
   } catch (const Json::parse_error& error) {
-    throw IoError(named + "no JSON at byte " + std::to_string(error.byte) + remedy);
+    throw IoError(named + "is not JSON from byte " + std::to_string(error.byte) + " on" + remedy);
   } catch (const Json::exception& error) {
     // Its message begins with the library's own word for it, in brackets.
     const std::string what = error.what();
-    throw IoError(named + "no JSON: " + printable_name(what.substr(what.find(']') + 2)) + remedy);
+    throw IoError(named + "is not JSON: " + printable_name(what.substr(what.find(']') + 2)) +
+                  remedy);
   }
 }
 
 Profile load_profile(const std::string& path) {
+  const std::string named = "profile " + printable_name(path) + ": ";
+  std::error_code error;
+  // A pipe would be waited for, and a device file may never end.
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error) &&
+      !fs::is_directory(path, error))
+    throw IoError(named + "is not a regular file; take it away");
+  if (const auto size = fs::file_size(path, error); !error && size > kMostBytes)
+    throw IoError(named + "is larger than 16 MiB, so not a profile; take it away");
   errno = 0;
   std::ifstream file(path, std::ios::binary);
   std::string text;
@@ -286,8 +300,8 @@ Profile load_profile(const std::string& path) {
     text.append(part, std::size_t(file.gcount()));
   // A folder opens, and fails when it is read.
   if (!file.is_open() || file.bad())
-    throw IoError("profile " + printable_name(path) + ": cannot be read: " +
-                  std::generic_category().message(errno) + "; mend that, or take the file away");
+    throw IoError(named + "cannot be read: " + std::generic_category().message(errno) +
+                  "; mend that, or take the file away");
   return parse_profile(text, path);
 }
 

@@ -141,9 +141,13 @@ Mask load_mask(const std::string& path_or_name) {
 std::vector<FilterInfo> list_filters() {
   std::vector<FilterInfo> filters;
   for (const auto& [name, path] : filter_files()) {
-    const std::string text = read_file(path.string());
-    const Mask mask = parse_mask(text, path.string());
-    filters.push_back({name, description_of(text), mask.width, mask.height});
+    try {
+      const std::string text = read_file(path.string());
+      const Mask mask = parse_mask(text, path.string());
+      filters.push_back({name, description_of(text), mask.width, mask.height});
+    } catch (const std::runtime_error& broken) {
+      log_warning("not listed: " + std::string(broken.what()));
+    }
   }
   return filters;
 }

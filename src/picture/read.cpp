@@ -104,12 +104,14 @@ cv::Mat decode_as_file(const std::vector<unsigned char>& bytes) {
   return pixels;
 }
 
-/// Decodes what a damaged file still gives and leaves the rest black; empty when it gives nothing.
-/// OpenCV drops its picture when a codec fails, but the rows it decoded stay in the memory that it
-/// was handed.
-cv::Mat salvage(FormatId format, const std::vector<unsigned char>& bytes, cv::Size size, int type) {
-  if (size.empty() || format == FormatId::hdr || format == FormatId::exr) return {};
-  cv::Mat kept = cv::Mat::zeros(size, type), handed = kept;
+/// What a damaged file still gives, in a picture that was `filling` everywhere before; empty when
+/// OpenCV throws. It drops its picture when a codec fails, but the rows it decoded stay in the
+/// memory that it was handed.
+cv::Mat decode_into(const std::vector<unsigned char>& bytes, cv::Size size, int type,
+                    unsigned char filling) {
+  cv::Mat kept(size, type);
+  std::memset(kept.data, filling, kept.total() * kept.elemSize());
+  cv::Mat handed = kept;
   const CodecGuard guard;
   try {
     const cv::Mat decoded = cv::imdecode(bytes, cv::IMREAD_UNCHANGED, &handed);
@@ -117,6 +119,23 @@ cv::Mat salvage(FormatId format, const std::vector<unsigned char>& bytes, cv::Si
   } catch (const cv::Exception&) {
     return {};
   }
+  return kept;
+}
+
+bool all_bytes_are(const cv::Mat& pixels, unsigned char value) {
+  const unsigned char* begin = pixels.data;
+  return std::all_of(begin, begin + pixels.total() * pixels.elemSize(),
+                     [value](unsigned char byte) { return byte == value; });
+}
+
+/// Decodes what a damaged file still gives and leaves the rest black; empty when it gives nothing.
+cv::Mat salvage(FormatId format, const std::vector<unsigned char>& bytes, cv::Size size, int type) {
+  if (size.empty() || format == FormatId::hdr || format == FormatId::exr) return {};
+  cv::Mat kept = decode_into(bytes, size, type, 0);
+  // A black picture may be what the file says, or memory that no row was written to.
+  if (!kept.empty() && all_bytes_are(kept, 0) &&
+      all_bytes_are(decode_into(bytes, size, type, 0xff), 0xff))
+    return {};
   return kept;
 }
 

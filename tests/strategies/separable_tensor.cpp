@@ -103,9 +103,10 @@ TEST_CASE("separable-tensor refuses other depths and longer masks, with the reme
   CHECK(strategy->refusal(p) == "");
   for (const Depth depth : {Depth::u16, Depth::f32}) {
     p.depth = depth;
-    CHECK(strategy->refusal(p) == "tensor cores multiply bytes, and the picture is " +
-                                      std::string(name_of(depth)) +
-                                      "; use --strategy=separable, or a picture of 8 bits");
+    CHECK(strategy->refusal(p) ==
+          "tensor cores multiply bytes, and the samples here are " + std::string(name_of(depth)) +
+              (depth == Depth::f32 ? ", as those of edges and of pictures with alpha are" : "") +
+              "; use --strategy=separable, or a picture of 8 bits");
   }
   p.depth = Depth::u8;
   for (auto [width, height] : {std::pair{127, 127}, {1, 129}}) {

@@ -138,9 +138,10 @@ TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
   CHECK(strategy->refusal(p) == "");
   for (const Depth depth : {Depth::u16, Depth::f32}) {
     p.depth = depth;
-    CHECK(strategy->refusal(p) == "tensor cores multiply bytes, and the picture is " +
-                                      std::string(name_of(depth)) +
-                                      "; use --strategy=auto, or a picture of 8 bits");
+    CHECK(strategy->refusal(p) ==
+          "tensor cores multiply bytes, and the samples here are " + std::string(name_of(depth)) +
+              (depth == Depth::f32 ? ", as those of edges and of pictures with alpha are" : "") +
+              "; use --strategy=auto, or a picture of 8 bits");
   }
 }
 

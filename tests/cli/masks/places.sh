@@ -14,3 +14,8 @@ convfilt apply mine/mine.txt samples/camera.png mine2.pgm
 same mine.pgm mine2.pgm
 CONVFILT_FILTERS=missing try apply box3 samples/camera.png out.png
 [ ! -e out.png ]
+# A broken mask among the filters is named; the others are listed.
+echo '1 x' >mine/broken.txt
+CONVFILT_FILTERS=mine try list filters >list
+grep -w mine list
+! grep -w broken list

@@ -23,3 +23,14 @@ for format in jpg png tif webp bmp ppm pam pfm; do
     rm -f out.ppm
   done
 done
+# Where not one row is left, there is nothing to take, and a black picture would be a lie.
+head -c 60 whole.png >cut.png
+code=0; convfilt apply identity cut.png out.ppm --on-damage=warn 2>said || code=$?
+[ $code = 1 ] && [ ! -e out.ppm ] || fail "a PNG without a row: exit code $code"
+grep -q "^convfilt: cannot read 'cut.png': nothing of this PNG can be read: " said || fail "$(cat said)"
+# A black picture without its end is black, and is taken.
+printf 'P5\n64 48\n255\n' >black.pgm; head -c 3072 /dev/zero >>black.pgm
+convfilt apply identity black.pgm black.png
+head -c $(($(stat -c %s black.png) - 14)) black.png >cut.png
+convfilt apply identity cut.png out.pgm --on-damage=warn 2>said
+cmp black.pgm out.pgm

@@ -16,3 +16,9 @@ XDG_CACHE_HOME='' HOME='' try tune --device cpu --quick
 : >file
 XDG_CACHE_HOME=$PWD/file try tune --device cpu --quick
 only . file
+# What is no profile is named and left alone: a pipe would never end, nor would /dev/zero.
+mkdir odd
+mkfifo odd/pipe.json
+ln -s /dev/zero odd/zero.json
+truncate -s 17M odd/large.json
+CONVFILT_PROFILES=$PWD/odd try apply box3 samples/camera.png out.png

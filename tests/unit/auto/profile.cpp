@@ -93,8 +93,8 @@ TEST_CASE("a profile is read as it was written") {
 
 TEST_CASE("what is wrong in a profile is named, with file and place") {
   const std::string file = "profile a/b.json: ";
-  CHECK(has(complaint("{"), file + "no JSON at byte 2"));
-  CHECK(has(complaint("[]"), file + "the file is no object"));
+  CHECK(has(complaint("{"), file + "is not JSON from byte 2 on"));
+  CHECK(has(complaint("[]"), file + "the file is not an object"));
   CHECK(has(complaint("{}"), file + "the file lacks \"format\""));
   CHECK(has(complaint(R"({"format": "other"})"), "format is not \"convfilt profile 1\""));
   CHECK(has(complaint(R"({"format": "convfilt profile 1"})"), "the file lacks \"cpu\""));
@@ -102,11 +102,11 @@ TEST_CASE("what is wrong in a profile is named, with file and place") {
             "cpu.name is no text"));
   CHECK(has(complaint(file_with("", R"("gpu": {"name": "x", "major": 8.5})")),
             "gpu.major is no whole number, 1 to 1000"));
-  CHECK(has(complaint(file_with("3")), "curves[0] is no object"));
+  CHECK(has(complaint(file_with("3")), "curves[0] is not an object"));
   const std::string good = curve_with("[[9, 1]]");
   CHECK(complaint(file_with(good)) == "");
   for (const auto& [points, says] :
-       {std::pair{"7", "curves[1].taps_ms is no list"},
+       {std::pair{"7", "curves[1].taps_ms is not a list"},
         {"[]", "curves[1].taps_ms is empty"},
         {"[[9]]", "curves[1].taps_ms[0] is no pair of taps and milliseconds"},
         {"[[9, -1]]", "curves[1].taps_ms[0][1] is no number above 0"},
@@ -122,8 +122,8 @@ TEST_CASE("what is wrong in a profile is named, with file and place") {
   for (const char* value : {"1e999", "-1e999"})
     CHECK(has(complaint(file_with(curve_with("[[9, " + std::string(value) + "]]"))),
               file + "no JSON: number overflow"));
-  for (const auto& [curves, says] : {std::pair{"{}", "curves is no list"},
-                                     {"[[]]", "curves[0] is no object"},
+  for (const auto& [curves, says] : {std::pair{"{}", "curves is not a list"},
+                                     {"[[]]", "curves[0] is not an object"},
                                      {"null", "list"}}) {
     std::string text = file_with("@");
     text.replace(text.find("[@]"), 3, curves);
@@ -136,7 +136,7 @@ TEST_CASE("a file cut anywhere is told of as no JSON, an empty one as empty") {
   CHECK(has(complaint(""), "profile a/b.json: the file is empty"));
   for (std::size_t size = 1; size < whole.size(); ++size) {
     INFO(whole.substr(0, size));
-    CHECK(has(complaint(whole.substr(0, size)), "profile a/b.json: no JSON at byte "));
+    CHECK(has(complaint(whole.substr(0, size)), "profile a/b.json: is not JSON from byte "));
   }
 }
 
