@@ -150,6 +150,19 @@ class Plan {
   /// Throws DeviceError when the device fails.
   virtual Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
 
+  /// Filters a picture of the problem's shape that already lies in the memory of the plan's device,
+  /// which for the CPU and the emulator is host memory. Rows may have any pitch, channels are
+  /// interleaved, `in` and `out` must not overlap, and nothing but out's samples is written.
+  /// `stream` is a cudaStream_t of that device, null for the default one; the CPU and the emulator
+  /// ignore it. The work is queued behind what the stream was given before, and what it is given
+  /// later waits for it; the call itself does not wait on a GPU. The plan and the pictures must
+  /// outlive the work. The first run takes device memory for the plan's own planes. Throws
+  /// DeviceError when the device fails, or has no memory for the whole picture.
+  virtual void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
+                            void* /*stream*/) {
+    run(in, out);
+  }
+
   /// Kernel milliseconds of each of that many runs on pixels that already lie on the device, so
   /// that nothing is copied. Some runs to warm up come first. The result is empty where the plan
   /// has no device memory, or too little. Without `in` the samples are whatever lies in the

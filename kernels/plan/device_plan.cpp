@@ -1,6 +1,7 @@
 #include "kernels/plan/device_plan.hpp"
 
 #include <algorithm>
+#include <cstdint>
 
 #include "kernels/backend/device_errors.hpp"
 
@@ -32,12 +33,43 @@ Timing DevicePlan::run(PictureView<const std::byte> in, PictureView<std::byte> o
   return timing;
 }
 
+void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
+                              void* stream) {
+  stream_.make_current();
+  reset_counts(stream_);
+  const Window whole = whole_window();
+  if (!fits(whole, problem_.width, problem_.height))
+    throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
+                            " as a whole; free some, or filter it in pieces");
+  allocate(whole, problem_.width, problem_.height, whole_shift());
+  const int samples = split() ? 1 : step();  // that the planes count in a pixel
+  const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
+  // Kernels take a pointer to bytes that they do not change for the same type as their own planes.
+  const DevicePlane from{const_cast<std::byte*>(in.data), in.width * samples, in.height, in.pitch};
+  const DevicePlane to{out.data, out.width * samples, out.height, out.pitch};
+  const bool reads_callers = reads_directly(from), writes_callers = fills_lines(to);
+  if (split() && !(reads_callers && writes_callers))
+    allocate_pictures(whole, problem_.width, problem_.height);
+
+  order_.begin(stream, stream_);
+  if (!reads_callers)
+    copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
+              in.width * pixel, in.height, stream_);
+  filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
+                  whole_shift());
+  if (!writes_callers)
+    copy_rows(out.data, std::size_t(out.pitch), own_output().data, std::size_t(own_output().pitch),
+              out.width * pixel, out.height, stream_);
+  order_.end(stream, stream_);
+}
+
 std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, int repeats) {
   if (!kHasOwnMemory) return {};
   stream_.make_current();
   const Window whole = whole_window();
   if (!fits(whole, problem_.width, problem_.height)) return {};
   allocate(whole, problem_.width, problem_.height, whole_shift());
+  if (split()) allocate_pictures(whole, problem_.width, problem_.height);
   if (in.data) upload(in);
   // The runs follow each other without waiting, because an idle GPU would add the time that a
   // launch takes to reach it.
@@ -45,7 +77,7 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
   std::vector<Event> starts(runs), stops(runs);
   for (std::size_t k = 0; k < runs; ++k) {
     starts[k].record(stream_);
-    filter_channels(whole_shift());
+    filter_channels(own_input(), own_output(), whole_shift());
     stops[k].record(stream_);
   }
   std::vector<double> times;
@@ -147,25 +179,45 @@ void DevicePlan::allocate(const Window& window, int in_width, int in_height, Shi
   const std::size_t sample = size_of(problem_.depth);
   shape_input(in_width * step(), in_height * planes(), shift);
   shape(plane_out_, window.width * step(), window.height * planes(), sample);
-  if (split()) {
-    shape(picture_in_, in_width, in_height, sample * problem_.channels);
-    shape(picture_out_, window.width, window.height, sample * problem_.channels);
-  }
   allocate_scratch(in_height, window.width * step(), window.height);
 }
 
+void DevicePlan::allocate_pictures(const Window& window, int in_width, int in_height) {
+  const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
+  shape(picture_in_, in_width, in_height, pixel);
+  shape(picture_out_, window.width, window.height, pixel);
+}
+
 void DevicePlan::upload(PictureView<const std::byte> in) {
-  const DevicePlane& to = split() ? picture_in_.plane : plane_in_.plane;
+  const DevicePlane& to = own_input();
   upload_rows(to.data, std::size_t(to.pitch), in.data, std::size_t(in.pitch),
               in.width * size_of(problem_.depth) * problem_.channels, in.height, stream_);
 }
 
-void DevicePlan::filter_channels(Shift shift) {
-  if (!split()) return filter(plane_in_.plane, plane_out_.plane, shift);
+/// Whether a caller's rows may be read and written as if they were the plan's own. split_channels()
+/// and merge_channels() touch samples alone. Kernels also touch the padding of rows, which belongs
+/// to the caller's other pictures, so that without planes only rows that fill whole lines will do.
+bool DevicePlan::fills_lines(const DevicePlane& plane) const {
+  const auto at_multiples_of = [&](std::ptrdiff_t bytes) {
+    return plane.pitch % bytes == 0 && reinterpret_cast<std::uintptr_t>(plane.data) % bytes == 0;
+  };
+  const auto sample = std::ptrdiff_t(size_of(problem_.depth));
+  if (split()) return at_multiples_of(sample);
+  return at_multiples_of(kPitchBytes) && plane.width * sample % kPitchBytes == 0;
+}
+
+bool DevicePlan::reads_directly(const DevicePlane& in) const {
+  if (split()) return fills_lines(in);
+  return fills_lines(in) && limits_.sides == 0 && !limits_.padding && !limits_.texture;
+}
+
+/// Filters a picture, or a plane where the channels stay together.
+void DevicePlan::filter_channels(const DevicePlane& in, const DevicePlane& out, Shift shift) {
+  if (!split()) return filter(in, out, shift);
   const int channels = problem_.channels;
-  split_channels(problem_.depth, picture_in_.plane, channels, plane_in_.plane, stream_);
+  split_channels(problem_.depth, in, channels, plane_in_.plane, stream_);
   filter_planes(plane_in_.plane, plane_out_.plane, channels, shift);
-  merge_channels(problem_.depth, plane_out_.plane, picture_out_.plane, channels, stream_);
+  merge_channels(problem_.depth, plane_out_.plane, out, channels, stream_);
 }
 
 void DevicePlan::filter_planes(const DevicePlane& in, const DevicePlane& out, int planes,
@@ -185,16 +237,16 @@ void DevicePlan::run_window(PictureView<const std::byte> in, PictureView<std::by
     shift = {problem_.mask.anchor_x, problem_.mask.anchor_y};
   }
   allocate(window, in.width, in.height, shift);
-  const DevicePlane& picture_out = split() ? picture_out_.plane : plane_out_.plane;
+  if (split()) allocate_pictures(window, in.width, in.height);
 
   Event start, uploaded, filtered, downloaded;
   start.record(stream_);
   upload(in);
   uploaded.record(stream_);
-  filter_channels(shift);
+  filter_channels(own_input(), own_output(), shift);
   filtered.record(stream_);
-  download_rows(out.row(window.y) + window.x * pixel, std::size_t(out.pitch), picture_out.data,
-                std::size_t(picture_out.pitch), window.width * pixel, window.height, stream_);
+  download_rows(out.row(window.y) + window.x * pixel, std::size_t(out.pitch), own_output().data,
+                std::size_t(own_output().pitch), window.width * pixel, window.height, stream_);
   downloaded.record(stream_);
   timing.download_ms += downloaded.ms_since(filtered);
   timing.kernel_ms += filtered.ms_since(uploaded);

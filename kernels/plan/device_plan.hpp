@@ -108,6 +108,8 @@ class DevicePlan : public Plan {
   DevicePlan(const Problem& problem, const PlanOptions& options, InputLimits limits);
 
   Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override;
+  void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
+                    void* stream) override;
   std::vector<double> time_resident(PictureView<const std::byte> in, int repeats) override;
   Counts counts() const override { return counts_of(stream_); }
 
@@ -167,17 +169,23 @@ class DevicePlan : public Plan {
   bool fits(const Window& window, int in_width, int in_height) const;
   Window fitting_window() const;
   void allocate(const Window& window, int in_width, int in_height, Shift shift);
+  void allocate_pictures(const Window& window, int in_width, int in_height);
   void run_window(PictureView<const std::byte> in, PictureView<std::byte> out, const Window& window,
                   Timing& timing);
   /// The bytes and the shape of the input, with room for its sides.
   std::size_t input_bytes(int width, int height) const;
   void shape_input(int width, int height, Shift shift);
   void upload(PictureView<const std::byte> in);
-  void filter_channels(Shift shift);
+  bool fills_lines(const DevicePlane& plane) const;
+  bool reads_directly(const DevicePlane& in) const;
+  void filter_channels(const DevicePlane& in, const DevicePlane& out, Shift shift);
+  const DevicePlane& own_input() const { return split() ? picture_in_.plane : plane_in_.plane; }
+  const DevicePlane& own_output() const { return split() ? picture_out_.plane : plane_out_.plane; }
 
   OwnedPlane plane_in_, plane_out_, picture_in_, picture_out_;  ///< pictures only if split
   std::size_t held_ = 0;  ///< device bytes in the planes and the scratch
   Staging staging_;
+  CallersOrder order_;
 };
 
 std::unique_ptr<Plan> make_direct_plan(const Problem&, const PlanOptions&, Run, InputLimits);

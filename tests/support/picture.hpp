@@ -54,6 +54,9 @@ class Picture {
   PictureView<std::byte> view();
   PictureView<const std::byte> view() const;
 
+  /// All bytes, the canaries' included, in which view() lies.
+  std::vector<std::byte>& bytes() { return bytes_; }
+
   int width() const { return width_; }
   int height() const { return height_; }
   int channels() const { return channels_; }

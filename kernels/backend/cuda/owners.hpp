@@ -107,6 +107,32 @@ class SideStream {
   Event began_, ended_;
 };
 
+/// The order of a plan's work among that of a caller's stream, a cudaStream_t of the same device.
+class CallersOrder {
+ public:
+  /// What `own` is given afterwards waits for what the caller's stream was given before.
+  void begin(void* caller, const Stream& own) {
+    CUDA_CHECK(cudaEventRecord(began_.get(), static_cast<cudaStream_t>(caller)));
+    CUDA_CHECK(cudaStreamWaitEvent(own.get(), began_.get(), 0));
+  }
+  /// What the caller's stream is given afterwards waits for what `own` was given before.
+  void end(void* caller, const Stream& own) {
+    ended_.record(own);
+    CUDA_CHECK(cudaStreamWaitEvent(static_cast<cudaStream_t>(caller), ended_.get(), 0));
+  }
+
+ private:
+  Event began_, ended_;
+};
+
+/// Copies rows from place to place on the device, in stream order.
+inline void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
+                      std::size_t from_pitch, std::size_t row_bytes, int rows,
+                      const Stream& stream) {
+  CUDA_CHECK(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, row_bytes, std::size_t(rows),
+                               cudaMemcpyDeviceToDevice, stream.get()));
+}
+
 /// Copies rows between host and device, in stream order.
 inline void upload_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
                         std::size_t from_pitch, std::size_t row_bytes, int rows,

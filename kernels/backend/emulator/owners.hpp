@@ -62,15 +62,28 @@ class SideStream {
   void end(const Stream&) {}
 };
 
-inline void upload_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
-                        std::size_t from_pitch, std::size_t row_bytes, int rows, const Stream&) {
+/// The caller has no stream, and all work is done at once.
+class CallersOrder {
+ public:
+  void begin(void*, const Stream&) {}
+  void end(void*, const Stream&) {}
+};
+
+inline void copy_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
+                      std::size_t from_pitch, std::size_t row_bytes, int rows, const Stream&) {
   for (int y = 0; y < rows; ++y) std::memcpy(to + y * to_pitch, from + y * from_pitch, row_bytes);
+}
+
+inline void upload_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
+                        std::size_t from_pitch, std::size_t row_bytes, int rows,
+                        const Stream& stream) {
+  copy_rows(to, to_pitch, from, from_pitch, row_bytes, rows, stream);
 }
 
 inline void download_rows(std::byte* to, std::size_t to_pitch, const std::byte* from,
                           std::size_t from_pitch, std::size_t row_bytes, int rows,
                           const Stream& stream) {
-  upload_rows(to, to_pitch, from, from_pitch, row_bytes, rows, stream);
+  copy_rows(to, to_pitch, from, from_pitch, row_bytes, rows, stream);
 }
 
 inline void clear(std::byte* to, std::size_t bytes, const Stream&) {

@@ -21,7 +21,9 @@ namespace convfilt::host {
 
 using emulator::blockDim;
 using emulator::blockIdx;
+using emulator::CallersOrder;
 using emulator::clear;
+using emulator::copy_rows;
 using emulator::counts_of;
 using emulator::DeviceBuffer;
 using emulator::dim3;

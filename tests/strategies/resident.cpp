@@ -1,0 +1,138 @@
+/// Pictures that lie on the device, filtered in the order of a caller's stream.
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+
+#include "tests/support/callers_stream.hpp"
+#include "tests/support/compare.hpp"
+#include "tests/support/sample_masks.hpp"
+#include "tests/support/with_warpgroups.hpp"
+
+namespace convfilt::test {
+namespace {
+
+/// A picture in the stream's memory, gaps and canaries included.
+struct Resident {
+  Picture& host;
+  std::byte* memory;
+
+  Resident(Picture& picture, CallersStream& stream)
+      : host(picture), memory(stream.allocate(picture.bytes().size())) {}
+
+  PictureView<std::byte> view() const {
+    PictureView<std::byte> there = host.view();
+    there.data = memory + (there.data - host.bytes().data());
+    return there;
+  }
+  void upload(CallersStream& stream) const {
+    stream.copy(memory, host.bytes().data(), host.bytes().size());
+  }
+  void download(CallersStream& stream) const {
+    stream.copy(host.bytes().data(), memory, host.bytes().size());
+  }
+};
+
+/// Rows that fill lines of 128 bytes at every depth, which plans read and write where they lie;
+/// and rows that do not, with gaps, beginning anywhere.
+std::vector<Case> layouts(Depth depth, int channels) {
+  const auto of_size = [&](int width, int height, int gap, int lead) {
+    Case one{Problem{width, height, channels, depth, Border::reflect101, 0, box_mask(5, 5)}};
+    one.in_gap = one.out_gap = gap;
+    one.lead = lead;
+    return one;
+  };
+  return {of_size(256, 21, 0, 0), of_size(256, 21, 128, 0), of_size(61, 37, 0, 0),
+          of_size(61, 37, 7, 3)};
+}
+
+/// Filters two pictures one after the other in the same memory, and compares with what the same
+/// runner makes of pictures in host memory.
+void check_resident(const Runner& runner, const Problem& problem, const Case& layout) {
+  INFO(to_string(runner) << ", " << to_string(layout) << ", mask " << problem.mask.name);
+  Picture in = Picture::of(problem, layout.in_gap, layout.lead);
+  Picture out = Picture::result_of(problem, layout.out_gap, layout.lead);
+  Picture second_out = out;
+  in.fill(Fill::noise, 1);
+  Picture second = in;
+  second.fill(Fill::noise, 2);
+  const Picture expected = run(runner, problem, in);
+  const Picture second_expected = run(runner, problem, second);
+
+  CallersStream stream(runner.device);
+  const std::unique_ptr<Plan> plan = runner.strategy->prepare(problem, runner.device);
+  const Resident there(in, stream), result(out, stream);
+  result.upload(stream);
+  there.upload(stream);
+  plan->run_resident(there.view(), result.view(), stream.get());
+  result.download(stream);
+  // The second picture takes the place of the first as soon as the stream lets it.
+  stream.copy(there.memory, second.bytes().data(), second.bytes().size());
+  plan->run_resident(there.view(), result.view(), stream.get());
+  stream.copy(second_out.bytes().data(), result.memory, second_out.bytes().size());
+  there.download(stream);
+  stream.wait();
+
+  CHECK(same_samples(out, expected));
+  CHECK(same_samples(second_out, second_expected));
+  CHECK(out.canaries_intact());
+  CHECK(second_out.canaries_intact());
+  CHECK(in.bytes() == second.bytes());  // the plan leaves its input alone
+}
+
+/// Puts all layouts to a runner, under the first of these masks that it takes. Returns whether it
+/// took one.
+bool check_resident(const Runner& runner, Depth depth) {
+  bool ran = false;
+  for (const int channels : {1, 3}) {
+    for (const Case& layout : layouts(depth, channels)) {
+      Problem problem = layout.problem;
+      // Most strategies take the first mask, winograd the second, coarse the third.
+      for (const Mask& mask : {box_mask(5, 5), box_mask(3, 3), gaussian_mask(41, 47, 8)}) {
+        problem.mask = mask;
+        if (!runner.strategy->refusal(problem).empty()) continue;
+        check_resident(runner, problem, layout);
+        ran = true;
+        break;
+      }
+    }
+  }
+  return ran;
+}
+
+}  // namespace
+
+TEST_CASE("resident pictures get the bytes that a host's get, in the caller's order") {
+  for (const Runner& runner : runners()) {
+    if (runner.tuning != Tuning{}) continue;
+    bool ran = false;
+    for (const Depth depth : kDepths) ran |= check_resident(runner, depth);
+    CHECK_MESSAGE(ran, to_string(runner) << " took no mask");
+  }
+}
+
+TEST_CASE("resident pictures get the same bytes by warpgroups") {
+  const WithWarpgroups on;
+  for (const char* name : {"tensor", "separable-tensor"})
+    for (const Runner& runner : runners_of(name))
+      if (runner.device == DeviceKind::emulator) CHECK(check_resident(runner, Depth::u8));
+}
+
+TEST_CASE("a resident picture that does not fit as a whole is refused, and the plan stays usable") {
+  const Problem problem{64, 64, 1, Depth::u8, Border::replicate, 0, box_mask(3, 3)};
+  PlanOptions little;
+  little.memory_limit = 4096;
+  for (const Runner& runner : runners()) {
+    if (runner.device != DeviceKind::emulator || runner.strategy->name != "basic") continue;
+    Picture in = Picture::of(problem), out = Picture::result_of(problem);
+    in.fill(Fill::noise, 1);
+    const std::unique_ptr<Plan> plan = runner.strategy->prepare(problem, runner.device, little);
+    CHECK_THROWS_WITH_AS(plan->run_resident(in.view(), out.view(), nullptr),
+                         doctest::Contains("as a whole; free some, or filter it in pieces"),
+                         DeviceError);
+    plan->run(in.view(), out.view());
+    CHECK(same_samples(out, run(runner, problem, in)));
+  }
+}
+
+}  // namespace convfilt::test

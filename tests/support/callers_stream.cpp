@@ -1,0 +1,74 @@
+#include "tests/support/callers_stream.hpp"
+
+#include <cstring>
+#include <stdexcept>
+#include <vector>
+
+#ifdef CONVFILT_HAS_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+namespace convfilt::test {
+
+#ifdef CONVFILT_HAS_CUDA
+namespace {
+
+void check(cudaError_t error) {
+  if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
+}
+
+}  // namespace
+
+struct CallersStream::State {
+  cudaStream_t stream = nullptr;
+  std::vector<void*> memory;
+
+  State() { check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)); }
+  ~State() {
+    for (void* one : memory) cudaFree(one);
+    cudaStreamDestroy(stream);
+  }
+  std::byte* allocate(std::size_t bytes) {
+    void* one = nullptr;
+    check(cudaMalloc(&one, bytes));
+    memory.push_back(one);
+    return static_cast<std::byte*>(one);
+  }
+  void copy(void* to, const void* from, std::size_t bytes) {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
+  }
+  void wait() { check(cudaStreamSynchronize(stream)); }
+};
+#else
+struct CallersStream::State {
+  void* stream = nullptr;
+  std::byte* allocate(std::size_t) { throw std::runtime_error("this build has no CUDA"); }
+  void copy(void*, const void*, std::size_t) {}
+  void wait() {}
+};
+#endif
+
+CallersStream::CallersStream(DeviceKind device)
+    : gpu_(device == DeviceKind::cuda ? new State : nullptr) {}
+
+CallersStream::~CallersStream() = default;
+
+void* CallersStream::get() const {
+  return gpu_ ? gpu_->stream : nullptr;
+}
+
+std::byte* CallersStream::allocate(std::size_t bytes) {
+  if (gpu_) return gpu_->allocate(bytes);
+  return memory_.emplace_back(std::make_unique<std::byte[]>(bytes)).get();
+}
+
+void CallersStream::copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (gpu_) return gpu_->copy(to, from, bytes);
+  std::memcpy(to, from, bytes);
+}
+
+void CallersStream::wait() {
+  if (gpu_) gpu_->wait();
+}
+
+}  // namespace convfilt::test
