@@ -1,5 +1,7 @@
 #include "src/mask/file.hpp"
 
+#include <dlfcn.h>
+
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -114,6 +116,15 @@ std::vector<fs::path> filter_folders() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path installed = program.parent_path() / CONVFILT_FILTERS_FROM_PROGRAM;
   if (!error && fs::is_directory(installed, error)) folders.push_back(installed.lexically_normal());
+  // In a program that only calls the library, this function lies in the library.
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<void*>(&filter_folders), &here) != 0 && here.dli_fname != nullptr) {
+    const fs::path library = fs::canonical(here.dli_fname, error);
+    const fs::path beside = library.parent_path() / CONVFILT_FILTERS_FROM_LIBRARY;
+    if (!error && beside.lexically_normal() != installed.lexically_normal() &&
+        fs::is_directory(beside, error))
+      folders.push_back(beside.lexically_normal());
+  }
   const fs::path in_source = CONVFILT_SOURCE_FILTERS;
   if (fs::is_directory(in_source, error)) folders.push_back(in_source);
   return folders;

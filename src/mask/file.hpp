@@ -25,11 +25,12 @@ struct FilterInfo {
 Mask load_mask(const std::string& path_or_name);
 
 /// All filters, by name. Where two folders have a filter of the same name, the folder that is
-/// searched first wins. Throws IoError if one of the files is not a mask.
+/// searched first wins. A file that is not a mask is left out, with a warning.
 std::vector<FilterInfo> list_filters();
 
 /// The folders with filters, in the order of search, existing ones only: that of the environment
-/// variable CONVFILT_FILTERS, the one installed beside the running program, the source tree's.
+/// variable CONVFILT_FILTERS, those installed beside the running program and beside the library
+/// that it calls, the source tree's.
 /// Throws UsageError if CONVFILT_FILTERS is set and is no folder.
 std::vector<std::filesystem::path> filter_folders();
 

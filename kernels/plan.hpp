@@ -1,0 +1,70 @@
+/// A plan is a strategy prepared for one problem. It runs on pixels in host memory, and on pixels
+/// that lie on a device.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <vector>
+
+#include "kernels/problem.hpp"
+
+namespace convfilt {
+
+/// Milliseconds of one run. Upload and download are 0 where the pixels never leave host memory.
+struct Timing {
+  double upload_ms = 0, kernel_ms = 0, download_ms = 0;
+  int bands = 1;  ///< pieces in which the picture was filtered
+};
+
+/// What the emulator counted. All counts are zero elsewhere.
+struct Counts {
+  std::uint64_t global_reads = 0;  ///< samples of the input read by kernels
+  std::uint64_t shared_reads = 0;  ///< samples read from shared memory
+  std::uint64_t barriers = 0;      ///< __syncthreads() that blocks passed
+  std::uint64_t ghost_cells = 0;   ///< samples made up by the border instead of read
+  std::uint64_t blocks = 0;        ///< blocks of kernels that read the input
+  std::uint64_t atomic_adds = 0;
+};
+
+/// A device has failed or is missing. The message says what, where and the remedy.
+struct DeviceError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// A strategy prepared for a problem: its arithmetic, buffers and device. Only one thread at a time
+/// may use it.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+
+  /// Filters a picture of the problem's shape and depth. `in` and `out` must not overlap.
+  /// Throws DeviceError when the device fails.
+  virtual Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) = 0;
+
+  /// Filters a picture of the problem's shape that already lies in the memory of the plan's device,
+  /// which for the CPU and the emulator is host memory. Rows may have any pitch, channels are
+  /// interleaved, `in` and `out` must not overlap, and nothing but out's samples is written.
+  /// `stream` is a cudaStream_t of that device, null for the default one; the CPU and the emulator
+  /// ignore it. The work is queued behind what the stream was given before, and what it is given
+  /// later waits for it; the call itself does not wait on a GPU. The plan and the pictures must
+  /// outlive the work. The first run takes device memory for the plan's own planes. Throws
+  /// DeviceError when the device fails, or has no memory for the whole picture.
+  virtual void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
+                            void* /*stream*/) {
+    run(in, out);
+  }
+
+  /// Kernel milliseconds of each of that many runs on pixels that already lie on the device, so
+  /// that nothing is copied. Some runs to warm up come first. The result is empty where the plan
+  /// has no device memory, or too little. Without `in` the samples are whatever lies in the
+  /// device's memory.
+  virtual std::vector<double> time_resident(PictureView<const std::byte> /*in*/, int /*repeats*/) {
+    return {};
+  }
+
+  /// What the emulator counted in the last run.
+  virtual Counts counts() const { return {}; }
+};
+
+}  // namespace convfilt

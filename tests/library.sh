@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# Installs the library of BUILD, moves it elsewhere, builds samples/library against it as its users would, and runs that.
+#
+#   tests/library.sh BUILD
+set -euo pipefail
+fail() { echo "tests/library.sh: $*" >&2; exit 1; }
+build=${1:?usage: tests/library.sh BUILD}
+source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+unset CONVFILT_FILTERS
+said() { cat "$work/log" >&2; fail "$@"; }
+
+cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || said "cmake --install failed"
+mv "$work/prefix" "$work/moved"
+library=$(find "$work/moved" -name 'libconvfilt.so.*' -type f)
+[ -f "$library" ] || fail "no library was installed"
+folder=$(dirname "$library")
+
+# samples/library, by find_package(). The filter that it names is one that the source tree has not.
+[ "$(wc -l <"$source/samples/library/filter.cpp")" -le 30 ] || fail "samples/library/filter.cpp has over 30 lines"
+mv "$work/moved/share/convfilt/filters/gaussian5.txt" "$work/moved/share/convfilt/filters/of-the-library.txt"
+cp -r "$source/samples/library" "$work/example"
+sed -i 's/"gaussian5"/"of-the-library"/' "$work/example/filter.cpp"
+cmake -S "$work/example" -B "$work/filter" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wno-missing-field-initializers -Werror" >"$work/log" 2>&1 &&
+  cmake --build "$work/filter" >>"$work/log" 2>&1 || said "the example does not build"
+"$work/filter/filter" >"$work/said" || fail "the example fails: $(cat "$work/said")"
+grep -q '^host: sample [0-9]* became [0-9]*$' "$work/said" || fail "the example says: $(cat "$work/said")"
+! grep -q 'other' "$work/said" || fail "the GPU gives other bytes: $(cat "$work/said")"
+grep '^GPU' "$work/said" || echo "skipped the example's part on a GPU: there is none here"
+
+# Everything that the headers declare is there, and nothing else of convfilt's; errors arrive as what they are.
+cat >"$work/all.cpp" <<'END'
+#include <convfilt/convfilt.hpp>
+
+#include <cstdio>
+#include <cstring>
+
+using namespace convfilt;
+
+template <class F>
+bool throws(const char* words, F f) {
+  try {
+    f();
+  } catch (const std::runtime_error& error) {
+    if (std::strstr(error.what(), words)) return true;
+    std::printf("it says: %s\n", error.what());
+    return false;
+  }
+  std::printf("nothing is thrown for: %s\n", words);
+  return false;
+}
+
+int main() {
+  Mask mask = make_mask("mine", 3, 1, {1, 2, 3}, 6);
+  Problem problem{5, 4, 1, Depth::u8, Border::constant, 9, flipped(mask), Mode::full};
+  bool good = problem.out_width() == 7 && problem.out_height() == 4 && problem.lead_x() == 2 && problem.lead_y() == 0;
+  good &= gain(mask) == 1 && absolute_gain(mask) == 1 && size_of(Depth::u16) == 2 && full_range(Depth::u8) == 255;
+  good &= name_of(Depth::u8) == "u8" && name_of(Border::wrap) == "wrap" && name_of(Mode::same) == "same";
+  good &= mode_refuses(problem).empty() && to_string(problem).find("mine") != std::string::npos;
+  good &= throws("neither a file nor a filter", [] { load_mask("no-such-filter"); });
+  good &= throws("did you mean", [&] { make_plan(problem, {.strategy = "bsic"}); });
+  good &= throws("as many weights", [&] { Problem odd = problem; odd.mask.weights.pop_back(); make_plan(odd); });
+  good &= throws("sides are", [] { make_plan(Problem{3, 3}); });
+  good &= throws("at least 1x1", [&] { Problem none = problem; none.width = 0; make_plan(none); });
+  problem.mode = Mode::same;
+  problem.mask = mask;
+  std::vector<std::byte> in(20, std::byte{60}), out(20), resident(20);
+  for (const char* device : {"cpu", "emulator"}) {
+    const auto plan = make_plan(problem, {.strategy = device == std::string("cpu") ? "auto" : "tiled-in", .device = device});
+    plan->run({in.data(), 5, 4, 1, 5}, {out.data(), 5, 4, 1, 5});
+    plan->run_resident({in.data(), 5, 4, 1, 5}, {resident.data(), 5, 4, 1, 5}, nullptr);
+    // (1 * 9 + 2 * 60 + 3 * 60) / 6 = 51.5 at the left, and (1 * 60 + 2 * 60 + 3 * 9) / 6 = 34.5 at the right.
+    good &= out[0] == std::byte{52} && out[2] == std::byte{60} && out[4] == std::byte{34} && resident == out;
+  }
+  std::puts(good ? "all good" : "something is wrong");
+  return !good;
+}
+END
+c++ -std=c++20 -I "$work/moved/include" "$work/all.cpp" -o "$work/all" "$folder/libconvfilt.so" -Wl,-rpath,"$folder" 2>"$work/log" || said "the headers promise what the library lacks"
+"$work/all" || fail "see above"
+for header in "$work"/moved/include/convfilt/*.hpp; do
+  c++ -std=c++20 -fsyntax-only -x c++ -I "$work/moved/include" "$header" 2>"$work/log" || said "$(basename "$header") does not compile by itself"
+  ! grep -n '#include "\(kernels\|src\)/' "$header" || fail "$(basename "$header") includes what is not installed"
+done
+foreign=$(nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //' | grep -v 'convfilt::' || true)
+[ -z "$foreign" ] || fail "the library also exports: $foreign"
