@@ -2,7 +2,7 @@
 # From a fresh clone to a blurred photograph: installs what is missing, builds, blurs, says where the result is.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-convfilt=$(samples/setup.sh release convfilt convfilt_manual)
+convfilt=$(samples/setup.sh release convfilt convfilt_manual convfilt_library)
 mkdir -p out
 "$convfilt" blur samples/rocket.jpg out/rocket-blurred.jpg -v
 echo "The blurred photograph is $PWD/out/rocket-blurred.jpg; the program is $convfilt."
