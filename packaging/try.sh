@@ -30,7 +30,7 @@ inside() {
     say "installed with $(($(there dpkg-query -W | wc -l) - 1)) other packages; version $(there dpkg-query -W convfilt)"
     prefix=/usr zsh=vendor-completions
   else
-    [ -z "${PACKAGES:-}" ] || apt install --no-install-recommends $PACKAGES
+    [ -z "${PACKAGES:-}" ] || apt install --no-install-recommends $PACKAGES  # words
     say "samples/quickstart.sh"
     SECONDS=0
     there ${CXX:+CXX="$CXX"} /root/convfilt/samples/quickstart.sh || { tail -n 60 "$root/root/convfilt/build/release/setup.log"; die "quickstart.sh failed"; }
@@ -109,7 +109,7 @@ case $kind in deb | source) ;; *) sed -n '2,12p' packaging/try.sh; exit 2 ;; esa
 suite=${2:-$(. /etc/os-release; echo "$VERSION_CODENAME")}
 [ "$(id -u)" = 0 ] || die "making a system needs root"
 command -v debootstrap >/dev/null || die "debootstrap is not installed; apt-get install debootstrap"
-mirror=${3:-$(apt-get indextargets --format '$(CODENAME) $(SITE)' 2>/dev/null | awk -v suite="$suite" '$1 == suite { print $2; exit }')}
+mirror=${3:-$(apt-get indextargets --format '$(CODENAME) $(SITE)' 2>/dev/null | awk -v suite="$suite" '$1 == suite { site = $2 } END { print site }')}
 
 if [ "$kind" = deb ]; then
   samples/setup.sh package >/dev/null
