@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Holds the documents to what they speak of: README's length and commands, paths that are named, where measured tables come
-# from; and that nothing generated is stale (tests/renew.sh).
+# from; that CMake, samples/setup.sh and vcpkg.json name the same dependencies; and that nothing generated is stale
+# (tests/renew.sh).
 # CONVFILT names the program.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,6 +23,31 @@ for file in README.md CONTRIBUTING.md kernels/README.md kernels/MEASUREMENTS.md 
     [ -e "$path" ] || [ -e "$(dirname "$file")/$path" ] || fail "$file names $path, which is not there"
   done
 done
+
+# One dependency has three names: in find_package, as Debian's package, and as vcpkg's port.
+cat >"$work/dependencies" <<'NAMES'
+Boost libboost-context-dev boost-context
+CLI11 libcli11-dev cli11
+Eigen3 libeigen3-dev eigen3
+OpenCV libopencv-dev opencv4
+TIFF libtiff-dev tiff
+doctest doctest-dev doctest
+hwy libhwy-dev highway
+nlohmann_json nlohmann-json3-dev nlohmann-json
+spdlog libspdlog-dev spdlog
+NAMES
+same() {  # COLUMN WHERE: standard input has the names of that column
+  sort -u >"$work/named"
+  cut -d' ' -f"$1" "$work/dependencies" | sort | diff - "$work/named" >"$work/difference" ||
+    fail "$2 does not name the dependencies of the table in tests/documents.sh: $(grep '^[<>]' "$work/difference" | xargs)"
+}
+# The compiler brings Threads, and CUDA stays optional.
+grep -hoE '^ *find_package\([A-Za-z0-9_]+' CMakeLists.txt */CMakeLists.txt | sed 's/.*(//' | grep -vxE 'Threads|CUDAToolkit' | same 1 "CMake's find_package"
+sed -n '/^packages=(/,/)/p' samples/setup.sh | tr -d '()' | tr ' ' '\n' | grep -E '.-dev$' | same 2 samples/setup.sh
+tr -d '\n' <vcpkg.json | sed 's/.*"dependencies": *\[//; s/"features": *\[[^]]*\]//g; s/"default-features"//g; s/"name"//g' |
+  grep -oE '"[^"]+"' | tr -d '"' | same 3 vcpkg.json
+grep -q "^project(convfilt VERSION $(sed -n 's/^  "version": "\(.*\)",$/\1/p' vcpkg.json) " CMakeLists.txt ||
+  fail "vcpkg.json has another version than CMakeLists.txt"
 
 # README's commands are run as they stand, on small pictures of the names that they use.
 cd "$work"

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # Installs BUILD, moves what came out elsewhere, and has the moved program find the filters beside it. The program falls
 # back on the filters of the source tree, so two of those installed are made to differ from it: a new one, and `identity`
-# described in other words.
+# described in other words. Then it installs the same files from a build of the program and its manual alone, which is what
+# samples/quickstart.sh makes.
 #
 #   tests/install.sh BUILD
 set -euo pipefail
 fail() { echo "tests/install.sh: $*" >&2; exit 1; }
-build=${1:?usage: tests/install.sh BUILD}
+build=$(realpath "${1:?usage: tests/install.sh BUILD}")
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -42,3 +43,15 @@ grep -q '^  identity .* not as in the source tree$' list || fail "identity comes
 echo 'P2 3 1 255 10 20 30' >in.pgm
 "$program" apply marker in.pgm out.pgm
 [ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "40 60 60" ] || fail "apply marker: wrong samples"
+
+# What those two targets make is put into a build folder that is new, so nothing else is there to be installed.
+setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+cmake -S "$source" -B few -G "$(setting CMAKE_GENERATOR)" -DCMAKE_CXX_COMPILER="$(setting CMAKE_CXX_COMPILER)" \
+  -DCMAKE_BUILD_TYPE="$(setting CMAKE_BUILD_TYPE)" -DCONVFILT_CUDA=OFF >log 2>&1 || { cat log >&2; fail "cmake fails"; }
+mkdir -p few/bin
+cp -p "$build/bin/convfilt" few/bin/
+cp -rp "$build/app/generated" few/app/
+cmake --install few --prefix "$work/of_few" >log 2>&1 || { cat log >&2; fail "a build of convfilt and convfilt_manual alone cannot be installed"; }
+rm "$filters/marker.txt"
+diff <(cd "$work/moved" && find . -type f | sort) <(cd "$work/of_few" && find . -type f | sort) ||
+  fail "a build of convfilt and convfilt_manual alone installs other files"

@@ -1,0 +1,140 @@
+#!/usr/bin/env bash
+# Tries convfilt on a bare system that debootstrap makes, as a user would: installs, blurs a photograph, reads the manual
+# page, types into bash, fish and zsh, uninstalls, and checks that nothing is left. It needs root and debootstrap, is not
+# part of ctest, and removes the system afterwards.
+#
+#   packaging/try.sh deb [SUITE [MIRROR]]       builds the .deb here, and installs it there with apt
+#   packaging/try.sh source [SUITE [MIRROR]]    builds there from the files of HEAD, with samples/quickstart.sh
+#
+# SUITE is this system's own unless named (bookworm, trixie, noble), MIRROR what apt uses here for it, else debootstrap's
+# own. PACKAGES names more packages to install there before a build, CXX a compiler other than g++.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+say() { echo "== $*"; }
+die() { echo "packaging/try.sh: $*" >&2; exit 1; }
+
+# The rest of this script runs it in the new system, in namespaces of its own, where it types and looks.
+inside() {
+  root=$1 kind=$2
+  mount -t proc proc "$root/proc"
+  mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+  mount --bind "$root/dev/pts/ptmx" "$root/dev/ptmx"
+  there() { chroot "$root" env -i HOME=/root TERM=xterm PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+  apt() { there apt-get -qq -o Dpkg::Use-Pty=0 "$@" >>"$root/root/apt.log" 2>&1 || { tail -n 20 "$root/root/apt.log" >&2; die "apt-get $* failed"; }; }
+
+  say "system: $(. "$root/etc/os-release"; echo "$PRETTY_NAME"), $(there dpkg-query -W | wc -l) packages"
+  apt update
+  if [ "$kind" = deb ]; then
+    say "apt-get install ./convfilt.deb"
+    apt install --no-install-recommends ./root/convfilt.deb
+    say "installed with $(($(there dpkg-query -W | wc -l) - 1)) other packages; version $(there dpkg-query -W convfilt)"
+    prefix=/usr zsh=vendor-completions
+  else
+    [ -z "${PACKAGES:-}" ] || apt install --no-install-recommends $PACKAGES  # words
+    say "samples/quickstart.sh"
+    SECONDS=0
+    there ${CXX:+CXX="$CXX"} /root/convfilt/samples/quickstart.sh || { tail -n 60 "$root/root/convfilt/build/release/setup.log"; die "quickstart.sh failed"; }
+    say "quickstart.sh took $SECONDS s, with $(there "${CXX:-g++}" --version | head -1), $(there cmake --version | head -1), OpenCV $(there dpkg-query -W -f '${Version}' libopencv-dev)"
+    there cmake --install /root/convfilt/build/release >"$root/root/install.log" || die "cmake --install failed"
+    prefix=/usr/local zsh=site-functions
+  fi
+
+  there convfilt blur /root/rocket.jpg /root/blurred.jpg -v 2>&1
+  there convfilt apply emboss3 /root/rocket.jpg /root/relief.png
+  say "blurred photograph: $(there stat -c %s /root/rocket.jpg) bytes, then $(there stat -c %s /root/blurred.jpg); by a filter's name: $(there stat -c %s /root/relief.png)"
+
+  apt install --no-install-recommends bash-completion fish zsh man-db tmux
+  [ -s "$root$prefix/share/zsh/$zsh/_convfilt" ] || die "no completion for zsh is in $prefix/share/zsh/$zsh"
+  there env MANPAGER=cat MANWIDTH=80 man convfilt >"$root/root/page" || die "man convfilt fails"
+  grep -q 'EXIT STATUS' "$root/root/page" || die "the manual page lacks its end"
+  say "man convfilt: $(wc -l <"$root/root/page") lines; $(there whatis convfilt)"
+
+  printf '. /usr/share/bash-completion/bash_completion\nPS1="ready> "\n' >"$root/root/.bashrc"
+  printf 'autoload -U compinit && compinit -u\nPS1="ready> "\n' >"$root/root/.zshrc"
+  mkdir -p "$root/root/.config/fish"
+  printf 'set fish_greeting\nfunction fish_prompt; echo -n "ready> "; end\n' >"$root/root/.config/fish/config.fish"
+  for shell in bash fish zsh; do
+    there tmux new-session -d -s "$shell" -x 150 -y 40 -c /root "$shell"
+    waits_for "$shell" 'ready>' "begins"
+    types "$shell" 'convfilt bl' 'convfilt blur'
+    types "$shell" 'convfilt blur --strategy tiled-' 'tiled-in' 'tiled-out'
+    types "$shell" 'convfilt apply embo' 'convfilt apply emboss3'
+    types "$shell" 'convfilt edge --method scha' 'scharr'
+    types "$shell" 'convfilt blur rock' 'convfilt blur rocket.jpg'
+    say "$shell $(there "$shell" --version | grep -oE '[0-9]+\.[0-9.]+' | head -1) completes 5 lines"
+  done
+  there tmux kill-server
+  rm "$root/root/.bashrc" "$root/root/.zshrc"
+
+  if [ "$kind" = deb ]; then
+    there dpkg -L convfilt >"$root/root/owned"
+    apt purge convfilt
+    [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' convfilt 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
+  else
+    there xargs -a /root/convfilt/build/release/install_manifest.txt rm
+    there find /usr/local -depth -type d -name convfilt -empty -delete
+    cp "$root/root/convfilt/build/release/install_manifest.txt" "$root/root/owned"
+  fi
+  left=$(while read -r path; do [ ! -e "$root$path" ] || [ -d "$root$path" ] || echo "$path"; done <"$root/root/owned")
+  # Pages that were read are kept in /var/cache/man, which man-db itself clears.
+  left+=$(find "$root" -xdev \( -path "$root/root" -o -path "$root/proc" -o -path "$root/var/cache/man" \) -prune -o -iname '*convfilt*' -print)
+  [ -z "$left" ] || die "left after uninstalling: $left"
+  say "uninstalled: none of $(wc -l <"$root/root/owned") paths is left, nor any of that name"
+}
+screen() { there tmux capture-pane -p -t "$1"; }
+waits_for() {  # SHELL WORD WHAT: up to 20 s
+  for _ in $(seq 100); do ! screen "$1" | grep -qF -- "$2" || return 0; sleep 0.2; done
+  screen "$1" >&2
+  die "$1: no '$2' on its screen when it $3"
+}
+types() {  # SHELL TEXT WORD...: types the text and two tabs, and waits for the words
+  local shell=$1 text=$2 word
+  shift 2
+  there tmux send-keys -t "$shell" -l "$text"
+  waits_for "$shell" "$text" "echoes"
+  there tmux send-keys -t "$shell" Tab
+  sleep 0.5
+  there tmux send-keys -t "$shell" Tab
+  for word in "$@"; do waits_for "$shell" "$word" "completes '$text'"; done
+  there tmux send-keys -t "$shell" C-c
+  there tmux send-keys -t "$shell" -l clear
+  there tmux send-keys -t "$shell" Enter
+  sleep 0.5
+  waits_for "$shell" 'ready>' "is cleared"
+}
+if [ "${1:-}" = --inside ]; then shift; inside "$@"; exit; fi
+
+kind=${1:-}
+case $kind in deb | source) ;; *) sed -n '2,12p' packaging/try.sh; exit 2 ;; esac
+suite=${2:-$(. /etc/os-release; echo "$VERSION_CODENAME")}
+[ "$(id -u)" = 0 ] || die "making a system needs root"
+command -v debootstrap >/dev/null || die "debootstrap is not installed; apt-get install debootstrap"
+mirror=${3:-$(apt-get indextargets --format '$(CODENAME) $(SITE)' 2>/dev/null | awk -v suite="$suite" '$1 == suite { site = $2 } END { print site }')}
+
+if [ "$kind" = deb ]; then
+  samples/setup.sh package >/dev/null
+  rm -f build/package/*.deb
+  cpack --preset package >build/package/cpack.log || { cat build/package/cpack.log >&2; die "cpack failed"; }
+  if command -v lintian >/dev/null; then
+    lintian --fail-on error build/package/*.deb 2>&1 | grep -v 'root privileges' || true
+    lintian --fail-on error build/package/*.deb >/dev/null 2>&1 || die "lintian finds errors"
+    say "lintian: no errors"
+  else
+    echo "skipped: lintian, which is not installed"
+  fi
+  say "$(cd build/package && ls -l -- *.deb | awk '{ print $NF ", " $5 " bytes" }'); $(dpkg-deb -f build/package/*.deb Depends)"
+fi
+
+base=$(mktemp -d)
+trap 'rm -rf --one-file-system "$base"' EXIT
+say "debootstrap --variant=minbase $suite"
+debootstrap --variant=minbase "$suite" "$base/root" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
+cp samples/rocket.jpg "$base/root/root/"
+if [ "$kind" = deb ]; then
+  cp build/package/*.deb "$base/root/root/convfilt.deb"
+else
+  mkdir "$base/root/root/convfilt"
+  git archive HEAD | tar x -C "$base/root/root/convfilt"
+fi
+unshare --mount --pid --fork --kill-child "$PWD/packaging/try.sh" --inside "$base/root" "$kind"
+say "passed"
