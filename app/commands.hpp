@@ -22,6 +22,9 @@ void run(const GenerateCommand& command);
 /// Writes a result to standard output; throws IoError where that fails.
 void print_result(std::string_view text);
 
+/// The same for a person, with lines that fit the terminal.
+void print_text(std::string_view text);
+
 /// The mask as --normalize and --flip want it.
 Mask finished(Mask mask, const PictureOptions& options);
 

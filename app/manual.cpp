@@ -112,7 +112,7 @@ std::string bash(const std::vector<CommandFacts>& commands) {
              " ;;\n        *) files=yes ;;\n      esac ;;\n";
   }
   return "# bash completion for convfilt; made by: convfilt generate bash\n"
-         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '{ print $1 }'; }\n"
+         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }'; }\n"
          "_convfilt() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  local command=${COMP_WORDS[1]} option='' options='' choices='' files='' position\n"
@@ -184,7 +184,7 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
          "# zsh completion for convfilt; made by: convfilt generate zsh\n"
          "_convfilt_masks() {\n"
          "  local -a filters\n"
-         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '{ print $1 }')\"})\n"
+         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }')\"})\n"
          "  compadd -a filters\n"
          "  _files\n"
          "}\n"
@@ -228,7 +228,7 @@ std::string fish(const std::vector<CommandFacts>& commands) {
       if (!option.value.empty() && !option.joined) text += takes_file(option) ? " -r -F" : " -x";
       if (!option.choices.empty()) text += " -a " + shell_quoted(joined(option.choices, " "), true);
       if (takes_mask(option))
-        text += " -a '(convfilt list filters 2>/dev/null | string match -r \"\\\\S+\")'";
+        text += " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'";
       text += about(brief(option)) + "\n";
     }
     if (command.positionals.empty()) continue;
@@ -236,7 +236,7 @@ std::string fish(const std::vector<CommandFacts>& commands) {
     if (!first.choices.empty())
       text += line + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
     if (takes_mask(first))
-      text += line + " -a '(convfilt list filters 2>/dev/null | string match -r \"\\\\S+\")'\n";
+      text += line + " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'\n";
   }
   return text;
 }

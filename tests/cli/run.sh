@@ -16,6 +16,8 @@ CONVFILT=$(realpath "$CONVFILT")
 # The user's own profiles would change what -v says.
 export CONVFILT_PROFILES=${CONVFILT_PROFILES:-$repository/src/auto/profiles}
 export LC_ALL=C TZ=UTC
+# Lines stay whole here; usage/width holds the program to a terminal's width.
+export COLUMNS=1000
 export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$repository/filters}
 work=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
