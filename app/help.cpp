@@ -102,6 +102,9 @@ std::string general_help() {
          "  convfilt blur - - --format png < in.png > out.png\n\n"
          "Usage: convfilt COMMAND [OPTIONS] ...\n\n" +
          command_table() +
+         "\nOptions can be set for good, in ~/.config/convfilt/config.toml or by variables\n"
+         "such as CONVFILT_BORDER; CONVFILT_FILTERS names a folder of masks of your own,\n"
+         "and CONVFILT_PROFILES one of profiles.\n"
          "\nconvfilt COMMAND --help says more about each; convfilt --version says which\n"
          "version this is.\n";
 }

@@ -66,6 +66,20 @@ std::string troff_of(const CommandFacts& command) {
   return text;
 }
 
+/// The variables that set options, each once, with the option's name.
+std::string troff_of_variables(const std::vector<CommandFacts>& commands) {
+  Words known;
+  std::string text;
+  for (const CommandFacts& command : commands)
+    for (const ArgumentFacts& option : command.options) {
+      if (option.variable.empty() || std::ranges::count(known, option.variable)) continue;
+      known.push_back(option.variable);
+      text += ".TP\n.B " + option.variable + "\nThe value of " + troff(option.names.back()) +
+              ", where that is not given.\n";
+    }
+  return text;
+}
+
 // ---- shells
 
 /// In single quotes for a shell. fish takes \' inside them, the others do not.
@@ -258,12 +272,19 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
   text +=
       ".SH \"EXIT STATUS\"\n.TP\n0\nAll was done.\n.TP\n1\nAn input, an output or a device "
       "failed.\n.TP\n2\nThe command line, or a mask, asks for something impossible.\n"
-      ".SH ENVIRONMENT\n"
+      ".SH ENVIRONMENT\nOptions win over the environment, and it wins over the file below.\n" +
+      troff_of_variables(commands) +
       ".TP\n.B CONVFILT_FILTERS\nA folder of masks by name, which is searched before those that "
       "came with the program.\n"
       ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR), which are then "
       "read from that alone.\n"
       ".TP\n.B XDG_CACHE_HOME\nWhere your own profiles lie, in convfilt/profiles; else ~/.cache.\n"
+      ".TP\n.B COLUMNS\nThe width that tables and lines are fitted to; else the terminal's, or 100.\n"
+      ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/convfilt/config.toml\nElse\n"
+      ".IR ~/.config/convfilt/config.toml .\nYour defaults for options, without the dashes. Lines "
+      "below a command's name in brackets are for that command, and win over those for all. Options "
+      "that name files, and \\-\\-in\\-place, belong on the command line.\n.IP\n.nf\n"
+      "border = \"reflect\"\nthreads = 4\n[blur]\nsigma = 3\n.fi\n"
       ".SH \"SEE ALSO\"\n.BR vips (1),\n.BR gm (1)\n";
   return text;
 }

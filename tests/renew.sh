@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CONVFILT=$(realpath -m "${CONVFILT:-build/release/bin/convfilt}")
-export CONVFILT CONVFILT_FILTERS=$PWD/filters LC_ALL=C
+export CONVFILT CONVFILT_FILTERS=$PWD/filters XDG_CONFIG_HOME=/nonexistent LC_ALL=C
 check=false
 case ${1:-} in --check) check=true ;; "") ;; *) sed -n '2,8p' "$0"; exit 2 ;; esac
 [ -x "$CONVFILT" ] || { echo "tests/renew.sh: no program at $CONVFILT; build it, or set CONVFILT" >&2; exit 1; }

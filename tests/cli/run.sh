@@ -10,6 +10,11 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
+# The user's own defaults would change what options do.
+for name in "${!CONVFILT_@}"; do
+  case $name in CONVFILT_PROFILES | CONVFILT_FILTERS) ;; *) unset "$name" ;; esac
+done
+export XDG_CONFIG_HOME=/nonexistent
 export CONVFILT=${CONVFILT:-$repository/build/release/bin/convfilt}
 [ -x "$CONVFILT" ] || { echo "tests/cli/run.sh: no program at $CONVFILT; build it, or set CONVFILT" >&2; exit 1; }
 CONVFILT=$(realpath "$CONVFILT")
