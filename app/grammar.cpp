@@ -496,9 +496,10 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   }
   // The command-line library passes over a file of one's own that cannot be read.
   const std::string own = users_config();
-  if (app_.get_option_no_throw("--config") && ::access(own.c_str(), F_OK) == 0 &&
+  const CLI::Option* config = app_.get_option_no_throw("--config");
+  if (config && !is_settled(*config, words) && ::access(own.c_str(), F_OK) == 0 &&
       ::access(own.c_str(), R_OK) != 0)
-    throw IoError(in_quotes(own) + " cannot be read; check whose it is, or remove it");
+    throw IoError("'" + printable_name(own) + "' cannot be read; check whose it is, or remove it");
   app_.config_formatter(std::make_shared<ConfigReader>(
       [&](std::istream& file) { return items_in(file, words, defaults); }));
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
@@ -519,7 +520,8 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
                          : name + ": its value is missing" + help);
   } catch (const CLI::FileError&) {
     const std::string path = app_.get_option("--config")->results().front();
-    throw IoError("--config: cannot read " + in_quotes(path) + "; check its name and folder");
+    throw IoError("--config: cannot read '" + printable_name(path) +
+                  "'; check its name and folder");
   } catch (const CLI::ParseError&) {
     // All values arrive as words and are checked here, so only a flag's can be wrong.
     for (const std::string& word : words)
