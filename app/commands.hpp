@@ -16,6 +16,7 @@ void run(const ApplyCommand& command);
 void run(const CompareCommand& command);
 void run(const ExplainCommand& command);
 void run(const TuneCommand& command);
+void run(const MaskCommand& command);
 void run(const ListCommand& command);
 void run(const GenerateCommand& command);
 

@@ -75,6 +75,7 @@ class Grammar {
   void picture_files(PictureOptions& picture);
   void picture_options(PictureOptions& picture);
   void explain_options(ExplainCommand& command);
+  void mask_options(MaskCommand& command);
 
   /// --device, --threads and --pitch.
   void device_options(Request& request);
@@ -103,6 +104,9 @@ class Grammar {
 
  private:
   void refuse_extras() const;
+
+  /// The command's, without the program's.
+  std::string own_name() const { return app_.get_name().substr(app_.get_name().find(' ') + 1); }
 
   /// Whether a file of defaults may set the option.
   bool by_file(const CLI::Option& option) const;
@@ -157,8 +161,8 @@ constexpr const char* kDefaults = "Defaults";
 constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",   "--pitch",
                                        "--border",   "--on-damage", "--max-pixels"};
 
-/// Where the first is on the command line, defaults of the others would clash with it, and count
-/// for nothing.
+/// Where the first is on the command line, an option, an argument, or a command with its action,
+/// defaults of the others would clash with it, and count for nothing.
 const std::pair<const char*, Words> kSettles[] = {
     {"--box", {"--sigma"}},
     {"--sigma", {"--box"}},
@@ -169,6 +173,7 @@ const std::pair<const char*, Words> kSettles[] = {
     {"--border", {"--border-value"}},
     {"--strategy", {"--halo", "--tile", "--gemm", "--domain", "--accumulate", "--block", "--steps"}},
     {"IN", {"--size", "--depth", "--channels"}},
+    {"mask show", {"--size", "--depth", "--channels", "--device"}},
     {"--from",
      {"--size", "--depth", "--channels", "--mask", "--masks", "--weights", "--strategies",
       "--repeats", "--patience", "--border", "--border-value", "--mode", "--device", "--threads",
@@ -280,6 +285,17 @@ void Grammar::explain_options(ExplainCommand& command) {
   setting_options();
 }
 
+void Grammar::mask_options(MaskCommand& command) {
+  const char* checked = "For check: what auto is asked about";
+  option(checked, "--size", "WxH", raw_.size, "Of the picture (default 1920x1080)");
+  choice(checked, "--depth", raw_.depth, "Of its samples, commas between (default: each)",
+         words_of(kDepths), "LIST");
+  option(checked, "--channels", "N", raw_.channels, "1, or 3 for colour (default 3)");
+  choice(checked, "--device", command.request.device, "Where to compute", device_names());
+  option("For show", "--output", "FILE", command.output,
+         "A picture of the response instead of the drawing");
+}
+
 void Grammar::border_options() {
   choice(kBorder, "--border", raw_.border, "What lies outside the picture (default replicate)",
          words_of(kBorders));
@@ -347,7 +363,7 @@ void Grammar::defaults_options() {
               "  ~/.config/convfilt/config.toml\n"
               "                          Your own file, in $XDG_CONFIG_HOME if that is set: lines such\n"
               "                          as border = \"reflect\"; those below [" +
-              app_.get_name().substr(app_.get_name().find(' ') + 1) +
+              own_name() +
               "] are for this\n"
               "                          command. Options win over the environment, and it wins\n"
               "                          over the file.");
@@ -359,7 +375,7 @@ bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
     if (asked && asked->get_positional()) return asked->count() > 0;
     const auto end = std::find(words.begin(), words.end(), "--");
     return std::any_of(words.begin(), end, [&](const std::string& word) {
-      return word == name || word.starts_with(name + "=");
+      return word == name || word.starts_with(name + "=") || own_name() + " " + word == name;
     });
   };
   const std::string name = "--" + option.get_lnames().front();
@@ -373,7 +389,7 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
   const CLI::Option* config = app_.get_option("--config");
   const std::string path = config->count() > 0 ? config->results().front() : users_config();
   const std::vector<CommandFacts> commands = command_facts();
-  const std::string own = app_.get_name().substr(app_.get_name().find(' ') + 1);
+  const std::string own = own_name();
 
   std::map<std::string, std::vector<ConfigLine>> taken;  // by key
   for (const ConfigLine& line : config_lines(file, path)) {
@@ -652,6 +668,14 @@ void declare(Grammar& grammar, TuneCommand& command) {
   grammar.message_options();
 }
 
+void declare(Grammar& grammar, MaskCommand& command) {
+  grammar.positional("ACTION", command.action,
+                     "check: size, sum, rank, exactness, what auto takes;\nshow: weights and response",
+                     true, words_of(kMaskActions));
+  grammar.positional("MASK", command.mask, "A text file, or a name (convfilt list filters)");
+  grammar.mask_options(command);
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)", false,
                      words_of(kListTopics));
@@ -711,7 +735,8 @@ std::vector<CommandFacts> command_facts() {
   return {facts_of<BlurCommand>("blur"),        facts_of<SharpenCommand>("sharpen"),
           facts_of<EdgeCommand>("edge"),        facts_of<ApplyCommand>("apply"),
           facts_of<CompareCommand>("compare"),  facts_of<ExplainCommand>("explain"),
-          facts_of<TuneCommand>("tune"),        facts_of<ListCommand>("list"),
+          facts_of<TuneCommand>("tune"),        facts_of<MaskCommand>("mask"),
+          facts_of<ListCommand>("list"),
           facts_of<GenerateCommand>("generate")};
 }
 
@@ -729,6 +754,7 @@ Command parse(int argc, const char* const* argv, std::vector<Default>& defaults)
     if (name == "compare") return parse_as<CompareCommand>(help, rest, defaults);
     if (name == "explain") return parse_as<ExplainCommand>(help, rest, defaults);
     if (name == "tune") return parse_as<TuneCommand>(help, rest, defaults);
+    if (name == "mask") return parse_as<MaskCommand>(help, rest, defaults);
     if (name == "generate") return parse_as<GenerateCommand>(help, rest, defaults);
     return parse_as<ListCommand>(help, rest, defaults);
   }

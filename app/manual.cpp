@@ -115,12 +115,17 @@ std::string bash(const std::vector<CommandFacts>& commands) {
                   " ;;\n";
       }
     }
-    // A positional with names to choose from offers these beside files.
-    std::string positional = "files=yes";
-    if (!command.positionals.empty() && !command.positionals.front().choices.empty())
-      positional = "choices=" + shell_quoted(joined(command.positionals.front().choices, " "));
-    else if (!command.positionals.empty() && takes_mask(command.positionals.front()))
-      positional = "files=yes; [ $position -gt 1 ] || choices=$(_convfilt_filters)";
+    // The first word of all may be completed otherwise than those that follow it.
+    const auto words_for = [&](std::size_t k) -> std::string {
+      if (k >= command.positionals.size()) return "files=yes";
+      const ArgumentFacts& positional = command.positionals[k];
+      if (!positional.choices.empty())
+        return "choices=" + shell_quoted(joined(positional.choices, " "));
+      return takes_mask(positional) ? "files=yes choices=$(_convfilt_filters)" : "files=yes";
+    };
+    std::string positional = words_for(0);
+    if (command.positionals.size() > 1)
+      positional = "if [ $position -gt 1 ]; then " + words_for(1) + "; else " + positional + "; fi";
     cases += "    " + command.name + ")\n      options=" + shell_quoted(joined(options, " ")) +
              "\n      case $option in\n" + values + "        '') " + positional +
              " ;;\n        *) files=yes ;;\n      esac ;;\n";
@@ -247,10 +252,18 @@ std::string fish(const std::vector<CommandFacts>& commands) {
     }
     if (command.positionals.empty()) continue;
     const ArgumentFacts& first = command.positionals.front();
+    const ArgumentFacts& second = command.positionals[command.positionals.size() > 1];
+    // A mask may follow one of the first argument's choices.
+    const bool follows = !first.choices.empty() && takes_mask(second);
+    const auto line_if = [&](const char* condition) {
+      return follows ? line.substr(0, line.size() - 1) + "; and " + condition +
+                           "__fish_seen_subcommand_from " + joined(first.choices, " ") + "'"
+                     : line;
+    };
     if (!first.choices.empty())
-      text += line + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
-    if (takes_mask(first))
-      text += line + " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'\n";
+      text += line_if("not ") + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
+    if (takes_mask(first) || follows)
+      text += line_if("") + " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'\n";
   }
   return text;
 }
