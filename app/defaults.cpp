@@ -38,8 +38,7 @@ std::string value_in(std::string_view text, const std::string& file, int line) {
       fail("there is more behind the value; write option = \"value\", one a line");
     return std::string(text.substr(1, end - 1));
   }
-  if (text.starts_with('['))
-    fail("lists are not understood; write the line again for each value");
+  if (text.starts_with('[')) fail("lists are not understood; write the line again for each value");
   text = trimmed(text.substr(0, text.find('#')));
   if (text.empty()) fail("the value is missing; write option = \"value\"");
   return std::string(text);

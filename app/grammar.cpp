@@ -171,7 +171,8 @@ const std::pair<const char*, Words> kSettles[] = {
     {"--quiet", {"--verbose"}},
     {"-q", {"--verbose"}},
     {"--border", {"--border-value"}},
-    {"--strategy", {"--halo", "--tile", "--gemm", "--domain", "--accumulate", "--block", "--steps"}},
+    {"--strategy",
+     {"--halo", "--tile", "--gemm", "--domain", "--accumulate", "--block", "--steps"}},
     {"IN", {"--size", "--depth", "--channels"}},
     {"mask show", {"--size", "--depth", "--channels", "--device"}},
     {"--from",
@@ -286,8 +287,9 @@ void Grammar::explain_options(ExplainCommand& command) {
 }
 
 void Grammar::mask_options(MaskCommand& command) {
-  const char* checked = "For check: what auto is asked about";
-  option(checked, "--size", "WxH", raw_.size, "Of the picture (default 1920x1080)");
+  const char* checked = "For check";
+  option(checked, "--size", "WxH", raw_.size,
+         "Of the picture that auto is asked about\n(default 1920x1080)");
   choice(checked, "--depth", raw_.depth, "Of its samples, commas between (default: each)",
          words_of(kDepths), "LIST");
   option(checked, "--channels", "N", raw_.channels, "1, or 3 for colour (default 3)");
@@ -355,18 +357,18 @@ void Grammar::defaults_options() {
     variables += (variables.empty() ? "" : ", ") + option->get_envname();
   }
   app_.set_config("--config", users_config(), "The file of defaults, instead of your own")
-      ->multi_option_policy(CLI::MultiOptionPolicy::Throw)
       ->type_name("value")
       ->option_text("FILE")
       ->group(kDefaults);
-  app_.footer((variables.empty() ? "" : "  Environment             " + variables + "\n") +
-              "  ~/.config/convfilt/config.toml\n"
-              "                          Your own file, in $XDG_CONFIG_HOME if that is set: lines such\n"
-              "                          as border = \"reflect\"; those below [" +
-              own_name() +
-              "] are for this\n"
-              "                          command. Options win over the environment, and it wins\n"
-              "                          over the file.");
+  app_.footer(
+      (variables.empty() ? "" : "  Environment             " + variables + "\n") +
+      "  ~/.config/convfilt/config.toml\n"
+      "                          Your own file, in $XDG_CONFIG_HOME if that is set: lines such\n"
+      "                          as border = \"reflect\"; those below [" +
+      own_name() +
+      "] are for this\n"
+      "                          command. Options win over the environment, and it wins\n"
+      "                          over the file.");
 }
 
 bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
@@ -440,7 +442,8 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
     const bool is_flag = option.get_items_expected_max() == 0;
     for (const ConfigLine& line : lines)
       if (is_flag && line.value != "true" && line.value != "false")
-        fail_at(path, line.number, in_quotes(key) + " is true or false, not " + in_quotes(line.value));
+        fail_at(path, line.number,
+                in_quotes(key) + " is true or false, not " + in_quotes(line.value));
     const char* variable =
         option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
     if ((variable && *variable) || is_settled(option, words)) continue;
@@ -510,7 +513,13 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
     else if (value && *value)
       defaults.push_back({"--" + option->get_lnames().front(), value, option->get_envname()});
   }
-  // The command-line library passes over a file of one's own that cannot be read.
+  // Some versions of the command-line library take several files.
+  const auto files = std::count_if(
+      words.begin(), std::find(words.begin(), words.end(), "--"),
+      [](const std::string& word) { return word.substr(0, word.find('=')) == "--config"; });
+  if (files > 1)
+    throw UsageError("--config is given " + std::to_string(files) + " times; give it once");
+  // It passes over a file of one's own that cannot be read.
   const std::string own = users_config();
   const CLI::Option* config = app_.get_option_no_throw("--config");
   if (config && !is_settled(*config, words) && ::access(own.c_str(), F_OK) == 0 &&
@@ -669,9 +678,10 @@ void declare(Grammar& grammar, TuneCommand& command) {
 }
 
 void declare(Grammar& grammar, MaskCommand& command) {
-  grammar.positional("ACTION", command.action,
-                     "check: size, sum, rank, exactness, what auto takes;\nshow: weights and response",
-                     true, words_of(kMaskActions));
+  grammar.positional(
+      "ACTION", command.action,
+      "check: size, sum, rank, exactness, what auto takes;\nshow: weights and response", true,
+      words_of(kMaskActions));
   grammar.positional("MASK", command.mask, "A text file, or a name (convfilt list filters)");
   grammar.mask_options(command);
 }
@@ -732,12 +742,11 @@ CommandFacts facts_of(std::string_view name) {
 }  // namespace
 
 std::vector<CommandFacts> command_facts() {
-  return {facts_of<BlurCommand>("blur"),        facts_of<SharpenCommand>("sharpen"),
-          facts_of<EdgeCommand>("edge"),        facts_of<ApplyCommand>("apply"),
-          facts_of<CompareCommand>("compare"),  facts_of<ExplainCommand>("explain"),
-          facts_of<TuneCommand>("tune"),        facts_of<MaskCommand>("mask"),
-          facts_of<ListCommand>("list"),
-          facts_of<GenerateCommand>("generate")};
+  return {facts_of<BlurCommand>("blur"),       facts_of<SharpenCommand>("sharpen"),
+          facts_of<EdgeCommand>("edge"),       facts_of<ApplyCommand>("apply"),
+          facts_of<CompareCommand>("compare"), facts_of<ExplainCommand>("explain"),
+          facts_of<TuneCommand>("tune"),       facts_of<MaskCommand>("mask"),
+          facts_of<ListCommand>("list"),       facts_of<GenerateCommand>("generate")};
 }
 
 Command parse(int argc, const char* const* argv, std::vector<Default>& defaults) {

@@ -60,9 +60,9 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt tune --quick --device cpu\n"
      "  convfilt tune --output my-gpu.json               to be looked at, or shared\n"},
     {"mask", "What a mask is: size, sum, rank, exactness, weights, response",
-     "Check a mask, which says its size, sum, rank and factors, whether its weights are\n"
-     "exact, and what auto takes for it; or show its weights, and how strongly it passes\n"
-     "waves of each frequency.\n\n"
+     "Check a mask, which says its size, sum, rank and factors, whether its weights\n"
+     "are exact, and what auto takes for it; or show its weights, and how strongly it\n"
+     "passes waves of each frequency.\n\n"
      "Examples:\n"
      "  convfilt mask check my-mask.txt\n"
      "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"

@@ -51,8 +51,9 @@ std::string numbers(const std::vector<double>& values) {
   std::string text;
   for (std::size_t k = 0; k < std::min(values.size(), kMostShown); ++k)
     text += (k ? " " : "") + short_weight(values[k]);
-  return values.size() <= kMostShown ? text
-                                     : text + " ... (" + std::to_string(values.size()) + " numbers)";
+  return values.size() <= kMostShown
+             ? text
+             : text + " ... (" + std::to_string(values.size()) + " numbers)";
 }
 
 std::string over(const Mask& mask) {
@@ -72,10 +73,9 @@ std::string sum_of(const Mask& mask) {
   const double sum = gain(mask);
   const bool nothing = std::abs(sum) <= 1e-12 * absolute_gain(mask);
   std::string text = short_weight(nothing ? 0 : sum);
-  text += nothing ? ": what is constant becomes 0"
-          : std::abs(sum - 1) <= 1e-12
-              ? ": what is constant stays as it is"
-              : ": what is constant becomes " + text + " times as large";
+  text += nothing                      ? ": what is constant becomes 0"
+          : std::abs(sum - 1) <= 1e-12 ? ": what is constant stays as it is"
+                                       : ": what is constant becomes " + text + " times as large";
   if (const double all = absolute_gain(mask); std::abs(all - std::abs(sum)) > 1e-12 * all)
     text += "; magnitudes: " + short_weight(all);
   return text;
@@ -97,9 +97,8 @@ std::vector<Table::Line> rank_of(const Mask& mask) {
   const std::string text =
       terms.empty()
           ? "above " + std::to_string(kMostTerms) + ": no row pass and column pass make it up"
-          : std::to_string(terms.size()) + (terms.size() == 1
-                                                ? ": a column times a row"
-                                                : ": a sum of columns times rows");
+          : std::to_string(terms.size()) +
+                (terms.size() == 1 ? ": a column times a row" : ": a sum of columns times rows");
   std::vector<Table::Line> lines = {line(
       "rank", text + (in_bytes.size() != terms.size() && !in_bytes.empty()
                           ? "; " + std::to_string(in_bytes.size()) + " is near enough for 8 bits"
@@ -107,8 +106,8 @@ std::vector<Table::Line> rank_of(const Mask& mask) {
   for (const Factors& term : terms) {
     lines.push_back(line("column", numbers(term.column)));
     lines.push_back(line(
-        "row", numbers(term.row) +
-                   (term.divisor == 1 ? "" : ", over " + print_number(term.divisor))));
+        "row",
+        numbers(term.row) + (term.divisor == 1 ? "" : ", over " + print_number(term.divisor))));
   }
   return lines;
 }
@@ -120,16 +119,17 @@ std::string arithmetic_of(const Problem& problem) {
   const Mask& mask = problem.mask;
   if (problem.depth == Depth::u8) {
     const double error = prepare_mask<std::uint8_t>(mask).error;
-    return error == 0 ? "exact, as integers"
-                      : "rounded to fixed point: a result is off by at most " + figure(error) +
-                            " of a step";
+    return error == 0
+               ? "exact, as integers"
+               : "rounded to fixed point: by at most " + figure(error) + " of a step in a result";
   }
   const PreparedMask<float> prepared = prepare_mask<float>(mask);
   double most = 0;
   for (std::size_t k = 0; k < mask.weights.size(); ++k) {
     const double weight = mask.weights[k] / mask.divisor;
     if (weight != 0)
-      most = std::max(most, std::abs(double(prepared.weights[k]) * prepared.finish.scale / weight - 1));
+      most = std::max(most,
+                      std::abs(double(prepared.weights[k]) * prepared.finish.scale / weight - 1));
   }
   char text[64];
   std::snprintf(text, sizeof text, "rounded to floats: by at most %.1e of a weight", most);
@@ -152,7 +152,8 @@ std::vector<Table::Line> by_depth(const std::vector<Depth>& depths, TextOf text_
 
 std::string check_text(const Mask& mask, const MaskCommand& command) {
   std::vector<Table::Line> facts = {line("size", size_of(mask)), line("sum", sum_of(mask))};
-  if (mask.offset != 0) facts.push_back(line("offset", print_number(mask.offset) + ", added at the end"));
+  if (mask.offset != 0)
+    facts.push_back(line("offset", print_number(mask.offset) + ", added at the end"));
   facts.push_back(line("weights", weights_of(mask)));
   if (flipped(mask).weights == mask.weights)
     facts.push_back(line("turned", "by 180 degrees it is the same, so --flip changes no weight"));
@@ -173,7 +174,8 @@ std::string check_text(const Mask& mask, const MaskCommand& command) {
     problem.depth = depth;
     if (!arithmetic_refuses(problem).empty()) return "nothing: the mask is refused";
     const Choice choice = choose(problem, 1, command.request, machine);
-    std::string text = std::string(choice.strategy->name) + " on " + std::string(name_of(choice.device));
+    std::string text =
+        std::string(choice.strategy->name) + " on " + std::string(name_of(choice.device));
     if (choice.device == DeviceKind::cuda) text += ":" + std::to_string(choice.ordinal);
     return text + " (" + choice.why + ")";
   };
@@ -244,8 +246,8 @@ void show(const Mask& mask, const MaskCommand& command) {
     Image image(kPixels, kPixels, 1, Depth::u8);
     for (int y = 0; y < kPixels; ++y)
       for (int x = 0; x < kPixels; ++x)
-        image.view().row(y)[x] = std::byte(
-            most > 0 ? std::lround(255 * grid[std::size_t(y * kPixels + x)] / most) : 0);
+        image.view().row(y)[x] =
+            std::byte(most > 0 ? std::lround(255 * grid[std::size_t(y * kPixels + x)] / most) : 0);
     write_image(command.output, image, {}, nullptr);
   }
   print_text(text);

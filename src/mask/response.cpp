@@ -25,7 +25,8 @@ std::vector<double> responses(const Mask& mask, const std::vector<double>& us,
     const std::vector<Complex> along = wave(us[k], mask.width);
     for (int j = 0; j < mask.height; ++j)
       for (int i = 0; i < mask.width; ++i)
-        rows[std::size_t(j) * us.size() + k] += mask.weight(i, j) / mask.divisor * along[std::size_t(i)];
+        rows[std::size_t(j) * us.size() + k] +=
+            mask.weight(i, j) / mask.divisor * along[std::size_t(i)];
   }
   std::vector<double> magnitudes;
   for (const double v : vs) {

@@ -46,15 +46,15 @@ config 'amount = 2' 'method = scharr' 'repeats = 3' 'mask = 3x3'
 border 20 convfilt
 config nonsense
 convfilt list filters >list
-convfilt generate man >man
+convfilt generate man >page
 convfilt blur --help >help
 convfilt --help >general
 for place in CONVFILT_BORDER CONVFILT_DEVICE CONVFILT_STRATEGY CONVFILT_THREADS convfilt/config.toml; do
   grep -qF "$place" help || fail "blur --help does not name $place"
-  grep -qF "$place" man || fail "the manual does not name $place"
+  grep -qF "$place" page || fail "the manual does not name $place"
 done
 for place in CONVFILT_FILTERS CONVFILT_PROFILES config.toml XDG_CONFIG_HOME; do
-  grep -qF "$place" man || fail "the manual does not name $place"
+  grep -qF "$place" page || fail "the manual does not name $place"
   [ "$place" = XDG_CONFIG_HOME ] || grep -qF "$place" general || fail "convfilt --help does not name $place"
 done
 # Every variable acts: a value that is wrong is refused by its name.

@@ -17,14 +17,16 @@ TEST_CASE("lines that fit stay as they are") {
 TEST_CASE("longer lines are broken at blanks") {
   CHECK(wrapped("one two three four\n", 10) == "one two\n  three\n  four\n");
   // What follows the last wide gap of the left half is a column of its own.
-  CHECK(wrapped("  name   first second third\n", 20) == "  name   first\n         second\n         third\n");
+  CHECK(wrapped("  name   first second third\n", 20) ==
+        "  name   first\n         second\n         third\n");
   CHECK(wrapped("  indented first second\n", 16) == "  indented first\n  second\n");
   // A gap in the right half leaves too little room to be a column.
   CHECK(wrapped("one two three   four five\n", 20) == "one two three   four\n  five\n");
 }
 
 TEST_CASE("a word longer than a line stays whole, on a line of its own") {
-  CHECK(wrapped("read /a/very/long/path/of/a/file now\n", 16) == "read\n  /a/very/long/path/of/a/file\n  now\n");
+  CHECK(wrapped("read /a/very/long/path/of/a/file now\n", 16) ==
+        "read\n  /a/very/long/path/of/a/file\n  now\n");
 }
 
 TEST_CASE("characters are counted, not bytes") {
