@@ -329,6 +329,26 @@ void check(TuneCommand& command, const Raw& raw) {
   check_names({.device = command.device}, this_machine());
 }
 
+void check(MaskCommand& command, const Raw& raw) {
+  require_choice("action", command.action, words_of(kMaskActions));
+  require(!command.mask.empty(), "MASK is empty: name a file or a filter");
+  if (command.action == "show") {
+    require(!raw.size && !raw.depth && !raw.channels && command.request.device == Request{}.device,
+            "--size, --depth, --channels, --device: mask check takes these, mask show takes none");
+    return;
+  }
+  require(command.output.empty(), "--output: mask show draws a picture, mask check does not");
+  check_names(command.request, this_machine());
+  if (raw.size) {
+    const Extent size = size_in(*raw.size, ReadOptions{}.max_pixels);
+    command.width = int(size.width);
+    command.height = int(size.height);
+  }
+  if (raw.depth) command.depths = named_in("depth", *raw.depth, kDepths);
+  command.channels = raw.channels.value_or(command.channels);
+  require(command.channels == 1 || command.channels == 3, "--channels: 1 or 3");
+}
+
 void check(GenerateCommand& command, const Raw&) {
   require_choice("thing to generate", command.what, words_of(kGenerated));
 }

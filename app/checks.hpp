@@ -27,6 +27,7 @@ struct Raw {
   std::optional<double> border_value;
   std::optional<int> threads;
   std::optional<std::string> size, depth;  ///< those of a picture that is not read
+  std::optional<int> channels;
   bool verbose = false, quiet = false;
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };
@@ -61,6 +62,7 @@ void check(ApplyCommand& command, const Raw& raw);
 void check(CompareCommand& command, const Raw& raw);
 void check(ExplainCommand& command, const Raw& raw);
 void check(TuneCommand& command, const Raw& raw);
+void check(MaskCommand& command, const Raw& raw);
 void check(ListCommand& command, const Raw& raw);
 void check(GenerateCommand& command, const Raw& raw);
 

@@ -16,11 +16,15 @@ void run(const ApplyCommand& command);
 void run(const CompareCommand& command);
 void run(const ExplainCommand& command);
 void run(const TuneCommand& command);
+void run(const MaskCommand& command);
 void run(const ListCommand& command);
 void run(const GenerateCommand& command);
 
 /// Writes a result to standard output; throws IoError where that fails.
 void print_result(std::string_view text);
+
+/// The same for a person, with lines that fit the terminal.
+void print_text(std::string_view text);
 
 /// The mask as --normalize and --flip want it.
 Mask finished(Mask mask, const PictureOptions& options);

@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <span>
@@ -10,6 +12,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/progress.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/width.hpp"
 #include "src/compare/data.hpp"
 #include "src/compare/measure.hpp"
 #include "src/compare/plot.hpp"
@@ -96,7 +99,7 @@ void write_results(const CompareCommand& command, std::span<const Comparison> co
   write(command.json, json_report);
   write(command.csv, csv_report);
   write(command.markdown, markdown_report);
-  if (!printed) print_result(text_report(comparisons, head));
+  if (!printed) print_text(text_report(comparisons, head, terminal_width(STDOUT_FILENO)));
   if (!command.plot) return;
   for (const PlotKind kind : kPlotKinds)
     if (command.plot_kind == name_of(kind))

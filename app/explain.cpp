@@ -46,7 +46,7 @@ void run(const ExplainCommand& command) {
   const Explanation explanation =
       explain(strategy, problem, options.request.tuning, find_architecture(command.architecture));
   if (!command.picture.empty()) plot_to_file(command.picture, tile_picture(explanation), kTilePage);
-  print_result(to_text(explanation));
+  print_text(to_text(explanation));
   if (!explanation.differences().empty())
     throw std::logic_error("formula and count differ: " + explanation.differences().front());
 }

@@ -1,21 +1,29 @@
 #include "app/grammar.hpp"
 
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <istream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "app/checks.hpp"
 #include "app/help.hpp"
 #include "app/manual.hpp"
 #include "src/base/errors.hpp"
+#include "src/base/log.hpp"
 #include "src/base/sides.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
@@ -67,6 +75,7 @@ class Grammar {
   void picture_files(PictureOptions& picture);
   void picture_options(PictureOptions& picture);
   void explain_options(ExplainCommand& command);
+  void mask_options(MaskCommand& command);
 
   /// --device, --threads and --pitch.
   void device_options(Request& request);
@@ -91,13 +100,29 @@ class Grammar {
   /// The same for the manual and for completion.
   CommandFacts facts(const CommandHelp& help) const;
 
-  /// Throws UsageError where the words do not fit.
-  void parse(const Words& words);
+  /// Throws UsageError where the words, or the defaults, do not fit. `defaults` are those taken.
+  void parse(const Words& words, std::vector<Default>& defaults);
 
   const Raw& raw() const { return raw_; }
 
  private:
   void refuse_extras() const;
+
+  /// The command's, without the program's.
+  std::string own_name() const { return app_.get_name().substr(app_.get_name().find(' ') + 1); }
+
+  /// Whether a file of defaults may set the option.
+  bool by_file(const CLI::Option& option) const;
+
+  /// Declares --config, and variables for options, where there are options to be set so.
+  void defaults_options();
+
+  /// Whether the words say the option, or one that a default of it would clash with.
+  bool is_settled(const CLI::Option& option, const Words& words) const;
+
+  /// What the file has for this command and neither the words nor the environment say.
+  std::vector<CLI::ConfigItem> items_in(std::istream& file, const Words& words,
+                                        std::vector<Default>& defaults) const;
 
   CLI::Option* bound(const std::string& name, std::string& value, const std::string& description) {
     return app_.add_option(name, value, description);
@@ -132,6 +157,45 @@ constexpr const char* kHow = "How to compute";
 constexpr const char* kBorder = "Mask and border";
 constexpr const char* kSettingGroup = "Settings of a strategy";
 constexpr const char* kMessages = "Messages";
+constexpr const char* kDefaults = "Defaults";
+
+/// Options that say what a person or a machine always wants, so that an environment variable sets
+/// them, too.
+constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",   "--pitch",
+                                       "--border",   "--on-damage", "--max-pixels"};
+
+/// Where the first is on the command line, an option, an argument, or a command with its action,
+/// defaults of the others would clash with it, and count for nothing.
+const std::pair<const char*, Words> kSettles[] = {
+    {"--box", {"--sigma"}},
+    {"--sigma", {"--box"}},
+    {"--verbose", {"--quiet"}},
+    {"-v", {"--quiet"}},
+    {"--quiet", {"--verbose"}},
+    {"-q", {"--verbose"}},
+    {"--border", {"--border-value"}},
+    {"--strategy",
+     {"--halo", "--tile", "--gemm", "--domain", "--accumulate", "--block", "--steps"}},
+    {"IN", {"--size", "--depth", "--channels"}},
+    {"mask show", {"--size", "--depth", "--channels", "--device"}},
+    {"--from",
+     {"--size", "--depth", "--channels", "--mask", "--masks", "--weights", "--strategies",
+      "--repeats", "--patience", "--border", "--border-value", "--mode", "--device", "--threads",
+      "--pitch"}},
+};
+
+/// Leaves what stands in a file of defaults to a function.
+class ConfigReader : public CLI::Config {
+ public:
+  using Read = std::function<std::vector<CLI::ConfigItem>(std::istream&)>;
+
+  explicit ConfigReader(Read read) : read_(std::move(read)) {}
+  std::vector<CLI::ConfigItem> from_config(std::istream& in) const override { return read_(in); }
+  std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
+
+ private:
+  Read read_;
+};
 
 // Grammar::output() tells CLI11 that the option may stand alone, and help what may follow it.
 constexpr const char* kAlone = "{-}";
@@ -229,6 +293,18 @@ void Grammar::explain_options(ExplainCommand& command) {
   setting_options();
 }
 
+void Grammar::mask_options(MaskCommand& command) {
+  const char* checked = "For check";
+  option(checked, "--size", "WxH", raw_.size,
+         "Of the picture that auto is asked about\n(default 1920x1080)");
+  choice(checked, "--depth", raw_.depth, "Of its samples, commas between (default: each)",
+         words_of(kDepths), "LIST");
+  option(checked, "--channels", "N", raw_.channels, "1, or 3 for colour (default 3)");
+  choice(checked, "--device", command.request.device, "Where to compute", device_names());
+  option("For show", "--output", "FILE", command.output,
+         "A picture of the response instead of the drawing");
+}
+
 void Grammar::border_options() {
   choice(kBorder, "--border", raw_.border, "What lies outside the picture (default replicate)",
          words_of(kBorders));
@@ -266,6 +342,129 @@ void Grammar::message_options() {
 void Grammar::closing_options() {
   flag(kMessages, "-h,--help", raw_.answered, "Print this text");
   flag(kMessages, "--version", raw_.answered, "Print the version");
+  defaults_options();
+}
+
+bool Grammar::by_file(const CLI::Option& option) const {
+  // Nothing is replaced, and no file written, that the command line does not name.
+  const bool names_file = option.get_option_text() == "FILE" || option.get_option_text() == kFile;
+  return !option.get_positional() && !names_file && !option.check_lname("help") &&
+         !option.check_lname("version") && !option.check_lname("in-place");
+}
+
+void Grammar::defaults_options() {
+  const std::vector<CLI::Option*> options = app_.get_options();
+  if (std::none_of(options.begin(), options.end(), [&](auto* option) { return by_file(*option); }))
+    return;
+  std::string variables;
+  for (const char* name : kByVariable) {
+    CLI::Option* option = app_.get_option_no_throw(name);
+    if (!option) continue;
+    option->envname(variable_of(name));
+    variables += (variables.empty() ? "" : ", ") + option->get_envname();
+  }
+  app_.set_config("--config", users_config(), "The file of defaults, instead of your own")
+      ->type_name("value")
+      ->option_text("FILE")
+      ->group(kDefaults);
+  app_.footer(
+      (variables.empty() ? "" : "  Environment             " + variables + "\n") +
+      "  ~/.config/convfilt/config.toml\n"
+      "                          Your own file, in $XDG_CONFIG_HOME if that is set: lines such\n"
+      "                          as border = \"reflect\"; those below [" +
+      own_name() +
+      "] are for this\n"
+      "                          command. Options win over the environment, and it wins\n"
+      "                          over the file.");
+}
+
+bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
+  const auto given = [&](const std::string& name) {
+    const CLI::Option* asked = app_.get_option_no_throw(name);
+    if (asked && asked->get_positional()) return asked->count() > 0;
+    const auto end = std::find(words.begin(), words.end(), "--");
+    return std::any_of(words.begin(), end, [&](const std::string& word) {
+      return word == name || word.starts_with(name + "=") || own_name() + " " + word == name;
+    });
+  };
+  const std::string name = "--" + option.get_lnames().front();
+  return given(name) || std::any_of(std::begin(kSettles), std::end(kSettles), [&](const auto& s) {
+           return std::ranges::count(s.second, name) > 0 && given(s.first);
+         });
+}
+
+std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& words,
+                                               std::vector<Default>& defaults) const {
+  const CLI::Option* config = app_.get_option("--config");
+  const std::string path = config->count() > 0 ? config->results().front() : users_config();
+  const std::vector<CommandFacts> commands = command_facts();
+  const std::string own = own_name();
+
+  std::map<std::string, std::vector<ConfigLine>> taken;  // by key
+  for (const ConfigLine& line : config_lines(file, path)) {
+    Words sections, known, unsettable;
+    for (const CommandFacts& command : commands) {
+      bool any = false;
+      for (const ArgumentFacts& option : command.options) {
+        const std::string key = option.names.back().substr(2);
+        any = any || option.by_file;
+        if (!line.section.empty() && line.section != command.name) continue;
+        (option.by_file ? known : unsettable).push_back(key);
+      }
+      if (any) sections.push_back(command.name);
+    }
+    if (!line.section.empty() && !std::ranges::count(sections, line.section))
+      fail_at(path, line.number, unknown_name("section", line.section, sections));
+    if (line.key.empty()) continue;
+    if (std::ranges::count(unsettable, line.key) && !std::ranges::count(known, line.key))
+      fail_at(path, line.number,
+              in_quotes(line.key) + " belongs on the command line: write --" + line.key + " there");
+    if (!std::ranges::count(known, line.key)) {
+      const std::string text = unknown_name("option", line.key, known);
+      fail_at(path, line.number,
+              text.find("did you mean") != text.npos
+                  ? text
+                  : "unknown option " + in_quotes(line.key) + "; convfilt " +
+                        (line.section.empty() ? "COMMAND" : line.section) + " --help lists them");
+    }
+    const CLI::Option* option = app_.get_option_no_throw("--" + line.key);
+    if (!option || !(line.section.empty() || line.section == own)) continue;
+    std::vector<ConfigLine>& lines = taken[line.key];
+    if (!lines.empty() && lines.front().section == line.section &&
+        option->get_items_expected_max() == 1)
+      fail_at(path, line.number,
+              in_quotes(line.key) + " stands in line " + std::to_string(lines.front().number) +
+                  " already; keep one of the two");
+    // What stands in the command's section wins.
+    if (!lines.empty() && lines.front().section != line.section) {
+      if (line.section.empty()) continue;
+      lines.clear();
+    }
+    lines.push_back(line);
+  }
+
+  std::vector<CLI::ConfigItem> items;
+  for (const auto& [key, lines] : taken) {
+    const CLI::Option& option = *app_.get_option("--" + key);
+    const bool is_flag = option.get_items_expected_max() == 0;
+    for (const ConfigLine& line : lines)
+      if (is_flag && line.value != "true" && line.value != "false")
+        fail_at(path, line.number,
+                in_quotes(key) + " is true or false, not " + in_quotes(line.value));
+    const char* variable =
+        option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
+    if ((variable && *variable) || is_settled(option, words)) continue;
+    if (is_flag && lines.front().value == "false") continue;
+    CLI::ConfigItem item;
+    item.name = key;
+    for (const ConfigLine& line : lines) {
+      item.inputs.push_back(line.value);
+      defaults.push_back(
+          {"--" + key, line.value, printable_name(path) + ":" + std::to_string(line.number)});
+    }
+    items.push_back(std::move(item));
+  }
+  return items;
 }
 
 // CLI11 leaves two blank lines between groups and one at the end, and shows a flag's default.
@@ -273,6 +472,10 @@ std::string Grammar::help() const {
   std::string text = app_.help();
   for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
   while (text.ends_with("\n\n")) text.pop_back();
+  // What else sets options stands right below --config.
+  if (const std::size_t at = text.find("\n\n" + app_.get_footer());
+      !app_.get_footer().empty() && at != text.npos)
+    text.erase(at, 1);
   const std::string shown = std::string(kAlone) + " " + kFile, wanted = kFile;
   for (std::size_t at; (at = text.find(shown)) != std::string::npos;)
     text.replace(at, shown.size(), wanted + std::string(shown.size() - wanted.size(), ' '));
@@ -295,6 +498,8 @@ CommandFacts Grammar::facts(const CommandHelp& help) const {
       command.positionals.push_back(std::move(argument));
       continue;
     }
+    argument.by_file = by_file(*option);
+    argument.variable = option->get_envname();
     for (const std::string& name : option->get_snames()) argument.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) argument.names.push_back("--" + name);
     argument.joined = option->get_option_text() == kFile;
@@ -306,7 +511,29 @@ CommandFacts Grammar::facts(const CommandHelp& help) const {
   return command;
 }
 
-void Grammar::parse(const Words& words) {
+void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
+  for (CLI::Option* option : app_.get_options()) {
+    if (option->get_envname().empty()) continue;
+    const char* value = std::getenv(option->get_envname().c_str());
+    if (is_settled(*option, words))
+      option->envname("");
+    else if (value && *value)
+      defaults.push_back({"--" + option->get_lnames().front(), value, option->get_envname()});
+  }
+  // Some versions of the command-line library take several files.
+  const auto files = std::count_if(
+      words.begin(), std::find(words.begin(), words.end(), "--"),
+      [](const std::string& word) { return word.substr(0, word.find('=')) == "--config"; });
+  if (files > 1)
+    throw UsageError("--config is given " + std::to_string(files) + " times; give it once");
+  // It passes over a file of one's own that cannot be read.
+  const std::string own = users_config();
+  const CLI::Option* config = app_.get_option_no_throw("--config");
+  if (config && !is_settled(*config, words) && ::access(own.c_str(), F_OK) == 0 &&
+      ::access(own.c_str(), R_OK) != 0)
+    throw IoError("'" + printable_name(own) + "' cannot be read; check whose it is, or remove it");
+  app_.config_formatter(std::make_shared<ConfigReader>(
+      [&](std::istream& file) { return items_in(file, words, defaults); }));
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
   try {
     app_.parse(Words(words.rbegin(), words.rend()));
@@ -323,6 +550,10 @@ void Grammar::parse(const Words& words) {
     throw UsageError(times > 1
                          ? name + " is given " + std::to_string(times) + " times; give it once"
                          : name + ": its value is missing" + help);
+  } catch (const CLI::FileError&) {
+    const std::string path = app_.get_option("--config")->results().front();
+    throw IoError("--config: cannot read '" + printable_name(path) +
+                  "'; check its name and folder");
   } catch (const CLI::ParseError&) {
     // All values arrive as words and are checked here, so only a flag's can be wrong.
     for (const std::string& word : words)
@@ -454,6 +685,15 @@ void declare(Grammar& grammar, TuneCommand& command) {
   grammar.message_options();
 }
 
+void declare(Grammar& grammar, MaskCommand& command) {
+  grammar.positional(
+      "ACTION", command.action,
+      "check: size, sum, rank, exactness, what auto takes;\nshow: weights and response", true,
+      words_of(kMaskActions));
+  grammar.positional("MASK", command.mask, "A text file, or a name (convfilt list filters)");
+  grammar.mask_options(command);
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)", false,
                      words_of(kListTopics));
@@ -482,7 +722,7 @@ bool asks(const Words& words, const char* name) {
 }
 
 template <class OneCommand>
-Command parse_as(const CommandHelp& help, const Words& words) {
+Command parse_as(const CommandHelp& help, const Words& words, std::vector<Default>& defaults) {
   OneCommand command;
   Grammar grammar(help);
   declare(grammar, command);
@@ -490,8 +730,10 @@ Command parse_as(const CommandHelp& help, const Words& words) {
   if (asks(words, "-h") || asks(words, "--help")) return Answer{grammar.help()};
   if (asks(words, "--version")) return Answer{version_text()};
   refuse_dashed_names(words);
-  grammar.parse(words);
+  grammar.parse(words, defaults);
   check(command, grammar.raw());
+  if (grammar.raw().verbose) set_loudness(Loudness::verbose);
+  for (const Default& d : defaults) log_detail(d.option + "=" + d.value + " by " + d.where);
   return command;
 }
 
@@ -508,33 +750,34 @@ CommandFacts facts_of(std::string_view name) {
 }  // namespace
 
 std::vector<CommandFacts> command_facts() {
-  return {facts_of<BlurCommand>("blur"),        facts_of<SharpenCommand>("sharpen"),
-          facts_of<EdgeCommand>("edge"),        facts_of<ApplyCommand>("apply"),
-          facts_of<CompareCommand>("compare"),  facts_of<ExplainCommand>("explain"),
-          facts_of<TuneCommand>("tune"),        facts_of<ListCommand>("list"),
-          facts_of<GenerateCommand>("generate")};
+  return {facts_of<BlurCommand>("blur"),       facts_of<SharpenCommand>("sharpen"),
+          facts_of<EdgeCommand>("edge"),       facts_of<ApplyCommand>("apply"),
+          facts_of<CompareCommand>("compare"), facts_of<ExplainCommand>("explain"),
+          facts_of<TuneCommand>("tune"),       facts_of<MaskCommand>("mask"),
+          facts_of<ListCommand>("list"),       facts_of<GenerateCommand>("generate")};
 }
 
-Command parse(int argc, const char* const* argv) {
+Command parse(int argc, const char* const* argv, std::vector<Default>& defaults) {
   const Words words(argv + std::min(argc, 1), argv + argc);
   if (words.empty()) throw UsageError(short_help());
   const std::string& name = words[0];
   const Words rest(words.begin() + 1, words.end());
   for (const CommandHelp& help : command_helps()) {
     if (help.name != name) continue;
-    if (name == "blur") return parse_as<BlurCommand>(help, rest);
-    if (name == "sharpen") return parse_as<SharpenCommand>(help, rest);
-    if (name == "edge") return parse_as<EdgeCommand>(help, rest);
-    if (name == "apply") return parse_as<ApplyCommand>(help, rest);
-    if (name == "compare") return parse_as<CompareCommand>(help, rest);
-    if (name == "explain") return parse_as<ExplainCommand>(help, rest);
-    if (name == "tune") return parse_as<TuneCommand>(help, rest);
-    if (name == "generate") return parse_as<GenerateCommand>(help, rest);
-    return parse_as<ListCommand>(help, rest);
+    if (name == "blur") return parse_as<BlurCommand>(help, rest, defaults);
+    if (name == "sharpen") return parse_as<SharpenCommand>(help, rest, defaults);
+    if (name == "edge") return parse_as<EdgeCommand>(help, rest, defaults);
+    if (name == "apply") return parse_as<ApplyCommand>(help, rest, defaults);
+    if (name == "compare") return parse_as<CompareCommand>(help, rest, defaults);
+    if (name == "explain") return parse_as<ExplainCommand>(help, rest, defaults);
+    if (name == "tune") return parse_as<TuneCommand>(help, rest, defaults);
+    if (name == "mask") return parse_as<MaskCommand>(help, rest, defaults);
+    if (name == "generate") return parse_as<GenerateCommand>(help, rest, defaults);
+    return parse_as<ListCommand>(help, rest, defaults);
   }
   if (name == "help" && rest.size() == 1) {
     const char* const asked[] = {argv[0], argv[2], "--help"};
-    return parse(3, asked);
+    return parse(3, asked, defaults);
   }
   if (name == "-h" || name == "--help" || name == "help") return Answer{general_help()};
   if (name == "--version") return Answer{version_text()};

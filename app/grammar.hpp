@@ -4,13 +4,16 @@
 
 #include <vector>
 
+#include "app/defaults.hpp"
 #include "app/manual.hpp"
 #include "app/options.hpp"
 
 namespace convfilt {
 
-/// Understands the command line; reads no file and asks no device. Throws UsageError.
-Command parse(int argc, const char* const* argv);
+/// Understands the command line, and what the environment and a file of defaults add to it; reads no
+/// other file and asks no device. `defaults` becomes what they add, also where it throws. Throws
+/// UsageError; IoError where the file cannot be read.
+Command parse(int argc, const char* const* argv, std::vector<Default>& defaults);
 
 /// All commands as help shows them, for the manual and for completion.
 std::vector<CommandFacts> command_facts();

@@ -11,7 +11,8 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt blur photo.jpg backdrop.jpg --sigma 40\n"
      "  convfilt blur scan.tif mean.tif --box 9          mean of 9x9 pixels\n"},
     {"sharpen", "Unsharp mask: add what a blur takes away",
-     "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes away.\n\n"
+     "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes\n"
+     "away.\n\n"
      "Examples:\n"
      "  convfilt sharpen photo.jpg crisp.jpg\n"
      "  convfilt sharpen photo.jpg crisp.jpg --amount 0.5\n"
@@ -26,45 +27,56 @@ constexpr CommandHelp kCommands[] = {
      "Apply a mask: a text file of numbers, rows on lines, or a filter by name.\n\n"
      "Examples:\n"
      "  convfilt apply emboss3 photo.jpg relief.png\n"
-     "  convfilt apply my-mask.txt photo.jpg out.png     see filters/README.md for the grammar\n"
+     "  convfilt apply my-mask.txt photo.jpg out.png     filters/README.md: the grammar\n"
      "  convfilt apply gaussian5 photo.png out.png --strategy tiled-in -v\n"},
     {"compare", "Every way to convolve, beside each other: speed, reads, exactness",
-     "Compare ways to convolve, on a picture or on noise: how fast, against what the device could\n"
-     "do, and how right. Without a GPU its kernels are counted in the emulator instead of "
-     "timed.\n\n"
+     "Compare ways to convolve, on a picture or on noise: how fast, against what the\n"
+     "device could do, and how right. Without a GPU its kernels are counted in the\n"
+     "emulator instead of timed.\n\n"
      "Examples:\n"
-     "  convfilt compare                                 every strategy, some masks, noise\n"
+     "  convfilt compare                             every strategy, some masks, noise\n"
      "  convfilt compare photo.jpg --mask 9x9 --mask emboss3\n"
-     "  convfilt compare --strategies basic,tiled-out:tile=16,auto --size 4096x4096 --depth f32\n"
-     "  convfilt compare --size 1920x1080,8192x8192 --depth u8,f32 --channels 1,3 --masks "
-     "3,5,7,15\n"
-     "  convfilt compare --json=all.json --plot bars.svg  the table, too\n"
+     "  convfilt compare --strategies basic,tiled-out:tile=16,auto --depth f32\n"
+     "  convfilt compare --size 1920x1080,8192x8192 --depth u8,f32 --masks 3,7,15\n"
+     "  convfilt compare --json=all.json --plot bars.svg     the table, too\n"
      "  convfilt compare --markdown >table.md\n"},
     {"explain", "What one block of a strategy does, in numbers and as a picture",
-     "Explain what one block of a strategy does, checked against the emulator's counts.\n\n"
+     "Explain what one block of a strategy does, checked against the emulator's\n"
+     "counts.\n\n"
      "Examples:\n"
      "  convfilt explain tiled-in --mask 5x5 --tile 16\n"
      "  convfilt explain tiled-out --mask 9x9 --size 1920x1080 --arch sm_89\n"
      "  convfilt explain tiled-in --mask 5x5 --size 64x44 --picture tiles.svg\n"},
     {"tune", "Measure this machine, so that auto takes what is fastest on it",
-     "Measure this machine, CPU and GPU, so that auto takes what is fastest on it. The profile is\n"
-     "written whole at the end, or not at all; it may change how long a command takes, never its\n"
-     "bytes, but for transforms' roundings where it moves them between CPU and GPU.\n\n"
-     "It lies in $XDG_CACHE_HOME/convfilt/profiles, else ~/.cache/convfilt/profiles. Where the\n"
-     "environment variable CONVFILT_PROFILES names a folder, profiles are read from that alone.\n\n"
+     "Measure this machine, CPU and GPU, so that auto takes what is fastest on it. The\n"
+     "profile is written whole at the end, or not at all; it may change how long a\n"
+     "command takes, never its bytes, but for transforms' roundings where it moves\n"
+     "them between CPU and GPU.\n\n"
+     "It lies in $XDG_CACHE_HOME/convfilt/profiles, else ~/.cache/convfilt/profiles.\n"
+     "Where the environment variable CONVFILT_PROFILES names a folder, profiles are\n"
+     "read from that alone.\n\n"
      "Examples:\n"
      "  convfilt tune\n"
      "  convfilt tune --quick --device cpu\n"
      "  convfilt tune --output my-gpu.json               to be looked at, or shared\n"},
+    {"mask", "What a mask is: size, sum, rank, exactness, weights, response",
+     "Check a mask, which says its size, sum, rank and factors, whether its weights\n"
+     "are exact, and what auto takes for it; or show its weights, and how strongly it\n"
+     "passes waves of each frequency.\n\n"
+     "Examples:\n"
+     "  convfilt mask check my-mask.txt\n"
+     "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
+     "  convfilt mask show sobel_x\n"
+     "  convfilt mask show log5 --output log5-response.png\n"},
     {"list", "Strategies, filters and devices to choose from",
      "List what there is to choose from.\n\n"
      "Examples:\n"
      "  convfilt list\n"
      "  convfilt list filters\n"
-     "  convfilt list devices                            which GPU, or why there is none\n"},
+     "  convfilt list devices                        which GPU, or why there is none\n"},
     {"generate", "The manual page, or completions for a shell",
-     "Print the manual page, or what lets a shell complete options and their values. An installed\n"
-     "convfilt has brought them along.\n\n"
+     "Print the manual page, or what lets a shell complete options and their values.\n"
+     "An installed convfilt has brought them along.\n\n"
      "Examples:\n"
      "  convfilt generate man >convfilt.1\n"
      "  convfilt generate bash >~/.local/share/bash-completion/completions/convfilt\n"
@@ -88,9 +100,9 @@ std::span<const CommandHelp> command_helps() {
 }
 
 std::string general_help() {
-  return "convfilt blurs, sharpens, finds edges and applies any mask to pictures: exactly, and "
-         "with the\n"
-         "same bytes on every CPU and GPU, but for roundings under very large masks.\n\n"
+  return "convfilt blurs, sharpens, finds edges and applies any mask to pictures: exactly,\n"
+         "and with the same bytes on every CPU and GPU, but for roundings under very\n"
+         "large masks.\n\n"
          "Examples:\n"
          "  convfilt blur photo.jpg soft.jpg\n"
          "  convfilt sharpen photo.jpg crisp.jpg --amount 0.5\n"
@@ -99,8 +111,11 @@ std::string general_help() {
          "  convfilt blur - - --format png < in.png > out.png\n\n"
          "Usage: convfilt COMMAND [OPTIONS] ...\n\n" +
          command_table() +
-         "\nconvfilt COMMAND --help says more about each; convfilt --version says which version "
-         "this is.\n";
+         "\nOptions can be set for good, in ~/.config/convfilt/config.toml or by variables\n"
+         "such as CONVFILT_BORDER; CONVFILT_FILTERS names a folder of masks of your own,\n"
+         "and CONVFILT_PROFILES one of profiles.\n"
+         "\nconvfilt COMMAND --help says more about each; convfilt --version says which\n"
+         "version this is.\n";
 }
 
 std::string short_help() {

@@ -1,3 +1,6 @@
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -6,6 +9,7 @@
 #include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
+#include "src/base/width.hpp"
 #include "src/compare/table.hpp"
 #include "src/mask/file.hpp"
 
@@ -24,15 +28,26 @@ std::string table(const std::vector<Cells>& rows) {
 std::string strategies_table(const Machine& machine) {
   std::vector<Cells> rows;
   for (const Strategy* s : machine.strategies) {
+    std::string devices;
+    for (const std::string& name : devices_of(*s)) devices += (devices.empty() ? "" : ", ") + name;
     std::vector<std::string> settings;
     for (Setting setting : s->settings)
       settings.push_back("--" + std::string(info_of(setting).name));
     rows.push_back(
-        {std::string(s->name), std::string(name_of(s->family)),
-         "within " + std::string(bound_of(s->family)), listed(devices_of(*s)),
+        {std::string(s->name), std::string(name_of(s->family)), devices,
          std::string(s->summary) + (settings.empty() ? "" : " (" + listed(settings) + ")")});
   }
-  return table(rows);
+  std::vector<Cells> bounds;
+  for (Family family : kFamilies) {
+    const std::string bound = "within " + std::string(bound_of(family));
+    const auto same = std::ranges::find(bounds, bound, [](const Cells& cells) { return cells[1]; });
+    if (same == bounds.end())
+      bounds.push_back({"  " + std::string(name_of(family)), bound});
+    else
+      (*same)[0] += ", " + std::string(name_of(family));
+  }
+  return table(rows) + "\nfamilies, and how far a result may be from the real-valued one:\n" +
+         table(bounds);
 }
 
 std::string filters_table() {
@@ -70,15 +85,19 @@ void run(const ListCommand& command) {
            : topic == "filters"  ? filters_table()
                                  : devices_table(machine);
   };
-  if (!command.topic.empty()) return print_result(text_of(command.topic));
+  if (!command.topic.empty()) return print_text(text_of(command.topic));
   std::string text;
   for (std::string_view topic : kListTopics)
     text += (text.empty() ? "" : "\n") + std::string(topic) + "\n" + text_of(topic);
-  print_result(text);
+  print_text(text);
 }
 
 void run(const Answer& answer) {
-  print_result(answer.text);
+  print_text(answer.text);
+}
+
+void print_text(std::string_view text) {
+  print_result(wrapped(text, terminal_width(STDOUT_FILENO)));
 }
 
 void print_result(std::string_view text) {

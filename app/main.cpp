@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "app/commands.hpp"
 #include "app/grammar.hpp"
@@ -32,19 +33,20 @@ int fail(convfilt::ExitCode code, const std::string& message) {
 
 int main(int argc, char** argv) {
   using namespace convfilt;
+  std::vector<Default> defaults;
   try {
     reserve_standard_streams();
     // A message to a file at its size limit is lost, but the signal must not replace the exit code.
     std::signal(SIGXFSZ, SIG_IGN);
     set_loudness(Loudness::normal);
-    std::visit([](const auto& command) { run(command); }, parse(argc, argv));
+    std::visit([](const auto& command) { run(command); }, parse(argc, argv, defaults));
     return kDone;
   } catch (const UsageError& error) {
-    return fail(kUsage, error.what());
+    return fail(kUsage, with_origin(error.what(), defaults));
   } catch (const IoError& error) {
     return fail(kFailed, error.what());
   } catch (const DeviceError& error) {
-    return fail(kFailed, error.what());
+    return fail(kFailed, with_origin(error.what(), defaults));
   } catch (const std::bad_alloc&) {
     return fail(kFailed, "out of memory: filter a smaller picture, or free some memory");
   } catch (const std::exception& error) {

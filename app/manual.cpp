@@ -66,6 +66,20 @@ std::string troff_of(const CommandFacts& command) {
   return text;
 }
 
+/// The variables that set options, each once, with the option's name.
+std::string troff_of_variables(const std::vector<CommandFacts>& commands) {
+  Words known;
+  std::string text;
+  for (const CommandFacts& command : commands)
+    for (const ArgumentFacts& option : command.options) {
+      if (option.variable.empty() || std::ranges::count(known, option.variable)) continue;
+      known.push_back(option.variable);
+      text += ".TP\n.B " + option.variable + "\nThe value of " + troff(option.names.back()) +
+              ", where that is not given.\n";
+    }
+  return text;
+}
+
 // ---- shells
 
 /// In single quotes for a shell. fish takes \' inside them, the others do not.
@@ -101,18 +115,23 @@ std::string bash(const std::vector<CommandFacts>& commands) {
                   " ;;\n";
       }
     }
-    // A positional with names to choose from offers these beside files.
-    std::string positional = "files=yes";
-    if (!command.positionals.empty() && !command.positionals.front().choices.empty())
-      positional = "choices=" + shell_quoted(joined(command.positionals.front().choices, " "));
-    else if (!command.positionals.empty() && takes_mask(command.positionals.front()))
-      positional = "files=yes; [ $position -gt 1 ] || choices=$(_convfilt_filters)";
+    // The first word of all may be completed otherwise than those that follow it.
+    const auto words_for = [&](std::size_t k) -> std::string {
+      if (k >= command.positionals.size()) return "files=yes";
+      const ArgumentFacts& positional = command.positionals[k];
+      if (!positional.choices.empty())
+        return "choices=" + shell_quoted(joined(positional.choices, " "));
+      return takes_mask(positional) ? "files=yes choices=$(_convfilt_filters)" : "files=yes";
+    };
+    std::string positional = words_for(0);
+    if (command.positionals.size() > 1)
+      positional = "if [ $position -gt 1 ]; then " + words_for(1) + "; else " + positional + "; fi";
     cases += "    " + command.name + ")\n      options=" + shell_quoted(joined(options, " ")) +
              "\n      case $option in\n" + values + "        '') " + positional +
              " ;;\n        *) files=yes ;;\n      esac ;;\n";
   }
   return "# bash completion for convfilt; made by: convfilt generate bash\n"
-         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '{ print $1 }'; }\n"
+         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }'; }\n"
          "_convfilt() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  local command=${COMP_WORDS[1]} option='' options='' choices='' files='' position\n"
@@ -184,7 +203,7 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
          "# zsh completion for convfilt; made by: convfilt generate zsh\n"
          "_convfilt_masks() {\n"
          "  local -a filters\n"
-         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '{ print $1 }')\"})\n"
+         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }')\"})\n"
          "  compadd -a filters\n"
          "  _files\n"
          "}\n"
@@ -228,15 +247,23 @@ std::string fish(const std::vector<CommandFacts>& commands) {
       if (!option.value.empty() && !option.joined) text += takes_file(option) ? " -r -F" : " -x";
       if (!option.choices.empty()) text += " -a " + shell_quoted(joined(option.choices, " "), true);
       if (takes_mask(option))
-        text += " -a '(convfilt list filters 2>/dev/null | string match -r \"\\\\S+\")'";
+        text += " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'";
       text += about(brief(option)) + "\n";
     }
     if (command.positionals.empty()) continue;
     const ArgumentFacts& first = command.positionals.front();
+    const ArgumentFacts& second = command.positionals[command.positionals.size() > 1];
+    // A mask may follow one of the first argument's choices.
+    const bool follows = !first.choices.empty() && takes_mask(second);
+    const auto line_if = [&](const char* condition) {
+      return follows ? line.substr(0, line.size() - 1) + "; and " + condition +
+                           "__fish_seen_subcommand_from " + joined(first.choices, " ") + "'"
+                     : line;
+    };
     if (!first.choices.empty())
-      text += line + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
-    if (takes_mask(first))
-      text += line + " -a '(convfilt list filters 2>/dev/null | string match -r \"\\\\S+\")'\n";
+      text += line_if("not ") + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
+    if (takes_mask(first) || follows)
+      text += line_if("") + " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'\n";
   }
   return text;
 }
@@ -258,12 +285,19 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
   text +=
       ".SH \"EXIT STATUS\"\n.TP\n0\nAll was done.\n.TP\n1\nAn input, an output or a device "
       "failed.\n.TP\n2\nThe command line, or a mask, asks for something impossible.\n"
-      ".SH ENVIRONMENT\n"
+      ".SH ENVIRONMENT\nOptions win over the environment, and it wins over the file below.\n" +
+      troff_of_variables(commands) +
       ".TP\n.B CONVFILT_FILTERS\nA folder of masks by name, which is searched before those that "
       "came with the program.\n"
       ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR), which are then "
       "read from that alone.\n"
       ".TP\n.B XDG_CACHE_HOME\nWhere your own profiles lie, in convfilt/profiles; else ~/.cache.\n"
+      ".TP\n.B COLUMNS\nThe width that tables and lines are fitted to; else the terminal's, or 100.\n"
+      ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/convfilt/config.toml\nElse\n"
+      ".IR ~/.config/convfilt/config.toml .\nYour defaults for options, without the dashes. Lines "
+      "below a command's name in brackets are for that command, and win over those for all. Options "
+      "that name files, and \\-\\-in\\-place, belong on the command line.\n.IP\n.nf\n"
+      "border = \"reflect\"\nthreads = 4\n[blur]\nsigma = 3\n.fi\n"
       ".SH \"SEE ALSO\"\n.BR vips (1),\n.BR gm (1)\n";
   return text;
 }

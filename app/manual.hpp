@@ -13,6 +13,8 @@ struct ArgumentFacts {
   Words names;              ///< with dashes, the long one last; the name alone for a positional
   std::string value;        ///< what help calls the value; empty for a flag
   bool joined = false;      ///< whether a value may only be joined to the name: --json=FILE
+  bool by_file = false;     ///< whether a file of defaults may set it
+  std::string variable;     ///< the environment variable that sets it; empty = none
   std::string group;        ///< the heading in help; empty for a positional
   std::string description;  ///< one line
   Words choices;            ///< the values there are; empty where any may do

@@ -1,6 +1,7 @@
 /// The commands as plain structs: what the command line says, in types.
 #pragma once
 
+#include <iterator>
 #include <optional>
 #include <string>
 #include <variant>
@@ -106,10 +107,23 @@ struct ExplainCommand {
   Depth depth = Depth::u8;
 };
 
+/// What a mask is, and what it does.
+struct MaskCommand {
+  std::string action;  ///< one of kMaskActions
+  std::string mask;    ///< a path, or a name in filters/
+  std::string output;  ///< show: a path for a picture of the response; empty = drawn as text
+
+  // The picture and the machine for which check says what auto takes.
+  Request request;
+  int width = 1920, height = 1080, channels = 3;
+  std::vector<Depth> depths{std::begin(kDepths), std::end(kDepths)};
+};
+
 struct GenerateCommand {
   std::string what;  ///< one of kGenerated
 };
 
+inline constexpr std::string_view kMaskActions[] = {"check", "show"};
 inline constexpr std::string_view kGenerated[] = {"man", "bash", "zsh", "fish"};
 inline constexpr std::string_view kListTopics[] = {"strategies", "filters", "devices"};
 
@@ -120,6 +134,6 @@ struct Answer {
 
 using Command =
     std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand, CompareCommand,
-                 ExplainCommand, TuneCommand, ListCommand, GenerateCommand>;
+                 ExplainCommand, TuneCommand, MaskCommand, ListCommand, GenerateCommand>;
 
 }  // namespace convfilt

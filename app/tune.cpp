@@ -80,7 +80,7 @@ void run(const TuneCommand& command) {
   if (path == "-") return print_result(json);
   write_file(path, std::span(reinterpret_cast<const unsigned char*>(json.data()), json.size()));
   log_note("wrote the profile of " + profile.name() + " to " + printable_name(path));
-  print_result(changes(before, profile, device, machine));
+  print_text(changes(before, profile, device, machine));
 }
 
 }  // namespace convfilt

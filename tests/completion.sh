@@ -25,6 +25,10 @@ convfilt blur --border=re|reflect reflect101 replicate|wrap
 convfilt edge --method s|sobel scharr|prewitt
 convfilt apply embo|emboss3|gaussian5
 convfilt compare --mask embo|emboss3|gaussian5
+convfilt mask |check show|emboss3
+convfilt mask check embo|emboss3|gaussian5
+convfilt mask show pict|picture.png|made.man
+convfilt mask check --de|--depth --device|--border
 convfilt list |strategies filters devices|blur
 convfilt explain tiled|tiled-in tiled-out|direct
 convfilt blur pict|picture.png|made.man

@@ -30,7 +30,7 @@ gunzip -c "$work/moved/share/man/man1/convfilt.1.gz" | grep -q 'SH SYNOPSIS' || 
 cd "$work"
 printf '# only installed\n0 0 2\n' >"$filters/marker.txt"
 printf '# not as in the source tree\n1\n' >"$filters/identity.txt"
-"$program" list filters >list
+COLUMNS=1000 "$program" list filters >list
 for file in "$source"/filters/*.txt; do
   name=$(basename "$file" .txt)
   grep -q "^  $name " list || fail "list filters lacks $name"

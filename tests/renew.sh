@@ -9,7 +9,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CONVFILT=$(realpath -m "${CONVFILT:-build/release/bin/convfilt}")
-export CONVFILT CONVFILT_FILTERS=$PWD/filters LC_ALL=C
+export CONVFILT CONVFILT_FILTERS=$PWD/filters XDG_CONFIG_HOME=/nonexistent LC_ALL=C
 check=false
 case ${1:-} in --check) check=true ;; "") ;; *) sed -n '2,8p' "$0"; exit 2 ;; esac
 [ -x "$CONVFILT" ] || { echo "tests/renew.sh: no program at $CONVFILT; build it, or set CONVFILT" >&2; exit 1; }
@@ -22,16 +22,16 @@ put() {  # GENERATED FILE
 }
 
 # README's table has the name, the family and the summary from each line of the list.
-"$CONVFILT" list strategies | awk -F '  +' '
+COLUMNS=1000 "$CONVFILT" list strategies | awk -F '  +' '
   BEGIN { print "| strategy | family | what it does |\n|---|---|---|" }
-  { print "| `" $2 "` | " $3 " | " $NF " |" }' >"$work/strategies"
+  /^  [^ ]/ { print "| `" $2 "` | " $3 " | " $NF " |" }' >"$work/strategies"
 mkdir "$work/kernels"
 cp README.md "$work"; cp kernels/MEASUREMENTS.md "$work/kernels"
 PUT_TABLE_ROOT=$work tests/bench/put_table.sh strategies "$work/strategies" --generated
 put "$work/README.md" README.md
 
 # Command-line tests whose expected output names most strategies.
-mapfile -t names < <("$CONVFILT" list strategies | awk '{ print $1 }')
+mapfile -t names < <("$CONVFILT" list strategies | awk '/^  [^ ]/ { print $1 }')
 cases=()
 for file in tests/cli/*/*.stdout tests/cli/*/*.stderr; do
   named=0

@@ -4,12 +4,13 @@
 # CONVFILT names the program. With EXPECTED=FOLDER the results are also compared with those an earlier run of
 # this script left there, on a machine without a GPU; KEEP=FOLDER leaves them.
 set -euo pipefail
+export COLUMNS=1000  # so that lines of -v stay whole
 convfilt=${CONVFILT:?names the program}
 here=$(cd "$(dirname "$0")/.." && pwd)
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 out=${KEEP:-$work}; mkdir -p "$out"
 
-direct=$("$convfilt" list strategies | awk '$2 == "direct" { print $1 }')
+direct=$("$convfilt" list strategies | awk '/^  [^ ]/ && $2 == "direct" { print $1 }')
 for s in $direct; do
   "$convfilt" apply "$here/filters/gaussian5.txt" "$here/samples/coffee.png" "$out/$s.png" --strategy=$s -v 2>&1 | sed "s/^/$s: /"
   cmp "$out/basic.png" "$out/$s.png"

@@ -13,6 +13,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
+#include "src/base/users_folder.hpp"
 
 namespace convfilt {
 namespace {
@@ -25,14 +26,8 @@ void append(std::vector<Profile>& profiles, std::vector<Profile> more) {
 
 /// Empty where the environment has no place for the user's files.
 std::string users_folder() {
-  const auto named = [](const char* variable) {
-    const char* value = std::getenv(variable);
-    return std::string(value && *value == '/' ? value : "");
-  };
-  if (const std::string cache = named("XDG_CACHE_HOME"); !cache.empty())
-    return cache + "/convfilt/profiles";
-  const std::string home = named("HOME");
-  return home.empty() ? "" : home + "/.cache/convfilt/profiles";
+  const std::string cache = convfilt::users_folder("XDG_CACHE_HOME", ".cache");
+  return cache.empty() ? "" : cache + "/convfilt/profiles";
 }
 
 std::vector<Profile> shipped_profiles() {

@@ -5,6 +5,9 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <string>
+
+#include "src/base/width.hpp"
 
 namespace convfilt {
 namespace {
@@ -47,7 +50,9 @@ void set_loudness(Loudness loudness) {
 }
 
 void log_detail(std::string_view message) {
-  logger().debug("{}", message);
+  // Pieces of a line that is broken begin below its first word.
+  const std::string line = wrapped("convfilt: " + std::string(message), terminal_width(2));
+  logger().debug("{}", std::string_view(line).substr(10));
 }
 void log_note(std::string_view message) {
   logger().info("{}", message);

@@ -23,41 +23,24 @@ inline constexpr double kGiga = 1e9;
 /// Either text or Markdown.
 struct Style {
   bool markdown;
+  std::size_t width = 0;  ///< the text's, in columns
 
-  std::string table(const Table& t) const { return markdown ? as_markdown(t) : as_text(t); }
+  std::string table(const Table& t) const { return markdown ? as_markdown(t) : as_text(t, width); }
   std::string heading(const std::string& text) const {
     return (markdown ? "## " : "") + shown(text) + "\n\n";
   }
-  /// In Markdown a bullet; in text a line, or several where it is long.
-  std::string note(const std::string& text) const;
-  std::string line(const std::string& text) const {
-    return markdown ? note(text) : "  " + text + "\n";
+  /// In Markdown a bullet.
+  std::string note(const std::string& text) const {
+    return (markdown ? "- " : "  ") + shown(text) + "\n";
   }
   std::string shown(const std::string& text) const {
     return markdown ? escaped_markdown(text) : text;
   }
 };
 
-constexpr std::size_t kNoteWidth = 116;  // of a line of notes under a table
-
 /// ", 8 rows"; "" for none.
 std::string and_rows(int rows) {
   return rows == 0 ? "" : ", " + std::to_string(rows) + (rows == 1 ? " row" : " rows");
-}
-
-std::string Style::note(const std::string& text) const {
-  if (markdown) return "- " + shown(text) + "\n";
-  std::string lines = "  ";
-  std::size_t width = 0;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find(' ', from), text.size());
-    const std::size_t word = width_of(text.substr(from, end - from));
-    if (width > 0) lines += width + 1 + word > kNoteWidth ? "\n  " : " ";
-    width = width == 0 || width + 1 + word > kNoteWidth ? word : width + 1 + word;
-    lines += text.substr(from, end - from);
-    from = end + 1;
-  }
-  return lines + "\n";
 }
 
 /// Whether the row was measured on a piece of the picture.
@@ -301,7 +284,7 @@ std::string devices_of(const Group& group, const Style& style) {
   std::set<std::string> known;
   for (const Comparison* comparison : group)
     for (const DeviceFacts& facts : comparison->devices)
-      if (known.insert(name_of(facts.location)).second) text += style.line(device_line(facts));
+      if (known.insert(name_of(facts.location)).second) text += style.note(device_line(facts));
   return text;
 }
 
@@ -350,7 +333,7 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
     text += table.of(copies_of, true);
     const std::string reads = table.of(reads_of, false);
     if (!reads.empty())
-      text += style.line("global reads per sample of the result, counted in the emulator") + "\n" +
+      text += style.note("global reads per sample of the result, counted in the emulator") + "\n" +
               reads;
     text += table.reasons();
   }
@@ -496,8 +479,8 @@ std::string report(std::span<const Comparison> comparisons, const ReportHead& he
   std::string text;
   for (const Comparison& comparison : comparisons) {
     text += style.heading(head.input + ": " + to_string(comparison.problem));
-    for (const DeviceFacts& facts : comparison.devices) text += style.line(device_line(facts));
-    text += style.line("auto takes " + comparison.auto_choice) + "\n";
+    for (const DeviceFacts& facts : comparison.devices) text += style.note(device_line(facts));
+    text += style.note("auto takes " + comparison.auto_choice) + "\n";
     for (const Table& table : {timed_table(comparison), counted_table(comparison)})
       if (!table.lines.empty()) text += style.table(table) + "\n";
   }
@@ -514,8 +497,9 @@ std::string difference_unit(const Problem& problem) {
   return problem.depth == Depth::f32 ? "1e-6 * sum|w| * max|in|" : "steps";
 }
 
-std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head) {
-  return report(comparisons, head, {false});
+std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head,
+                        std::size_t width) {
+  return report(comparisons, head, {false, width});
 }
 
 std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head) {

@@ -26,8 +26,10 @@ struct ReportHead {
   TableKind table = TableKind::full;
 };
 
-/// Aligned tables of head.table's kind, with what the columns mean below.
-std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head);
+/// Aligned tables of head.table's kind, in pieces where they are wider than `width` columns, with
+/// what the columns mean below. Lines of prose are not broken.
+std::string text_report(std::span<const Comparison> comparisons, const ReportHead& head,
+                        std::size_t width = std::size_t(-1));
 
 std::string markdown_report(std::span<const Comparison> comparisons, const ReportHead& head);
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "src/base/width.hpp"
+
 namespace convfilt {
 namespace {
 
@@ -19,12 +21,7 @@ std::string padded(const std::string& cell, std::size_t width, bool left) {
 
 }  // namespace
 
-std::size_t width_of(std::string_view text) {
-  return std::size_t(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
-}
-
-std::string as_text(const Table& table) {
+std::string as_text(const Table& table, std::size_t width) {
   std::vector<std::size_t> widths;
   const auto measure = [&](const std::vector<std::string>& cells) {
     widths.resize(std::max(widths.size(), cells.size()));
@@ -34,15 +31,29 @@ std::string as_text(const Table& table) {
   measure(table.head);
   for (const Table::Line& line : table.lines) measure(line.cells);
 
-  const auto text_of = [&](const Table::Line& line) {
-    std::string text;
-    for (std::size_t i = 0; i < line.cells.size(); ++i)
-      text += "  " + padded(line.cells[i], widths[i], i < table.words);
-    if (!line.remark.empty()) text += "  " + line.remark;
-    return trimmed(std::move(text)) + "\n";
-  };
-  std::string text = table.head.empty() ? "" : text_of({table.head, ""});
-  for (const Table::Line& line : table.lines) text += text_of(line);
+  std::size_t words = 0;  // columns of text, and how wide they are
+  for (std::size_t i = 0; i < std::min(table.words, widths.size()); ++i) words += 2 + widths[i];
+
+  std::string text;
+  for (std::size_t from = table.words, to; text.empty() || from < widths.size(); from = to) {
+    std::size_t used = words;
+    for (to = from; to < widths.size() && (to == from || used + 2 + widths[to] <= width); ++to)
+      used += 2 + widths[to];
+    const auto text_of = [&](const Table::Line& line) {
+      std::string shown;
+      for (std::size_t i = 0; i < std::min(to, line.cells.size()); ++i)
+        if (i < table.words || i >= from)
+          shown += "  " + padded(line.cells[i], widths[i], i < table.words);
+      if (!line.remark.empty()) shown += "  " + line.remark;
+      return trimmed(std::move(shown)) + "\n";
+    };
+    const bool first = text.empty();
+    if (!first) text += "\n";
+    if (!table.head.empty()) text += text_of({table.head, ""});
+    for (const Table::Line& line : table.lines)
+      if (first || line.remark.empty()) text += text_of(line);
+    if (text.empty()) break;
+  }
   return text;
 }
 

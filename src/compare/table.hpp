@@ -1,6 +1,7 @@
 /// Tables for people: aligned text and Markdown.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,16 +20,15 @@ struct Table {
   std::vector<Line> lines;
 };
 
-/// Columns are as wide as their widest cell, with two blanks before each; no line ends in blanks.
-std::string as_text(const Table& table);
+/// Columns are as wide as their widest cell, with two blanks before each; no line ends in blanks. A
+/// table wider than `width` comes in pieces one below the other, each with the columns of words. A
+/// remark stands in the first piece alone, and is not broken.
+std::string as_text(const Table& table, std::size_t width = std::size_t(-1));
 
 std::string as_markdown(const Table& table);
 
 /// The text with a backslash before what Markdown would take as its own.
 std::string escaped_markdown(std::string text);
-
-/// Characters of UTF-8, each one column wide.
-std::size_t width_of(std::string_view text);
 
 /// The number with about three significant digits, never with an exponent: 0.00123, 1.23, 1230.
 std::string figure(double value);

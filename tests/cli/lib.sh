@@ -37,7 +37,7 @@ as_anyone() {
 
 # Names of all strategies, or of those of some families.
 strategies() {
-  convfilt list strategies | while read -r name family _; do
+  convfilt list strategies | grep '^  [^ ]' | while read -r name family _; do
     case " ${*:-$family} " in *" $family "*) echo "$name" ;; esac
   done
 }

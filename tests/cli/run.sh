@@ -10,12 +10,19 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
+# The user's own defaults would change what options do.
+for name in "${!CONVFILT_@}"; do
+  case $name in CONVFILT_PROFILES | CONVFILT_FILTERS) ;; *) unset "$name" ;; esac
+done
+export XDG_CONFIG_HOME=/nonexistent
 export CONVFILT=${CONVFILT:-$repository/build/release/bin/convfilt}
 [ -x "$CONVFILT" ] || { echo "tests/cli/run.sh: no program at $CONVFILT; build it, or set CONVFILT" >&2; exit 1; }
 CONVFILT=$(realpath "$CONVFILT")
 # The user's own profiles would change what -v says.
 export CONVFILT_PROFILES=${CONVFILT_PROFILES:-$repository/src/auto/profiles}
 export LC_ALL=C TZ=UTC
+# Lines stay whole here; usage/width holds the program to a terminal's width.
+export COLUMNS=1000
 export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$repository/filters}
 work=$(mktemp -d) || exit 1
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT

@@ -152,6 +152,31 @@ TEST_CASE("columns are as wide as their widest cell") {
         "| a\\|b | n |\n|---|---:|\n| x | 1 |\n");
 }
 
+TEST_CASE("a table that is too wide comes in pieces, each with the columns of words") {
+  const Table table{{"name", "one", "two", "three"},
+                    1,
+                    {{{"a", "1", "2", "3"}, ""}, {{"b"}, "refused"}, {{"c", "4", "5"}, ""}}};
+  const std::string whole =
+      "  name  one  two  three\n"
+      "  a       1    2      3\n"
+      "  b     refused\n"
+      "  c       4    5\n";
+  CHECK(as_text(table) == whole);
+  CHECK(as_text(table, 23) == whole);
+  CHECK(as_text(table, 22) ==
+        "  name  one  two\n"
+        "  a       1    2\n"
+        "  b     refused\n"
+        "  c       4    5\n"
+        "\n"
+        "  name  three\n"
+        "  a         3\n"
+        "  c\n");
+  CHECK(as_text(table, 1).find("\n\n  name  three\n") != std::string::npos);
+  CHECK(as_text({{}, 2, {{{"a", "b"}, ""}}}, 1) == "  a  b\n");
+  CHECK(as_text({}, 80).empty());
+}
+
 TEST_CASE("the table shows every row, marks auto's choice, and emulated times nowhere") {
   const Comparison c = sample();
   const std::string text = text_report({&c, 1}, kHead);

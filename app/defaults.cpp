@@ -1,0 +1,100 @@
+#include "app/defaults.hpp"
+
+#include <cctype>
+#include <string_view>
+
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/users_folder.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r";
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) + 1 - first);
+}
+
+/// Whether the message has the option's name, and not as a part of a longer one.
+bool speaks_of(const std::string& message, const std::string& option) {
+  for (std::size_t at = 0; (at = message.find(option, at)) != message.npos; ++at) {
+    const std::size_t end = at + option.size();
+    if (end == message.size() || !(std::isalnum(message[end]) || message[end] == '-')) return true;
+  }
+  return false;
+}
+
+/// Takes a value off its quotes and a comment behind it.
+std::string value_in(std::string_view text, const std::string& file, int line) {
+  const auto fail = [&](const char* message) { fail_at(file, line, message); };
+  if (text.starts_with('"') || text.starts_with('\'')) {
+    const std::size_t end = text.find(text.front(), 1);
+    if (end == text.npos) fail("a quotation mark is missing at the value's end");
+    const std::string_view rest = trimmed(text.substr(end + 1));
+    if (!rest.empty() && !rest.starts_with('#'))
+      fail("there is more behind the value; write option = \"value\", one a line");
+    return std::string(text.substr(1, end - 1));
+  }
+  if (text.starts_with('[')) fail("lists are not understood; write the line again for each value");
+  text = trimmed(text.substr(0, text.find('#')));
+  if (text.empty()) fail("the value is missing; write option = \"value\"");
+  return std::string(text);
+}
+
+}  // namespace
+
+std::string with_origin(const std::string& message, std::span<const Default> defaults) {
+  std::string origins;
+  for (const Default& d : defaults)
+    if (speaks_of(message, d.option) || message.find(in_quotes(d.value)) != message.npos)
+      origins += (origins.empty() ? "" : ", ") + d.where;
+  return origins.empty() ? message : origins + ": " + message;
+}
+
+std::string variable_of(const std::string& option) {
+  std::string name = "CONVFILT";
+  for (const char c : option.substr(1)) name += c == '-' ? '_' : char(std::toupper(c));
+  return name;
+}
+
+std::string users_config() {
+  const std::string folder = users_folder("XDG_CONFIG_HOME", ".config");
+  return folder.empty() ? "" : folder + "/convfilt/config.toml";
+}
+
+void fail_at(const std::string& file, int line, const std::string& message) {
+  throw UsageError(printable_name(file) + ":" + std::to_string(line) + ": " + message);
+}
+
+std::vector<ConfigLine> config_lines(std::istream& in, const std::string& file) {
+  std::vector<ConfigLine> lines;
+  ConfigLine line;
+  for (std::string text; std::getline(in, text);) {
+    const auto fail = [&](const char* message) { fail_at(file, line.number, message); };
+    if (++line.number == 1 && text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+    const std::string_view rest = trimmed(text);
+    if (rest.empty() || rest.starts_with('#')) continue;
+    if (rest.starts_with('[')) {
+      const std::size_t end = rest.find(']');
+      const std::string_view after = end == rest.npos ? "" : trimmed(rest.substr(end + 1));
+      if (end == rest.npos || !(after.empty() || after.starts_with('#')))
+        fail("a section is a command in brackets, e.g. [blur]");
+      line.section = trimmed(rest.substr(1, end - 1));
+      line.key = line.value = "";
+      if (line.section.empty()) fail("a section is a command in brackets, e.g. [blur]");
+    } else {
+      const std::size_t sign = rest.find('=');
+      line.key = trimmed(rest.substr(0, sign));
+      if (sign == rest.npos || line.key.empty())
+        fail("this is no option; write option = \"value\", e.g. border = \"reflect\"");
+      line.value = value_in(trimmed(rest.substr(sign + 1)), file, line.number);
+    }
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,268 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "app/commands.hpp"
+#include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/separable.hpp"
+#include "src/auto/choice.hpp"
+#include "src/base/suggest.hpp"
+#include "src/base/width.hpp"
+#include "src/compare/table.hpp"
+#include "src/mask/file.hpp"
+#include "src/mask/number.hpp"
+#include "src/mask/response.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr std::size_t kMostShown = 33;  // numbers of a factor
+constexpr int kMostRows = 33;           // of a grid of weights
+constexpr int kCells = 25;              // of the drawing of a response, along each side
+constexpr int kPixels = 257;            // of the picture of one
+constexpr std::string_view kShades = " .:-=+*#%@";
+
+/// Lines of a name and what there is to say.
+std::string lines_of(std::vector<Table::Line> lines) {
+  return as_text({{}, 2, std::move(lines)});
+}
+
+Table::Line line(std::string name, std::string text) {
+  return {{std::move(name), std::move(text)}, ""};
+}
+
+std::string by(int width, int height) {
+  return std::to_string(width) + "x" + std::to_string(height);
+}
+
+/// A weight in a few letters: whole as it is, else with four digits.
+std::string short_weight(double value) {
+  if (value == std::nearbyint(value) && std::abs(value) < 1e6) return print_number(value);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+std::string numbers(const std::vector<double>& values) {
+  std::string text;
+  for (std::size_t k = 0; k < std::min(values.size(), kMostShown); ++k)
+    text += (k ? " " : "") + short_weight(values[k]);
+  return values.size() <= kMostShown
+             ? text
+             : text + " ... (" + std::to_string(values.size()) + " numbers)";
+}
+
+std::string over(const Mask& mask) {
+  return mask.divisor == 1 ? "" : ", over " + print_number(mask.divisor);
+}
+
+std::string size_of(const Mask& mask) {
+  const auto zeros = std::count(mask.weights.begin(), mask.weights.end(), 0.0);
+  std::string text = by(mask.width, mask.height) + " = " + std::to_string(mask.weights.size()) +
+                     (mask.weights.size() == 1 ? " weight" : " weights");
+  if (zeros > 0) text += ", of which " + std::to_string(zeros) + (zeros == 1 ? " is 0" : " are 0");
+  return text + "; anchor at column " + std::to_string(mask.anchor_x) + ", row " +
+         std::to_string(mask.anchor_y) + ", from 0";
+}
+
+std::string sum_of(const Mask& mask) {
+  const double sum = gain(mask);
+  const bool nothing = std::abs(sum) <= 1e-12 * absolute_gain(mask);
+  std::string text = short_weight(nothing ? 0 : sum);
+  text += nothing                      ? ": what is constant becomes 0"
+          : std::abs(sum - 1) <= 1e-12 ? ": what is constant stays as it is"
+                                       : ": what is constant becomes " + text + " times as large";
+  if (const double all = absolute_gain(mask); std::abs(all - std::abs(sum)) > 1e-12 * all)
+    text += "; magnitudes: " + short_weight(all);
+  return text;
+}
+
+std::string weights_of(const Mask& mask) {
+  const auto [least, most] = std::ranges::minmax(mask.weights);
+  const bool whole =
+      std::ranges::all_of(mask.weights, [](double w) { return w == std::nearbyint(w); });
+  return (whole ? "whole numbers, " : "reals, ") + short_weight(least) + " to " +
+         short_weight(most) + over(mask);
+}
+
+/// The rank, and the terms of masks for which two passes may do.
+std::vector<Table::Line> rank_of(const Mask& mask) {
+  if (absolute_gain(mask) == 0) return {line("rank", "0: all weights are 0")};
+  const auto terms = terms_of(mask, kMostTerms, rank_tolerance(Depth::f32));
+  const auto in_bytes = terms_of(mask, kMostTerms, rank_tolerance(Depth::u8));
+  const std::string text =
+      terms.empty()
+          ? "above " + std::to_string(kMostTerms) + ": no row pass and column pass make it up"
+          : std::to_string(terms.size()) +
+                (terms.size() == 1 ? ": a column times a row" : ": a sum of columns times rows");
+  std::vector<Table::Line> lines = {line(
+      "rank", text + (in_bytes.size() != terms.size() && !in_bytes.empty()
+                          ? "; " + std::to_string(in_bytes.size()) + " is near enough for 8 bits"
+                          : ""))};
+  for (const Factors& term : terms) {
+    lines.push_back(line("column", numbers(term.column)));
+    lines.push_back(line(
+        "row",
+        numbers(term.row) + (term.divisor == 1 ? "" : ", over " + print_number(term.divisor))));
+  }
+  return lines;
+}
+
+/// Whether the arithmetic of a depth has the weights as the file says them.
+std::string arithmetic_of(const Problem& problem) {
+  if (const std::string refusal = arithmetic_refuses(problem); !refusal.empty())
+    return "refused: " + refusal;
+  const Mask& mask = problem.mask;
+  if (problem.depth == Depth::u8) {
+    const double error = prepare_mask<std::uint8_t>(mask).error;
+    return error == 0
+               ? "exact, as integers"
+               : "rounded to fixed point: by at most " + figure(error) + " of a step in a result";
+  }
+  const PreparedMask<float> prepared = prepare_mask<float>(mask);
+  double most = 0;
+  for (std::size_t k = 0; k < mask.weights.size(); ++k) {
+    const double weight = mask.weights[k] / mask.divisor;
+    if (weight != 0)
+      most = std::max(most,
+                      std::abs(double(prepared.weights[k]) * prepared.finish.scale / weight - 1));
+  }
+  char text[64];
+  std::snprintf(text, sizeof text, "rounded to floats: by at most %.1e of a weight", most);
+  return most == 0 ? "exact, as floats" : text;
+}
+
+/// Depths for which `text_of` says the same share a line.
+template <class TextOf>
+std::vector<Table::Line> by_depth(const std::vector<Depth>& depths, TextOf text_of) {
+  std::vector<Table::Line> lines;
+  for (const Depth depth : depths) {
+    const std::string text = text_of(depth), name(name_of(depth));
+    if (!lines.empty() && lines.back().cells[1] == text)
+      lines.back().cells[0] += ", " + name;
+    else
+      lines.push_back(line(name, text));
+  }
+  return lines;
+}
+
+std::string check_text(const Mask& mask, const MaskCommand& command) {
+  std::vector<Table::Line> facts = {line("size", size_of(mask)), line("sum", sum_of(mask))};
+  if (mask.offset != 0)
+    facts.push_back(line("offset", print_number(mask.offset) + ", added at the end"));
+  facts.push_back(line("weights", weights_of(mask)));
+  if (flipped(mask).weights == mask.weights)
+    facts.push_back(line("turned", "by 180 degrees it is the same, so --flip changes no weight"));
+  for (Table::Line& fact : rank_of(mask)) facts.push_back(std::move(fact));
+
+  Problem problem;
+  problem.width = command.width;
+  problem.height = command.height;
+  problem.channels = command.channels;
+  problem.mask = mask;
+  const auto at = [&](Depth depth) {
+    problem.depth = depth;
+    return arithmetic_of(problem);
+  };
+  const std::vector<Table::Line> arithmetic = by_depth(command.depths, at);
+  const Machine machine = this_machine();
+  const auto chosen = [&](Depth depth) -> std::string {
+    problem.depth = depth;
+    if (!arithmetic_refuses(problem).empty()) return "nothing: the mask is refused";
+    const Choice choice = choose(problem, 1, command.request, machine);
+    std::string text =
+        std::string(choice.strategy->name) + " on " + std::string(name_of(choice.device));
+    if (choice.device == DeviceKind::cuda) text += ":" + std::to_string(choice.ordinal);
+    return text + " (" + choice.why + ")";
+  };
+  return mask.name + "\n" + lines_of(facts) + "\nweights by depth\n" + lines_of(arithmetic) +
+         "\nauto takes, for a picture of " + by(command.width, command.height) + "x" +
+         std::to_string(command.channels) + "\n" + lines_of(by_depth(command.depths, chosen));
+}
+
+/// The weights, or those around the anchor where all are too many for the terminal.
+std::string grid_text(const Mask& mask, std::size_t columns) {
+  std::size_t wide = 0;
+  for (const double weight : mask.weights) wide = std::max(wide, short_weight(weight).size());
+  const int across = std::clamp(int(columns / (wide + 2)), 1, mask.width);
+  const int down = std::min(mask.height, kMostRows);
+  const int left = std::clamp(mask.anchor_x - across / 2, 0, mask.width - across);
+  const int top = std::clamp(mask.anchor_y - down / 2, 0, mask.height - down);
+  Table grid;
+  for (int j = top; j < top + down; ++j) {
+    grid.lines.emplace_back();
+    for (int i = left; i < left + across; ++i)
+      grid.lines.back().cells.push_back(short_weight(mask.weight(i, j)));
+  }
+  const bool all = across == mask.width && down == mask.height;
+  return mask.name + ": " + (all ? "" : by(across, down) + " around the anchor, of ") +
+         by(mask.width, mask.height) + " weights" + over(mask) + "\n\n" + as_text(grid) + "\n";
+}
+
+/// What the mask does to waves along the axes and the diagonal.
+std::string gains_text(const Mask& mask) {
+  Table table{{"cycles a pixel", "0", "1/8", "1/4", "3/8", "1/2"}, 1, {}};
+  for (const auto& [name, u, v] :
+       {std::tuple{"along x", 1, 0}, std::tuple{"along y", 0, 1}, std::tuple{"along both", 1, 1}}) {
+    Table::Line row{{name}, ""};
+    for (int k = 0; k <= 4; ++k) {
+      char text[32];
+      std::snprintf(text, sizeof text, "%.3g", response_at(mask, u * k / 8.0, v * k / 8.0));
+      row.cells.push_back(std::abs(std::stod(text)) < 1e-9 ? "0" : text);
+    }
+    table.lines.push_back(std::move(row));
+  }
+  return as_text(table);
+}
+
+std::string drawing(const std::vector<double>& grid, double most) {
+  const std::string edge = "  +" + std::string(2 * kCells, '-') + "+\n";
+  std::string text = edge;
+  for (int y = 0; y < kCells; ++y) {
+    std::string row = "  |";
+    for (int x = 0; x < kCells; ++x) {
+      const double share = most > 0 ? grid[std::size_t(y * kCells + x)] / most : 0;
+      row.append(2, kShades[std::size_t(std::lround(share * double(kShades.size() - 1) - 1e-9))]);
+    }
+    text += row + "|\n";
+  }
+  return text + edge;
+}
+
+void show(const Mask& mask, const MaskCommand& command) {
+  const std::string weights = grid_text(mask, terminal_width(STDOUT_FILENO));
+  const std::vector<double> grid = response_grid(mask, command.output.empty() ? kCells : kPixels);
+  const double most = *std::ranges::max_element(grid);
+  std::string text = weights + "What becomes of a wave's amplitude\n\n" + gains_text(mask) + "\n";
+  if (command.output.empty()) {
+    text += "Amplitudes of all waves: constants in the middle, 1/2 cycle a pixel at the edges;\n'" +
+            std::string(1, kShades.back()) + "' is " + figure(most) + ", blank is 0\n\n" +
+            drawing(grid, most);
+  } else {
+    Image image(kPixels, kPixels, 1, Depth::u8);
+    for (int y = 0; y < kPixels; ++y)
+      for (int x = 0; x < kPixels; ++x)
+        image.view().row(y)[x] =
+            std::byte(most > 0 ? std::lround(255 * grid[std::size_t(y * kPixels + x)] / most) : 0);
+    write_image(command.output, image, {}, nullptr);
+  }
+  print_text(text);
+}
+
+}  // namespace
+
+void run(const MaskCommand& command) {
+  if (!command.output.empty()) {
+    check_keeps_mask(command.mask, command.output);
+    check_output(command.mask, command.output, {}, true);
+  }
+  const Mask mask = load_mask(command.mask);
+  if (command.action == "show") return show(mask, command);
+  print_text(check_text(mask, command));
+}
+
+}  // namespace convfilt

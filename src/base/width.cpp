@@ -1,0 +1,85 @@
+#include "src/base/width.hpp"
+
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+namespace convfilt {
+namespace {
+
+constexpr std::size_t kLeast = 80, kUnknown = 100;
+
+/// Where the last column of text begins, in bytes and in columns.
+std::size_t last_column(std::string_view line, std::size_t width) {
+  const std::size_t first = line.find_first_not_of(' ');
+  std::size_t column = first;
+  for (std::size_t at = first; (at = line.find("  ", at)) != line.npos;) {
+    at = line.find_first_not_of(' ', at);
+    if (at == line.npos || width_of(line.substr(0, at)) > width / 2) break;
+    column = at;
+  }
+  return column;
+}
+
+void append_broken(std::string& out, std::string_view line, std::size_t width) {
+  const std::size_t column = last_column(line, width);
+  const std::size_t hang = column == 0 ? 2 : width_of(line.substr(0, column));
+  out += line.substr(0, column);
+  std::size_t used = width_of(line.substr(0, column));
+  bool first = true;  // whether the next word is the first of its line
+  for (std::size_t at = column; at < line.size();) {
+    const std::size_t word = line.find_first_not_of(' ', at);
+    if (word == line.npos) break;
+    const std::size_t end = std::min(line.find(' ', word), line.size());
+    const std::size_t wide = width_of(line.substr(word, end - word));
+    if (!first && used + (word - at) + wide > width) {
+      out += "\n" + std::string(hang, ' ');
+      used = hang;
+    } else {
+      out.append(word - at, ' ');
+      used += word - at;
+    }
+    out += line.substr(word, end - word);
+    used += wide;
+    first = false;
+    at = end;
+  }
+}
+
+}  // namespace
+
+std::size_t width_of(std::string_view text) {
+  return std::size_t(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) >> 6) != 2; }));
+}
+
+std::size_t terminal_width(int fd) {
+  std::size_t columns = 0;
+  if (const char* said = std::getenv("COLUMNS"); said != nullptr) {
+    const std::string_view word = said;
+    const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), columns);
+    if (error != std::errc() || stop != word.data() + word.size() || columns > 100'000) columns = 0;
+  }
+  winsize size{};
+  if (columns == 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) columns = size.ws_col;
+  return columns == 0 ? kUnknown : std::max(columns, kLeast);
+}
+
+std::string wrapped(std::string_view text, std::size_t width) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    if (width_of(line) <= width)
+      out += line;
+    else
+      append_broken(out, line, width);
+    if (end < text.size()) out += '\n';
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,85 @@
+# Options by the environment and by a file: a flag wins over a variable, a variable over the file, the file over what is
+# built in. A row of the picture says which border was taken: each sums a sample and its left neighbour.
+pgm in.pgm <<<"10 20 30"
+echo "1 1 0" >left.txt
+border() {  # WANTED COMMAND...: wanted is the first sample, 20 by replicate, 30 by reflect101, 40 by wrap, 10 by constant
+  local wanted=$1; shift
+  "$@" apply left.txt in.pgm out.pgm || fail "$* fails"
+  [ "$(show out.pgm | sed -n 's/ .*//;2p')" = "$wanted" ] || fail "$*: not $wanted but $(show out.pgm | tail -n 1)"
+}
+config() { printf '%s\n' "$@" >config/convfilt/config.toml; }
+unset XDG_CONFIG_HOME HOME
+border 20 convfilt
+mkdir -p config/convfilt home/.config/convfilt
+export XDG_CONFIG_HOME=$PWD/config
+border 20 convfilt
+config '# a comment' '' '  border = "reflect101"   # another'
+border 30 convfilt
+border 40 env CONVFILT_BORDER=wrap "$CONVFILT"
+border 30 env CONVFILT_BORDER= "$CONVFILT"
+flag() { convfilt apply --border=constant "${@:2}"; }
+border 10 flag
+CONVFILT_BORDER=wrap border 10 flag
+# Another file instead of one's own; none by an empty one.
+echo "border = 'wrap'" >other.toml
+other() { convfilt apply --config other.toml "${@:2}"; }
+border 40 other
+CONVFILT_BORDER=reflect101 border 30 other
+none() { convfilt apply --config /dev/null "${@:2}"; }
+border 20 none
+# Without XDG_CONFIG_HOME it is ~/.config; a relative one counts for nothing.
+cp config/convfilt/config.toml home/.config/convfilt
+XDG_CONFIG_HOME='' HOME=$PWD/home border 30 convfilt
+XDG_CONFIG_HOME=config border 20 convfilt
+# A section is for one command, and wins there, wherever it stands.
+config '[apply]' 'border = wrap' '[blur]' 'border = reflect'
+border 40 convfilt
+config 'border = reflect101' '[apply]' "border=wrap" '[ compare ]' 'border = constant'
+border 40 convfilt
+config 'border = reflect101' '[blur]' 'border = wrap'
+border 30 convfilt
+# Windows' ends of lines, a byte order mark, and no newline at the end.
+printf '\357\273\277border = wrap\r\n[blur]\r\nsigma = 3' >config/convfilt/config.toml
+border 40 convfilt
+# What other commands have is no error, and commands without such options read no file at all.
+config 'amount = 2' 'method = scharr' 'repeats = 3' 'mask = 3x3'
+border 20 convfilt
+config nonsense
+convfilt list filters >list
+convfilt generate man >page
+convfilt blur --help >help
+convfilt --help >general
+for place in CONVFILT_BORDER CONVFILT_DEVICE CONVFILT_STRATEGY CONVFILT_THREADS convfilt/config.toml; do
+  grep -qF "$place" help || fail "blur --help does not name $place"
+  grep -qF "$place" page || fail "the manual does not name $place"
+done
+for place in CONVFILT_FILTERS CONVFILT_PROFILES config.toml XDG_CONFIG_HOME; do
+  grep -qF "$place" page || fail "the manual does not name $place"
+  [ "$place" = XDG_CONFIG_HOME ] || grep -qF "$place" general || fail "convfilt --help does not name $place"
+done
+# Every variable acts: a value that is wrong is refused by its name.
+for name in $(grep -o 'CONVFILT_[A-Z_]*' help | sort -u); do
+  env XDG_CONFIG_HOME= "$name=@" "$CONVFILT" blur in.pgm out.pgm 2>said && fail "$name=@ is taken"
+  grep -q "^convfilt: $name: " said || fail "$name=@: $(cat said)"
+done
+# Flags, options that may come several times, and what compare and mask read.
+config 'verbose = true'
+convfilt apply left.txt in.pgm out.pgm 2>&1 | grep -c '^convfilt: wrote'
+config 'verbose = false'
+convfilt apply left.txt in.pgm out.pgm
+config 'verbose = true'
+convfilt apply left.txt in.pgm out.pgm -q
+config '[compare]' 'mask = 3x3' 'mask = 5x1' 'strategies = "cpu"' 'size = 8x8' 'depth = f32' 'repeats = 3'
+convfilt compare | grep -o '^noise: .*'
+convfilt compare --mask 1x3 | grep -o '^noise: .*'
+convfilt compare in.pgm --mask 1x3 | grep -o '^in.pgm: .*'
+convfilt compare --json=all.json >table
+CONVFILT_DEVICE=cpu CONVFILT_BORDER=wrap convfilt compare --from all.json | cmp - table
+# What is given on the command line silences what would clash with it.
+config '[blur]' 'sigma = 3'
+convfilt blur in.pgm out.pgm --box 3
+config 'border = constant' 'border-value = 7' 'strategy = tiled-in' 'tile = 8'
+convfilt blur in.pgm out.pgm --border wrap --strategy cpu
+# -v says what came from outside.
+config 'border = wrap' '[apply]' 'flip = true'
+CONVFILT_THREADS=1 convfilt apply left.txt in.pgm out.pgm -v 2>&1 | grep ' --' | sed "s|$PWD|HERE|"

@@ -1,0 +1,42 @@
+# What is wrong in the environment or in the file is said with the variable's name, or with file and line.
+pgm in.pgm <<<"10 20 30"
+from() { printf '%s\n' "$@" >c.toml; try blur in.pgm out.pgm --config c.toml; }
+CONVFILT_BORDER=relect try blur in.pgm out.pgm
+CONVFILT_STRATEGY=tield-in try blur in.pgm out.pgm
+CONVFILT_DEVICE=gpu try blur in.pgm out.pgm
+CONVFILT_THREADS=many try blur in.pgm out.pgm
+CONVFILT_THREADS=0 try blur in.pgm out.pgm
+CONVFILT_DEVICE=emulator try tune
+CONVFILT_STRATEGY=winograd try blur in.pgm out.pgm
+CONVFILT_BORDER=wrap try blur in.pgm out.pgm --mode full
+# A mistake in a flag is not put down to a variable that is right.
+CONVFILT_BORDER=wrap try blur in.pgm out.pgm --strategy tield-in
+CONVFILT_BORDER=relect try blur in.pgm out.pgm --border wrap
+from 'border = relect'
+from '' '# comment' '[blur]' 'sigma = wide'
+from 'bordr = wrap'
+from '[blur]' 'amount = 2'
+from '[blurr]'
+from '[list]' 'border = wrap'
+from 'border'
+from 'border ='
+from '= wrap'
+from 'border = "wrap'
+from 'border = "wrap" "reflect"'
+from 'mask = ["3x3", "5x5"]'
+from '[blur' 'sigma = 3'
+from '[]'
+from 'border = wrap' 'border = reflect'
+from 'verbose = maybe'
+from 'verbose = true' 'quiet = true'
+from 'in-place = true'
+from 'help = true'
+from 'config = other.toml'
+from 'IN = in.pgm'
+from '[compare]' 'json = all.json'
+from 'x'
+try blur in.pgm out.pgm --config missing.toml
+try blur in.pgm out.pgm --config samples
+try blur in.pgm out.pgm --config c.toml --config c.toml
+try list --config c.toml
+only . in.pgm c.toml out.pgm
