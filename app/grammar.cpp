@@ -296,8 +296,8 @@ void Grammar::explain_options(ExplainCommand& command) {
 void Grammar::mask_options(MaskCommand& command) {
   const char* checked = "For check";
   option(checked, "--size", "WxH", raw_.size,
-         "Of the picture that auto is asked about\n(default 1920x1080)");
-  choice(checked, "--depth", raw_.depth, "Of its samples, commas between (default: each)",
+         "Size of the picture that auto is asked about\n(default 1920x1080)");
+  choice(checked, "--depth", raw_.depth, "Depths of its samples, commas between (default: each)",
          words_of(kDepths), "LIST");
   option(checked, "--channels", "N", raw_.channels, "1, or 3 for colour (default 3)");
   choice(checked, "--device", command.request.device, "Where to compute", device_names());

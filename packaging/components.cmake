@@ -1,8 +1,8 @@
 # cpack reads this once for each generator.
 if(CPACK_GENERATOR STREQUAL "DEB")
-  set(CPACK_COMPONENTS_ALL convfilt debian)
+  set(CPACK_COMPONENTS_ALL convfilt debian library library_documents headers headers_documents)
   set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 else()
-  set(CPACK_COMPONENTS_ALL convfilt outside_debian)
+  set(CPACK_COMPONENTS_ALL convfilt outside_debian library headers)
   set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
 endif()

@@ -4,7 +4,7 @@
 #   cmake --workflow --preset package
 #
 # Components: `convfilt` is the program with its data; `debian` is what only the .deb has, `outside_debian` what the tarball
-# and `cmake --install` have instead. A library would be a component and a group of its own, libconvfilt-dev.
+# and `cmake --install` have instead; `library` and `headers` are what other programs run with and are built with.
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT outside_debian)
 
 set(CPACK_GENERATOR "DEB;TGZ")
@@ -14,11 +14,15 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_COMPONENTS_ALL convfilt debian outside_debian)
+set(CPACK_COMPONENTS_ALL convfilt debian outside_debian library headers library_documents headers_documents)
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/components.cmake)
 set(CPACK_COMPONENT_CONVFILT_GROUP convfilt)
 set(CPACK_COMPONENT_DEBIAN_GROUP convfilt)
 set(CPACK_COMPONENT_OUTSIDE_DEBIAN_GROUP convfilt)
+set(CPACK_COMPONENT_LIBRARY_GROUP library)
+set(CPACK_COMPONENT_LIBRARY_DOCUMENTS_GROUP library)
+set(CPACK_COMPONENT_HEADERS_GROUP headers)
+set(CPACK_COMPONENT_HEADERS_DOCUMENTS_GROUP headers)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
 set(CPACK_ARCHIVE_CONVFILT_FILE_NAME convfilt-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
@@ -46,12 +50,38 @@ by name. It reads and writes JPEG, PNG, TIFF, WebP, PNM and more, in 8 bits,
 It knows many ways to convolve, the tiled kernels of the textbooks among them,
 and can compare and explain them. This package is built without CUDA: kernels
 written for a GPU run in an emulator.")
+
+set(library_name libconvfilt${PROJECT_VERSION_MAJOR})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_name})
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS convfilt)  # It brings the masks by name.
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/packaging/triggers)
+set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
+"exact, fast 2D convolution of pictures (library)
+It convolves pictures in memory with masks, with the same bytes on every
+machine. This is what programs linked with it run with.")
+set(CPACK_DEBIAN_HEADERS_PACKAGE_NAME libconvfilt-dev)
+set(CPACK_DEBIAN_HEADERS_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_HEADERS_PACKAGE_DEPENDS "${library_name} (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+set(CPACK_DEBIAN_HEADERS_DESCRIPTION
+"exact, fast 2D convolution of pictures (development files)
+Headers and a CMake package for programs that convolve pictures in memory with
+masks: find_package(convfilt).")
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 set(packed ${CMAKE_CURRENT_BINARY_DIR}/packaging/changelog.Debian.gz)
 file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/packaging)
 execute_process(COMMAND gzip -9nc ${CMAKE_CURRENT_LIST_DIR}/changelog OUTPUT_FILE ${packed} COMMAND_ERROR_IS_FATAL ANY)
-install(FILES ${packed} ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT debian EXCLUDE_FROM_ALL)
+# Each package has these in a folder of its own name.
+foreach(component_and_package debian:convfilt library_documents:${library_name} headers_documents:libconvfilt-dev)
+  string(REPLACE ":" ";" pair ${component_and_package})
+  list(GET pair 0 component)
+  list(GET pair 1 package)
+  install(FILES ${packed} ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
+    COMPONENT ${component} EXCLUDE_FROM_ALL)
+endforeach()
+# The loader's cache knows the library as soon as it is installed.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/packaging/triggers "activate-noawait ldconfig\n")
 
 include(CPack)
