@@ -1,7 +1,7 @@
 # `cpack` makes a Debian package and a tarball. A build without CUDA is the one to package, since the libraries of CUDA are
 # not in Debian's main archive: the preset `package` is such a build.
 #
-#   cmake --workflow --preset package
+#   samples/setup.sh package && cpack --preset package     or, where nothing is missing: cmake --workflow --preset package
 #
 # Components: `convfilt` is the program with its data; `debian` is what only the .deb has, `outside_debian` what the tarball
 # and `cmake --install` have instead; `library` and `headers` are what other programs run with and are built with.

@@ -12,7 +12,7 @@ cd "$(dirname "$0")/.."
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 tree=$work/tree
 mkdir "$tree"
-cp -r .clang-format CMakeLists.txt CMakePresets.json ./*.md app src kernels filters samples tests "$tree"
+cp -r .clang-format CMakeLists.txt CMakePresets.json LICENSE ./*.md app src kernels filters packaging samples tests "$tree"
 start=$SECONDS
 
 cd "$tree"
