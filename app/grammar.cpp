@@ -435,11 +435,8 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
       fail_at(path, line.number,
               in_quotes(line.key) + " stands in line " + std::to_string(lines.front().number) +
                   " already; keep one of the two");
-    // What stands in the command's section wins.
-    if (!lines.empty() && lines.front().section != line.section) {
-      if (line.section.empty()) continue;
-      lines.clear();
-    }
+    // What stands in the command's section comes later, and wins.
+    if (!lines.empty() && lines.front().section != line.section) lines.clear();
     lines.push_back(line);
   }
 

@@ -24,6 +24,7 @@ constexpr std::size_t kMostShown = 33;  // numbers of a factor
 constexpr int kMostRows = 33;           // of a grid of weights
 constexpr int kCells = 25;              // of the drawing of a response, along each side
 constexpr int kPixels = 257;            // of the picture of one
+constexpr double kMostWhole = 1e6;      // from here on a whole number is hard to read
 constexpr std::string_view kShades = " .:-=+*#%@";
 
 /// Lines of a name and what there is to say.
@@ -41,7 +42,7 @@ std::string by(int width, int height) {
 
 /// A weight in a few letters: whole as it is, else with four digits.
 std::string short_weight(double value) {
-  if (value == std::nearbyint(value) && std::abs(value) < 1e6) return print_number(value);
+  if (value == std::nearbyint(value) && std::abs(value) < kMostWhole) return print_number(value);
   char text[32];
   std::snprintf(text, sizeof text, "%.4g", value);
   return text;
@@ -56,8 +57,17 @@ std::string numbers(const std::vector<double>& values) {
              : text + " ... (" + std::to_string(values.size()) + " numbers)";
 }
 
-std::string over(const Mask& mask) {
-  return mask.divisor == 1 ? "" : ", over " + print_number(mask.divisor);
+/// ", over 9" for a divisor other than 1.
+std::string over(double divisor) {
+  return divisor == 1 ? "" : ", over " + print_number(divisor);
+}
+
+/// Decimals in a file become large whole numbers over a divisor; these are divided again, to be
+/// read as they were written.
+void make_readable(std::vector<double>& weights, double& divisor) {
+  if (std::ranges::none_of(weights, [](double w) { return std::abs(w) >= kMostWhole; })) return;
+  for (double& weight : weights) weight /= divisor;
+  divisor = 1;
 }
 
 std::string size_of(const Mask& mask) {
@@ -81,12 +91,13 @@ std::string sum_of(const Mask& mask) {
   return text;
 }
 
-std::string weights_of(const Mask& mask) {
+std::string weights_of(Mask mask) {
+  make_readable(mask.weights, mask.divisor);
   const auto [least, most] = std::ranges::minmax(mask.weights);
   const bool whole =
       std::ranges::all_of(mask.weights, [](double w) { return w == std::nearbyint(w); });
   return (whole ? "whole numbers, " : "reals, ") + short_weight(least) + " to " +
-         short_weight(most) + over(mask);
+         short_weight(most) + over(mask.divisor);
 }
 
 /// The rank, and the terms of masks for which two passes may do.
@@ -103,11 +114,10 @@ std::vector<Table::Line> rank_of(const Mask& mask) {
       "rank", text + (in_bytes.size() != terms.size() && !in_bytes.empty()
                           ? "; " + std::to_string(in_bytes.size()) + " is near enough for 8 bits"
                           : ""))};
-  for (const Factors& term : terms) {
+  for (Factors term : terms) {
+    make_readable(term.row, term.divisor);
     lines.push_back(line("column", numbers(term.column)));
-    lines.push_back(line(
-        "row",
-        numbers(term.row) + (term.divisor == 1 ? "" : ", over " + print_number(term.divisor))));
+    lines.push_back(line("row", numbers(term.row) + over(term.divisor)));
   }
   return lines;
 }
@@ -185,7 +195,8 @@ std::string check_text(const Mask& mask, const MaskCommand& command) {
 }
 
 /// The weights, or those around the anchor where all are too many for the terminal.
-std::string grid_text(const Mask& mask, std::size_t columns) {
+std::string grid_text(Mask mask, std::size_t columns) {
+  make_readable(mask.weights, mask.divisor);
   std::size_t wide = 0;
   for (const double weight : mask.weights) wide = std::max(wide, short_weight(weight).size());
   const int across = std::clamp(int(columns / (wide + 2)), 1, mask.width);
@@ -200,7 +211,8 @@ std::string grid_text(const Mask& mask, std::size_t columns) {
   }
   const bool all = across == mask.width && down == mask.height;
   return mask.name + ": " + (all ? "" : by(across, down) + " around the anchor, of ") +
-         by(mask.width, mask.height) + " weights" + over(mask) + "\n\n" + as_text(grid) + "\n";
+         by(mask.width, mask.height) + " weights" + over(mask.divisor) + "\n\n" + as_text(grid) +
+         "\n";
 }
 
 /// What the mask does to waves along the axes and the diagonal.

@@ -17,7 +17,7 @@ std::size_t last_column(std::string_view line, std::size_t width) {
   std::size_t column = first;
   for (std::size_t at = first; (at = line.find("  ", at)) != line.npos;) {
     at = line.find_first_not_of(' ', at);
-    if (at == line.npos || width_of(line.substr(0, at)) > width / 2) break;
+    if (at == line.npos || width_of(line.substr(0, at)) > width * 2 / 3) break;
     column = at;
   }
   return column;

@@ -12,6 +12,10 @@ printf 'offset: 10\nanchor: 0 2\n1 2 3\n0 1 4\n5 6 0\n' >full.txt
 facts full.txt | sed 1d
 printf '3 -1 0.5\n6 -2 1\n9 -3 1.5\n' >rank1.txt
 facts ./rank1.txt | sed 1d
+# Decimals are shown as they are in the file.
+printf '0.1 -0.123456789 0.2\n' >decimals.txt
+facts decimals.txt | grep -E '^  (weights|row) '
+convfilt mask show decimals.txt | sed -n '1,/^$/p;/0.1/p' | head -n 3
 # Weights that no integers hold are rounded in 8 bits, and in floats by less than 2^-24 each.
 printf '0.123456789012 0.2 0.3\n' >real.txt
 facts real.txt | grep -E '^  (weights|u8|u16, f32) '

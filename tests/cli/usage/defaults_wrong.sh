@@ -12,6 +12,8 @@ CONVFILT_BORDER=wrap try blur in.pgm out.pgm --mode full
 # A mistake in a flag is not put down to a variable that is right.
 CONVFILT_BORDER=wrap try blur in.pgm out.pgm --strategy tield-in
 CONVFILT_BORDER=relect try blur in.pgm out.pgm --border wrap
+echo 'border = constant' >c.toml
+try blur in.pgm out.pgm --config c.toml --border-value white
 from 'border = relect'
 from '' '# comment' '[blur]' 'sigma = wide'
 from 'bordr = wrap'

@@ -16,11 +16,11 @@ TEST_CASE("lines that fit stay as they are") {
 
 TEST_CASE("longer lines are broken at blanks") {
   CHECK(wrapped("one two three four\n", 10) == "one two\n  three\n  four\n");
-  // What follows the last wide gap of the left half is a column of its own.
+  // What follows the last wide gap of the left two thirds is a column of its own.
   CHECK(wrapped("  name   first second third\n", 20) ==
         "  name   first\n         second\n         third\n");
   CHECK(wrapped("  indented first second\n", 16) == "  indented first\n  second\n");
-  // A gap in the right half leaves too little room to be a column.
+  // A gap further right leaves too little room to be a column.
   CHECK(wrapped("one two three   four five\n", 20) == "one two three   four\n  five\n");
 }
 
