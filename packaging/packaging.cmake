@@ -55,7 +55,7 @@ set(library_name libconvfilt${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_name})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS convfilt)  # It brings the masks by name.
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/packaging/triggers)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
 "exact, fast 2D convolution of pictures (library)
 It convolves pictures in memory with masks, with the same bytes on every
@@ -81,7 +81,5 @@ foreach(component_and_package debian:convfilt library_documents:${library_name} 
   install(FILES ${packed} ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
     COMPONENT ${component} EXCLUDE_FROM_ALL)
 endforeach()
-# The loader's cache knows the library as soon as it is installed.
-file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/packaging/triggers "activate-noawait ldconfig\n")
 
 include(CPack)

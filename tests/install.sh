@@ -44,14 +44,15 @@ echo 'P2 3 1 255 10 20 30' >in.pgm
 "$program" apply marker in.pgm out.pgm
 [ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "40 60 60" ] || fail "apply marker: wrong samples"
 
-# What those two targets make is put into a build folder that is new, so nothing else is there to be installed.
+# What quickstart.sh makes, three targets, is put into a build folder that is new, so nothing else is there to be installed.
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 cmake -S "$source" -B few -G "$(setting CMAKE_GENERATOR)" -DCMAKE_CXX_COMPILER="$(setting CMAKE_CXX_COMPILER)" \
   -DCMAKE_BUILD_TYPE="$(setting CMAKE_BUILD_TYPE)" -DCONVFILT_CUDA=OFF >log 2>&1 || { cat log >&2; fail "cmake fails"; }
 mkdir -p few/bin
 cp -p "$build/bin/convfilt" few/bin/
 cp -rp "$build/app/generated" few/app/
-cmake --install few --prefix "$work/of_few" >log 2>&1 || { cat log >&2; fail "a build of convfilt and convfilt_manual alone cannot be installed"; }
+cp -P "$build"/src/libconvfilt.so* few/src/
+cmake --install few --prefix "$work/of_few" >log 2>&1 || { cat log >&2; fail "a build of convfilt, convfilt_manual and convfilt_library alone cannot be installed"; }
 rm "$filters/marker.txt"
 diff <(cd "$work/moved" && find . -type f | sort) <(cd "$work/of_few" && find . -type f | sort) ||
-  fail "a build of convfilt and convfilt_manual alone installs other files"
+  fail "a build of convfilt, convfilt_manual and convfilt_library alone installs other files"

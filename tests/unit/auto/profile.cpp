@@ -121,7 +121,7 @@ TEST_CASE("what is wrong in a profile is named, with file and place") {
       has(complaint(file_with(curve_with("[[9, 1]]", "0"))), "curves[0].width is no whole number"));
   for (const char* value : {"1e999", "-1e999"})
     CHECK(has(complaint(file_with(curve_with("[[9, " + std::string(value) + "]]"))),
-              file + "no JSON: number overflow"));
+              file + "is not JSON: number overflow"));
   for (const auto& [curves, says] : {std::pair{"{}", "curves is not a list"},
                                      {"[[]]", "curves[0] is not an object"},
                                      {"null", "list"}}) {
