@@ -33,7 +33,8 @@ inside() {
     [ -z "${PACKAGES:-}" ] || apt install --no-install-recommends $PACKAGES  # words
     say "samples/quickstart.sh"
     SECONDS=0
-    there ${CXX:+CXX="$CXX"} /root/convfilt/samples/quickstart.sh || { tail -n 60 "$root/root/convfilt/build/release/setup.log"; die "quickstart.sh failed"; }
+    there ${CXX:+CXX="$CXX"} /root/convfilt/samples/quickstart.sh || die "quickstart.sh failed"
+    say "warnings of the compiler: $(grep -c 'warning:' "$root/root/convfilt/build/release/setup.log")"
     say "quickstart.sh took $SECONDS s, with $(there "${CXX:-g++}" --version | head -1), $(there cmake --version | head -1), OpenCV $(there dpkg-query -W -f '${Version}' libopencv-dev)"
     there cmake --install /root/convfilt/build/release >"$root/root/install.log" || die "cmake --install failed"
     prefix=/usr/local zsh=site-functions
