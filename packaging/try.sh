@@ -7,7 +7,8 @@
 #   packaging/try.sh source [SUITE [MIRROR]]    builds there from the files of HEAD, with samples/quickstart.sh
 #
 # SUITE is this system's own unless named (bookworm, trixie, noble), MIRROR what apt uses here for it, else debootstrap's
-# own. PACKAGES names more packages to install there before a build, CXX a compiler other than g++.
+# own. COMPONENTS names the parts of that archive: Ubuntu needs main,universe. PACKAGES names more packages to install there
+# before a build, CXX a compiler other than g++.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { echo "== $*"; }
@@ -106,7 +107,7 @@ types() {  # SHELL TEXT WORD...: types the text and two tabs, and waits for the 
 if [ "${1:-}" = --inside ]; then shift; inside "$@"; exit; fi
 
 kind=${1:-}
-case $kind in deb | source) ;; *) sed -n '2,12p' packaging/try.sh; exit 2 ;; esac
+case $kind in deb | source) ;; *) sed -n '2,11p' packaging/try.sh; exit 2 ;; esac
 suite=${2:-$(. /etc/os-release; echo "$VERSION_CODENAME")}
 [ "$(id -u)" = 0 ] || die "making a system needs root"
 command -v debootstrap >/dev/null || die "debootstrap is not installed; apt-get install debootstrap"
@@ -129,7 +130,7 @@ fi
 base=$(mktemp -d)
 trap 'rm -rf --one-file-system "$base"' EXIT
 say "debootstrap --variant=minbase $suite"
-debootstrap --variant=minbase "$suite" "$base/root" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
+debootstrap --variant=minbase --components="${COMPONENTS:-main}" "$suite" "$base/root" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
 cp samples/rocket.jpg "$base/root/root/"
 if [ "$kind" = deb ]; then
   cp build/package/*.deb "$base/root/root/convfilt.deb"
