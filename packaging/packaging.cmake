@@ -48,8 +48,11 @@ by name. It reads and writes JPEG, PNG, TIFF, WebP, PNM and more, in 8 bits,
 16 bits and float.
 .
 It knows many ways to convolve, the tiled kernels of the textbooks among them,
-and can compare and explain them. This package is built without CUDA: kernels
+and can compare and explain them.")
+if(NOT CONVFILT_HAS_CUDA)
+  string(APPEND CPACK_DEBIAN_CONVFILT_DESCRIPTION " This package is built without CUDA: kernels
 written for a GPU run in an emulator.")
+<<<<<<< HEAD
 
 set(library_name libconvfilt${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_name})
@@ -67,6 +70,9 @@ set(CPACK_DEBIAN_HEADERS_DESCRIPTION
 "exact, fast 2D convolution of pictures (development files)
 Headers and a CMake package for programs that convolve pictures in memory with
 masks: find_package(convfilt).")
+=======
+endif()
+>>>>>>> deb-24
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 

@@ -7,7 +7,8 @@
 #   packaging/try.sh source [SUITE [MIRROR]]    builds there from the files of HEAD, with samples/quickstart.sh
 #
 # SUITE is this system's own unless named (bookworm, trixie, noble), MIRROR what apt uses here for it, else debootstrap's
-# own. PACKAGES names more packages to install there before a build, CXX a compiler other than g++.
+# own. COMPONENTS names the parts of that archive: Ubuntu needs main,universe. PACKAGES names more packages to install there
+# before a build, CXX a compiler other than g++.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { echo "== $*"; }
@@ -33,7 +34,8 @@ inside() {
     [ -z "${PACKAGES:-}" ] || apt install --no-install-recommends $PACKAGES  # words
     say "samples/quickstart.sh"
     SECONDS=0
-    there ${CXX:+CXX="$CXX"} /root/convfilt/samples/quickstart.sh || { tail -n 60 "$root/root/convfilt/build/release/setup.log"; die "quickstart.sh failed"; }
+    there ${CXX:+CXX="$CXX"} /root/convfilt/samples/quickstart.sh || die "quickstart.sh failed"
+    say "warnings of the compiler: $(grep -c 'warning:' "$root/root/convfilt/build/release/setup.log")"
     say "quickstart.sh took $SECONDS s, with $(there "${CXX:-g++}" --version | head -1), $(there cmake --version | head -1), OpenCV $(there dpkg-query -W -f '${Version}' libopencv-dev)"
     there cmake --install /root/convfilt/build/release >"$root/root/install.log" || die "cmake --install failed"
     prefix=/usr/local zsh=site-functions
@@ -72,7 +74,7 @@ inside() {
     [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' convfilt 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
   else
     there xargs -a /root/convfilt/build/release/install_manifest.txt rm
-    there find /usr/local -depth -type d -name convfilt -empty -delete
+    there find /usr/local/share/convfilt /usr/local/share/doc/convfilt -depth -type d -empty -delete
     cp "$root/root/convfilt/build/release/install_manifest.txt" "$root/root/owned"
   fi
   left=$(while read -r path; do [ ! -e "$root$path" ] || [ -d "$root$path" ] || echo "$path"; done <"$root/root/owned")
@@ -105,7 +107,7 @@ types() {  # SHELL TEXT WORD...: types the text and two tabs, and waits for the 
 if [ "${1:-}" = --inside ]; then shift; inside "$@"; exit; fi
 
 kind=${1:-}
-case $kind in deb | source) ;; *) sed -n '2,12p' packaging/try.sh; exit 2 ;; esac
+case $kind in deb | source) ;; *) sed -n '2,11p' packaging/try.sh; exit 2 ;; esac
 suite=${2:-$(. /etc/os-release; echo "$VERSION_CODENAME")}
 [ "$(id -u)" = 0 ] || die "making a system needs root"
 command -v debootstrap >/dev/null || die "debootstrap is not installed; apt-get install debootstrap"
@@ -128,7 +130,7 @@ fi
 base=$(mktemp -d)
 trap 'rm -rf --one-file-system "$base"' EXIT
 say "debootstrap --variant=minbase $suite"
-debootstrap --variant=minbase "$suite" "$base/root" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
+debootstrap --variant=minbase --components="${COMPONENTS:-main}" "$suite" "$base/root" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
 cp samples/rocket.jpg "$base/root/root/"
 if [ "$kind" = deb ]; then
   cp build/package/*.deb "$base/root/root/convfilt.deb"

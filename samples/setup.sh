@@ -17,6 +17,7 @@ mkdir -p "$build" 2>/dev/null ||
 
 packages=(g++ make cmake libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
   libeigen3-dev libtiff-dev nlohmann-json3-dev gnuplot-nox)
+[ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep 'ok installed' >/dev/null || missing+=("$package")

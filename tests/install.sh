@@ -2,7 +2,7 @@
 # Installs BUILD, moves what came out elsewhere, and has the moved program find the filters beside it. The program falls
 # back on the filters of the source tree, so two of those installed are made to differ from it: a new one, and `identity`
 # described in other words. Then it installs the same files from a build of the program and its manual alone, which is what
-# samples/quickstart.sh makes.
+# samples/quickstart.sh makes, and packs them: packaging/try.sh tries such a package on a system of its own.
 #
 #   tests/install.sh BUILD
 set -euo pipefail
@@ -47,7 +47,7 @@ echo 'P2 3 1 255 10 20 30' >in.pgm
 # What quickstart.sh makes, three targets, is put into a build folder that is new, so nothing else is there to be installed.
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
 cmake -S "$source" -B few -G "$(setting CMAKE_GENERATOR)" -DCMAKE_CXX_COMPILER="$(setting CMAKE_CXX_COMPILER)" \
-  -DCMAKE_BUILD_TYPE="$(setting CMAKE_BUILD_TYPE)" -DCONVFILT_CUDA=OFF >log 2>&1 || { cat log >&2; fail "cmake fails"; }
+  -DCMAKE_BUILD_TYPE="$(setting CMAKE_BUILD_TYPE)" -DCONVFILT_CUDA=OFF -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON >log 2>&1 || { cat log >&2; fail "cmake fails"; }
 mkdir -p few/bin
 cp -p "$build/bin/convfilt" few/bin/
 cp -rp "$build/app/generated" few/app/
@@ -56,3 +56,22 @@ cmake --install few --prefix "$work/of_few" >log 2>&1 || { cat log >&2; fail "a 
 rm "$filters/marker.txt"
 diff <(cd "$work/moved" && find . -type f | sort) <(cd "$work/of_few" && find . -type f | sort) ||
   fail "a build of convfilt, convfilt_manual and convfilt_library alone installs other files"
+
+files_of() { sed 's|^\./||; s|[^/]*/||' | grep -v '/$\|^$' | sort; }  # names without the first folder, which is usr or the tarball's own
+(cd "$work/of_few" && find . ! -type d | sed 's|^\./||' | sort) >installed
+(cd few && cpack -G TGZ) >log 2>&1 || { cat log >&2; fail "cpack makes no tarball"; }
+tar tf few/convfilt-*.tar.gz | files_of | diff installed - || fail "the tarball has other files than cmake --install"
+if command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
+  (cd few && cpack -G DEB) >log 2>&1 || { cat log >&2; fail "cpack makes no .deb"; }
+  deb=$(echo few/convfilt_*.deb)
+  {
+    grep -v 'site-functions\|LICENSE\|^lib/\|^include/' installed
+    printf 'share/%s\n' zsh/vendor-completions/_convfilt doc/convfilt/copyright doc/convfilt/changelog.Debian.gz
+  } | sort | diff - <(dpkg-deb --fsys-tarfile "$deb" | tar t | files_of) || fail "the .deb has other files than it should"
+  dpkg-deb -f "$deb" Depends | grep -q 'libopencv-imgcodecs.*libtiff' || fail "the .deb depends on $(dpkg-deb -f "$deb" Depends)"
+  if command -v lintian >/dev/null; then
+    lintian --allow-root --fail-on error few/*.deb >log 2>&1 || { cat log >&2; fail "lintian finds errors"; }
+  fi
+else
+  echo "skipped: the .deb; dpkg-dev or file is not installed"
+fi
