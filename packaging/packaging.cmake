@@ -52,13 +52,16 @@ and can compare and explain them.")
 if(NOT CONVFILT_HAS_CUDA)
   string(APPEND CPACK_DEBIAN_CONVFILT_DESCRIPTION " This package is built without CUDA: kernels
 written for a GPU run in an emulator.")
-<<<<<<< HEAD
+endif()
 
 set(library_name libconvfilt${PROJECT_VERSION_MAJOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_name})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS convfilt)  # It brings the masks by name.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+# The loader's cache knows the library as soon as it is installed.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/packaging/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/packaging/triggers)
 set(CPACK_DEBIAN_LIBRARY_DESCRIPTION
 "exact, fast 2D convolution of pictures (library)
 It convolves pictures in memory with masks, with the same bytes on every
@@ -70,9 +73,6 @@ set(CPACK_DEBIAN_HEADERS_DESCRIPTION
 "exact, fast 2D convolution of pictures (development files)
 Headers and a CMake package for programs that convolve pictures in memory with
 masks: find_package(convfilt).")
-=======
-endif()
->>>>>>> deb-24
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 

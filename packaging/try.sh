@@ -26,8 +26,9 @@ inside() {
   say "system: $(. "$root/etc/os-release"; echo "$PRETTY_NAME"), $(there dpkg-query -W | wc -l) packages"
   apt update
   if [ "$kind" = deb ]; then
-    say "apt-get install ./convfilt.deb"
-    apt install --no-install-recommends ./root/convfilt.deb
+    local deb; deb=$(cd "$root/root" && echo convfilt_*.deb)
+    say "apt-get install ./$deb"
+    apt install --no-install-recommends "./root/$deb"
     say "installed with $(($(there dpkg-query -W | wc -l) - 1)) other packages; version $(there dpkg-query -W convfilt)"
     prefix=/usr zsh=vendor-completions
   else
@@ -44,6 +45,13 @@ inside() {
   there convfilt blur /root/rocket.jpg /root/blurred.jpg -v 2>&1
   there convfilt apply emboss3 /root/rocket.jpg /root/relief.png
   say "blurred photograph: $(there stat -c %s /root/rocket.jpg) bytes, then $(there stat -c %s /root/blurred.jpg); by a filter's name: $(there stat -c %s /root/relief.png)"
+
+  if [ "$kind" = deb ]; then
+    say "apt-get install ./libconvfilt0_*.deb ./libconvfilt-dev_*.deb, and what builds a program"
+    apt install --no-install-recommends $(cd "$root/root" && printf './root/%s ' libconvfilt*.deb) g++ make cmake
+  fi
+  there sh -ec 'cmake -S /root/library -B /root/filter && cmake --build /root/filter' >"$root/root/example.log" 2>&1 || { cat "$root/root/example.log" >&2; die "the example of the library does not build"; }
+  say "samples/library: $(there /root/filter/filter)"
 
   apt install --no-install-recommends bash-completion fish zsh man-db tmux
   [ -s "$root$prefix/share/zsh/$zsh/_convfilt" ] || die "no completion for zsh is in $prefix/share/zsh/$zsh"
@@ -69,9 +77,9 @@ inside() {
   rm "$root/root/.bashrc" "$root/root/.zshrc"
 
   if [ "$kind" = deb ]; then
-    there dpkg -L convfilt >"$root/root/owned"
-    apt purge convfilt
-    [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' convfilt 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
+    there dpkg -L convfilt libconvfilt0 libconvfilt-dev | sort -u >"$root/root/owned"
+    apt purge convfilt libconvfilt0 libconvfilt-dev
+    [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' '*convfilt*' 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
   else
     there xargs -a /root/convfilt/build/release/install_manifest.txt rm
     there find /usr/local/share/convfilt /usr/local/share/doc/convfilt -depth -type d -empty -delete
@@ -124,16 +132,16 @@ if [ "$kind" = deb ]; then
   else
     echo "skipped: lintian, which is not installed"
   fi
-  say "$(cd build/package && ls -l -- *.deb | awk '{ print $NF ", " $5 " bytes" }'); $(dpkg-deb -f build/package/*.deb Depends)"
+  say "$(cd build/package && ls -l -- *.deb | awk '{ print $NF ", " $5 " bytes" }'); the program needs $(dpkg-deb -f build/package/convfilt_*.deb Depends)"
 fi
 
 base=$(mktemp -d)
 trap 'rm -rf --one-file-system "$base"' EXIT
 say "debootstrap --variant=minbase $suite"
 debootstrap --variant=minbase --components="${COMPONENTS:-main}" "$suite" "$base/root" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
-cp samples/rocket.jpg "$base/root/root/"
+cp -r samples/rocket.jpg samples/library "$base/root/root/"
 if [ "$kind" = deb ]; then
-  cp build/package/*.deb "$base/root/root/convfilt.deb"
+  cp build/package/*.deb "$base/root/root/"
 else
   mkdir "$base/root/root/convfilt"
   git archive HEAD | tar x -C "$base/root/root/convfilt"
