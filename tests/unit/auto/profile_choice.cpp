@@ -208,11 +208,16 @@ TEST_CASE(
     "among transforms: coarse grids for large smooth problems, blocks but for small pictures "
     "and huge masks") {
   const Invented one(shipped_profiles());
-  const auto name_of_choice = [&](int width, const Mask& mask) {
-    return one.choose(problem_of(width, 1, Depth::f32, mask)).strategy->name;
+  const auto name_of_choice = [&](int width, const Mask& mask, Depth depth = Depth::f32) {
+    return one.choose(problem_of(width, 1, depth, mask)).strategy->name;
   };
   CHECK(name_of_choice(4096, gaussian_mask_of(301, 301)) == "coarse");
   CHECK(name_of_choice(700, gaussian_mask_of(301, 301)) == "fft");
+  // Of 1.5 to 2.2 million samples, bytes alone are enough for coarse grids, or a huge mask.
+  CHECK(name_of_choice(1800, gaussian_mask_of(151, 151)) == "coarse");
+  CHECK(name_of_choice(1500, gaussian_mask_of(151, 151)) == "overlap-save");
+  CHECK(name_of_choice(1500, gaussian_mask_of(151, 151), Depth::u8) == "coarse");
+  CHECK(name_of_choice(1500, gaussian_mask_of(301, 301)) == "coarse");
   CHECK(name_of_choice(700, diagonal_mask(31)) == "fft");
   CHECK(name_of_choice(1000, diagonal_mask(31)) == "overlap-save");
   CHECK(name_of_choice(1000, diagonal_mask(101)) == "fft");
