@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "kernels/registry.hpp"
@@ -314,20 +315,39 @@ TEST_CASE("the profile of a device's name speaks, else the nearest") {
   CHECK(likely_profile(all) == nullptr);
 }
 
-TEST_CASE("the file of a profile is named after the device, in small letters and digits") {
-  const char* const was = std::getenv("XDG_CACHE_HOME");
-  const std::string before = was ? was : "";
-  setenv("XDG_CACHE_HOME", "/cache", 1);
-  const std::string gpu = users_profile_path("NVIDIA H200"),
-                    cpu = users_profile_path("(R) Xeon(R) CPU @ 2.60GHz (x2)"),
-                    none = users_profile_path("*");
-  if (was)
-    setenv("XDG_CACHE_HOME", before.c_str(), 1);
-  else
-    unsetenv("XDG_CACHE_HOME");
-  CHECK(gpu == "/cache/convfilt/profiles/nvidia-h200.json");
-  CHECK(cpu == "/cache/convfilt/profiles/r-xeon-r-cpu-2-60ghz-x2.json");
-  CHECK(none == "/cache/convfilt/profiles/profile.json");
+namespace {
+
+/// A variable of the environment, until the test ends.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    if (const char* value = std::getenv(name)) before_ = value;
+  }
+  Variable(const Variable&) = delete;
+  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+  void set(const char* value) { setenv(name_, value, 1); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("the user's profile is named after the device, in a folder of the environment") {
+  Variable cache("XDG_CACHE_HOME"), home("HOME");
+  home.set("/home/me");
+  cache.set("/cache");
+  CHECK(users_profile_path("NVIDIA H200") == "/cache/convfilt/profiles/nvidia-h200.json");
+  CHECK(users_profile_path("(R) Xeon(R) CPU @ 2.60GHz (x2)") ==
+        "/cache/convfilt/profiles/r-xeon-r-cpu-2-60ghz-x2.json");
+  CHECK(users_profile_path("*") == "/cache/convfilt/profiles/profile.json");
+  // By the XDG specification a path that is not absolute is no path.
+  for (const char* none : {"", "cache"}) {
+    cache.set(none);
+    CHECK(users_profile_path("H200") == "/home/me/.cache/convfilt/profiles/h200.json");
+  }
 }
 
 TEST_CASE("what is told of a profile is true: whose it is, and which version measured it") {

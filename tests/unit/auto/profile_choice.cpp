@@ -190,6 +190,16 @@ TEST_CASE("without a profile, what needs the newest device, then the registry's 
         "overlap-save");
 }
 
+TEST_CASE("in the emulator auto takes the textbook's best tile, or two passes in one kernel") {
+  const Invented one(shipped_profiles());
+  const auto name_of_choice = [&](const Mask& mask) {
+    const Problem problem = problem_of(2048, 1, Depth::u8, mask);
+    return convfilt::choose(problem, 1, {"auto", "emulator", 0, {}}, one.machine).strategy->name;
+  };
+  CHECK(name_of_choice(diagonal_mask(9)) == "tiled-out");
+  CHECK(name_of_choice(convfilt::box_mask(9)) == "separable");
+}
+
 // Few multiprocessors work on a small picture, and those that walk down a strip do so for long.
 TEST_CASE("an H200: small grey pictures are left to tiles, large ones to tensor cores") {
   const Invented h200(shipped_profiles());
