@@ -33,6 +33,8 @@ convfilt list |strategies filters devices|blur
 convfilt explain tiled|tiled-in tiled-out|direct
 convfilt blur pict|picture.png|made.man
 convfilt blur -v pict|picture.png|made.man
+convfilt compare --from pict|picture.png|made.man
+convfilt blur --strategy pict||picture.png
 convfilt generate |man bash zsh fish|blur
 CASES
 }
@@ -62,20 +64,46 @@ check() {  # SHELL
 }
 check bash
 if command -v fish >/dev/null; then check fish; else echo "skipped: completion in fish, which is not installed"; fi
-# zsh completes on a terminal alone, so here it only reads the script.
-if command -v zsh >/dev/null; then zsh -n made.zsh || fail "zsh does not understand its script"
+# zsh completes on a terminal alone, so here it only says what it would complete an option with.
+specs_zsh() {  # COMMAND
+  zsh -f -c '
+    compdef() { : }
+    _arguments() { [[ $1 != -s ]] || shift; print -rl -- "$@" }
+    source made.zsh
+    words=(convfilt "$1" "") CURRENT=3
+    _convfilt' zsh "$1"
+}
+zsh=false
+if command -v zsh >/dev/null; then zsh=true; zsh -n made.zsh || fail "zsh does not understand its script"
 else echo "skipped: completion in zsh, which is not installed"; fi
 
-# Every option of --help is in the page, which man reads without a complaint.
+# Every option, argument and example of --help is in the command's part of the page, which man reads without a complaint; and
+# every option is known to zsh.
 for command in $("$CONVFILT" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'); do
-  for option in $("$CONVFILT" "$command" --help | grep -oE '^ +(-[a-z],? ?)?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
-    grep -qF -- "${option//-/\\-}" made.man || fail "the manual lacks $command $option"
+  "$CONVFILT" "$command" --help >help
+  sed -n "/^\.SS \"convfilt $command\"/,/^\.S[SH] /p" made.man >part
+  ! $zsh || specs_zsh "$command" >specs
+  for option in $(grep -oE '^ +(-[a-z],? ?)?--[a-z-]+' help | grep -oE -- '--[a-z-]+'); do
+    grep -qF -- "${option//-/\\-}" part || fail "the manual lacks $command $option"
+    ! $zsh || grep -qE -- "^[*]?$option(=|\\[)" specs || fail "zsh lacks $command $option"
   done
+  for argument in $(sed -n '/^Arguments:/,/^$/s/^  \([A-Za-z]*\) .*/\1/p' help); do
+    grep -qxF "\\fI$argument\\fR" part || fail "the manual lacks $argument of $command"
+  done
+  sed -n '/^Examples:/,/^$/{/^Examples:/d; /^$/d; s/-/\\-/g; p}' help >examples
+  while IFS= read -r line; do
+    grep -qxF -- "$line" part || fail "the manual lacks an example of $command: $line"
+  done <examples
+  ! $zsh || ! grep -vE -- '^([*]?-[a-z-]+[=+-]*\[.*\](:.*)?|[0-9]+:.*)$' specs ||
+    fail "zsh takes these for no options of $command"
 done
+grep -qF -- '\fB\-\-json\fR[=\fIFILE\fR]' made.man || fail "the manual does not say that --json may come without a value"
+! $zsh || { specs_zsh compare >specs; grep -q '^[*]--mask=' specs; } || fail "zsh offers --mask once alone"
 if command -v man >/dev/null; then
   MANWIDTH=80 man --warnings -l made.man >page 2>complaints || fail "man fails: $(cat complaints)"
   [ ! -s complaints ] || fail "man complains: $(head -3 complaints)"
-  grep -q 'EXIT STATUS' page || fail "the page has no exit status"
+  codes=$(sed -n '/^EXIT STATUS/,/^ENVIRONMENT/p' page | grep -oE '^ +[0-9]+ ' | xargs)
+  [ "$codes" = "0 1 2" ] || fail "the page has the exit statuses $codes"
 else
   echo "skipped: man, which is not installed"
 fi

@@ -11,7 +11,7 @@ build=$(realpath "${1:?usage: tests/install.sh BUILD}")
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset CONVFILT_FILTERS
+unset CONVFILT_FILTERS CONVFILT_PROFILES
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log" >&2; fail "cmake --install failed"; }
 mv "$work/prefix" "$work/moved"
@@ -43,6 +43,12 @@ grep -q '^  identity .* not as in the source tree$' list || fail "identity comes
 echo 'P2 3 1 255 10 20 30' >in.pgm
 "$program" apply marker in.pgm out.pgm
 [ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "40 60 60" ] || fail "apply marker: wrong samples"
+# Profiles, too, are read beside the program, not those that it holds for where there are none.
+broken=$(find "$work/moved" -name profiles -type d)/broken.json
+echo '{' >"$broken"
+"$program" apply marker in.pgm out.pgm 2>said
+grep -q 'warning: profile .*/moved/.*profiles/broken\.json: ' said || fail "a profile beside the program is not read: $(cat said)"
+rm "$broken"
 
 # What quickstart.sh makes, three targets, is put into a build folder that is new, so nothing else is there to be installed.
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }

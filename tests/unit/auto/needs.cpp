@@ -92,6 +92,16 @@ TEST_CASE("a strategy by name takes the first device that it runs on, else the e
                        DeviceError);
 }
 
+TEST_CASE("auto on a CUDA device by its number goes by that device, not by the first") {
+  const Invented mixed({7, 9});
+  const Problem problem = problem_of(4096, diagonal_mask(9));
+  const auto name_on = [&](const std::string& device) {
+    return choose(problem, 1, {"auto", device, 0, {}}, mixed.machine).strategy->name;
+  };
+  CHECK(name_on("cuda:0") == "tiled-in");
+  CHECK(name_on("cuda:1") == "tensor");
+}
+
 TEST_CASE("compare refuses the row of a strategy that a device is too old for") {
   const Invented old({7});
   const Problem problem = problem_of(40, diagonal_mask(3));

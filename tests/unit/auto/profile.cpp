@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "kernels/registry.hpp"
@@ -190,7 +192,7 @@ TEST_CASE("a broken file is left out, the others are read") {
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "a.json") << "{";
   std::ofstream(folder / "b.json") << file_with(curve_with("[[9, 1]]"));
-  std::ofstream(folder / "c.txt") << "no profile";
+  std::ofstream(folder / "c.txt") << file_with(curve_with("[[9, 1]]"));  // not named as one
   const auto found = profiles_in(folder.string(), Origin::users);
   std::filesystem::remove_all(folder);
   REQUIRE(found.size() == 1);
@@ -216,6 +218,12 @@ TEST_CASE("times between the points that were measured") {
   CHECK(ms(200, 200, 5) == doctest::Approx(30));
   CHECK(ms(250, 100, 3) == doctest::Approx(2 + 8 * 15 / 30.));  // 25,000 of 10,000 to 40,000 pixels
   CHECK(ms(400, 400, 3) == doctest::Approx(10 + 8 * 120 / 30.));
+  Problem inside = problem_of(104, 104, 5);  // whose outputs are as many as the first curve's
+  inside.mode = Mode::valid;
+  CHECK(profile.ms_of(direct, inside, kAny).value() == doctest::Approx(6));
+  profile.curves.push_back({"direct", Depth::u16, 1, "", 300, 300, {{9, 50}}});
+  CHECK(ms(250, 100, 3) == doctest::Approx(2 + 8 * 15 / 30.));  // still by the two sizes around it
+  profile.curves.pop_back();
   CHECK_FALSE(profile.ms_of(direct, problem_of(100, 100, 3, 3), kAny));
   CHECK_FALSE(profile.ms_of(*find_strategy("basic"), problem_of(100, 100, 3), kAny));
 
@@ -288,6 +296,12 @@ TEST_CASE("the profile of a device's name speaks, else the nearest") {
   CHECK(name_for(device_named("3080", 8, 6, 0.76e12)) == "4090");
   CHECK(name_for(device_named("A100X", 8, 9, 2e12)) == "A100");
   CHECK(name_for(device_named("unknown memory", 8, 7)) == "4090");
+  // One of its own major version stands nearer, however much slower its memory is.
+  CHECK(name_for(device_named("A900", 8, 0, 4.1e12)) == "A100");
+  // Of two with the same name the first speaks: the user's stand before those shipped.
+  all.push_back(gpu_profile("H200", 9, 0, 4.1e12));
+  CHECK(profile_for(all, device_named("H200", 9, 0)) == &all[2]);
+  all.pop_back();
   CHECK(profile_for(all, std::string("CPU of H200")) == &all[2]);
   CHECK(profile_for(all, std::string("another")) == &all[0]);
   CHECK(likely_profile(all) == &all[0]);
@@ -299,6 +313,41 @@ TEST_CASE("the profile of a device's name speaks, else the nearest") {
   all.erase(all.begin(), all.end());
   CHECK(profile_for(all, device_named("H200", 9, 0)) == nullptr);
   CHECK(likely_profile(all) == nullptr);
+}
+
+namespace {
+
+/// A variable of the environment, until the test ends.
+class Variable {
+ public:
+  explicit Variable(const char* name) : name_(name) {
+    if (const char* value = std::getenv(name)) before_ = value;
+  }
+  Variable(const Variable&) = delete;
+  ~Variable() { before_ ? setenv(name_, before_->c_str(), 1) : unsetenv(name_); }
+
+  void set(const char* value) { setenv(name_, value, 1); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> before_;
+};
+
+}  // namespace
+
+TEST_CASE("the user's profile is named after the device, in a folder of the environment") {
+  Variable cache("XDG_CACHE_HOME"), home("HOME");
+  home.set("/home/me");
+  cache.set("/cache");
+  CHECK(users_profile_path("NVIDIA H200") == "/cache/convfilt/profiles/nvidia-h200.json");
+  CHECK(users_profile_path("(R) Xeon(R) CPU @ 2.60GHz (x2)") ==
+        "/cache/convfilt/profiles/r-xeon-r-cpu-2-60ghz-x2.json");
+  CHECK(users_profile_path("*") == "/cache/convfilt/profiles/profile.json");
+  // By the XDG specification a path that is not absolute is no path.
+  for (const char* none : {"", "cache"}) {
+    cache.set(none);
+    CHECK(users_profile_path("H200") == "/home/me/.cache/convfilt/profiles/h200.json");
+  }
 }
 
 TEST_CASE("what is told of a profile is true: whose it is, and which version measured it") {

@@ -190,6 +190,16 @@ TEST_CASE("without a profile, what needs the newest device, then the registry's 
         "overlap-save");
 }
 
+TEST_CASE("in the emulator auto takes the textbook's best tile, or two passes in one kernel") {
+  const Invented one(shipped_profiles());
+  const auto name_of_choice = [&](const Mask& mask) {
+    const Problem problem = problem_of(2048, 1, Depth::u8, mask);
+    return convfilt::choose(problem, 1, {"auto", "emulator", 0, {}}, one.machine).strategy->name;
+  };
+  CHECK(name_of_choice(diagonal_mask(9)) == "tiled-out");
+  CHECK(name_of_choice(convfilt::box_mask(9)) == "separable");
+}
+
 // Few multiprocessors work on a small picture, and those that walk down a strip do so for long.
 TEST_CASE("an H200: small grey pictures are left to tiles, large ones to tensor cores") {
   const Invented h200(shipped_profiles());
@@ -208,11 +218,16 @@ TEST_CASE(
     "among transforms: coarse grids for large smooth problems, blocks but for small pictures "
     "and huge masks") {
   const Invented one(shipped_profiles());
-  const auto name_of_choice = [&](int width, const Mask& mask) {
-    return one.choose(problem_of(width, 1, Depth::f32, mask)).strategy->name;
+  const auto name_of_choice = [&](int width, const Mask& mask, Depth depth = Depth::f32) {
+    return one.choose(problem_of(width, 1, depth, mask)).strategy->name;
   };
   CHECK(name_of_choice(4096, gaussian_mask_of(301, 301)) == "coarse");
   CHECK(name_of_choice(700, gaussian_mask_of(301, 301)) == "fft");
+  // Of 1.5 to 2.2 million samples, bytes alone are enough for coarse grids, or a huge mask.
+  CHECK(name_of_choice(1800, gaussian_mask_of(151, 151)) == "coarse");
+  CHECK(name_of_choice(1500, gaussian_mask_of(151, 151)) == "overlap-save");
+  CHECK(name_of_choice(1500, gaussian_mask_of(151, 151), Depth::u8) == "coarse");
+  CHECK(name_of_choice(1500, gaussian_mask_of(301, 301)) == "coarse");
   CHECK(name_of_choice(700, diagonal_mask(31)) == "fft");
   CHECK(name_of_choice(1000, diagonal_mask(31)) == "overlap-save");
   CHECK(name_of_choice(1000, diagonal_mask(101)) == "fft");

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -23,9 +24,11 @@ struct TimedPlan : Plan {
       : ms(tap * problem.mask.width * problem.mask.height * problem.width * problem.height) {}
   Timing run(PictureView<const std::byte>, PictureView<std::byte>) override { return {1, ms, 2}; }
   std::vector<double> time_resident(PictureView<const std::byte>, int repeats) override {
+    most_repeats = std::max(most_repeats, repeats);
     return std::vector<double>(std::size_t(repeats), ms);
   }
   double ms;
+  static inline int most_repeats = 0;
 };
 
 template <int kNanoseconds>
@@ -125,6 +128,7 @@ TEST_CASE("tune keeps every time under strategy, depth, channels, size and taps"
   const auto measured = measure_curves(kDevice, one.machine, small_grid(),
                                        [&](const std::string& what) { told.push_back(what); });
   const auto& curves = measured.curves;
+  CHECK(TimedPlan::most_repeats == small_grid().runs);
   CHECK(measured.points == int(told.size()));
   CHECK(told_left_out(measured) == "");
   const CostCurve* fast = curve_of(curves, "fast", Depth::u8, 1, 40);
@@ -185,6 +189,22 @@ TEST_CASE(
   CHECK(said.ends_with(": an illegal address"));
 }
 
+TEST_CASE("transforms that need cuFFT are not measured where it is missing") {
+  Invented one({on_gpu("plain", Family::transform, 0, timed<1>),
+                on_gpu("by-fft", Family::transform, 0, timed<1>)});
+  one.all[1].needs.fft = true;
+  const auto has = [&](const char* name) {
+    const auto measured =
+        measure_curves(kDevice, one.machine, small_grid(), [](const std::string&) {});
+    CHECK(told_left_out(measured) == "");
+    return curve_of(measured.curves, name, Depth::u8, 1, 20) != nullptr;
+  };
+  CHECK(has("by-fft"));
+  one.machine.fft_missing = [] { return std::string("cuFFT is not here"); };
+  CHECK(has("plain"));
+  CHECK_FALSE(has("by-fft"));
+}
+
 TEST_CASE("tune measures each strategy of the families that auto takes on a GPU") {
   std::vector<Strategy> all;
   for (const Strategy* strategy : strategies()) {
@@ -221,13 +241,15 @@ TEST_CASE("curves of kernels that this device does not take are kept, from its o
   before.gpu = now.gpu = GpuRates{"same", 9, 0, 1, 1e12, 0.3, 1e9, 1e9};
   before.curves = {{"tensor", Depth::u8, 1, "warps", 640, 480, {{9, 1}}},
                    {"tensor", Depth::u8, 1, "warpgroups", 640, 480, {{9, 2}}},
+                   {"tensor", Depth::u8, 3, "warpgroups", 640, 480, {{9, 5}}},
                    {"direct", Depth::u8, 1, "", 640, 480, {{9, 3}}}};
   now.curves = {{"tensor", Depth::u8, 1, "warpgroups", 640, 480, {{9, 4}}}};
   Profile other = now;
   other.gpu->name = "another";
   keep_other_kernels(now, before);
-  REQUIRE(now.curves.size() == 2);
+  REQUIRE(now.curves.size() == 3);
   CHECK(now.curves[1].kernel == "warps");
+  CHECK(now.curves[2].channels == 3);
   keep_other_kernels(other, before);
   CHECK(other.curves.size() == 1);
 }
@@ -261,6 +283,50 @@ TEST_CASE("what tune measures is written, read again, and decides what auto take
   const auto ms = read[0].ms_of(*choice.strategy, problem, kDevice);
   REQUIRE(ms);
   CHECK(*ms == doctest::Approx(1e-6 * 25 * 400));
+}
+
+namespace {
+
+/// Claims nanoseconds of one core for a sample and for each of its taps, twice as many for wide
+/// samples; a transform claims 52 for a sample. The longest lines take `longest` times as many.
+template <Family family, int longest = 1>
+std::unique_ptr<Plan> on_core(const Problem& problem, const PlanOptions&) {
+  const double width = problem.mask.width, height = problem.mask.height;
+  const double taps = family == Family::separable ? width + height : width * height;
+  const double tapwise = (1 + 0.25 * taps) * (problem.depth == Depth::u8 ? 1 : 2) *
+                         (problem.mask.width == 127 ? longest : 1);
+  auto plan = std::make_unique<TimedPlan>(problem, 0);
+  plan->ms = 1e-6 * (family == Family::transform ? 52 : tapwise) * problem.width * problem.height;
+  return plan;
+}
+
+Strategy on_cpu(std::string_view name, Family family,
+                std::unique_ptr<Plan> (*prepare)(const Problem&, const PlanOptions&)) {
+  return {
+      .name = name, .summary = "", .family = family, .refuses = accepts, .prepare_cpu = prepare};
+}
+
+}  // namespace
+
+TEST_CASE("the CPU's rates are what samples and taps took") {
+  const Invented one({on_cpu("cpu", Family::direct, on_core<Family::direct>),
+                      on_cpu("separable", Family::separable, on_core<Family::separable>),
+                      on_cpu("fft", Family::transform, on_core<Family::transform>)});
+  const CpuRates rates = measure_cpu(one.machine, true, [](const std::string&) {});
+  // In nanoseconds: Approx takes seconds as small as these for the same.
+  CHECK(1e9 * rates.sample_u8 == doctest::Approx(1));
+  CHECK(1e9 * rates.multiply_add_u8 == doctest::Approx(0.25));
+  CHECK(1e9 * rates.sample_wide == doctest::Approx(2));
+  CHECK(1e9 * rates.multiply_add_wide == doctest::Approx(0.5));
+  CHECK(1e9 * rates.transform_sample == doctest::Approx(50));
+
+  // Every mask counts alike: what takes longest does not set the price of a sample.
+  const Invented bent({on_cpu("cpu", Family::direct, on_core<Family::direct>),
+                       on_cpu("separable", Family::separable, on_core<Family::separable, 2>),
+                       on_cpu("fft", Family::transform, on_core<Family::transform>)});
+  const CpuRates near = measure_cpu(bent.machine, true, [](const std::string&) {});
+  CHECK(1e9 * near.sample_u8 > 0.5);
+  CHECK(1e9 * near.multiply_add_u8 < 0.5);
 }
 
 TEST_CASE("the rates of this CPU are rates") {
@@ -299,7 +365,9 @@ TEST_CASE("the summary tells the rates beside those before, and which choices ch
   CHECK(text.find("new GPU") != std::string::npos);
   CHECK(text.find("(before: 1)") != std::string::npos);
   CHECK(text.find("direct instead of basic (2 ms, not 3)") != std::string::npos);
-  CHECK(text.find("otherwise at 40 of 120 points") != std::string::npos);
+  CHECK(text.find("otherwise at 40 of 120 points; the first 8:\n") != std::string::npos);
+  const std::string shown = text.substr(text.find("the first 8:\n"));
+  CHECK(std::count(shown.begin(), shown.end(), '\n') == 1 + 8);
   CHECK(changes(nullptr, now, nullptr, one.machine).find("before") == std::string::npos);
 }
 

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "kernels/backend/boxes.hpp"
 #include "kernels/backend/launch.hpp"
 #include "kernels/backend/shared_words.hpp"
 
@@ -88,16 +89,66 @@ __global__ void write_words(int at) {
   shared_words().set(at, 1);
 }
 
-/// What the emulator says to one launch; empty when nothing.
-template <class... Parameters, class... Arguments>
-std::string said(dim3 grid, dim3 block, void (*kernel)(Parameters...), Arguments... arguments) {
+/// Takes that many words at once, or puts four where it is 0.
+__global__ void take_words(int count, int at) {
+  for (int k = 0; k < 8; ++k) shared_words().set(k, k);
+  std::uint32_t two[2];
+  switch (count) {
+    case 0: shared_words().set4(at, Four<std::uint32_t>{}); break;
+    case 2: shared_words().get2(at, two); break;
+    case 4: shared_words().get4<std::uint32_t>(at); break;
+  }
+}
+
+/// The ways to copy samples to shared memory.
+__global__ void copy_to_words(In in, int x, int y) {
+  copy16(in, x, y, shared_words(), 0);
+}
+__global__ void copy_part_to_words(In in, int from, int bytes) {
+  copy16(in, from, shared_words(), 0, bytes);
+}
+__global__ void copy_to_tile(In in, int x, int y) {
+  __shared__ SharedTile<std::uint32_t, 1, 4> tile;
+  copy16(in, x, y, tile, 0, 0);
+}
+__global__ void copy_row_to_words(In in, int samples) {
+  copy_row(in, 0, 0, samples, shared_words(), 0, 0);
+}
+__global__ void copy_row_of_box(In in, int x, int y) {
+  copy_box_row(in, x, y, box_words(shared_words()), 0, 0, shared_words());
+}
+
+template <bool commits>
+__global__ void copy_and_wait(In in) {
+  copy16(in, 0, 0, shared_words(), 0);
+  if (commits) commit_copies();
+  finish_copies<0>();
+}
+
+/// What the emulator says to it; empty when nothing.
+template <class Launch>
+std::string said_to(const Launch& launch_it) {
   const Stream stream(PlanOptions{});
   try {
-    launch(grid, block, stream, kernel, arguments...);
+    launch_it(stream);
   } catch (const EmulatorError& error) {
     return error.what();
   }
   return "";
+}
+
+/// What the emulator says to one launch.
+template <class... Parameters, class... Arguments>
+std::string said(dim3 grid, dim3 block, void (*kernel)(Parameters...), Arguments... arguments) {
+  return said_to([&](const Stream& stream) { launch(grid, block, stream, kernel, arguments...); });
+}
+
+/// What it says to one thread that has room for a box in shared memory.
+template <class... Parameters, class... Arguments>
+std::string said_with_words(void (*kernel)(Parameters...), Arguments... arguments) {
+  constexpr int kBytes = 4 * (kBoxSlack + kBoxWords);
+  return said_to(
+      [&](const Stream& stream) { launch_shared(1, 1, kBytes, stream, kernel, arguments...); });
 }
 
 /// 64 x 4 samples, at an address that is a multiple of 16.
@@ -191,6 +242,70 @@ TEST_CASE("a wide read at a place between is found out") {
                               {{4, 0}, {24, 1}});
   CHECK(said(1, 1, read_four_cells, 8) == "");
   CHECK(said(1, 1, read_four_cells, 6).starts_with("emulator: a kernel read four cells at an"));
+}
+
+TEST_CASE("a copy from outside the input is found out") {
+  const Samples samples;
+  const std::string by = " (block 0,0,0, thread 0,0,0)";
+  const auto check = [&](void (*kernel)(In, int, int), const std::string& message,
+                         std::initializer_list<std::pair<int, int>> outside) {
+    CHECK(said_with_words(kernel, samples.view(), 0, 0) == "");
+    for (const auto& [x, y] : outside) {
+      INFO(x << ' ' << y);
+      CHECK(said_with_words(kernel, samples.view(), x, y) == "emulator: " + message + by);
+    }
+  };
+  check(copy_to_words, "a kernel copied 16 bytes that leave its input",
+        {{-16, 0}, {0, -1}, {kColumns - 15, 0}, {0, kRows}});
+  check(copy_to_tile, "a kernel read sixteen samples that leave its input",
+        {{-16, 0}, {0, -1}, {kColumns - 15, 0}, {0, kRows}});
+  // Behind a row's end a box has zeros.
+  check(copy_row_of_box, "a kernel copied a box that leaves its input",
+        {{-16, 0}, {0, -1}, {0, kRows}});
+
+  // Only the first bytes of sixteen are samples where a row of 60 ends.
+  const In narrow{samples.bytes[0], 60, kRows, kColumns};
+  const auto part = [&](int from, int bytes) {
+    return said_with_words(copy_part_to_words, narrow, from, bytes);
+  };
+  for (const auto& [from, bytes] : {std::pair{48, 12}, {0, 16}, {kRows * kColumns, 0}})
+    CHECK(part(from, bytes) == "");
+  for (const auto& [from, bytes] :
+       {std::pair{48, 13}, {-16, 16}, {0, 17}, {56, 4}, {kRows * kColumns, 16}}) {
+    INFO(from << ' ' << bytes);
+    CHECK(part(from, bytes) == "emulator: a kernel copied 16 bytes that leave its input" + by);
+  }
+}
+
+TEST_CASE("a copy at a place between, and one that nobody committed, is found out") {
+  const Samples samples;
+  for (const int x : {4, 24}) {
+    CHECK(
+        said_with_words(copy_to_words, samples.view(), x, 1)
+            .starts_with("emulator: a kernel copied 16 bytes from an address that is no multiple"));
+    CHECK(
+        said_with_words(copy_part_to_words, samples.view(), x, 16)
+            .starts_with("emulator: a kernel copied 16 bytes from an address that is no multiple"));
+    CHECK(said_with_words(copy_to_tile, samples.view(), x, 1)
+              .starts_with("emulator: a kernel copied sixteen samples from or to an address"));
+  }
+  CHECK(said_with_words(copy_row_to_words, samples.view(), 32) == "");
+  CHECK(said_with_words(copy_row_to_words, samples.view(), 24)
+            .starts_with("emulator: a kernel copied a row of no multiple of 16 bytes"));
+  CHECK(said_with_words(copy_and_wait<true>, samples.view()) == "");
+  CHECK(said_with_words(copy_and_wait<false>, samples.view())
+            .starts_with("emulator: a kernel waits for copies of which it has not committed"));
+}
+
+TEST_CASE("words taken together from a place between are found out") {
+  for (const int count : {0, 2, 4}) CHECK(said_with_words(take_words, count, 4) == "");
+  CHECK(said_with_words(take_words, 2, 2) == "");
+  CHECK(said_with_words(take_words, 2, 3)
+            .starts_with("emulator: a kernel took two words that do not lie at a multiple of 8"));
+  for (const int count : {0, 4})
+    CHECK(
+        said_with_words(take_words, count, 2)
+            .starts_with("emulator: a kernel took four words that do not lie at a multiple of 16"));
 }
 
 TEST_CASE("a place outside a shared tile, and outside of shared memory, is found out") {

@@ -124,7 +124,16 @@ TEST_CASE("distances are in steps from the saturated truth, or in units; no numb
   Picture floats = Picture::of(problem);
   floats.set(0, 0, 0, 2);
   floats.set(1, 0, 0, -4);
-  CHECK(unit_of(problem, floats.view()) == doctest::Approx(4e-6));
+  // In millionths: Approx takes numbers as small as these for the same.
+  const auto unit = [&] { return 1e6 * unit_of(problem, floats.view()); };
+  CHECK(unit() == doctest::Approx(4));
+  problem.border = Border::constant;
+  problem.border_value = -8;
+  CHECK(unit() == doctest::Approx(8));
+  problem.mask = box_mask(3, 3);  // of gain 1, as nine weights
+  problem.mask.divisor = 3;
+  CHECK(unit() == doctest::Approx(24));
+  problem = {2, 1, 1, Depth::f32, Border::replicate, 0, identity_mask(1)};
   CHECK(distance_from({2.0, -4.5}, problem, floats.view(), places, 0.5).largest == 1);
   const double nan = std::nan(""), infinity = std::numeric_limits<double>::infinity();
   CHECK(distance_from({2.0, nan}, problem, floats.view(), places, 1).largest == infinity);

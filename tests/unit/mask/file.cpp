@@ -112,12 +112,21 @@ TEST_CASE("names: the environment comes first, misspelt ones get the nearest") {
   const Folder folder;
   folder.write("box3.txt", "# mine\n5");
   folder.write("other.txt", "6");
+  folder.write("kernel.mat", "#\n#  as vips writes it \n1 1\n7");
   folder.write("README.md", "no mask");
   setenv("CONVFILT_FILTERS", folder.path.c_str(), 1);
   CHECK(convfilt::load_mask("box3").weights == Weights{5});
   CHECK(convfilt::load_mask("other").weights == Weights{6});
   CHECK(convfilt::load_mask("box5").width == 5);
-  CHECK(convfilt::list_filters().size() == 21);
+  CHECK(convfilt::load_mask("kernel").weights == Weights{7});
+  const auto filters = convfilt::list_filters();
+  CHECK(filters.size() == 22);
+  for (const convfilt::FilterInfo& filter : filters) {
+    if (filter.name == "box3") CHECK(filter.description == "mine");
+    if (filter.name == "other") CHECK(filter.description == "");
+    // A comment without a word is passed over.
+    if (filter.name == "kernel") CHECK(filter.description == "as vips writes it");
+  }
   setenv("CONVFILT_FILTERS", "/no/such/folder", 1);
   CHECK_THROWS_AS(convfilt::load_mask("box3"), convfilt::UsageError);
   unsetenv("CONVFILT_FILTERS");
