@@ -20,7 +20,8 @@ inside() {
   mount -t proc proc "$root/proc"
   mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
   mount --bind "$root/dev/pts/ptmx" "$root/dev/ptmx"
-  there() { chroot "$root" env -i HOME=/root TERM=xterm PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
+  # fish looks below /usr/local only where XDG_DATA_DIRS names it, as desktops do.
+  there() { chroot "$root" env -i HOME=/root TERM=xterm PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin XDG_DATA_DIRS=/usr/local/share:/usr/share LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"; }
   apt() { there apt-get -qq -o Dpkg::Use-Pty=0 "$@" >>"$root/root/apt.log" 2>&1 || { tail -n 20 "$root/root/apt.log" >&2; die "apt-get $* failed"; }; }
 
   say "system: $(. "$root/etc/os-release"; echo "$PRETTY_NAME"), $(there dpkg-query -W | wc -l) packages"
