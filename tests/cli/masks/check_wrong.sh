@@ -27,4 +27,3 @@ cmp box.txt filters/box3.txt
 CONVFILT_DEVICE=cpu CONVFILT_BORDER=wrap convfilt mask show identity >said
 # What apply refuses, check refuses with the same code.
 need_no_cuda
-try mask check gaussian5 --device cuda
