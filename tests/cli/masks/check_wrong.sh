@@ -26,4 +26,3 @@ try mask show box.txt --output box.txt
 cmp box.txt filters/box3.txt
 CONVFILT_DEVICE=cpu CONVFILT_BORDER=wrap convfilt mask show identity >said
 # What apply refuses, check refuses with the same code.
-need_no_cuda
