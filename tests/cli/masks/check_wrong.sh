@@ -25,4 +25,3 @@ cp filters/box3.txt box.txt
 try mask show box.txt --output box.txt
 cmp box.txt filters/box3.txt
 CONVFILT_DEVICE=cpu CONVFILT_BORDER=wrap convfilt mask show identity >said
-# What apply refuses, check refuses with the same code.
