@@ -54,10 +54,10 @@ if(NOT CONVFILT_HAS_CUDA)
 written for a GPU run in an emulator.")
 endif()
 
-set(library_name libconvfilt${PROJECT_VERSION_MAJOR})
+set(library_name libconvfilt${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME ${library_name})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS convfilt)  # It brings the masks by name.
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS convfilt)  # It brings the masks by name.
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # The loader's cache knows the library as soon as it is installed.
 file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/packaging/triggers "activate-noawait ldconfig\n")

@@ -48,7 +48,7 @@ inside() {
   say "blurred photograph: $(there stat -c %s /root/rocket.jpg) bytes, then $(there stat -c %s /root/blurred.jpg); by a filter's name: $(there stat -c %s /root/relief.png)"
 
   if [ "$kind" = deb ]; then
-    say "apt-get install ./libconvfilt0_*.deb ./libconvfilt-dev_*.deb, and what builds a program"
+    say "apt-get install ./libconvfilt0.1_*.deb ./libconvfilt-dev_*.deb, and what builds a program"
     apt install --no-install-recommends $(cd "$root/root" && printf './root/%s ' libconvfilt*.deb) g++ make cmake
   fi
   there sh -ec 'cmake -S /root/library -B /root/filter && cmake --build /root/filter' >"$root/root/example.log" 2>&1 || { cat "$root/root/example.log" >&2; die "the example of the library does not build"; }
@@ -78,8 +78,8 @@ inside() {
   rm "$root/root/.bashrc" "$root/root/.zshrc"
 
   if [ "$kind" = deb ]; then
-    there dpkg -L convfilt libconvfilt0 libconvfilt-dev | sort -u >"$root/root/owned"
-    apt purge convfilt libconvfilt0 libconvfilt-dev
+    there dpkg -L convfilt libconvfilt0.1 libconvfilt-dev | sort -u >"$root/root/owned"
+    apt purge convfilt libconvfilt0.1 libconvfilt-dev
     [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' '*convfilt*' 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
   else
     there xargs -a /root/convfilt/build/release/install_manifest.txt rm

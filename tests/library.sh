@@ -65,6 +65,12 @@ int main() {
   good &= throws("at least 1x1", [&] { Problem none = problem; none.width = 0; make_plan(none); });
   problem.mode = Mode::same;
   problem.mask = mask;
+  const auto checked = make_plan(problem, {.device = "cpu"});
+  std::byte pixels[40];
+  good &= throws("in is 4x4x1, where the plan has 5x4x1", [&] { checked->run({pixels, 4, 4, 1, 5}, {pixels + 20, 5, 4, 1, 5}); });
+  good &= throws("out is 5x4x3", [&] { checked->run_resident({pixels, 5, 4, 1, 5}, {pixels + 20, 5, 4, 3, 15}, nullptr); });
+  good &= throws("begin only 4 bytes apart", [&] { checked->run({pixels, 5, 4, 1, 5}, {pixels + 20, 5, 4, 1, 4}); });
+  good &= throws("in has no pixels", [&] { checked->run({nullptr, 5, 4, 1, 5}, {pixels + 20, 5, 4, 1, 5}); });
   std::vector<std::byte> in(20, std::byte{60}), out(20), resident(20);
   for (const char* device : {"cpu", "emulator"}) {
     const auto plan = make_plan(problem, {.strategy = device == std::string("cpu") ? "auto" : "tiled-in", .device = device});

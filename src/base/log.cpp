@@ -26,8 +26,7 @@ class Prefix : public spdlog::custom_flag_formatter {
   }
 };
 
-/// The logger is spdlog's default, too, so that no message of anyone's reaches standard output.
-spdlog::logger& logger() {
+const std::shared_ptr<spdlog::logger>& logger_pointer() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
     auto formatter = std::make_unique<spdlog::pattern_formatter>();
     formatter->add_flag<Prefix>('*').set_pattern("%n: %*%v");
@@ -35,15 +34,21 @@ spdlog::logger& logger() {
         "convfilt", std::make_shared<spdlog::sinks::stderr_sink_mt>());
     fresh->set_formatter(std::move(formatter));
     fresh->flush_on(spdlog::level::trace);
-    spdlog::set_default_logger(fresh);
     return fresh;
   }();
-  return *instance;
+  return instance;
+}
+
+spdlog::logger& logger() {
+  return *logger_pointer();
 }
 
 }  // namespace
 
 void set_loudness(Loudness loudness) {
+  // In convfilt itself, whose standard output is for pictures, spdlog's default writes elsewhere,
+  // too. A program that only calls the library keeps its own default.
+  spdlog::set_default_logger(logger_pointer());
   logger().set_level(loudness == Loudness::quiet     ? spdlog::level::err
                      : loudness == Loudness::verbose ? spdlog::level::debug
                                                      : spdlog::level::info);

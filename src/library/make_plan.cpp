@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
@@ -34,6 +35,52 @@ void check_problem(const Problem& problem) {
   require(is_finite(mask.divisor) && mask.divisor > 0, "a mask's divisor is above 0");
 }
 
+/// A plan that looks at the pictures before it runs: what a program hands over may be of any shape.
+class CheckedPlan final : public Plan {
+ public:
+  CheckedPlan(const Problem& problem, std::unique_ptr<Plan> plan)
+      : problem_(problem), plan_(std::move(plan)) {}
+
+  Timing run(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+    check(in, out);
+    return plan_->run(in, out);
+  }
+  void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
+                    void* stream) override {
+    check(in, out);
+    plan_->run_resident(in, out, stream);
+  }
+  std::vector<double> time_resident(PictureView<const std::byte> in, int repeats) override {
+    if (in.data) check("in", in, problem_.width, problem_.height);
+    return plan_->time_resident(in, repeats);
+  }
+  Counts counts() const override { return plan_->counts(); }
+
+ private:
+  void check(const PictureView<const std::byte>& in, const PictureView<std::byte>& out) const {
+    check("in", in, problem_.width, problem_.height);
+    check("out", out, problem_.out_width(), problem_.out_height());
+  }
+  void check(const std::string& name, const PictureView<const std::byte>& view, int width,
+             int height) const {
+    require(view.data, name + " has no pixels");
+    require(view.width == width && view.height == height && view.channels == problem_.channels,
+            name + " is " + shape(view.width, view.height, view.channels) +
+                ", where the plan has " + shape(width, height, problem_.channels));
+    const auto bytes =
+        std::ptrdiff_t(width) * problem_.channels * std::ptrdiff_t(size_of(problem_.depth));
+    require(view.pitch >= bytes, name + " has rows of " + std::to_string(bytes) +
+                                     " bytes, which begin only " + std::to_string(view.pitch) +
+                                     " bytes apart");
+  }
+  static std::string shape(int width, int height, int channels) {
+    return std::to_string(width) + "x" + std::to_string(height) + "x" + std::to_string(channels);
+  }
+
+  const Problem problem_;
+  const std::unique_ptr<Plan> plan_;
+};
+
 // A linker takes from convfilt_src only what is called, and callers of load_mask() are elsewhere.
 [[gnu::used]] Mask (*const kTaken)(const std::string&) = &load_mask;
 
@@ -52,7 +99,8 @@ std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanRequest& reque
   PlanOptions options;
   options.device = choice.ordinal;
   options.threads = request.threads;
-  return choice.strategy->prepare(problem, choice.device, options);
+  return std::make_unique<CheckedPlan>(problem,
+                                       choice.strategy->prepare(problem, choice.device, options));
 }
 
 }  // namespace convfilt

@@ -116,9 +116,11 @@ std::vector<fs::path> filter_folders() {
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   const fs::path installed = program.parent_path() / CONVFILT_FILTERS_FROM_PROGRAM;
   if (!error && fs::is_directory(installed, error)) folders.push_back(installed.lexically_normal());
-  // In a program that only calls the library, this function lies in the library.
+  // In a program that only calls the library, this function lies in the library. A name without a
+  // folder is that of a program, as it was called, and says nothing of where it lies.
   Dl_info here{};
-  if (dladdr(reinterpret_cast<void*>(&filter_folders), &here) != 0 && here.dli_fname != nullptr) {
+  if (dladdr(reinterpret_cast<void*>(&filter_folders), &here) != 0 && here.dli_fname != nullptr &&
+      std::string_view(here.dli_fname).find('/') != std::string_view::npos) {
     const fs::path library = fs::canonical(here.dli_fname, error);
     const fs::path beside = library.parent_path() / CONVFILT_FILTERS_FROM_LIBRARY;
     if (!error && beside.lexically_normal() != installed.lexically_normal() &&

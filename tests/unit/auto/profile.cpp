@@ -298,7 +298,7 @@ TEST_CASE("the profile of a device's name speaks, else the nearest") {
   CHECK(name_for(device_named("unknown memory", 8, 7)) == "4090");
   // One of its own major version stands nearer, however much slower its memory is.
   CHECK(name_for(device_named("A900", 8, 0, 4.1e12)) == "A100");
-  // Of two with the same name the first speaks: the user's stand before those shipped.
+  // The first of two with the same name speaks: the user's stand before those shipped.
   all.push_back(gpu_profile("H200", 9, 0, 4.1e12));
   CHECK(profile_for(all, device_named("H200", 9, 0)) == &all[2]);
   all.pop_back();

@@ -223,7 +223,7 @@ TEST_CASE(
   };
   CHECK(name_of_choice(4096, gaussian_mask_of(301, 301)) == "coarse");
   CHECK(name_of_choice(700, gaussian_mask_of(301, 301)) == "fft");
-  // Of 1.5 to 2.2 million samples, bytes alone are enough for coarse grids, or a huge mask.
+  // From 1.5 to 2.2 million samples, bytes alone are enough for coarse grids, or a huge mask.
   CHECK(name_of_choice(1800, gaussian_mask_of(151, 151)) == "coarse");
   CHECK(name_of_choice(1500, gaussian_mask_of(151, 151)) == "overlap-save");
   CHECK(name_of_choice(1500, gaussian_mask_of(151, 151), Depth::u8) == "coarse");
