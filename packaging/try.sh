@@ -83,7 +83,7 @@ inside() {
     [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' '*convfilt*' 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
   else
     there xargs -a /root/convfilt/build/release/install_manifest.txt rm
-    there find /usr/local/share/convfilt /usr/local/share/doc/convfilt -depth -type d -empty -delete
+    there find /usr/local/share/convfilt /usr/local/share/doc/convfilt /usr/local/include/convfilt /usr/local/lib/cmake/convfilt -depth -type d -empty -delete
     cp "$root/root/convfilt/build/release/install_manifest.txt" "$root/root/owned"
   fi
   left=$(while read -r path; do [ ! -e "$root$path" ] || [ -d "$root$path" ] || echo "$path"; done <"$root/root/owned")
