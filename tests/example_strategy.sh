@@ -23,9 +23,9 @@ for changed in kernels/registry.cpp kernels/CMakeLists.txt; do
   [ "$(diff "$OLDPWD/$changed" $changed | grep -c '^>')" = 1 ] || fail "not one line more in $changed"
 done
 
-# The copy is configured as BUILD is; its compile commands say how the new file is compiled for each backend.
+# The copy is configured as BUILD is, but for files that are compiled together; its compile commands say how the new file is compiled for each backend.
 mapfile -t settings < <(sed -nE 's/^((CONVFILT_[A-Z_]*|CMAKE_BUILD_TYPE|CMAKE_C(XX|UDA)_(COMPILER|FLAGS|ARCHITECTURES)):(BOOL|STRING|PATH|FILEPATH)=.+)$/-D\1/p' "$build/CMakeCache.txt")
-cmake -S . -B "$work/build" "${settings[@]}" -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "cmake fails"; }
+cmake -S . -B "$work/build" "${settings[@]}" -DCONVFILT_UNITY=OFF -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >"$work/log" 2>&1 || { cat "$work/log" >&2; fail "cmake fails"; }
 compile() {  # FILE'S END, a pattern: for each backend; leaves objects
   local folder command found=false
   while IFS=$'\t' read -r folder command; do
