@@ -22,7 +22,9 @@ std::string_view trimmed(std::string_view text) {
 bool speaks_of(const std::string& message, const std::string& option) {
   for (std::size_t at = 0; (at = message.find(option, at)) != message.npos; ++at) {
     const std::size_t end = at + option.size();
-    if (end == message.size() || !(std::isalnum(static_cast<unsigned char>(message[end])) || message[end] == '-')) return true;
+    if (end == message.size() ||
+        !(std::isalnum(static_cast<unsigned char>(message[end])) || message[end] == '-'))
+      return true;
   }
   return false;
 }

@@ -10,8 +10,8 @@
 
 namespace convfilt {
 
-/// Understands the command line, and what the environment and a file of defaults add to it; reads no
-/// other file and asks no device. `defaults` becomes what they add, also where it throws. Throws
+/// Understands the command line, and what the environment and a file of defaults add to it; reads
+/// no other file and asks no device. `defaults` becomes what they add, also where it throws. Throws
 /// UsageError; IoError where the file cannot be read.
 Command parse(int argc, const char* const* argv, std::vector<Default>& defaults);
 

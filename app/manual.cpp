@@ -131,7 +131,8 @@ std::string bash(const std::vector<CommandFacts>& commands) {
              " ;;\n        *) files=yes ;;\n      esac ;;\n";
   }
   return "# bash completion for convfilt; made by: convfilt generate bash\n"
-         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }'; }\n"
+         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }'; "
+         "}\n"
          "_convfilt() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
          "  local command=${COMP_WORDS[1]} option='' options='' choices='' files='' position\n"
@@ -203,7 +204,8 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
          "# zsh completion for convfilt; made by: convfilt generate zsh\n"
          "_convfilt_masks() {\n"
          "  local -a filters\n"
-         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }')\"})\n"
+         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 "
+         "}')\"})\n"
          "  compadd -a filters\n"
          "  _files\n"
          "}\n"
@@ -263,7 +265,8 @@ std::string fish(const std::vector<CommandFacts>& commands) {
     if (!first.choices.empty())
       text += line_if("not ") + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
     if (takes_mask(first) || follows)
-      text += line_if("") + " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'\n";
+      text += line_if("") +
+              " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'\n";
   }
   return text;
 }
@@ -292,10 +295,12 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
       ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR), which are then "
       "read from that alone.\n"
       ".TP\n.B XDG_CACHE_HOME\nWhere your own profiles lie, in convfilt/profiles; else ~/.cache.\n"
-      ".TP\n.B COLUMNS\nThe width that tables and lines are fitted to; else the terminal's, or 100.\n"
+      ".TP\n.B COLUMNS\nThe width that tables and lines are fitted to; else the terminal's, or "
+      "100.\n"
       ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/convfilt/config.toml\nElse\n"
       ".IR ~/.config/convfilt/config.toml .\nYour defaults for options, without the dashes. Lines "
-      "below a command's name in brackets are for that command, and win over those for all. Options "
+      "below a command's name in brackets are for that command, and win over those for all. "
+      "Options "
       "that name files, and \\-\\-in\\-place, belong on the command line.\n.IP\n.nf\n"
       "border = \"reflect\"\nthreads = 4\n[blur]\nsigma = 3\n.fi\n"
       ".SH \"SEE ALSO\"\n.BR vips (1),\n.BR gm (1)\n";

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what convfilt needs on Debian 12 or Ubuntu 24.04, builds it, and says where the program is (last
+# Installs what convfilt needs on Debian 12 or 13, builds it, and says where the program is (last
 # line of standard output). Quick when nothing is to be done.
 #
 #   samples/setup.sh [PRESET] [TARGET...]     PRESET of CMakePresets.json, by default release

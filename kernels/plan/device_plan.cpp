@@ -52,14 +52,19 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
     allocate_pictures(whole, problem_.width, problem_.height);
 
   order_.begin(stream, stream_);
-  if (!reads_callers)
-    copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
-              in.width * pixel, in.height, stream_);
-  filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
-                  whole_shift());
-  if (!writes_callers)
-    copy_rows(out.data, std::size_t(out.pitch), own_output().data, std::size_t(own_output().pitch),
-              out.width * pixel, out.height, stream_);
+  try {
+    if (!reads_callers)
+      copy_rows(own_input().data, std::size_t(own_input().pitch), in.data, std::size_t(in.pitch),
+                in.width * pixel, in.height, stream_);
+    filter_channels(reads_callers ? from : own_input(), writes_callers ? to : own_output(),
+                    whole_shift());
+    if (!writes_callers)
+      copy_rows(out.data, std::size_t(out.pitch), own_output().data,
+                std::size_t(own_output().pitch), out.width * pixel, out.height, stream_);
+  } catch (...) {
+    stream_.synchronize();  // Work may be queued on memory that the caller gives back now.
+    throw;
+  }
   order_.end(stream, stream_);
 }
 

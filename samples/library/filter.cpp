@@ -9,8 +9,10 @@ int main() {
   constexpr int width = 640, height = 480, bytes = width * height;
   std::vector<std::byte> in(bytes), out(bytes), back(bytes);
   for (int k = 0; k < bytes; ++k) in[k] = std::byte(k % 251);
-  const convfilt::Problem problem{.width = width, .height = height, .mask = convfilt::load_mask("gaussian5")};
-  convfilt::make_plan(problem, {.device = "cpu"})->run({in.data(), width, height, 1, width}, {out.data(), width, height, 1, width});
+  const convfilt::Problem problem{
+      .width = width, .height = height, .mask = convfilt::load_mask("gaussian5")};
+  convfilt::make_plan(problem, {.device = "cpu"})
+      ->run({in.data(), width, height, 1, width}, {out.data(), width, height, 1, width});
   std::printf("host: sample %d became %d\n", int(in[1000]), int(out[1000]));
 #ifdef HAS_CUDA
   int gpus = 0;

@@ -25,8 +25,8 @@ void append(std::vector<Profile>& profiles, std::vector<Profile> more) {
 }
 
 /// Empty where the environment has no place for the user's files.
-std::string users_folder() {
-  const std::string cache = convfilt::users_folder("XDG_CACHE_HOME", ".cache");
+std::string users_profiles() {
+  const std::string cache = users_folder("XDG_CACHE_HOME", ".cache");
   return cache.empty() ? "" : cache + "/convfilt/profiles";
 }
 
@@ -53,7 +53,7 @@ std::vector<Profile> find_profiles() {
     return profiles_in(named, Origin::named);
   }
   std::vector<Profile> profiles;
-  if (const std::string users = users_folder(); !users.empty())
+  if (const std::string users = users_profiles(); !users.empty())
     profiles = profiles_in(users, Origin::users);
   append(profiles, shipped_profiles());
   return profiles;
@@ -113,7 +113,7 @@ std::string unread_because(const std::string& path) {
 }
 
 std::string users_profile_path(const std::string& name) {
-  const std::string folder = users_folder();
+  const std::string folder = users_profiles();
   if (folder.empty())
     throw UsageError(
         "neither XDG_CACHE_HOME nor HOME names a folder for the profile; add --output FILE");

@@ -14,8 +14,8 @@ std::size_t width_of(std::string_view text);
 std::size_t terminal_width(int fd);
 
 /// The text with lines broken at blanks that are wider than `width` columns. What continues a line
-/// begins below its last column of text, which a gap of two blanks shows, if that begins in the left
-/// two thirds; else two columns in. A longer word stays whole, so that paths can be copied.
+/// begins below its last column of text, which a gap of two blanks shows, if that begins in the
+/// left two thirds; else two columns in. A longer word stays whole, so that paths can be copied.
 std::string wrapped(std::string_view text, std::size_t width);
 
 }  // namespace convfilt

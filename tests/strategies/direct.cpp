@@ -11,8 +11,8 @@
 #include "kernels/contract/float_samples.hpp"
 #include "kernels/registry.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/device/few_blocks.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/few_blocks.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {

@@ -4,10 +4,10 @@
 #include <memory>
 #include <string>
 
-#include "tests/support/callers_stream.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/device/callers_stream.hpp"
+#include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/sample_masks.hpp"
-#include "tests/support/with_warpgroups.hpp"
 
 namespace convfilt::test {
 namespace {

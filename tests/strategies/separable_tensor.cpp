@@ -15,9 +15,9 @@
 #include "kernels/registry.hpp"
 #include "kernels/separable_tensor/mask.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sample_masks.hpp"
-#include "tests/support/with_warpgroups.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -11,9 +11,9 @@
 #include "kernels/backend/emulator/boxes.hpp"
 #include "kernels/registry.hpp"
 #include "kernels/separable_tensor/warpgroup/layout.hpp"
+#include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sample_masks.hpp"
-#include "tests/support/with_warpgroups.hpp"
 
 namespace convfilt::test {
 namespace {

@@ -12,8 +12,8 @@
 #include "kernels/separable/walk/mask.hpp"
 #include "tests/support/a_depth.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/device/few_blocks.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/few_blocks.hpp"
 #include "tests/support/sample_masks.hpp"
 
 namespace convfilt::test {

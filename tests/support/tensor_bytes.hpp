@@ -3,8 +3,8 @@
 
 #include "kernels/registry.hpp"
 #include "tests/support/compare.hpp"
+#include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/environment.hpp"
-#include "tests/support/with_warpgroups.hpp"
 
 namespace convfilt::test {
 

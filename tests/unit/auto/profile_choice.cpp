@@ -13,9 +13,9 @@
 #include "src/auto/family.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/mask/make.hpp"
+#include "tests/support/device/with_warpgroups.hpp"
 #include "tests/support/profiles.hpp"
 #include "tests/support/sample_masks.hpp"
-#include "tests/support/with_warpgroups.hpp"
 
 namespace convfilt::test {
 namespace {

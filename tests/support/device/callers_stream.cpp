@@ -1,4 +1,4 @@
-#include "tests/support/callers_stream.hpp"
+#include "tests/support/device/callers_stream.hpp"
 
 #include <cstring>
 #include <stdexcept>
