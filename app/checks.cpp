@@ -346,7 +346,8 @@ void check(MaskCommand& command, const Raw& raw) {
   }
   if (raw.depth) command.depths = named_in("depth", *raw.depth, kDepths);
   command.channels = raw.channels.value_or(command.channels);
-  require(command.channels == 1 || command.channels == 3, "--channels: 1 or 3");
+  require(command.channels == 1 || command.channels == 3,
+          "--channels: a picture has 1, or 3 for colour; write one of the two");
 }
 
 void check(GenerateCommand& command, const Raw&) {

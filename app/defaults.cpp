@@ -29,16 +29,28 @@ bool speaks_of(const std::string& message, const std::string& option) {
   return false;
 }
 
-/// Takes a value off its quotes and a comment behind it.
+/// The value without its quotation marks and without a comment behind it.
 std::string value_in(std::string_view text, const std::string& file, int line) {
   const auto fail = [&](const char* message) { fail_at(file, line, message); };
   if (text.starts_with('"') || text.starts_with('\'')) {
-    const std::size_t end = text.find(text.front(), 1);
-    if (end == text.npos) fail("a quotation mark is missing at the value's end");
+    const char mark = text.front();
+    std::string value;
+    std::size_t end = 1;
+    for (; end < text.size() && text[end] != mark; ++end) {
+      if (mark == '"' && text[end] == '\\') {
+        ++end;
+        if (end == text.size() || (text[end] != '"' && text[end] != '\\'))
+          fail(
+              "behind a \\ stands \" or \\; or write the value between '...', where it means "
+              "itself");
+      }
+      value += text[end];
+    }
+    if (end >= text.size()) fail("a quotation mark is missing at the value's end");
     const std::string_view rest = trimmed(text.substr(end + 1));
     if (!rest.empty() && !rest.starts_with('#'))
       fail("there is more behind the value; write option = \"value\", one a line");
-    return std::string(text.substr(1, end - 1));
+    return value;
   }
   if (text.starts_with('[')) fail("lists are not understood; write the line again for each value");
   text = trimmed(text.substr(0, text.find('#')));

@@ -13,6 +13,7 @@ struct Default {
   std::string option;  ///< "--border"
   std::string value;
   std::string where;  ///< "CONVFILT_BORDER", or "config.toml:3"
+  int line = 0;       ///< of the file; 0 = from the environment
 };
 
 /// The message, led by where the options come from that it speaks of by their name or value.
@@ -32,8 +33,8 @@ struct ConfigLine {
 };
 
 /// Reads TOML, as far as options need it: sections, comments, and values that are quoted or, beyond
-/// TOML, bare. A section comes as a line without a key, too. Throws UsageError, "file:line: what;
-/// remedy".
+/// TOML, bare. Between double quotation marks \" and \\ are " and \. A section comes as a line
+/// without a key, too. Throws UsageError, "file:line: what; remedy".
 std::vector<ConfigLine> config_lines(std::istream& in, const std::string& file);
 
 /// Throws UsageError for what a line says.

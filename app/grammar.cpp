@@ -7,6 +7,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <istream>
 #include <iterator>
@@ -117,7 +118,7 @@ class Grammar {
   /// Declares --config, and variables for options, where there are options to be set so.
   void defaults_options();
 
-  /// Whether the words say the option, or one that a default of it would clash with.
+  /// Whether the words have the option, or one that a default of it would clash with.
   bool is_settled(const CLI::Option& option, const Words& words) const;
 
   /// What the file has for this command and neither the words nor the environment say.
@@ -164,8 +165,10 @@ constexpr const char* kDefaults = "Defaults";
 constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",   "--pitch",
                                        "--border",   "--on-damage", "--max-pixels"};
 
-/// Where the first is on the command line, an option, an argument, or a command with its action,
-/// defaults of the others would clash with it, and count for nothing.
+/// Where the first is on the command line, an option with or without a value, an argument, or a
+/// command with its action, defaults of the others would clash with it, and count for nothing. So
+/// does what comes from the environment for the file, and a section of the file for the lines that
+/// are for all commands.
 const std::pair<const char*, Words> kSettles[] = {
     {"--box", {"--sigma"}},
     {"--sigma", {"--box"}},
@@ -174,6 +177,7 @@ const std::pair<const char*, Words> kSettles[] = {
     {"--quiet", {"--verbose"}},
     {"-q", {"--verbose"}},
     {"--border", {"--border-value"}},
+    {"--mode=full", {"--border", "--border-value"}},
     {"--strategy",
      {"--halo", "--tile", "--gemm", "--domain", "--accumulate", "--block", "--steps"}},
     {"IN", {"--size", "--depth", "--channels"}},
@@ -383,8 +387,12 @@ bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
     const CLI::Option* asked = app_.get_option_no_throw(name);
     if (asked && asked->get_positional()) return asked->count() > 0;
     const auto end = std::find(words.begin(), words.end(), "--");
+    const std::string* before = nullptr;
     return std::any_of(words.begin(), end, [&](const std::string& word) {
-      return word == name || word.starts_with(name + "=") || own_name() + " " + word == name;
+      const bool joined = before && *before + "=" + word == name;
+      before = &word;
+      return joined || word == name || word.starts_with(name + "=") ||
+             own_name() + " " + word == name;
     });
   };
   const std::string name = "--" + option.get_lnames().front();
@@ -440,6 +448,16 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
     lines.push_back(line);
   }
 
+  Words said = words;  // and what the environment and the command's section say
+  const auto say = [&](const std::string& option, const std::string& value) {
+    said.insert(said.begin(), option + "=" + value);
+  };
+  for (const Default& variable : defaults) say(variable.option, variable.value);
+  const std::size_t variables = defaults.size();
+  const Words said_outside = said;
+  for (const auto& [key, lines] : taken)
+    if (!lines.front().section.empty()) say("--" + key, lines.front().value);
+
   std::vector<CLI::ConfigItem> items;
   for (const auto& [key, lines] : taken) {
     const CLI::Option& option = *app_.get_option("--" + key);
@@ -448,19 +466,19 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
       if (is_flag && line.value != "true" && line.value != "false")
         fail_at(path, line.number,
                 in_quotes(key) + " is true or false, not " + in_quotes(line.value));
-    const char* variable =
-        option.get_envname().empty() ? nullptr : std::getenv(option.get_envname().c_str());
-    if ((variable && *variable) || is_settled(option, words)) continue;
+    if (is_settled(option, lines.front().section.empty() ? said : said_outside)) continue;
     if (is_flag && lines.front().value == "false") continue;
     CLI::ConfigItem item;
     item.name = key;
     for (const ConfigLine& line : lines) {
       item.inputs.push_back(line.value);
-      defaults.push_back(
-          {"--" + key, line.value, printable_name(path) + ":" + std::to_string(line.number)});
+      defaults.push_back({"--" + key, line.value,
+                          printable_name(path) + ":" + std::to_string(line.number), line.number});
     }
     items.push_back(std::move(item));
   }
+  std::stable_sort(defaults.begin() + std::ptrdiff_t(variables), defaults.end(),
+                   [](const Default& a, const Default& b) { return a.line < b.line; });
   return items;
 }
 
@@ -526,9 +544,13 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   // It passes over a file of one's own that cannot be read.
   const std::string own = users_config();
   const CLI::Option* config = app_.get_option_no_throw("--config");
-  if (config && !is_settled(*config, words) && ::access(own.c_str(), F_OK) == 0 &&
-      ::access(own.c_str(), R_OK) != 0)
-    throw IoError("'" + printable_name(own) + "' cannot be read; check whose it is, or remove it");
+  if (config && !is_settled(*config, words) && ::access(own.c_str(), F_OK) == 0) {
+    const std::string name = "'" + printable_name(own) + "'";
+    if (std::filesystem::is_directory(own))
+      throw IoError(name + " is a folder, where a file of defaults is expected; move it away");
+    if (::access(own.c_str(), R_OK) != 0)
+      throw IoError(name + " cannot be read; check whose it is, or remove it");
+  }
   app_.config_formatter(std::make_shared<ConfigReader>(
       [&](std::istream& file) { return items_in(file, words, defaults); }));
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   } catch (const UsageError& error) {
     return fail(kUsage, with_origin(error.what(), defaults));
   } catch (const IoError& error) {
-    return fail(kFailed, error.what());
+    return fail(kFailed, with_origin(error.what(), defaults));
   } catch (const DeviceError& error) {
     return fail(kFailed, with_origin(error.what(), defaults));
   } catch (const std::bad_alloc&) {

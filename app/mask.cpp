@@ -27,7 +27,7 @@ constexpr int kPixels = 257;            // of the picture of one
 constexpr double kMostWhole = 1e6;      // from here on a whole number is hard to read
 constexpr std::string_view kShades = " .:-=+*#%@";
 
-/// Lines of a name and what there is to say.
+/// Formats lines of a name and a text.
 std::string lines_of(std::vector<Table::Line> lines) {
   return as_text({{}, 2, std::move(lines)});
 }
@@ -82,10 +82,13 @@ std::string size_of(const Mask& mask) {
 std::string sum_of(const Mask& mask) {
   const double sum = gain(mask);
   const bool nothing = std::abs(sum) <= 1e-12 * absolute_gain(mask);
-  std::string text = short_weight(nothing ? 0 : sum);
-  text += nothing                      ? ": what is constant becomes 0"
-          : std::abs(sum - 1) <= 1e-12 ? ": what is constant stays as it is"
-                                       : ": what is constant becomes " + text + " times as large";
+  const bool is_one = std::abs(sum - 1) <= 1e-12;
+  std::string text = short_weight(nothing ? 0 : is_one ? 1 : sum);
+  if (text == "1" && !is_one) text = print_number(sum);  // four digits would hide the difference
+  text += nothing  ? ": what is constant becomes 0"
+          : is_one ? ": what is constant stays as it is"
+                   : ": what is constant becomes " + text + " times as large";
+  if (mask.offset != 0) text += ", before the offset";
   if (const double all = absolute_gain(mask); std::abs(all - std::abs(sum)) > 1e-12 * all)
     text += "; magnitudes: " + short_weight(all);
   return text;
@@ -122,7 +125,7 @@ std::vector<Table::Line> rank_of(const Mask& mask) {
   return lines;
 }
 
-/// Whether the arithmetic of a depth has the weights as the file says them.
+/// Says whether the arithmetic of a depth has the weights as the file says them.
 std::string arithmetic_of(const Problem& problem) {
   if (const std::string refusal = arithmetic_refuses(problem); !refusal.empty())
     return "refused: " + refusal;

@@ -2,8 +2,8 @@
 # Runs everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
 #
 #   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt and convfilt_tests, as packed for a
-#                            machine that cannot build (with lib/, and expected/ from tests/same_bytes.sh); by default
-#                            the release preset is built first
+#                            machine that cannot build (with lib/, library/ from cmake --install, and expected/ from
+#                            tests/same_bytes.sh); by default the release preset is built first
 #
 # CONVFILT_GPU_PART: only these of the `steps` below, with commas between, for machines that are lent for minutes;
 # `sanitizers` stands for compute-sanitizer's four. auto, peers and targets can be cut further: see their scripts.
@@ -16,7 +16,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
 sanitizers="memcheck racecheck initcheck synccheck"
-steps="tests cli same-bytes $sanitizers peers targets auto bench_gpu counters compare end-to-end"
+steps="tests cli same-bytes library $sanitizers peers targets auto bench_gpu counters compare end-to-end"
 part=" ${CONVFILT_GPU_PART:-$steps} "
 part=${part//,/ }
 part=${part/ sanitizers / $sanitizers }
@@ -67,6 +67,19 @@ same_bytes() {
   [ -d "$bin/expected" ] && expected=(EXPECTED="$bin/expected")
   env "${expected[@]}" bash tests/same_bytes.sh
 }
+# samples/library filters pixels on the GPU in a stream of its own.
+library() {
+  local work prefix=$bin/library status=0
+  work=$(mktemp -d)
+  if [ ! -d "$prefix" ]; then
+    prefix=$work/prefix
+    cmake --install "$bin/.." --prefix "$prefix" || return 1
+  fi
+  cmake -S samples/library -B "$work/build" -DCMAKE_PREFIX_PATH="$prefix" && cmake --build "$work/build" &&
+    "$work/build/filter" | tee "$work/said" && grep -x 'GPU: the same bytes' "$work/said" || status=1
+  rm -r "$work"
+  return $status
+}
 bench_gpu() {
   "$CONVFILT" compare --size 8192x8192 --mask 3x3 --mask 5x5 --mask 9x9 --mask 15x15 --device cuda --table brief \
     --markdown="$out/bench_gpu.md" && sed -i 's/^## \(.*\)/**\1**/' "$out/bench_gpu.md"  # it stands under that file's own headings
@@ -113,6 +126,7 @@ step() {  # NAME SHOWN COMMAND...: runs it if it is wanted, keeps its log, remem
 step tests last_line tests
 step cli last_line bash tests/cli/run.sh
 step same-bytes last_line same_bytes
+step library last_line library
 for tool in $sanitizers; do step "$tool" last_line sanitized "$tool"; done
 step peers tables bash tests/bench/peers/gpu.sh "$bin"
 step targets tables bash tests/bench/targets.sh "$bin"

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Installs BUILD, moves what came out elsewhere, and has the moved program find the filters beside it. The program falls
-# back on the filters of the source tree, so two of those installed are made to differ from it: a new one, and `identity`
-# described in other words. Then it installs the same files from a build of the program and its manual alone, which is what
+# Installs BUILD, moves what came out elsewhere, and has the moved program find the filters beside it. Two of those are made
+# to differ from the source tree's: a new one, and `identity` described in other words. Then it installs the same files from a build of the program and its manual alone, which is what
 # samples/quickstart.sh makes, and packs them: packaging/try.sh tries such a package on a system of its own.
 #
 #   tests/install.sh BUILD

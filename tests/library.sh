@@ -62,7 +62,11 @@ int main() {
   good &= throws("did you mean", [&] { make_plan(problem, {.strategy = "bsic"}); });
   good &= throws("as many weights", [&] { Problem odd = problem; odd.mask.weights.pop_back(); make_plan(odd); });
   good &= throws("sides are", [] { make_plan(Problem{3, 3}); });
-  good &= throws("at least 1x1", [&] { Problem none = problem; none.width = 0; make_plan(none); });
+  good &= throws("a picture has 1x1 to", [&] { Problem none = problem; none.width = 0; make_plan(none); });
+  good &= throws("a picture has 1x1 to", [&] { Problem huge = problem; huge.height = 1 << 30; make_plan(huge); });
+  good &= throws("1, 3 or 4 channels", [&] { Problem two = problem; two.channels = 2; make_plan(two); });
+  good &= throws("threads are 0", [&] { make_plan(problem, {.threads = -1}); });
+  good &= throws("at least 1 picture", [&] { make_plan(problem, {.pictures = 0}); });
   problem.mode = Mode::same;
   problem.mask = mask;
   const auto checked = make_plan(problem, {.device = "cpu"});

@@ -38,18 +38,18 @@ void DevicePlan::run_resident(PictureView<const std::byte> in, PictureView<std::
   stream_.make_current();
   reset_counts(stream_);
   const Window whole = whole_window();
-  if (!fits(whole, problem_.width, problem_.height))
-    throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
-                            " as a whole; free some, or filter it in pieces");
-  allocate(whole, problem_.width, problem_.height, whole_shift());
   const int samples = split() ? 1 : step();  // that the planes count in a pixel
   const std::size_t pixel = size_of(problem_.depth) * problem_.channels;
   // Kernels take a pointer to bytes that they do not change for the same type as their own planes.
   const DevicePlane from{const_cast<std::byte*>(in.data), in.width * samples, in.height, in.pitch};
   const DevicePlane to{out.data, out.width * samples, out.height, out.pitch};
   const bool reads_callers = reads_directly(from), writes_callers = fills_lines(to);
-  if (split() && !(reads_callers && writes_callers))
-    allocate_pictures(whole, problem_.width, problem_.height);
+  const bool holds_pictures = split() && !(reads_callers && writes_callers);
+  if (!fits(whole, problem_.width, problem_.height, holds_pictures))
+    throw DeviceMemoryError("the device has too little free memory for " + to_string(problem_) +
+                            " as a whole; free some, or filter it in pieces");
+  allocate(whole, problem_.width, problem_.height, whole_shift());
+  if (holds_pictures) allocate_pictures(whole, problem_.width, problem_.height);
 
   order_.begin(stream, stream_);
   try {
@@ -72,7 +72,7 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
   if (!kHasOwnMemory) return {};
   stream_.make_current();
   const Window whole = whole_window();
-  if (!fits(whole, problem_.width, problem_.height)) return {};
+  if (!fits(whole, problem_.width, problem_.height, split())) return {};
   allocate(whole, problem_.width, problem_.height, whole_shift());
   if (split()) allocate_pictures(whole, problem_.width, problem_.height);
   if (in.data) upload(in);
@@ -109,7 +109,8 @@ std::size_t DevicePlan::plane_bytes(int width, int height, std::size_t sample_by
 
 void DevicePlan::hold(DeviceBuffer& buffer, std::size_t bytes) {
   if (buffer.size() >= bytes) return;
-  textures_.clear();  // a texture may lie over the memory that is given back
+  stream_.synchronize();  // A run before may still use what is given back.
+  textures_.clear();      // One of them may lie over that memory.
   held_ -= buffer.size();
   buffer = DeviceBuffer();
   buffer = DeviceBuffer(bytes);
@@ -138,15 +139,16 @@ void DevicePlan::shape_input(int width, int height, Shift shift) {
   plane_in_.plane = {plane_in_.buffer.data() + margin(shift), width, height, pitch_for(row)};
 }
 
-std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_height) const {
+std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_height,
+                                  bool pictures) const {
   const std::size_t sample = size_of(problem_.depth);
   std::size_t bytes = input_bytes(in_width * step(), in_height * planes()) +
                       planes() * plane_bytes(window.width * step(), window.height, sample) +
                       scratch_bytes(in_height, window.width * step(), window.height);
   if (limits_.texture && !options_.padded_pitch) {
-    bytes += plane_bytes(in_width, in_height, sample);  // a CUDA array, if rows are not aligned
+    bytes += planes() * plane_bytes(in_width, in_height, sample);  // arrays for rows not aligned
   }
-  if (split()) {
+  if (pictures) {
     const std::size_t pixel = sample * problem_.channels;
     bytes +=
         plane_bytes(in_width, in_height, pixel) + plane_bytes(window.width, window.height, pixel);
@@ -154,20 +156,23 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
   return bytes;
 }
 
-bool DevicePlan::fits(const Window& window, int in_width, int in_height) const {
-  const std::size_t limit = options_.memory_limit ? options_.memory_limit : free_memory() + held_;
-  return in_width <= limits_.width && in_height <= limits_.height &&
-         bytes_for(window, in_width, in_height) <= limit;
+/// Whether the plan may hold that much, of which it may hold some already. CUDA is asked what is
+/// free only where more is wanted, because asking takes long.
+bool DevicePlan::fits(const Window& window, int in_width, int in_height, bool pictures) const {
+  if (in_width > limits_.width || in_height > limits_.height) return false;
+  const std::size_t bytes = bytes_for(window, in_width, in_height, pictures);
+  if (options_.memory_limit) return bytes <= options_.memory_limit;
+  return bytes <= held_ || bytes <= free_memory() + held_;
 }
 
 // The whole picture if it fits, else the largest band that fits, else a piece of a band.
 Window DevicePlan::fitting_window() const {
   Window window = whole_window();
-  if (fits(window, problem_.width, problem_.height)) return window;
+  if (fits(window, problem_.width, problem_.height, split())) return window;
   const int halo_x = problem_.mask.width - 1, halo_y = problem_.mask.height - 1;
   window.width = std::max(1, std::min(window.width, limits_.width - halo_x));
   window.height = std::max(1, std::min(window.height, limits_.height - halo_y));
-  while (!fits(window, window.width + halo_x, window.height + halo_y)) {
+  while (!fits(window, window.width + halo_x, window.height + halo_y, split())) {
     if (window.height > 1) {
       window.height = (window.height + 1) / 2;
     } else if (window.width > 1) {

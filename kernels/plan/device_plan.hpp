@@ -165,8 +165,8 @@ class DevicePlan : public Plan {
   Shift whole_shift() const;
   bool split() const { return step() < problem_.channels; }
   std::ptrdiff_t pitch_for(std::ptrdiff_t row_bytes) const;
-  std::size_t bytes_for(const Window& window, int in_width, int in_height) const;
-  bool fits(const Window& window, int in_width, int in_height) const;
+  std::size_t bytes_for(const Window& window, int in_width, int in_height, bool pictures) const;
+  bool fits(const Window& window, int in_width, int in_height, bool pictures) const;
   Window fitting_window() const;
   void allocate(const Window& window, int in_width, int in_height, Shift shift);
   void allocate_pictures(const Window& window, int in_width, int in_height);

@@ -5,7 +5,7 @@
 #include <cuda_runtime.h>
 #endif
 
-int main() {
+int main() try {
   constexpr int width = 640, height = 480, bytes = width * height;
   std::vector<std::byte> in(bytes), out(bytes), back(bytes);
   for (int k = 0; k < bytes; ++k) in[k] = std::byte(k % 251);
@@ -27,4 +27,4 @@ int main() {
   cudaStreamSynchronize(stream);
   std::printf("GPU: %s bytes\n", back == out ? "the same" : "other");
 #endif
-}
+} catch (const std::exception& error) { return std::puts(error.what()), 1; }

@@ -33,11 +33,8 @@ std::string users_profiles() {
 std::vector<Profile> shipped_profiles() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  for (const fs::path& folder :
-       {error ? fs::path() : program.parent_path() / CONVFILT_PROFILES_FROM_PROGRAM,
-        fs::path(CONVFILT_SOURCE_PROFILES)})
-    if (!folder.empty() && fs::is_directory(folder, error))
-      return profiles_in(folder, Origin::shipped);
+  const fs::path folder = program.parent_path() / CONVFILT_PROFILES_FROM_PROGRAM;
+  if (!error && fs::is_directory(folder, error)) return profiles_in(folder, Origin::shipped);
   std::vector<Profile> profiles;
   for (const auto& [name, json] : kShippedProfiles)
     profiles.push_back(parse_profile(json, std::string(name)));

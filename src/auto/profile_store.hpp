@@ -10,8 +10,8 @@
 namespace convfilt {
 
 /// The user's profiles, the newest first; then those shipped with the program: beside the installed
-/// filters, else in the source tree, else as they were when the program was built. Where
-/// CONVFILT_PROFILES names a folder, those in it alone. Read once. A broken file is warned of and
+/// filters, else as they were when the program was built. Where CONVFILT_PROFILES names a folder,
+/// those in it alone. Read once. A broken file is warned of and
 /// left out. Throws UsageError where CONVFILT_PROFILES names no folder.
 const std::vector<Profile>& known_profiles();
 

@@ -29,7 +29,7 @@ struct Style {
   std::string heading(const std::string& text) const {
     return (markdown ? "## " : "") + shown(text) + "\n\n";
   }
-  /// In Markdown a bullet.
+  /// A line of its own, which is a bullet in Markdown.
   std::string note(const std::string& text) const {
     return (markdown ? "- " : "  ") + shown(text) + "\n";
   }

@@ -18,22 +18,22 @@ namespace convfilt {
 struct PlanRequest {
   std::string strategy = "auto";  ///< auto, or a name of `convfilt list strategies`
   std::string device = "auto";    ///< auto, cpu, cuda, cuda:N, or emulator, which is slow
-  int threads = 0;                ///< CPU threads; 0 = all cores
+  int threads = 0;                ///< CPU threads, up to 1024; 0 = all cores
   int pictures = 1;    ///< how many the plan will filter; a GPU pays sooner where there are many
   bool finite = true;  ///< f32: whether all samples are finite and of similar size, as in a picture
 };
 
-/// A mask from a text file, or a shipped filter by its name (`convfilt list filters`); a word with
-/// a
-/// '/' is a path. A grid that could be meant in two ways is warned of on standard error. Throws
+/// A mask from a text file, or a shipped filter by its name (`convfilt list filters`). A word with
+/// a '/' is a path. A grid that could be meant in two ways is warned of on standard error. Throws
 /// std::runtime_error, whose message names the file, the place and the remedy.
 Mask load_mask(const std::string& path_or_name);
 
 /// Chooses a strategy and a device for the problem, and prepares it. The family, and with it the
 /// bytes, depends on the problem alone. With device auto, the time of copies to and from a GPU
 /// counts; for pictures that lie on a GPU, name it, since auto may take the CPU. Throws
-/// std::runtime_error where the strategy refuses the problem, a name is unknown, or the device is
-/// missing or has too little memory; so does the plan for pictures of another shape.
+/// std::runtime_error where the strategy refuses the problem, a number is out of range, a name is
+/// unknown, or the device is missing or has too little memory; so does the plan for pictures of
+/// another shape.
 std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanRequest& request = {});
 
 }  // namespace convfilt

@@ -13,10 +13,18 @@ void require(bool holds, const std::string& sentence) {
   if (!holds) throw UsageError(sentence);
 }
 
+/// Columns and rows are counted in ints, samples of four channels and the mask's reach included.
+constexpr int kMostPixels = 1 << 28;
+constexpr int kMostThreads = 1024;
+
 /// Throws UsageError for what load_mask() and pictures never give, but a program may.
 void check_problem(const Problem& problem) {
-  require(problem.width >= 1 && problem.height >= 1 && problem.channels >= 1,
-          "a picture has at least 1x1 pixels of 1 channel, not " + to_string(problem));
+  const auto is_length = [](int pixels) { return pixels >= 1 && pixels <= kMostPixels; };
+  require(is_length(problem.width) && is_length(problem.height),
+          "a picture has 1x1 to " + std::to_string(kMostPixels) + "x" +
+              std::to_string(kMostPixels) + " pixels, not " + to_string(problem));
+  require(problem.channels == 1 || problem.channels == 3 || problem.channels == 4,
+          "a picture has 1, 3 or 4 channels, not " + to_string(problem));
   const Mask& mask = problem.mask;
   const auto is_side = [](int side) { return side >= 1 && side <= kMaxMaskSide; };
   require(is_side(mask.width) && is_side(mask.height),
@@ -88,6 +96,9 @@ class CheckedPlan final : public Plan {
 
 std::unique_ptr<Plan> make_plan(const Problem& problem, const PlanRequest& request) {
   check_problem(problem);
+  require(request.threads >= 0 && request.threads <= kMostThreads,
+          "threads are 0, for all cores, to " + std::to_string(kMostThreads));
+  require(request.pictures >= 1, "a plan filters at least 1 picture");
   Request wanted;
   wanted.strategy = request.strategy;
   wanted.device = request.device;

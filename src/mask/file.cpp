@@ -81,8 +81,8 @@ std::map<std::string, fs::path> filter_files() {
   const std::vector<fs::path> folders = filter_folders();
   if (folders.empty()) {
     throw IoError(
-        "no folder of filters was found, neither beside the program nor in " CONVFILT_SOURCE_FILTERS
-        "; install convfilt again, or name one in CONVFILT_FILTERS");
+        "no folder of filters was found in " CONVFILT_FILTERS_FROM_PROGRAM
+        " of the program's folder; install convfilt again, or name one in CONVFILT_FILTERS");
   }
   std::map<std::string, fs::path> files;
   for (const fs::path& folder : folders) {
@@ -127,8 +127,6 @@ std::vector<fs::path> filter_folders() {
         fs::is_directory(beside, error))
       folders.push_back(beside.lexically_normal());
   }
-  const fs::path in_source = CONVFILT_SOURCE_FILTERS;
-  if (fs::is_directory(in_source, error)) folders.push_back(in_source);
   return folders;
 }
 

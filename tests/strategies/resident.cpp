@@ -12,7 +12,8 @@
 namespace convfilt::test {
 namespace {
 
-/// A picture in the stream's memory, gaps and canaries included.
+/// A picture in the stream's memory, gaps and canaries included. Copies to and from host memory
+/// wait for each other by themselves, so that those among runs stay on the device.
 struct Resident {
   Picture& host;
   std::byte* memory;
@@ -46,37 +47,52 @@ std::vector<Case> layouts(Depth depth, int channels) {
           of_size(61, 37, 7, 3)};
 }
 
-/// Filters two pictures one after the other in the same memory, and compares with what the same
-/// runner makes of pictures in host memory.
+/// Filters two pictures one after the other in the same memory, and a third at the same time in
+/// another stream, and compares with what the same runner makes of pictures in host memory.
 void check_resident(const Runner& runner, const Problem& problem, const Case& layout) {
   INFO(to_string(runner) << ", " << to_string(layout) << ", mask " << problem.mask.name);
   Picture in = Picture::of(problem, layout.in_gap, layout.lead);
   Picture out = Picture::result_of(problem, layout.out_gap, layout.lead);
-  Picture second_out = out;
+  Picture second_out = out, others_out = out;
   in.fill(Fill::noise, 1);
   Picture second = in;
   second.fill(Fill::noise, 2);
   const Picture expected = run(runner, problem, in);
   const Picture second_expected = run(runner, problem, second);
 
-  CallersStream stream(runner.device);
+  CallersStream stream(runner.device), other(runner.device);
   const std::unique_ptr<Plan> plan = runner.strategy->prepare(problem, runner.device);
-  const Resident there(in, stream), result(out, stream);
+  const std::size_t in_bytes = in.bytes().size(), out_bytes = out.bytes().size();
+  const Resident there(in, stream), first(in, stream), next(second, stream);
+  const Resident result(out, stream), first_result(out, stream);
+  const Resident others(second, other), others_result(others_out, other);
   result.upload(stream);
-  there.upload(stream);
+  first.upload(stream);
+  next.upload(stream);
+  others.upload(other);
+  others_result.upload(other);
+  stream.wait();
+  other.wait();
+
+  // The picture arrives late, and a second one takes its place as soon as the stream lets it.
+  stream.delay();
+  stream.copy(there.memory, first.memory, in_bytes);
   plan->run_resident(there.view(), result.view(), stream.get());
-  result.download(stream);
-  // The second picture takes the place of the first as soon as the stream lets it.
-  stream.copy(there.memory, second.bytes().data(), second.bytes().size());
+  stream.copy(there.memory, next.memory, in_bytes);
+  stream.copy(first_result.memory, result.memory, out_bytes);
+  plan->run_resident(others.view(), others_result.view(), other.get());
   plan->run_resident(there.view(), result.view(), stream.get());
-  stream.copy(second_out.bytes().data(), result.memory, second_out.bytes().size());
+  others_result.download(other);
+  other.wait();
+  first_result.download(stream);
+  stream.copy(second_out.bytes().data(), result.memory, out_bytes);
   there.download(stream);
   stream.wait();
 
   CHECK(same_samples(out, expected));
   CHECK(same_samples(second_out, second_expected));
-  CHECK(out.canaries_intact());
-  CHECK(second_out.canaries_intact());
+  CHECK(same_samples(others_out, second_expected));
+  for (const Picture* one : {&out, &second_out, &others_out}) CHECK(one->canaries_intact());
   CHECK(in.bytes() == second.bytes());  // the plan leaves its input alone
 }
 
@@ -116,6 +132,20 @@ TEST_CASE("resident pictures get the same bytes by warpgroups") {
   for (const char* name : {"tensor", "separable-tensor"})
     for (const Runner& runner : runners_of(name))
       if (runner.device == DeviceKind::emulator) CHECK(check_resident(runner, Depth::u8));
+}
+
+TEST_CASE("a resident picture needs memory for the plan's planes, not for pictures it stands for") {
+  const Problem problem{64, 64, 3, Depth::u8, Border::replicate, 0, box_mask(3, 3)};
+  PlanOptions options;
+  options.memory_limit = 2 * 3 * 128 * 64;  // planes of rows of 128 bytes
+  for (const Runner& runner : runners()) {
+    if (runner.device != DeviceKind::emulator || runner.strategy->name != "basic") continue;
+    Picture in = Picture::of(problem), out = Picture::result_of(problem);
+    in.fill(Fill::noise, 1);
+    const std::unique_ptr<Plan> plan = runner.strategy->prepare(problem, runner.device, options);
+    plan->run_resident(in.view(), out.view(), nullptr);
+    CHECK(same_samples(out, run(runner, problem, in)));
+  }
 }
 
 TEST_CASE("a resident picture that does not fit as a whole is refused, and the plan stays usable") {

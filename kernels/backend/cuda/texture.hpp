@@ -6,7 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <list>
 #include <tuple>
 
 #include "kernels/backend/cuda/owners.hpp"
@@ -52,6 +52,8 @@ class Texture {
     CUDA_IGNORE(cudaFreeArray(array_));
   }
 
+  std::byte* data() const { return data_; }
+
   /// The object. `fresh` says that the plane has been written since the last call.
   cudaTextureObject_t object(const Stream& stream, bool fresh) const {
     if (array_ && fresh) {
@@ -71,26 +73,26 @@ class Texture {
   cudaTextureObject_t object_ = 0;
 };
 
-/// The texture of a plan's input plane, made on first use. A plane of another shape replaces it.
-/// The launches that used it have ended by then, since a plan waits for every window.
+/// The textures of a plan's input planes, made on first use. A plane of another shape replaces them
+/// all. The launches that used them have ended by then, since a plan waits for every window.
 class Textures {
  public:
   const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch,
                      cudaChannelFormatDesc format, cudaTextureAddressMode mode) {
-    const Key key{data, width, height, pitch, mode};
-    if (!texture_ || key != key_) {
-      texture_.reset();
-      texture_ = std::make_unique<Texture>(data, width, height, pitch, format, mode);
-      key_ = key;
+    const Shape shape{width, height, pitch, mode};
+    if (shape != shape_) clear();
+    shape_ = shape;
+    for (const Texture& texture : made_) {
+      if (texture.data() == data) return texture;
     }
-    return *texture_;
+    return made_.emplace_back(data, width, height, pitch, format, mode);
   }
-  void clear() { texture_.reset(); }
+  void clear() { made_.clear(); }
 
  private:
-  using Key = std::tuple<std::byte*, int, int, std::ptrdiff_t, int>;
-  Key key_;
-  std::unique_ptr<Texture> texture_;
+  using Shape = std::tuple<int, int, std::ptrdiff_t, int>;
+  Shape shape_;
+  std::list<Texture> made_;
 };
 
 }  // namespace convfilt::cuda

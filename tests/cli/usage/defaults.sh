@@ -80,6 +80,29 @@ config '[blur]' 'sigma = 3'
 convfilt blur in.pgm out.pgm --box 3
 config 'border = constant' 'border-value = 7' 'strategy = tiled-in' 'tile = 8'
 convfilt blur in.pgm out.pgm --border wrap --strategy cpu
+config 'border = wrap'
+CONVFILT_BORDER=reflect convfilt blur in.pgm out.pgm --mode full
+convfilt blur in.pgm out.pgm --mode=full
+# So does the environment what the file says, and a command's section what the file says for all.
+config 'border = constant' 'border-value = 7'
+CONVFILT_BORDER=wrap border 40 convfilt
+config 'border-value = 7' 'border = constant' '[apply]' 'border = wrap'
+border 40 convfilt
+config 'box = 3' '[blur]' 'sigma = 3'
+convfilt blur in.pgm out.pgm
+config 'box = 3'  '[blur]' 'sigma = 3' 'box = 5'
+convfilt blur in.pgm out.pgm 2>said && fail "a blur by a sigma and a box"
+sed "s|$PWD|HERE|" said
+# Quotation marks and backslashes in a value.
+config '[compare]' 'strategies = "cpu"' 'size = 8x8' 'mask = "a \"b\" \\.txt"' 'repeats = 3'
+echo '1 2 1' >'a "b" \.txt'
+convfilt compare | grep -o '^noise: .*'
+# A folder in the place of the file is no file without lines.
+rm config/convfilt/config.toml
+mkdir config/convfilt/config.toml
+convfilt blur in.pgm out.pgm 2>said && fail "a folder is read"
+sed "s|$PWD|HERE|" said
+rmdir config/convfilt/config.toml
 # -v says what came from outside.
 config 'border = wrap' '[apply]' 'flip = true'
 CONVFILT_THREADS=1 convfilt apply left.txt in.pgm out.pgm -v 2>&1 | grep ' --' | sed "s|$PWD|HERE|"

@@ -8,7 +8,7 @@ CONVFILT_THREADS=many try blur in.pgm out.pgm
 CONVFILT_THREADS=0 try blur in.pgm out.pgm
 CONVFILT_DEVICE=emulator try tune
 CONVFILT_STRATEGY=winograd try blur in.pgm out.pgm
-CONVFILT_BORDER=wrap try blur in.pgm out.pgm --mode full
+CONVFILT_MAX_PIXELS=2 try blur in.pgm out.pgm
 # A mistake in a flag is not put down to a variable that is right.
 CONVFILT_BORDER=wrap try blur in.pgm out.pgm --strategy tield-in
 CONVFILT_BORDER=relect try blur in.pgm out.pgm --border wrap
@@ -22,6 +22,7 @@ from '[blurr]'
 from '[list]' 'border = wrap'
 from 'border'
 from 'border ='
+from 'border = "wr\ap"'
 from '= wrap'
 from 'border = "wrap'
 from 'border = "wrap" "reflect"'

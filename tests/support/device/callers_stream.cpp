@@ -1,7 +1,9 @@
 #include "tests/support/device/callers_stream.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #ifdef CONVFILT_HAS_CUDA
@@ -37,6 +39,10 @@ struct CallersStream::State {
   void copy(void* to, const void* from, std::size_t bytes) {
     check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream));
   }
+  void delay() {
+    const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(3)); };
+    check(cudaLaunchHostFunc(stream, sleep, nullptr));
+  }
   void wait() { check(cudaStreamSynchronize(stream)); }
 };
 #else
@@ -44,6 +50,7 @@ struct CallersStream::State {
   void* stream = nullptr;
   std::byte* allocate(std::size_t) { throw std::runtime_error("this build has no CUDA"); }
   void copy(void*, const void*, std::size_t) {}
+  void delay() {}
   void wait() {}
 };
 #endif
@@ -65,6 +72,10 @@ std::byte* CallersStream::allocate(std::size_t bytes) {
 void CallersStream::copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   if (gpu_) return gpu_->copy(to, from, bytes);
   std::memcpy(to, from, bytes);
+}
+
+void CallersStream::delay() {
+  if (gpu_) gpu_->delay();
 }
 
 void CallersStream::wait() {

@@ -24,6 +24,10 @@ class CallersStream {
 
   /// Copies between host and device, or on either.
   void copy(std::byte* to, const std::byte* from, std::size_t bytes);
+
+  /// Lets what is queued afterwards wait for some milliseconds, so that work which does not keep
+  /// to the stream's order comes too early.
+  void delay();
   void wait();
 
  private:
