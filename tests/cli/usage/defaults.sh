@@ -92,7 +92,7 @@ config 'box = 3' '[blur]' 'sigma = 3'
 convfilt blur in.pgm out.pgm
 config 'box = 3'  '[blur]' 'sigma = 3' 'box = 5'
 convfilt blur in.pgm out.pgm 2>said && fail "a blur by a sigma and a box"
-sed "s|$PWD|HERE|" said
+sed "s|$PWD|HERE|g" said
 # Quotation marks and backslashes in a value.
 config '[compare]' 'strategies = "cpu"' 'size = 8x8' 'mask = "a \"b\" \\.txt"' 'repeats = 3'
 echo '1 2 1' >'a "b" \.txt'
@@ -101,7 +101,7 @@ convfilt compare | grep -o '^noise: .*'
 rm config/convfilt/config.toml
 mkdir config/convfilt/config.toml
 convfilt blur in.pgm out.pgm 2>said && fail "a folder is read"
-sed "s|$PWD|HERE|" said
+sed "s|$PWD|HERE|g" said
 rmdir config/convfilt/config.toml
 # -v says what came from outside.
 config 'border = wrap' '[apply]' 'flip = true'
