@@ -1,0 +1,69 @@
+/// Where codecs take bytes from and put them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace convfilt {
+
+/// The bytes of a file, at any place. Only one thread at a time may use it.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+
+  std::uint64_t size() const { return size_; }
+
+  /// Copies bytes from `offset` on. It copies fewer than `into` has only where the file ends, and
+  /// says how many. Throws IoError when the file cannot be read.
+  virtual std::size_t read(std::uint64_t offset, std::span<unsigned char> into) = 0;
+
+  /// All bytes in memory, read when first asked for. Throws IoError, and std::bad_alloc.
+  virtual std::span<const unsigned char> whole() = 0;
+
+ protected:
+  std::uint64_t size_ = 0;
+};
+
+/// Opens a file; "-" is standard input, which is read to its end. Throws IoError for what cannot be
+/// opened, for a folder and for an empty file.
+std::unique_ptr<ByteSource> open_source(const std::string& path);
+
+/// Bytes that already lie in memory and stay there.
+std::unique_ptr<ByteSource> source_of(std::span<const unsigned char> bytes);
+
+/// Where an encoder writes. Only one thread at a time may use it.
+class ByteSink {
+ public:
+  virtual ~ByteSink() = default;
+
+  std::uint64_t size() const { return size_; }
+
+  /// Writes at `offset`, which may be anywhere up to size() or beyond; a gap holds zeros. Throws
+  /// IoError.
+  virtual void write(std::uint64_t offset, std::span<const unsigned char> bytes) = 0;
+
+  /// Reads back what was written, for encoders that must. It copies fewer bytes only where the
+  /// written ones end.
+  virtual std::size_t read(std::uint64_t offset, std::span<unsigned char> into) = 0;
+
+  void append(std::span<const unsigned char> bytes) { write(size_, bytes); }
+
+ protected:
+  std::uint64_t size_ = 0;
+};
+
+/// A sink that keeps all bytes in memory.
+class MemorySink : public ByteSink {
+ public:
+  void write(std::uint64_t offset, std::span<const unsigned char> bytes) override;
+  std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override;
+  const std::vector<unsigned char>& bytes() const { return bytes_; }
+
+ private:
+  std::vector<unsigned char> bytes_;
+};
+
+}  // namespace convfilt

@@ -1,0 +1,149 @@
+/// How a format is read and written: by rows, from top to bottom. One file implements each codec.
+///
+/// Rows are interleaved samples in the host's byte order: grey, BGR or BGRA, alpha straight. They
+/// lie as the file stores them; the EXIF orientation is applied by whoever asked for the rows.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernels/problem.hpp"
+#include "src/picture/bytes.hpp"
+#include "src/picture/formats.hpp"
+#include "src/picture/metadata.hpp"
+
+namespace convfilt {
+
+enum class Loader { automatic, opencv };
+
+struct ReadOptions {
+  bool refuse_damaged = true;  ///< false: read what can be read, the rest black, with a warning
+  std::int64_t max_pixels = std::int64_t{1}
+                            << 29;  ///< width * height; above: refused, nothing taken
+  int page = 0;                     ///< of a file with several pictures, from 0
+  Loader loader = Loader::automatic;  ///< opencv: OpenCV's codecs for every format
+};
+
+/// Chroma subsampling of a JPEG: luma samples per chroma sample, across and down.
+struct Subsampling {
+  int across = 2, down = 2;
+  bool operator==(const Subsampling&) const = default;
+};
+
+struct WriteOptions {
+  std::string format;          ///< such as "png"; wins over the extension, and must be said for "-"
+  std::optional<int> quality;  ///< 0..100: JPEG (default: the input's, else 95), WebP (default: lossless)
+  std::optional<Subsampling> subsampling;  ///< JPEG (default: the input's, else 2x2)
+  bool progressive = false;                ///< JPEG
+  std::optional<int> compression;          ///< 0..9: PNG, TIFF
+  bool strip = false;                      ///< metadata are left out
+  Loader loader = Loader::automatic;
+};
+
+/// What stands in a file's header.
+struct Header {
+  FormatId format = FormatId::png;
+  int width = 0, height = 0;  ///< pixels, as stored
+  int channels = 1;           ///< of the rows: 1, 3 or 4
+  Depth depth = Depth::u8;    ///< of the rows
+  int orientation = 1;        ///< EXIF's 1..8, still to be applied
+  int pages = 1;
+  Metadata metadata;
+  std::optional<int> quality;              ///< of a JPEG, as its tables tell
+  std::optional<Subsampling> subsampling;  ///< of a colour JPEG
+};
+
+/// Whom a reader tells what is wrong. Messages are one line: what, where, remedy.
+class ReadContext {
+ public:
+  /// `name` is the file as messages show it, e.g. 'in.jpg' with its quotes.
+  ReadContext(std::string name, const ReadOptions& options) : name_(std::move(name)), options_(options) {}
+
+  const std::string& name() const { return name_; }
+  const ReadOptions& options() const { return options_; }
+
+  /// Throws IoError: "cannot read NAME: WHY". `why` ends with the remedy where there is one.
+  [[noreturn]] void fail(const std::string& why) const;
+
+  /// Reports damage, with its place. Throws IoError with the remedy --on-damage=warn, or, where
+  /// damage is to be taken, adds a warning and returns; the reader then gives the rows it can, and
+  /// black for the rest. Only the first damage of a file becomes a warning.
+  void damaged(const std::string& why);
+  bool is_damaged() const { return damaged_; }
+
+  void warn(const std::string& text) { warnings_.push_back(name_ + ": " + text); }
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// Throws IoError where the header promises more pixels than ReadOptions::max_pixels, or a side
+  /// is below 1 or above 2^28. Readers call it before they take memory for pixels.
+  void check_size(std::int64_t width, std::int64_t height) const;
+
+ private:
+  std::string name_;
+  ReadOptions options_;
+  std::vector<std::string> warnings_;
+  bool damaged_ = false;
+};
+
+class RowReader {
+ public:
+  virtual ~RowReader() = default;
+
+  const Header& header() const { return header_; }
+
+  /// Decodes the next rows.height rows. `rows` has the header's width and channels and any pitch.
+  /// Throws IoError.
+  virtual void read(PictureView<std::byte> rows) = 0;
+
+  /// Checks what follows the last row: checksums, end marks, trailing bytes. It is called once, after
+  /// the last row. Throws IoError.
+  virtual void finish() {}
+
+ protected:
+  Header header_;
+};
+
+/// Rows as they are in the file, so far as that needs no other rows.
+struct EncodedRows {
+  std::vector<unsigned char> bytes;
+  std::uint64_t length = 0;    ///< bytes before compression
+  std::uint32_t checksum = 0;  ///< of those
+};
+
+class RowWriter {
+ public:
+  virtual ~RowWriter() = default;
+
+  /// Rows that encode() should get at a time; the last time fewer. 1 where it does not matter.
+  virtual int rows_at_a_time() const { return 1; }
+
+  /// Does what needs no other rows, such as compressing a strip. Several threads may call it at
+  /// once, in any order. `first` is the number of the first row.
+  virtual EncodedRows encode(PictureView<const std::byte> /*rows*/, int /*first*/) const { return {}; }
+
+  /// Takes the next rows, and what encode() made of them. Throws IoError.
+  virtual void write(PictureView<const std::byte> rows, EncodedRows encoded) = 0;
+
+  /// Writes what follows the last row. It is called once. Throws IoError.
+  virtual void finish() = 0;
+};
+
+/// A format's codec. `open` reads the header; source and context must outlive the reader. `create`
+/// writes the header, whose channels and depth are among those that the format holds; the sink must
+/// outlive the writer. It is null for a format that is only read. Both throw IoError.
+struct Codec {
+  std::unique_ptr<RowReader> (*open)(ByteSource&, ReadContext&) = nullptr;
+  std::unique_ptr<RowWriter> (*create)(ByteSink&, const Header&, const WriteOptions&) = nullptr;
+};
+
+extern const Codec kJpegCodec, kPngCodec, kTiffCodec, kWebpCodec, kPnmCodec;
+
+/// A codec of a module, or OpenCV's for any format, which are loaded when first asked for. Throws
+/// IoError that names the package where the module is missing.
+const Codec& codec_for(FormatId format, Loader loader);
+
+}  // namespace convfilt
