@@ -8,9 +8,7 @@ void run(const BlurCommand& command) {
   const Mask mask = finished(command.box ? box_mask(*command.box)
                                          : gaussian_mask(command.sigma.value_or(kDefaultBlurSigma)),
                              command.picture);
-  filter_picture(command.picture, [&](const Image& in, Convolver& convolver) {
-    return convolver.convolve(in, mask);
-  });
+  filter_picture(command.picture, filter_by(mask));
 }
 
 }  // namespace convfilt

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string_view>
 
 #include "app/options.hpp"
@@ -29,9 +30,17 @@ void print_text(std::string_view text);
 /// The mask as --normalize and --flip want it.
 Mask finished(Mask mask, const PictureOptions& options);
 
+/// A filter in its two forms, see Filter.
+struct PictureFilter {
+  std::function<std::unique_ptr<BandFilter>(const Shape&, Convolver&)> in_bands;
+  std::function<Image(const Image&, Convolver&)> whole;
+};
+
+/// The mask as a filter.
+PictureFilter filter_by(Mask mask);
+
 /// Checks the output, reads the input, filters, writes, and with -v says what it did. Nothing is
 /// written when anything fails.
-void filter_picture(const PictureOptions& options,
-                    const std::function<Image(const Image&, Convolver&)>& filter);
+void filter_picture(const PictureOptions& options, const PictureFilter& filter);
 
 }  // namespace convfilt

@@ -1,18 +1,17 @@
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdio>
 #include <string>
 #include <vector>
 
 #include "app/commands.hpp"
 #include "src/base/errors.hpp"
+#include "src/batch/picture_file.hpp"
 #include "src/mask/make.hpp"
+#include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::string ms(double milliseconds) {
   char text[32];
@@ -20,22 +19,15 @@ std::string ms(double milliseconds) {
   return text;
 }
 
-std::string ms_since(Clock::time_point start) {
-  return ms(std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-}
-
-std::string shape_of(const Image& image) {
-  return std::to_string(image.width()) + "x" + std::to_string(image.height()) + "x" +
-         std::to_string(image.channels()) + " " + std::string(name_of(image.depth()));
+std::string shape_of(const Header& header) {
+  const bool sideways = turns_sideways(header.orientation);
+  return std::to_string(sideways ? header.height : header.width) + "x" +
+         std::to_string(sideways ? header.width : header.height) + "x" +
+         std::to_string(header.channels) + " " + std::string(name_of(header.depth));
 }
 
 std::string plural(std::uint64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-void warn(std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) log_warning(warning);
-  warnings.clear();
 }
 
 void tell(const Report& report) {
@@ -75,29 +67,37 @@ Mask finished(Mask mask, const PictureOptions& options) {
   return mask;
 }
 
-void filter_picture(const PictureOptions& options,
-                    const std::function<Image(const Image&, Convolver&)>& filter) {
+PictureFilter filter_by(Mask mask) {
+  return {[mask](const Shape& shape, Convolver& convolver) {
+            return convolver.in_bands(shape, mask);
+          },
+          [mask](const Image& in, Convolver& convolver) { return convolver.convolve(in, mask); }};
+}
+
+void filter_picture(const PictureOptions& options, const PictureFilter& filter) {
   Convolver convolver(options.convolver);
   if (options.out == "-" && isatty(STDOUT_FILENO))
     throw UsageError("a picture is not for a terminal; redirect standard output, e.g. > out.png");
   check_output(options.in, options.out, options.write, options.in_place);
 
-  std::vector<std::string> warnings;
-  Clock::time_point start = Clock::now();
-  const Image in = read_image(options.in, options.read, &warnings);
-  warn(warnings);
-  log_detail("read " + options.in + ": " + shape_of(in) + ", " + ms_since(start));
+  FileJob job{options.in, options.out, options.read, options.write,
+              options.convolver.request.threads};
+  const FileReport report = filter_file(
+      job, {[&](const Shape& shape) { return filter.in_bands(shape, convolver); },
+            [&] { return convolver.why_whole(); },
+            [&](const Image& in) { return filter.whole(in, convolver); }});
+  for (const std::string& warning : report.warnings) log_warning(warning);
+  if (report.why_whole.empty()) convolver.add_bands(report.filter_ms, report.bands);
 
-  start = Clock::now();
-  const Image out = filter(in, convolver);
-  const std::string filtered = ms_since(start);
+  log_detail("read " + options.in + ": " + shape_of(report.header) + ", " + ms(report.read_ms));
   tell(convolver.report());
-  log_detail("filtered in " + filtered + ", preparation included");
-
-  start = Clock::now();
-  write_image(options.out, out, options.write, &warnings);
-  warn(warnings);
-  log_detail("wrote " + options.out + ", " + ms_since(start));
+  log_detail("filtered in " + ms(report.filter_ms) + ", preparation included");
+  log_detail("wrote " + options.out + ", " + ms(report.write_ms));
+  log_detail("all in " + ms(report.all_ms) + ", " +
+             (report.why_whole.empty()
+                  ? plural(std::uint64_t(report.bands), "band") +
+                        " read, filtered and written at the same time"
+                  : "the picture as a whole, since " + report.why_whole));
 }
 
 }  // namespace convfilt

@@ -6,9 +6,7 @@ namespace convfilt {
 void run(const SharpenCommand& command) {
   set_loudness(command.picture.loudness);
   const Mask mask = finished(sharpen_mask(command.amount, command.sigma), command.picture);
-  filter_picture(command.picture, [&](const Image& in, Convolver& convolver) {
-    return convolver.convolve(in, mask);
-  });
+  filter_picture(command.picture, filter_by(mask));
 }
 
 }  // namespace convfilt

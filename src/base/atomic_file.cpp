@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <climits>
@@ -108,39 +109,39 @@ bool take_over_mode(int fd, const OutputTarget& target) {
 
 /// The data must be on the disk before the name is, or a crash may leave an empty file under it.
 /// The folder is not synced: until its journal is written a crash shows the old file, also whole.
-bool fill(int fd, std::span<const unsigned char> bytes, const OutputTarget& target) {
-  if (!write_all(fd, bytes) || !take_over_mode(fd, target)) return false;
+bool settle(int fd, const OutputTarget& target) {
+  if (!take_over_mode(fd, target)) return false;
   return ::fdatasync(fd) == 0 || errno == EINVAL;  // EINVAL: this file system has no sync
 }
 
-/// False when this file system or kernel has no nameless files.
-bool write_nameless(const OutputTarget& target, std::span<const unsigned char> bytes) {
-  const std::string folder = folder_of(target.path);
-  const Descriptor file(::open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
-  if (file.get() < 0) {
-    if (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL) return false;
-    fail(target.path, errno);
+bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), off_t(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    offset += std::uint64_t(written);
+    bytes = bytes.subspan(std::size_t(written));
   }
-  if (!fill(file.get(), bytes, target)) fail(target.path, errno);
-  const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
-  const auto link_as = [&](const char* name) {
-    return ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
-  };
-  if (!target.exists && link_as(target.path.c_str())) return true;
-  // A link cannot replace a file, only a rename can: the whole file has another name for a moment.
-  TemporaryName name(folder);
-  if (!link_as(name.c_str())) return false;  // no /proc here
-  if (!name.rename_to(target.path)) fail(target.path, errno);
   return true;
 }
 
-void write_named(const OutputTarget& target, std::span<const unsigned char> bytes) {
-  TemporaryName name(folder_of(target.path));
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.get() < 0 || !fill(file.get(), bytes, target) || !file.close() ||
-      !name.rename_to(target.path)) {
-    fail(target.path, errno);
+/// Reads to the end of `into` or of the file; negative on failure.
+ssize_t read_at(int fd, std::uint64_t offset, std::span<unsigned char> into) {
+  std::size_t filled = 0;
+  while (filled < into.size()) {
+    const ssize_t got =
+        ::pread(fd, into.data() + filled, into.size() - filled, off_t(offset + filled));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return -1;
+    if (got == 0) break;
+    filled += std::size_t(got);
   }
+  return ssize_t(filled);
+}
+
+/// Whether this failure says that the file system or kernel has no nameless files.
+bool has_no_nameless(int error) {
+  return error == EOPNOTSUPP || error == EISDIR || error == EINVAL;
 }
 
 }  // namespace
@@ -200,16 +201,93 @@ OutputTarget resolve_output(const std::string& path) {
   return target;
 }
 
-void write_file(const std::string& path, std::span<const unsigned char> bytes,
-                Temporary temporary) {
+/// The file before it has the target's name: nameless, or under a name of its own.
+struct AtomicFile::Temporaries {
+  Descriptor file;
+  std::optional<TemporaryName> name;
+};
+
+AtomicFile::AtomicFile(const std::string& path, Temporary temporary)
+    : path_(path), target_(resolve_output(path)) {
+  if (target_.direct) return;
+  temporaries_ = std::make_unique<Temporaries>();
+  const std::string folder = folder_of(target_.path);
+  if (temporary == Temporary::nameless) {
+    temporaries_->file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+    if (temporaries_->file.get() >= 0) return;
+    if (!has_no_nameless(errno)) fail(path_, errno);
+  }
+  temporaries_->name.emplace(folder);
+  temporaries_->file.reset(
+      ::open(temporaries_->name->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (temporaries_->file.get() < 0) fail(path_, errno);
+}
+
+AtomicFile::~AtomicFile() = default;
+
+void AtomicFile::write(std::uint64_t offset, std::span<const unsigned char> bytes) {
+  if (bytes.empty()) return;
+  if (target_.direct) {
+    if (memory_.size() < offset + bytes.size()) memory_.resize(std::size_t(offset) + bytes.size());
+    std::copy(bytes.begin(), bytes.end(), memory_.begin() + std::ptrdiff_t(offset));
+  } else {
+    const WriteSignalsBlocked blocked;
+    if (!write_at(temporaries_->file.get(), offset, bytes)) fail(path_, errno);
+  }
+  size_ = std::max(size_, offset + bytes.size());
+}
+
+std::size_t AtomicFile::read(std::uint64_t offset, std::span<unsigned char> into) {
+  if (target_.direct) {
+    const std::size_t from = std::size_t(std::min<std::uint64_t>(offset, memory_.size()));
+    const std::size_t count = std::min(into.size(), memory_.size() - from);
+    std::copy_n(memory_.begin() + std::ptrdiff_t(from), count, into.begin());
+    return count;
+  }
+  const ssize_t got = read_at(temporaries_->file.get(), offset, into);
+  if (got < 0) fail(path_, errno);
+  return std::size_t(got);
+}
+
+void AtomicFile::commit() {
   const WriteSignalsBlocked blocked;
-  const OutputTarget target = resolve_output(path);
-  if (target.direct) {
-    Descriptor file(::open(target.path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0 || !write_all(file.get(), bytes) || !file.close()) fail(path, errno);
+  if (target_.direct) {
+    Descriptor file(::open(target_.path.c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.get() < 0 || !write_all(file.get(), memory_) || !file.close()) fail(path_, errno);
     return;
   }
-  if (temporary == Temporary::named || !write_nameless(target, bytes)) write_named(target, bytes);
+  Descriptor& file = temporaries_->file;
+  if (!settle(file.get(), target_)) fail(path_, errno);
+  if (std::optional<TemporaryName>& name = temporaries_->name) {
+    if (!file.close() || !name->rename_to(target_.path)) fail(path_, errno);
+    return;
+  }
+  const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
+  const auto link_as = [&](const char* name) {
+    return ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+  };
+  if (!target_.exists && link_as(target_.path.c_str())) return;
+  // A link cannot replace a file, only a rename can: the whole file has another name for a moment.
+  TemporaryName name(folder_of(target_.path));
+  if (!link_as(name.c_str())) {  // There is no /proc here, so the bytes go through a named file.
+    AtomicFile copy(path_, Temporary::named);
+    std::vector<unsigned char> part(std::size_t{1} << 20);
+    for (std::uint64_t offset = 0; offset < size_;) {
+      const std::size_t got = read(offset, part);
+      if (got == 0) fail(path_, EIO);
+      copy.write(offset, std::span(part).first(got));
+      offset += got;
+    }
+    return copy.commit();
+  }
+  if (!name.rename_to(target_.path)) fail(path_, errno);
+}
+
+void write_file(const std::string& path, std::span<const unsigned char> bytes,
+                Temporary temporary) {
+  AtomicFile file(path, temporary);
+  file.write(0, bytes);
+  file.commit();
 }
 
 void check_writable(const std::string& path) {

@@ -1,8 +1,11 @@
 /// Files that appear whole or not at all.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace convfilt {
 
@@ -23,11 +26,44 @@ std::string folder_of(const std::string& path);
 /// is what `nameless` falls back to there.
 enum class Temporary { nameless, named };
 
-/// Writes `bytes` to a temporary in the target's folder, syncs it and gives it the target's name in
-/// one step, replacing an existing file, whose mode it takes over (and owner, where allowed). So a
-/// full disk, a signal or a crash leave the old file as it was. Nothing is left beside it either; a
-/// named temporary is removed on SIGHUP, SIGINT, SIGQUIT and SIGTERM, but not on SIGKILL.
-/// Throws IoError.
+/// A file that appears under its name when it is whole. Until commit() it is a temporary in the
+/// target's folder. commit() syncs it and gives it the target's name in one step, replacing an
+/// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or a
+/// crash leave the old file as it was. Nothing is left beside it either; a named temporary is
+/// removed on SIGHUP, SIGINT, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or an open
+/// descriptor gets its bytes at commit(); until then they lie in memory. Only one thread at a time
+/// may use it.
+class AtomicFile {
+ public:
+  /// Throws IoError.
+  explicit AtomicFile(const std::string& path, Temporary temporary = Temporary::nameless);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  std::uint64_t size() const { return size_; }
+
+  /// Writes at `offset`; a gap before it holds zeros. Throws IoError.
+  void write(std::uint64_t offset, std::span<const unsigned char> bytes);
+
+  /// Reads back what was written, and says how many bytes: fewer than asked for only at the end.
+  /// Throws IoError.
+  std::size_t read(std::uint64_t offset, std::span<unsigned char> into);
+
+  /// Throws IoError; the old file then is as it was.
+  void commit();
+
+ private:
+  struct Temporaries;
+
+  std::string path_;
+  OutputTarget target_;
+  std::uint64_t size_ = 0;
+  std::vector<unsigned char> memory_;  ///< for what is written into, not replaced
+  std::unique_ptr<Temporaries> temporaries_;
+};
+
+/// Writes a whole AtomicFile. Throws IoError.
 void write_file(const std::string& path, std::span<const unsigned char> bytes,
                 Temporary temporary = Temporary::nameless);
 

@@ -1,5 +1,7 @@
 #include "src/explain/count_reads.hpp"
 
+#include <cstring>
+
 #include "src/auto/estimate.hpp"
 #include "src/picture/image.hpp"
 
@@ -37,7 +39,7 @@ std::optional<Counts> count_reads(const Strategy& strategy, const Problem& probl
   const auto plan = strategy.prepare(plane, DeviceKind::emulator, options);
   Image in(plane.width, plane.height, 1, plane.depth);
   Image out(plane.out_width(), plane.out_height(), 1, plane.depth);
-  in.mat().setTo(0);
+  for (int y = 0; y < in.height(); ++y) std::memset(in.view().row(y), 0, in.row_bytes());
   plan->run(in.view(), out.view());
   const Counts counts = plan->counts();
   if (counts.global_reads == 0 && counts.ghost_cells == 0) return std::nullopt;

@@ -77,12 +77,12 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs, bool 
   return prepared_.back();
 }
 
-Problem Convolver::problem_of(const Image& in, const Mask& mask, double border_value) const {
+Problem Convolver::problem_of(const Shape& in, const Mask& mask, double border_value) const {
   Problem problem;
-  problem.width = in.width();
-  problem.height = in.height();
-  problem.channels = in.channels();
-  problem.depth = in.depth();
+  problem.width = in.width;
+  problem.height = in.height;
+  problem.channels = in.channels;
+  problem.depth = in.depth;
   problem.border = options_.border;
   problem.border_value = border_value;
   problem.mask = mask;
@@ -91,7 +91,7 @@ Problem Convolver::problem_of(const Image& in, const Mask& mask, double border_v
 }
 
 Image Convolver::result_like(const Image& in, const Mask& mask) const {
-  const Problem problem = problem_of(in, mask, 0);
+  const Problem problem = problem_of(shape_of(in), mask, 0);
   if (const std::string refusal = mode_refuses(problem); !refusal.empty())
     throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
   return Image(problem.out_width(), problem.out_height(), in.channels(), in.depth());
@@ -105,7 +105,7 @@ Convolver::Offset Convolver::offset_of(const Mask& mask) const {
 }
 
 void Convolver::run(const Image& in, const Mask& mask, double border_value, int runs, Image& out) {
-  const Problem problem = problem_of(in, mask, border_value);
+  const Problem problem = problem_of(shape_of(in), mask, border_value);
   Prepared* found = &prepared(problem, runs, true);
   // auto looks at floats before it transforms them.
   if (options_.request.strategy == "auto" && problem.depth == Depth::f32 &&
@@ -118,9 +118,7 @@ void Convolver::run(const Image& in, const Mask& mask, double border_value, int 
   const Counts counts = ready.plan->counts();
 
   report_.choice = ready.choice;
-  const std::string line = to_string(problem);
-  if (std::find(report_.problems.begin(), report_.problems.end(), line) == report_.problems.end())
-    report_.problems.push_back(line);
+  note(problem);
   report_.timing.upload_ms += timing.upload_ms;
   report_.timing.kernel_ms += timing.kernel_ms;
   report_.timing.download_ms += timing.download_ms;
@@ -132,6 +130,80 @@ void Convolver::run(const Image& in, const Mask& mask, double border_value, int 
   report_.counts.blocks += counts.blocks;
   report_.counts.atomic_adds += counts.atomic_adds;
   ++report_.runs;
+}
+
+void Convolver::note(const Problem& problem) {
+  const std::string line = to_string(problem);
+  if (std::find(report_.problems.begin(), report_.problems.end(), line) == report_.problems.end())
+    report_.problems.push_back(line);
+}
+
+const Choice& Convolver::choice_for(const Shape& in, const Mask& mask, double border_value,
+                                    int runs) {
+  const Problem problem = problem_of(in, mask, border_value);
+  const Choice choice = choose(problem, runs, options_.request, machine_);
+  if (!choice.notice.empty() && choice.notice != report_.choice.notice) log_note(choice.notice);
+  report_.choice = choice;
+  return report_.choice;
+}
+
+bool Convolver::suits_bands(const Choice& choice, const Problem& problem) {
+  why_whole_ = bands_refuse(problem.border, window_of(problem));
+  if (choice.device != DeviceKind::cpu)
+    why_whole_ = "the " + std::string(name_of(choice.device)) + " filters whole pictures";
+  else if (choice.strategy->family != Family::direct && choice.strategy->family != Family::separable)
+    why_whole_ = "strategy " + std::string(choice.strategy->name) + " transforms whole pictures";
+  return why_whole_.empty();
+}
+
+void Convolver::add_bands(double kernel_ms, int bands) {
+  report_.timing.kernel_ms += kernel_ms;
+  report_.timing.bands = std::max(report_.timing.bands, bands);
+  ++report_.runs;
+}
+
+namespace {
+
+class MaskBands final : public BandFilter {
+ public:
+  MaskBands(const Strategy& strategy, const Problem& whole, const PlanOptions& how)
+      : BandFilter(whole), plans_(strategy, whole, how) {}
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<MaskWorker>(plans_);
+  }
+
+ private:
+  class MaskWorker final : public Worker {
+   public:
+    explicit MaskWorker(const BandPlans& plans) : plans_(plans) {}
+    void filter(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+      plans_.for_rows(out.height).run(in, out);
+    }
+
+   private:
+    BandPlans plans_;
+  };
+
+  BandPlans plans_;
+};
+
+}  // namespace
+
+std::unique_ptr<BandFilter> Convolver::in_bands(const Shape& in, const Mask& mask) {
+  check_border_value(in.depth);
+  if (in.channels == 4)
+    return keep_whole("whether its alpha is opaque everywhere decides how it is filtered");
+  const Problem problem = problem_of(in, mask, options_.border_value);
+  if (const std::string refusal = mode_refuses(problem); !refusal.empty())
+    throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
+  const Choice& choice = choice_for(in, mask, options_.border_value, 1);
+  if (!suits_bands(choice, problem)) return nullptr;
+  note(problem);
+  PlanOptions how;
+  how.threads = 1;
+  how.tuning = options_.request.tuning;
+  return std::make_unique<MaskBands>(*choice.strategy, problem, how);
 }
 
 Image Convolver::convolve(const Image& in, const Mask& mask) {

@@ -9,6 +9,7 @@
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
 #include "src/auto/choice.hpp"
+#include "src/filter/bands.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
@@ -45,6 +46,27 @@ class Convolver {
   /// DeviceError as choose() does.
   Image convolve(const Image& in, const Mask& mask);
 
+  /// The same for a picture that comes in bands, which gets the same bytes. Null where bands cannot
+  /// have them: then why_whole() says why. Throws as convolve() does.
+  std::unique_ptr<BandFilter> in_bands(const Shape& in, const Mask& mask);
+
+  /// What run() takes for `runs` pictures of this shape. It goes into the report.
+  const Choice& choice_for(const Shape& in, const Mask& mask, double border_value, int runs);
+
+  /// Whether this choice gives bands the bytes of whole pictures; if not, why_whole() says why.
+  bool suits_bands(const Choice& choice, const Problem& problem);
+  const std::string& why_whole() const { return why_whole_; }
+  std::unique_ptr<BandFilter> keep_whole(std::string why) {
+    why_whole_ = std::move(why);
+    return nullptr;
+  }
+
+  /// Names in the report a problem that is filtered.
+  void note(const Problem& problem);
+
+  /// Adds to the report what bands took.
+  void add_bands(double kernel_ms, int bands);
+
   /// Filters the picture with the mask and this border value into `out`, which has the shape of
   /// result_like(in, mask). Alpha is filtered as any other channel. `runs` says how many such
   /// pictures the job has in all, for the choice of the device.
@@ -67,6 +89,8 @@ class Convolver {
   /// out of range, or not whole for an integer depth.
   void check_border_value(Depth depth) const;
 
+  Problem problem_of(const Shape& in, const Mask& mask, double border_value) const;
+
   const ConvolverOptions& options() const { return options_; }
   const Report& report() const { return report_; }
 
@@ -78,7 +102,6 @@ class Convolver {
     std::unique_ptr<Plan> plan;
   };
 
-  Problem problem_of(const Image& in, const Mask& mask, double border_value) const;
   Prepared& prepared(const Problem& problem, int runs, bool finite);
   Image convolve_with_alpha(const Image& in, const Mask& mask);
 
@@ -86,6 +109,7 @@ class Convolver {
   Machine machine_;
   std::vector<Prepared> prepared_;  ///< the latest last
   Report report_;
+  std::string why_whole_;
 };
 
 }  // namespace convfilt

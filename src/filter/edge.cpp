@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <iterator>
+#include <type_traits>
+#include <utility>
 
 #include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/alpha.hpp"
 #include "src/filter/rows.hpp"
@@ -58,6 +62,118 @@ void store_length(std::span<const Image> responses, std::span<const Mask> masks,
   });
 }
 
+/// out = the length of the responses for 8 bits and masks without divisors. Responses are whole, and
+/// so are sums of their squares: floats hold those below 2^24 exactly, larger ones saturate, and no
+/// root of a whole number lies near enough to a half to be rounded to the wrong side.
+void store_whole_lengths(const float* first, const float* second, std::ptrdiff_t count,
+                         std::uint8_t* out) {
+  constexpr float kNoFraction = 12582912;  // 1.5 * 2^23: adding it rounds half to even
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const float length = std::sqrt(first[i] * first[i] + second[i] * second[i]);
+    out[i] = std::uint8_t((std::min(length, 255.0f) + kNoFraction) - kNoFraction);
+  }
+}
+
+/// Edges of pictures without alpha, all masks in one pass over each band.
+class EdgeBands final : public BandFilter {
+ public:
+  EdgeBands(const Problem& whole, const Shape& picture, std::vector<BandPlans> plans,
+            std::vector<double> divisors, bool integers)
+      : BandFilter(whole),
+        plans_(std::move(plans)),
+        divisors_(std::move(divisors)),
+        integers_(integers && divisors_ == std::vector<double>{1, 1}) {
+    in.depth = out.depth = picture.depth;
+  }
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<EdgeWorker>(plans_, divisors_, integers_, in.depth);
+  }
+
+ private:
+  class EdgeWorker final : public Worker {
+   public:
+    EdgeWorker(const std::vector<BandPlans>& plans, const std::vector<double>& divisors,
+               bool integers, Depth depth)
+        : plans_(plans),
+          divisors_(divisors),
+          integers_(integers),
+          depth_(depth),
+          responses_(plans.size()) {}
+
+    void filter(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+      fit(floats_, in);
+      with_depth(depth_, [&]<class T>(TypeTag<T>) {
+        for (int y = 0; y < in.height; ++y)
+          std::copy_n(row_of<T>(in, y), samples_of(in), row_of<float>(floats_.view(), y));
+      });
+      for (std::size_t i = 0; i < plans_.size(); ++i) {
+        fit(responses_[i], out);
+        plans_[i].for_rows(out.height).run(std::as_const(floats_).view(), responses_[i].view());
+      }
+      with_depth(depth_, [&]<class T>(TypeTag<T>) {
+        for (int y = 0; y < out.height; ++y) store<T>(y, samples_of(out), row_of<T>(out, y));
+      });
+    }
+
+   private:
+    template <class Byte>
+    static std::ptrdiff_t samples_of(PictureView<Byte> view) {
+      return std::ptrdiff_t(view.width) * view.channels;
+    }
+
+    template <class Byte>
+    static void fit(Image& floats, PictureView<Byte> view) {
+      if (floats.width() != view.width || floats.height() != view.height)
+        floats = Image(view.width, view.height, view.channels, Depth::f32);
+    }
+
+    template <class T>
+    void store(int y, std::ptrdiff_t count, T* out) {
+      const auto response = [&](std::size_t i) {
+        return row_of<float>(std::as_const(responses_[i]).view(), y);
+      };
+      if constexpr (std::is_same_v<T, std::uint8_t>) {
+        if (integers_)
+          return store_whole_lengths(response(0), response(1), count, out);
+      }
+      length_.resize(std::size_t(count));
+      start_length(response(0), divisors_[0], length_);
+      for (std::size_t i = 1; i < responses_.size(); ++i)
+        extend_length(response(i), divisors_[i], length_);
+      for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = to_sample<T>(length_[std::size_t(i)]);
+    }
+
+    std::vector<BandPlans> plans_;
+    std::vector<double> divisors_;
+    bool integers_;
+    Depth depth_;
+    Image floats_;
+    std::vector<Image> responses_;
+    std::vector<double> length_;
+  };
+
+  std::vector<BandPlans> plans_;
+  std::vector<double> divisors_;
+  bool integers_;  ///< there are two masks of whole weights, without divisors
+};
+
+/// The masks without divisors and offsets. Whole weights over whole samples sum exactly in f32; the
+/// divisor waits for double precision.
+std::vector<Mask> without_divisors(std::span<const Mask> masks) {
+  std::vector<Mask> whole(masks.begin(), masks.end());
+  for (Mask& mask : whole) {
+    mask.divisor = 1;
+    mask.offset = 0;
+  }
+  return whole;
+}
+
+bool is_whole(const Mask& mask) {
+  return std::all_of(mask.weights.begin(), mask.weights.end(),
+                     [](double weight) { return weight == std::floor(weight); });
+}
+
 /// What the runs are for, for -v.
 std::string description(int colours, bool weighted, std::span<const Mask> masks) {
   std::vector<std::string> names;
@@ -100,12 +216,7 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
   convolver.describe(description(colours, weighted, masks));
   const double border_value = options.border_value * (weighted ? opaque(in.depth()) : 1);
 
-  // Whole weights over whole samples sum exactly in f32; the divisor waits for double precision.
-  std::vector<Mask> whole(masks.begin(), masks.end());
-  for (Mask& mask : whole) {
-    mask.divisor = 1;
-    mask.offset = 0;
-  }
+  const std::vector<Mask> whole = without_divisors(masks);
 
   Image out = convolver.result_like(in, masks[0]);
   Image alpha, plane = plane_like(in);
@@ -127,6 +238,43 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
     store_length(responses, masks, weighted ? &alpha : nullptr, c, threads, out);
   }
   return out;
+}
+
+std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask> masks,
+                                           Convolver& convolver) {
+  const ConvolverOptions& options = convolver.options();
+  convolver.check_border_value(in.depth);
+  if (in.channels == 4) return convolver.keep_whole("alpha goes another way than the colours");
+  const std::vector<Mask> whole = without_divisors(masks);
+  for (const Mask& mask : whole) {
+    if (mask.width != whole[0].width || mask.height != whole[0].height ||
+        mask.anchor_x != whole[0].anchor_x || mask.anchor_y != whole[0].anchor_y)
+      return convolver.keep_whole("its masks reach differently far");
+  }
+  convolver.describe(description(in.channels, false, masks));
+
+  PlanOptions how;
+  how.threads = 1;
+  how.tuning = options.request.tuning;
+  std::vector<BandPlans> plans;
+  std::vector<double> divisors;
+  const Shape plane{in.width, in.height, 1, Depth::f32};
+  Problem problem;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    problem = convolver.problem_of(plane, whole[i], options.border_value);
+    if (const std::string refusal = mode_refuses(problem); !refusal.empty())
+      throw UsageError("mask " + in_quotes(masks[i].name) + ": " + refusal);
+    const Choice& choice =
+        convolver.choice_for(plane, whole[i], options.border_value,
+                             in.channels * int(masks.size()));
+    if (!convolver.suits_bands(choice, problem)) return nullptr;
+    convolver.note(problem);
+    problem.channels = in.channels;
+    plans.emplace_back(*choice.strategy, problem, how);
+    divisors.push_back(masks[i].divisor);
+  }
+  const bool integers = std::all_of(masks.begin(), masks.end(), is_whole);
+  return std::make_unique<EdgeBands>(problem, in, std::move(plans), std::move(divisors), integers);
 }
 
 }  // namespace convfilt

@@ -1,6 +1,7 @@
 /// Edges: how strongly brightness changes, for each colour channel.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -50,5 +51,10 @@ std::vector<Mask> edge_masks(const EdgeOptions& options);
 /// it. Sums are exact for pictures of integer depth under masks of small integers. Throws as
 /// Convolver::convolve does.
 Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convolver);
+
+/// The same for a picture that comes in bands, which gets the same bytes. Null where bands cannot
+/// have them: then convolver.why_whole() says why. Throws as find_edges() does.
+std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask> masks,
+                                           Convolver& convolver);
 
 }  // namespace convfilt

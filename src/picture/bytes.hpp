@@ -9,6 +9,11 @@
 
 namespace convfilt {
 
+class AtomicFile;
+
+/// An input as messages show it: its name in quotes, or "standard input" for "-".
+std::string shown_input(const std::string& path);
+
 /// The bytes of a file, at any place. Only one thread at a time may use it.
 class ByteSource {
  public:
@@ -54,6 +59,9 @@ class ByteSink {
  protected:
   std::uint64_t size_ = 0;
 };
+
+/// Writes into a file, which must outlive the sink and is not committed by it.
+std::unique_ptr<ByteSink> sink_of(AtomicFile& file);
 
 /// A sink that keeps all bytes in memory.
 class MemorySink : public ByteSink {

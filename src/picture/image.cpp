@@ -1,52 +1,26 @@
 #include "src/picture/image.hpp"
 
+#include <cstdint>
+#include <cstring>
 #include <new>
-#include <opencv2/core.hpp>
 #include <stdexcept>
-#include <utility>
 
 namespace convfilt {
-namespace {
 
-void check(const cv::Mat& pixels) {
-  const int depth = pixels.depth(), channels = pixels.channels();
-  if (pixels.empty() || pixels.dims != 2) {
-    throw std::invalid_argument("a picture needs at least one pixel");
-  }
-  if (channels != 1 && channels != 3 && channels != 4) {
+Image::Image(int width, int height, int channels, Depth depth) : depth_(depth) {
+  if (width < 1 || height < 1) throw std::invalid_argument("a picture needs at least one pixel");
+  if (channels != 1 && channels != 3 && channels != 4)
     throw std::invalid_argument("a picture has 1, 3 or 4 channels");
-  }
-  if (depth != CV_8U && depth != CV_16U && depth != CV_32F) {
-    throw std::invalid_argument("a sample is u8, u16 or f32");
-  }
-}
-
-}  // namespace
-
-int cv_depth(Depth depth) {
-  switch (depth) {
-    case Depth::u8: return CV_8U;
-    case Depth::u16: return CV_16U;
-    case Depth::f32: return CV_32F;
-  }
-  throw std::invalid_argument("unknown depth");
-}
-
-Image::Image(int width, int height, int channels, Depth depth) {
-  if (width < 1 || height < 1 || channels < 1 || channels > 4) {
-    throw std::invalid_argument("a picture needs at least one pixel and 1, 3 or 4 channels");
-  }
-  try {
-    pixels_.create(height, width, CV_MAKETYPE(cv_depth(depth), channels));
-  } catch (const cv::Exception& error) {
-    if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
-    throw;
-  }
-  check(pixels_);
-}
-
-Image::Image(cv::Mat pixels) : pixels_(std::move(pixels)) {
-  check(pixels_);
+  // Rows begin at addresses that the widest vectors like, as far as their length allows.
+  constexpr std::align_val_t kAlignment{64};
+  view_ = {nullptr, width, height, channels, 0};
+  view_.pitch = std::ptrdiff_t(row_bytes());
+  if (view_.pitch > PTRDIFF_MAX / height) throw std::bad_alloc();
+  const std::size_t bytes = row_bytes() * std::size_t(height);
+  pixels_ = std::shared_ptr<std::byte[]>(
+      static_cast<std::byte*>(::operator new(bytes, kAlignment)),
+      [](std::byte* pixels) { ::operator delete(pixels, kAlignment); });
+  view_.data = pixels_.get();
 }
 
 Image Image::like(const Image& other) {
@@ -55,30 +29,24 @@ Image Image::like(const Image& other) {
 
 Image Image::clone() const {
   Image copy = like(*this);
-  pixels_.copyTo(copy.pixels_);
+  for (int y = 0; y < height(); ++y) std::memcpy(copy.view().row(y), view_.row(y), row_bytes());
   return copy;
 }
 
 Image Image::part(int x, int y, int width, int height) const {
-  return Image(pixels_(cv::Rect(x, y, width, height)));
+  if (x < 0 || y < 0 || width < 1 || height < 1 || x > view_.width - width ||
+      y > view_.height - height)
+    throw std::invalid_argument("this rectangle does not lie inside the picture");
+  Image part;
+  part.pixels_ = pixels_;
+  part.depth_ = depth_;
+  part.view_ = {view_.row(y) + std::ptrdiff_t(x) * channels() * std::ptrdiff_t(size_of(depth_)),
+                width, height, channels(), view_.pitch};
+  return part;
 }
 
-Depth Image::depth() const {
-  switch (pixels_.depth()) {
-    case CV_16U: return Depth::u16;
-    case CV_32F: return Depth::f32;
-    default: return Depth::u8;
-  }
-}
-
-PictureView<std::byte> Image::view() {
-  return {reinterpret_cast<std::byte*>(pixels_.data), width(), height(), channels(),
-          static_cast<std::ptrdiff_t>(pixels_.step[0])};
-}
-
-PictureView<const std::byte> Image::view() const {
-  return {reinterpret_cast<const std::byte*>(pixels_.data), width(), height(), channels(),
-          static_cast<std::ptrdiff_t>(pixels_.step[0])};
+std::size_t Image::row_bytes() const {
+  return std::size_t(view_.width) * std::size_t(view_.channels) * size_of(depth_);
 }
 
 }  // namespace convfilt

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <opencv2/core/mat.hpp>
+#include <memory>
 
 #include "kernels/contract/plane_view.hpp"
 #include "kernels/problem.hpp"
@@ -15,13 +15,10 @@ class Image {
  public:
   Image() = default;
 
-  /// Samples are not initialised. Throws std::bad_alloc when memory is short, and
-  /// std::invalid_argument when a side is below 1 or `channels` is not 1, 3 or 4.
+  /// Samples are not initialised; rows follow each other without gaps. Throws std::bad_alloc when
+  /// memory is short, and std::invalid_argument when a side is below 1 or `channels` is not 1, 3 or
+  /// 4.
   Image(int width, int height, int channels, Depth depth);
-
-  /// Takes over a picture that OpenCV made. Throws std::invalid_argument when it is empty or its
-  /// channels or samples are of another kind.
-  explicit Image(cv::Mat pixels);
 
   Image(Image&&) noexcept = default;
   Image& operator=(Image&&) noexcept = default;
@@ -34,27 +31,26 @@ class Image {
   Image clone() const;
 
   /// A rectangle of the picture. It shares the pixels, which live as long as one of the two does.
+  /// Throws std::invalid_argument where it does not lie inside.
   Image part(int x, int y, int width, int height) const;
 
-  int width() const { return pixels_.cols; }
-  int height() const { return pixels_.rows; }
-  int channels() const { return pixels_.channels(); }
-  Depth depth() const;
-  bool empty() const { return pixels_.empty(); }
+  int width() const { return view_.width; }
+  int height() const { return view_.height; }
+  int channels() const { return view_.channels; }
+  Depth depth() const { return depth_; }
+  bool empty() const { return view_.data == nullptr; }
   bool has_alpha() const { return channels() == 4; }
 
-  PictureView<std::byte> view();
-  PictureView<const std::byte> view() const;
+  PictureView<std::byte> view() { return view_; }
+  PictureView<const std::byte> view() const { return view_; }
 
-  /// The same pixels for OpenCV, not a copy.
-  cv::Mat& mat() { return pixels_; }
-  const cv::Mat& mat() const { return pixels_; }
+  /// Bytes of a row, without the gap that a part's rows have between them.
+  std::size_t row_bytes() const;
 
  private:
-  cv::Mat pixels_;
+  std::shared_ptr<std::byte[]> pixels_;
+  PictureView<std::byte> view_;
+  Depth depth_ = Depth::u8;
 };
-
-/// OpenCV's name of a depth: CV_8U, CV_16U or CV_32F.
-int cv_depth(Depth depth);
 
 }  // namespace convfilt

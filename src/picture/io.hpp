@@ -1,45 +1,114 @@
-/// Picture files in and out, by OpenCV, with what OpenCV leaves out: damage is found, the EXIF
-/// orientation is applied once, alpha stays straight, and an output appears whole or not at all.
+/// Picture files in and out: damage is found, the EXIF orientation is applied once, alpha stays
+/// straight, metadata go along, and an output appears whole or not at all.
 ///
-/// All functions may run in several threads at once. Messages are one line: what, where, remedy.
+/// Different objects may be used in several threads at once. Messages are one line: what, where,
+/// remedy.
 #pragma once
 
-#include <cstdint>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "src/base/atomic_file.hpp"
+#include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
 
-struct ReadOptions {
-  bool refuse_damaged = true;  ///< false: read what can be read, the rest black, with a warning
-  std::int64_t max_pixels = std::int64_t{1}
-                            << 29;  ///< width * height; above: refused, nothing taken
+/// A file whose rows come as it stores them.
+class PictureReader {
+ public:
+  /// Opens a picture and reads its header; "-" is standard input. Throws IoError when it cannot be
+  /// read, is not a picture, is damaged or too large.
+  PictureReader(const std::string& path, const ReadOptions& options);
+  PictureReader(const PictureReader&) = delete;
+  PictureReader& operator=(const PictureReader&) = delete;
+
+  const Header& header() const { return reader_->header(); }
+
+  /// Reads the next rows; the last of them make it look at the end of the file, too. Throws IoError.
+  void read(PictureView<std::byte> rows);
+
+  /// Throws IoError that names the file.
+  [[noreturn]] void fail(const std::string& why) const { context_.fail(why); }
+
+  /// What was warned of until now.
+  const std::vector<std::string>& warnings() const { return context_.warnings(); }
+
+ private:
+  std::unique_ptr<ByteSource> source_;
+  ReadContext context_;
+  std::unique_ptr<RowReader> reader_;
+  int rows_read_ = 0;
 };
 
-struct WriteOptions {
-  std::string format;          ///< such as "png"; wins over the extension, and must be said for "-"
-  std::optional<int> quality;  ///< 0..100: JPEG (default 95) and WebP (default lossless)
+/// A picture in memory, upright, and what its file said.
+struct Picture {
+  Image image;
+  Header header;  ///< its orientation is still the file's
 };
 
-/// Reads a picture; "-" is standard input. Depths u8, u16 and f32 stay; others become f32 with a
-/// warning. Grey with alpha becomes BGRA. `warnings` may be null.
-/// Throws IoError when the file cannot be read, is not a picture, is damaged or too large.
+/// Reads a whole picture; "-" is standard input. Depths u8, u16 and f32 stay; others become f32 with
+/// a warning. Grey with alpha becomes BGRA. `warnings` may be null. Throws as PictureReader does.
+Picture read_picture(const std::string& path, const ReadOptions& options,
+                     std::vector<std::string>* warnings);
 Image read_image(const std::string& path, const ReadOptions& options,
                  std::vector<std::string>* warnings);
 
-/// Checks before any work whether write_image(out) would be refused for its name or place.
-/// Throws UsageError for an unknown or missing format, a quality out of range, or the file of `in`
+/// The rest of an opened picture, of which no row was read yet.
+Picture read_all(PictureReader& reader);
+
+/// Checks before any work whether PictureWriter would refuse `out` for its name or place.
+/// Throws UsageError for an unknown or missing format, an option out of range, or the file of `in`
 /// without `in_place`; IoError for a folder that is missing or not writable.
 void check_output(const std::string& in, const std::string& out, const WriteOptions& options,
                   bool in_place);
 
-/// Writes a picture; "-" is standard output. Depth is kept where the format can, else the nearest
-/// it has, with a warning; alpha is laid on white where the format has none, with a warning.
-/// An existing file is replaced at once, keeping its mode, or stays as it was; links are followed.
-/// Throws IoError when it cannot be written, UsageError when the format cannot hold the picture.
+/// A file that is written by rows, and is there after commit().
+class PictureWriter {
+ public:
+  /// `shape` says the size, channels and depth of the rows that will come, upright, and the metadata
+  /// of the input. "-" is standard output. Depth is kept where the format can, else the nearest
+  /// it has, with a warning; alpha is laid on white where the format has none, with a warning.
+  /// Throws IoError when the file cannot be written, UsageError when the format cannot hold the
+  /// picture.
+  PictureWriter(const std::string& path, const Header& shape, const WriteOptions& options);
+
+  /// See RowWriter.
+  int rows_at_a_time() const { return writer_->rows_at_a_time(); }
+
+  struct Rows {
+    Image fitted;  ///< empty where the rows can be written as they are
+    EncodedRows encoded;
+  };
+
+  /// Does what needs no other rows. Several threads may call it at once. `first` is the number of the
+  /// first row.
+  Rows prepare(PictureView<const std::byte> rows, int first) const;
+
+  /// Writes the next rows, which prepare() has seen.
+  void write(PictureView<const std::byte> rows, Rows prepared);
+
+  /// Gives the file its name. An existing file is replaced at once, keeping its mode, or stays as it
+  /// was; links are followed. Throws IoError.
+  void commit();
+
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  std::string path_;
+  Header written_;      ///< what the format gets
+  Header shape_;        ///< what the caller gives
+  std::vector<std::string> warnings_;
+  std::unique_ptr<AtomicFile> file_;
+  std::unique_ptr<ByteSink> sink_;
+  std::unique_ptr<RowWriter> writer_;
+};
+
+/// Writes a whole picture. An existing file is replaced at once, keeping its mode, or stays as it
+/// was. `header` gives the metadata and the settings that follow the input. Throws as PictureWriter.
+void write_picture(const std::string& path, const Image& image, const Header& header,
+                   const WriteOptions& options, std::vector<std::string>* warnings);
 void write_image(const std::string& path, const Image& image, const WriteOptions& options,
                  std::vector<std::string>* warnings);
 

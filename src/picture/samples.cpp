@@ -1,87 +1,119 @@
 #include "src/picture/samples.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <opencv2/core.hpp>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "src/picture/sample_type.hpp"
 
 namespace convfilt {
 namespace {
 
-double full_range_of(int cv_depth) {
-  return cv_depth == CV_8U ? 255 : cv_depth == CV_16U ? 65535 : 1;
-}
-
-/// Calls `change(T* pixel, T full)` for each BGRA pixel.
-template <class T, class Change>
-void each_pixel(cv::Mat* bgra, T full, Change change) {
-  for (int y = 0; y < bgra->rows; ++y) {
-    T* row = bgra->ptr<T>(y);
-    for (int x = 0; x < bgra->cols; ++x) change(row + 4 * x, full);
-  }
-}
-
-template <class Change>
-void each_pixel(cv::Mat* bgra, Change change) {
-  switch (bgra->depth()) {
-    case CV_8U: return each_pixel<unsigned char>(bgra, 255, change);
-    case CV_16U: return each_pixel<unsigned short>(bgra, 65535, change);
-    default: return each_pixel<float>(bgra, 1, change);
-  }
-}
-
+/// to_sample(), and 0 for NaN.
 template <class T>
-T rounded(double value, T full) {
-  if constexpr (std::is_floating_point_v<T>) return static_cast<T>(value);
-  return static_cast<T>(std::clamp(std::nearbyint(value), 0.0, static_cast<double>(full)));
+T sample_of(double value) {
+  if constexpr (std::is_same_v<T, float>) return float(value);
+  return value > 0 ? to_sample<T>(value) : T(0);
+}
+
+/// Calls `body(from, to)` with the first samples of each pixel of two pictures of one size.
+template <class T, class Body>
+void for_pixels(PictureView<const std::byte> in, PictureView<std::byte> out, Body body) {
+  for (int y = 0; y < in.height; ++y) {
+    const T* from = row_of<T>(in, y);
+    T* to = row_of<T>(out, y);
+    for (int x = 0; x < in.width; ++x)
+      body(from + std::ptrdiff_t(x) * in.channels, to + std::ptrdiff_t(x) * out.channels);
+  }
+}
+
+/// out(x, y) = in(x_of(x, y), y_of(x, y)), pixel by pixel. Square blocks keep the rows of both in
+/// the cache where rows become columns.
+template <class Place>
+void rearrange(PictureView<const std::byte> in, std::size_t pixel, PictureView<std::byte> out,
+               Place place) {
+  constexpr int kBlock = 32;
+  for (int y0 = 0; y0 < out.height; y0 += kBlock) {
+    for (int x0 = 0; x0 < out.width; x0 += kBlock) {
+      for (int y = y0; y < std::min(y0 + kBlock, out.height); ++y) {
+        std::byte* to = out.row(y) + std::size_t(x0) * pixel;
+        for (int x = x0; x < std::min(x0 + kBlock, out.width); ++x, to += pixel) {
+          const auto [from_x, from_y] = place(x, y);
+          std::memcpy(to, in.row(from_y) + std::size_t(from_x) * pixel, pixel);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace
 
-cv::Mat to_depth(const cv::Mat& pixels, Depth depth) {
-  const int target = cv_depth(depth);
-  if (pixels.depth() == target) return pixels;
-  cv::Mat result;
-  pixels.convertTo(result, target, full_range_of(target) / full_range_of(pixels.depth()));
-  return result;
-}
-
-cv::Mat flattened_onto_white(const cv::Mat& bgra) {
-  cv::Mat blended = bgra.clone();
-  each_pixel(&blended, [](auto* pixel, auto full) {
-    const double alpha = static_cast<double>(pixel[3]) / full;
-    for (int c = 0; c < 3; ++c) {
-      pixel[c] = rounded(pixel[c] * alpha + full * (1 - alpha), full);
-    }
-  });
-  cv::Mat result(bgra.size(), CV_MAKETYPE(bgra.depth(), 3));
-  const int colours[] = {0, 0, 1, 1, 2, 2};
-  cv::mixChannels(&blended, 1, &result, 1, colours, 3);
-  return result;
-}
-
-void unpremultiply(cv::Mat* bgra) {
-  each_pixel(bgra, [](auto* pixel, auto full) {
-    if (!(pixel[3] > 0)) return;
-    const double factor = static_cast<double>(full) / pixel[3];
-    for (int c = 0; c < 3; ++c) pixel[c] = rounded(pixel[c] * factor, full);
+void convert_depth(PictureView<const std::byte> in, Depth from, PictureView<std::byte> out,
+                   Depth to) {
+  const double scale = full_range(to) / full_range(from);
+  with_depth(from, [&]<class From>(TypeTag<From>) {
+    with_depth(to, [&]<class To>(TypeTag<To>) {
+      for (int y = 0; y < in.height; ++y) {
+        const From* source = row_of<From>(in, y);
+        To* target = row_of<To>(out, y);
+        for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(in.width) * in.channels; ++i)
+          target[i] = sample_of<To>(double(source[i]) * scale);
+      }
+    });
   });
 }
 
-cv::Mat upright(const cv::Mat& pixels, int orientation) {
-  cv::Mat result;
+void flatten_onto_white(PictureView<const std::byte> bgra, Depth depth,
+                        PictureView<std::byte> bgr) {
+  const double full = full_range(depth);
+  with_depth(depth, [&]<class T>(TypeTag<T>) {
+    for_pixels<T>(bgra, bgr, [full](const T* in, T* out) {
+      const double alpha = double(in[3]) / full;
+      for (int c = 0; c < 3; ++c) out[c] = sample_of<T>(in[c] * alpha + full * (1 - alpha));
+    });
+  });
+}
+
+void repeat_grey(PictureView<const std::byte> grey, Depth depth, PictureView<std::byte> bgr) {
+  with_depth(depth, [&]<class T>(TypeTag<T>) {
+    for_pixels<T>(grey, bgr, [](const T* in, T* out) { out[0] = out[1] = out[2] = *in; });
+  });
+}
+
+void unpremultiply(PictureView<std::byte> bgra, Depth depth) {
+  const double full = full_range(depth);
+  with_depth(depth, [&]<class T>(TypeTag<T>) {
+    for_pixels<T>(bgra, bgra, [full](const T*, T* pixel) {
+      if (!(pixel[3] > 0)) return;
+      const double factor = full / double(pixel[3]);
+      for (int c = 0; c < 3; ++c) pixel[c] = sample_of<T>(pixel[c] * factor);
+    });
+  });
+}
+
+Image upright(Image image, int orientation) {
+  if (orientation <= 1 || orientation > 8) return image;
+  const int w = image.width(), h = image.height();
+  const bool sideways = turns_sideways(orientation);
+  Image turned(sideways ? h : w, sideways ? w : h, image.channels(), image.depth());
+  struct Place {
+    int x, y;
+  };
+  const auto fill = [&](auto place) {
+    rearrange(std::as_const(image).view(), std::size_t(image.channels()) * size_of(image.depth()),
+              turned.view(), place);
+  };
   switch (orientation) {
-    case 2: cv::flip(pixels, result, 1); return result;
-    case 3: cv::flip(pixels, result, -1); return result;
-    case 4: cv::flip(pixels, result, 0); return result;
-    case 5: cv::transpose(pixels, result); return result;
-    case 6: cv::rotate(pixels, result, cv::ROTATE_90_CLOCKWISE); return result;
-    case 7:
-      cv::transpose(pixels, result);
-      cv::flip(result, result, -1);
-      return result;
-    case 8: cv::rotate(pixels, result, cv::ROTATE_90_COUNTERCLOCKWISE); return result;
-    default: return pixels;
+    case 2: fill([=](int x, int y) { return Place{w - 1 - x, y}; }); break;
+    case 3: fill([=](int x, int y) { return Place{w - 1 - x, h - 1 - y}; }); break;
+    case 4: fill([=](int x, int y) { return Place{x, h - 1 - y}; }); break;
+    case 5: fill([=](int x, int y) { return Place{y, x}; }); break;
+    case 6: fill([=](int x, int y) { return Place{y, h - 1 - x}; }); break;
+    case 7: fill([=](int x, int y) { return Place{w - 1 - y, h - 1 - x}; }); break;
+    case 8: fill([=](int x, int y) { return Place{w - 1 - y, x}; }); break;
   }
+  return turned;
 }
 
 }  // namespace convfilt

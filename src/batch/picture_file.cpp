@@ -1,0 +1,281 @@
+#include "src/batch/picture_file.hpp"
+
+#include <oneapi/tbb/parallel_pipeline.h>
+#include <oneapi/tbb/task_arena.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "src/picture/samples.hpp"
+
+namespace convfilt {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Adds the time of its life to a sum that several threads share.
+class Stopwatch {
+ public:
+  explicit Stopwatch(std::atomic<std::int64_t>& sum) : sum_(sum), start_(Clock::now()) {}
+  ~Stopwatch() {
+    const auto spent = Clock::now() - start_;
+    sum_ += std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count();
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  std::atomic<std::int64_t>& sum_;
+  Clock::time_point start_;
+};
+
+struct Busy {
+  std::atomic<std::int64_t> read{0}, filter{0}, write{0};  ///< nanoseconds
+};
+
+/// Some megabytes of bands are under way at a time: enough for every core to have one, few enough to
+/// stay in the caches that cores share.
+constexpr std::size_t kBandBytes = std::size_t{1} << 20;
+
+/// A band on its way.
+struct Band {
+  int first = 0, rows = 0;  ///< of the output
+  Image in, out;
+  std::vector<PictureWriter::Rows> encoded;  ///< of rows_at_a_time() rows each
+};
+
+/// Rows that follow each other are cut for the writer, from row `first` of the picture on.
+template <class Body>
+void for_writers_rows(PictureView<const std::byte> all, int first, int step, Body body) {
+  for (int y = 0; y < all.height; y += step) {
+    PictureView<const std::byte> rows = all;
+    rows.data = all.row(y);
+    rows.height = std::min(step, all.height - y);
+    body(rows, first + y);
+  }
+}
+
+/// Workers of a filter, each for one thread at a time.
+class Workers {
+ public:
+  explicit Workers(const BandFilter& filter) : filter_(filter) {}
+
+  void run(PictureView<const std::byte> in, PictureView<std::byte> out) {
+    std::unique_ptr<BandFilter::Worker> worker = take();
+    worker->filter(in, out);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(worker));
+  }
+
+ private:
+  std::unique_ptr<BandFilter::Worker> take() {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!idle_.empty()) {
+        std::unique_ptr<BandFilter::Worker> worker = std::move(idle_.back());
+        idle_.pop_back();
+        return worker;
+      }
+    }
+    return filter_.make_worker();
+  }
+
+  const BandFilter& filter_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<BandFilter::Worker>> idle_;
+};
+
+int cores(int threads) {
+  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
+}
+
+/// Takes bands of `step` rows of an output of `height` rows through three stages. `read` makes the
+/// input of a band and `write` takes its output, each in order; `work` runs on all cores.
+template <class Read, class Work, class Write>
+int run_stages(int height, int step, int threads, Read read, Work work, Write write) {
+  const int bands = std::max(1, height / step);
+  int next = 0;
+  const auto begin = [&] {
+    Band band;
+    band.first = next * step;
+    band.rows = next + 1 == bands ? height - band.first : step;
+    ++next;
+    read(band);
+    return band;
+  };
+  const int workers = std::min(cores(threads), bands + 1);
+  if (workers == 1 || bands == 1) {
+    while (next < bands) {
+      Band band = begin();
+      work(band);
+      write(band);
+    }
+    return bands;
+  }
+  namespace tbb = oneapi::tbb;
+  tbb::task_arena arena(workers);
+  arena.execute([&] {
+    tbb::parallel_pipeline(
+        std::size_t(workers) + 2,
+        tbb::make_filter<void, std::shared_ptr<Band>>(
+            tbb::filter_mode::serial_in_order,
+            [&](tbb::flow_control& control) -> std::shared_ptr<Band> {
+              if (next < bands) return std::make_shared<Band>(begin());
+              control.stop();
+              return nullptr;
+            }) &
+            tbb::make_filter<std::shared_ptr<Band>, std::shared_ptr<Band>>(
+                tbb::filter_mode::parallel,
+                [&](std::shared_ptr<Band> band) {
+                  work(*band);
+                  return band;
+                }) &
+            tbb::make_filter<std::shared_ptr<Band>, void>(
+                tbb::filter_mode::serial_in_order,
+                [&](const std::shared_ptr<Band>& band) { write(*band); }));
+  });
+  return bands;
+}
+
+void encode(const PictureWriter& writer, PictureView<const std::byte> rows, int first, Band& band) {
+  for_writers_rows(rows, first, writer.rows_at_a_time(), [&](auto part, int y) {
+    band.encoded.push_back(writer.prepare(part, y));
+  });
+}
+
+void write_encoded(PictureWriter& writer, PictureView<const std::byte> rows, int first,
+                   Band& band) {
+  std::size_t i = 0;
+  for_writers_rows(rows, first, writer.rows_at_a_time(), [&](auto part, int) {
+    writer.write(part, std::move(band.encoded[i++]));
+  });
+}
+
+/// From rows to a file, by a filter that takes bands.
+int filter_bands(const BandFilter& filter, const std::function<void(PictureView<std::byte>)>& read,
+                 int threads, PictureWriter& writer, Busy& busy) {
+  BandCutter cutter(filter, read);
+  Workers workers(filter);
+  return run_stages(
+      filter.out.height, band_rows(filter, writer.rows_at_a_time(), kBandBytes), threads,
+      [&](Band& band) {
+        const Stopwatch watch(busy.read);
+        band.in = cutter.next(band.first, band.rows);
+      },
+      [&](Band& band) {
+        {
+          const Stopwatch watch(busy.filter);
+          band.out = Image(filter.out.width, band.rows, filter.out.channels, filter.out.depth);
+          workers.run(std::as_const(band.in).view(), band.out.view());
+          band.in = {};
+        }
+        const Stopwatch watch(busy.write);
+        encode(writer, std::as_const(band.out).view(), band.first, band);
+      },
+      [&](Band& band) {
+        const Stopwatch watch(busy.write);
+        write_encoded(writer, std::as_const(band.out).view(), band.first, band);
+      });
+}
+
+/// From a picture in memory to a file.
+void write_whole(const Image& image, int threads, PictureWriter& writer, Busy& busy) {
+  const int step = std::max(writer.rows_at_a_time(),
+                            int(kBandBytes / image.row_bytes()) / writer.rows_at_a_time() *
+                                writer.rows_at_a_time());
+  const auto rows_of_band = [&](const Band& band) {
+    PictureView<const std::byte> rows = image.view();
+    rows.data = rows.row(band.first);
+    rows.height = band.rows;
+    return rows;
+  };
+  run_stages(
+      image.height(), std::min(step, image.height()), threads, [](Band&) {},
+      [&](Band& band) {
+        const Stopwatch watch(busy.write);
+        encode(writer, rows_of_band(band), band.first, band);
+      },
+      [&](Band& band) {
+        const Stopwatch watch(busy.write);
+        write_encoded(writer, rows_of_band(band), band.first, band);
+      });
+}
+
+Header output_header(const Header& input, const Shape& shape) {
+  Header header = input;
+  header.width = shape.width;
+  header.height = shape.height;
+  header.channels = shape.channels;
+  header.depth = shape.depth;
+  return header;
+}
+
+}  // namespace
+
+FileReport filter_file(const FileJob& job, const Filter& filter) {
+  const auto start = Clock::now();
+  Busy busy;
+  FileReport report;
+  std::optional<PictureWriter> writer;
+  PictureReader reader(job.in, job.read);
+  report.header = reader.header();
+
+  Shape shape{report.header.width, report.header.height, report.header.channels,
+              report.header.depth};
+  if (turns_sideways(report.header.orientation)) std::swap(shape.width, shape.height);
+  const std::unique_ptr<BandFilter> bands = filter.in_bands(shape);
+  if (bands) writer.emplace(job.out, output_header(report.header, bands->out), job.write);
+
+  if (bands && report.header.orientation == 1) {
+    const auto read = [&](PictureView<std::byte> rows) { reader.read(rows); };
+    report.bands = filter_bands(*bands, read, job.threads, *writer, busy);
+  } else {
+    Image image;
+    {
+      const Stopwatch watch(busy.read);
+      image = read_all(reader).image;
+    }
+    if (bands) {
+      int next = 0;
+      const auto read = [&](PictureView<std::byte> rows) {
+        for (int y = 0; y < rows.height; ++y)
+          std::memcpy(rows.row(y), std::as_const(image).view().row(next++), image.row_bytes());
+      };
+      report.bands = filter_bands(*bands, read, job.threads, *writer, busy);
+    } else {
+      report.why_whole = filter.why_whole();
+      Image out;
+      {
+        const Stopwatch watch(busy.filter);
+        out = filter.whole(image);
+      }
+      image = {};
+      writer.emplace(job.out, output_header(report.header, shape_of(out)), job.write);
+      write_whole(out, job.threads, *writer, busy);
+    }
+  }
+  {
+    const Stopwatch watch(busy.write);
+    writer->commit();
+  }
+  report.read_ms = double(busy.read) / 1e6;
+  report.filter_ms = double(busy.filter) / 1e6;
+  report.write_ms = double(busy.write) / 1e6;
+  report.all_ms = ms_since(start);
+  report.warnings = reader.warnings();
+  report.warnings.insert(report.warnings.end(), writer->warnings().begin(),
+                         writer->warnings().end());
+  return report;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,45 @@
+/// One picture from file to file: decoded, filtered and encoded at the same time, in bands of rows.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/filter/bands.hpp"
+#include "src/picture/io.hpp"
+
+namespace convfilt {
+
+/// A filter in its two forms, which give the same bytes.
+struct Filter {
+  /// Null where pictures of this shape must be filtered whole; `why_whole` then says why.
+  std::function<std::unique_ptr<BandFilter>(const Shape& shape)> in_bands;
+  std::function<std::string()> why_whole;
+
+  std::function<Image(const Image&)> whole;
+};
+
+/// What was done. Milliseconds of stages are those in which a core was busy with them; together
+/// they may exceed the time in all.
+struct FileReport {
+  Header header;  ///< the input's
+  double read_ms = 0, filter_ms = 0, write_ms = 0;
+  double all_ms = 0;
+  int bands = 1;
+  std::string why_whole;  ///< empty where the picture went in bands
+  std::vector<std::string> warnings;
+};
+
+struct FileJob {
+  std::string in, out;  ///< paths; "-" = standard input, standard output
+  ReadOptions read;
+  WriteOptions write;
+  int threads = 0;  ///< 0 = all cores
+};
+
+/// Filters a picture. The output appears whole or not at all. Throws IoError, UsageError, and
+/// what the filter throws.
+FileReport filter_file(const FileJob& job, const Filter& filter);
+
+}  // namespace convfilt

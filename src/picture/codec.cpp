@@ -1,0 +1,29 @@
+#include "src/picture/codec.hpp"
+
+#include "src/base/errors.hpp"
+
+namespace convfilt {
+
+void ReadContext::fail(const std::string& why) const {
+  throw IoError("cannot read " + name_ + ": " + why);
+}
+
+void ReadContext::damaged(const std::string& why) {
+  if (options_.refuse_damaged) fail(why + "; --on-damage=warn takes what can be read");
+  if (!damaged_) warn(why + "; read as far as possible");
+  damaged_ = true;
+}
+
+void ReadContext::check_size(std::int64_t width, std::int64_t height) const {
+  constexpr std::int64_t kLargestSide = std::int64_t{1} << 28;
+  const std::string size = std::to_string(width) + "x" + std::to_string(height) + " pixels";
+  if (width < 1 || height < 1) fail("its header promises " + size);
+  if (width > kLargestSide || height > kLargestSide)
+    fail("its header promises " + size + ", more than 2^28 a side; cut it first");
+  if (width > options_.max_pixels / height) {
+    fail("its header promises " + size + ", more than the limit of " +
+         std::to_string(options_.max_pixels) + "; raise it with --max-pixels if you trust the file");
+  }
+}
+
+}  // namespace convfilt

@@ -1,0 +1,244 @@
+#include "src/picture/io.hpp"
+
+#include <algorithm>
+#include <array>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/picture/samples.hpp"
+
+namespace convfilt {
+namespace {
+
+std::string shown_out(const std::string& path) {
+  return path == "-" ? "standard output" : "'" + printable_name(path) + "'";
+}
+
+const Format& format_for(const std::string& path, const WriteOptions& options) {
+  const bool said = !options.format.empty();
+  const std::string extension = said ? options.format : path == "-" ? "" : extension_of(path);
+  if (extension.empty()) {
+    throw UsageError("cannot tell the format of " + shown_out(path) +
+                     ": name it with --format, one of: " + known_extensions());
+  }
+  if (const Format* format = find_format(extension)) return *format;
+  const std::string nearest = nearest_extension(extension);
+  throw UsageError(
+      (said ? "unknown format " + in_quotes(extension)
+            : "unknown extension " + in_quotes("." + extension) + " of " + shown_out(path)) +
+      (nearest.empty() ? ";" : "; did you mean '" + nearest + "'?") +
+      " known: " + known_extensions());
+}
+
+Depth nearest_depth(const Format& format, Depth depth) {
+  if (format.holds(depth)) return depth;
+  for (const Depth deepest : {Depth::f32, Depth::u16, Depth::u8}) {
+    if (format.holds(deepest)) return deepest;
+  }
+  return Depth::u8;
+}
+
+/// What the format gets of a picture; every change that loses something adds a warning.
+Header fitted(const std::string& path, const Header& shape, const Format& format,
+              const WriteOptions& options, std::vector<std::string>& warnings) {
+  const std::string name(format.name);
+  const std::string to = shown_out(path) + ": ";
+  Header written = shape;
+  written.format = format.id;
+  written.orientation = 1;
+  written.pages = 1;
+  if (shape.channels > 1 && !format.colour) {
+    throw UsageError("cannot write " + shown_out(path) + ": " + name +
+                     " holds grey pictures only; name it .ppm or .png to keep the colours");
+  }
+  if (options.quality && !format.quality) warnings.push_back(to + name + " has no quality to set");
+  const Format* named = path == "-" ? nullptr : find_format(extension_of(path));
+  if (named && named->id != format.id) {
+    warnings.push_back(to + "written as " + name + ", as --format says, though its name ends in ." +
+                       extension_of(path));
+  }
+  if (shape.channels == 4 && !format.alpha) {
+    written.channels = 3;
+    warnings.push_back(to + name + " has no alpha; the picture is laid on white");
+  }
+  written.depth = nearest_depth(format, shape.depth);
+  if (size_of(written.depth) < size_of(shape.depth)) {
+    warnings.push_back(to + name + " has no " + std::string(name_of(shape.depth)) +
+                       " samples; they become " + std::string(name_of(written.depth)));
+  }
+  if (written.channels == 1 && !format.grey) written.channels = 3;
+  if (options.strip) {
+    // Without its profile a picture would be shown in other colours.
+    written.metadata = {};
+    written.metadata.icc = shape.metadata.icc;
+  }
+  return written;
+}
+
+const Codec& codec_of(const std::string& path, ByteSource& source, const ReadContext& context,
+                      Loader loader, FormatId& format) {
+  std::array<unsigned char, kSniffedBytes> start{};
+  const std::size_t got = source.read(0, start);
+  if (!sniff(std::span(start).first(got), &format)) {
+    throw IoError("cannot read " + shown_input(path) + ": not a picture of a known format (" +
+                  known_formats() + ")");
+  }
+  const Codec& codec = codec_for(format, loader);
+  if (!codec.open) context.fail(std::string(name_of(format)) + " is only written, not read");
+  return codec;
+}
+
+}  // namespace
+
+PictureReader::PictureReader(const std::string& path, const ReadOptions& options)
+    : source_(open_source(path)), context_(shown_input(path), options) {
+  try {
+    FormatId format;
+    reader_ = codec_of(path, *source_, context_, options.loader, format).open(*source_, context_);
+  } catch (const std::bad_alloc&) {
+    context_.fail("not enough memory for it");
+  }
+}
+
+void PictureReader::read(PictureView<std::byte> rows) {
+  try {
+    reader_->read(rows);
+    rows_read_ += rows.height;
+    if (rows_read_ == header().height && !context_.is_damaged()) reader_->finish();
+  } catch (const std::bad_alloc&) {
+    context_.fail("not enough memory for its pixels");
+  }
+}
+
+Picture read_all(PictureReader& reader) {
+  const Header& header = reader.header();
+  Image image;
+  try {
+    image = Image(header.width, header.height, header.channels, header.depth);
+    reader.read(image.view());
+    return {upright(std::move(image), header.orientation), header};
+  } catch (const std::bad_alloc&) {
+    reader.fail("not enough memory for its pixels");
+  }
+}
+
+Picture read_picture(const std::string& path, const ReadOptions& options,
+                     std::vector<std::string>* warnings) {
+  PictureReader reader(path, options);
+  Picture picture = read_all(reader);
+  if (warnings)
+    warnings->insert(warnings->end(), reader.warnings().begin(), reader.warnings().end());
+  return picture;
+}
+
+Image read_image(const std::string& path, const ReadOptions& options,
+                 std::vector<std::string>* warnings) {
+  return read_picture(path, options, warnings).image;
+}
+
+void check_output(const std::string& in, const std::string& out, const WriteOptions& options,
+                  bool in_place) {
+  const Format& format = format_for(out, options);
+  if (!format.written) {
+    throw UsageError("cannot write " + shown_out(out) + ": " + std::string(format.name) +
+                     " is only read; name another format, such as png");
+  }
+  if (options.quality && (*options.quality < 0 || *options.quality > 100)) {
+    throw UsageError("--quality is 0 to 100, not " + std::to_string(*options.quality));
+  }
+  if (options.compression && (*options.compression < 0 || *options.compression > 9)) {
+    throw UsageError("--compression is 0 to 9, not " + std::to_string(*options.compression));
+  }
+  if (!in_place && same_file(in, out)) {
+    throw UsageError("input and output are the same file, " + shown_out(out) +
+                     "; --in-place replaces it");
+  }
+  if (out != "-") check_writable(out);
+}
+
+PictureWriter::PictureWriter(const std::string& path, const Header& shape,
+                             const WriteOptions& options)
+    : path_(path), shape_(shape) {
+  const Format& format = format_for(path, options);
+  written_ = fitted(path, shape, format, options, warnings_);
+  if (path == "-") {
+    sink_ = std::make_unique<MemorySink>();
+  } else {
+    file_ = std::make_unique<AtomicFile>(path);
+    sink_ = sink_of(*file_);
+  }
+  const Codec& codec = codec_for(format.id, options.loader);
+  WriteOptions settings = options;
+  // A JPEG of a JPEG looks as its input did, unless somebody says otherwise.
+  if (format.id == FormatId::jpeg && shape.format == FormatId::jpeg) {
+    if (!settings.quality) settings.quality = shape.quality;
+    if (!settings.subsampling) settings.subsampling = shape.subsampling;
+  }
+  writer_ = codec.create(*sink_, written_, settings);
+}
+
+PictureWriter::Rows PictureWriter::prepare(PictureView<const std::byte> rows, int first) const {
+  Rows prepared;
+  Depth depth = shape_.depth;
+  const auto change = [&](int channels, Depth to, auto&& work) {
+    Image changed(rows.width, rows.height, channels, to);
+    work(rows, changed.view());
+    prepared.fitted = std::move(changed);
+    rows = std::as_const(prepared.fitted).view();
+  };
+  if (written_.channels < shape_.channels)
+    change(3, depth, [&](auto in, auto out) { flatten_onto_white(in, depth, out); });
+  if (written_.depth != depth) {
+    change(rows.channels, written_.depth,
+           [&](auto in, auto out) { convert_depth(in, depth, out, written_.depth); });
+    depth = written_.depth;
+  }
+  if (written_.channels > rows.channels)
+    change(3, depth, [&](auto in, auto out) { repeat_grey(in, depth, out); });
+  prepared.encoded = writer_->encode(rows, first);
+  return prepared;
+}
+
+void PictureWriter::write(PictureView<const std::byte> rows, Rows prepared) {
+  const Image& fitted = prepared.fitted;
+  writer_->write(fitted.empty() ? rows : fitted.view(), std::move(prepared.encoded));
+}
+
+void PictureWriter::commit() {
+  writer_->finish();
+  if (file_)
+    file_->commit();
+  else
+    write_stdout(static_cast<MemorySink&>(*sink_).bytes());
+}
+
+void write_picture(const std::string& path, const Image& image, const Header& header,
+                   const WriteOptions& options, std::vector<std::string>* warnings) {
+  Header shape = header;
+  shape.width = image.width();
+  shape.height = image.height();
+  shape.channels = image.channels();
+  shape.depth = image.depth();
+  PictureWriter writer(path, shape, options);
+  const PictureView<const std::byte> all = image.view();
+  const int step = std::max(1, writer.rows_at_a_time());
+  for (int y = 0; y < all.height; y += step) {
+    PictureView<const std::byte> rows = all;
+    rows.data = all.row(y);
+    rows.height = std::min(step, all.height - y);
+    writer.write(rows, writer.prepare(rows, y));
+  }
+  writer.commit();
+  if (warnings)
+    warnings->insert(warnings->end(), writer.warnings().begin(), writer.warnings().end());
+}
+
+void write_image(const std::string& path, const Image& image, const WriteOptions& options,
+                 std::vector<std::string>* warnings) {
+  write_picture(path, image, Header{}, options, warnings);
+}
+
+}  // namespace convfilt
