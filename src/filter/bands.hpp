@@ -23,7 +23,8 @@ struct Shape {
 
 Shape shape_of(const Image& image);
 
-/// The samples that an output needs: output (x, y) those of columns x - lead_x to x - lead_x + width
+/// The samples that an output needs: output (x, y) those of columns x - lead_x to x - lead_x +
+/// width
 /// - 1, and of rows likewise.
 struct Window {
   int width = 1, height = 1;
@@ -101,9 +102,9 @@ class BandCutter {
   Border border_;
   double border_value_;
   std::function<void(PictureView<std::byte>)> read_;
-  int next_row_ = 0;     ///< the first that was not read yet
-  Image latest_;         ///< the band before
-  int latest_first_ = 0; ///< the picture's row in its first
+  int next_row_ = 0;      ///< the first that was not read yet
+  Image latest_;          ///< the band before
+  int latest_first_ = 0;  ///< the picture's row in its first
 };
 
 /// Rows of the bands into which a picture is cut: a multiple of the writer's step, and some

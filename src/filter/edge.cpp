@@ -62,9 +62,9 @@ void store_length(std::span<const Image> responses, std::span<const Mask> masks,
   });
 }
 
-/// out = the length of the responses for 8 bits and masks without divisors. Responses are whole, and
-/// so are sums of their squares: floats hold those below 2^24 exactly, larger ones saturate, and no
-/// root of a whole number lies near enough to a half to be rounded to the wrong side.
+/// out = the length of the responses for 8 bits and masks without divisors. Responses are whole,
+/// and so are sums of their squares: floats hold those below 2^24 exactly, larger ones saturate,
+/// and no root of a whole number lies near enough to a half to be rounded to the wrong side.
 void store_whole_lengths(const float* first, const float* second, std::ptrdiff_t count,
                          std::uint8_t* out) {
   constexpr float kNoFraction = 12582912;  // 1.5 * 2^23: adding it rounds half to even
@@ -134,8 +134,7 @@ class EdgeBands final : public BandFilter {
         return row_of<float>(std::as_const(responses_[i]).view(), y);
       };
       if constexpr (std::is_same_v<T, std::uint8_t>) {
-        if (integers_)
-          return store_whole_lengths(response(0), response(1), count, out);
+        if (integers_) return store_whole_lengths(response(0), response(1), count, out);
       }
       length_.resize(std::size_t(count));
       start_length(response(0), divisors_[0], length_);
@@ -264,9 +263,8 @@ std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask
     problem = convolver.problem_of(plane, whole[i], options.border_value);
     if (const std::string refusal = mode_refuses(problem); !refusal.empty())
       throw UsageError("mask " + in_quotes(masks[i].name) + ": " + refusal);
-    const Choice& choice =
-        convolver.choice_for(plane, whole[i], options.border_value,
-                             in.channels * int(masks.size()));
+    const Choice& choice = convolver.choice_for(plane, whole[i], options.border_value,
+                                                in.channels * int(masks.size()));
     if (!convolver.suits_bands(choice, problem)) return nullptr;
     convolver.note(problem);
     problem.channels = in.channels;
