@@ -134,6 +134,12 @@ class RowWriter {
 
   /// Writes what follows the last row. It is called once. Throws IoError.
   virtual void finish() = 0;
+
+  /// Which metadata the format cannot hold, a sentence each; complete when the writer is made.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ protected:
+  std::vector<std::string> warnings_;
 };
 
 /// A format's codec. `open` reads the header; source and context must outlive the reader. `create`
