@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
@@ -58,7 +59,7 @@ class BandFilter {
   virtual std::unique_ptr<Worker> make_worker() const = 0;
 };
 
-/// Plans for bands of one picture, one at a time for each number of rows. They run on one thread.
+/// Plans for bands of one picture, one for each number of rows. They run on one thread.
 /// Copies share nothing.
 class BandPlans {
  public:
@@ -74,8 +75,11 @@ class BandPlans {
   const Strategy* strategy_;
   Problem whole_;
   PlanOptions how_;
-  std::unique_ptr<Plan> plan_;
-  int rows_ = 0;  ///< the plan's
+  struct Sized {
+    int rows;
+    std::unique_ptr<Plan> plan;
+  };
+  std::vector<Sized> plans_;  ///< the latest last
 };
 
 /// Why a picture with this border cannot be cut into bands, in half a sentence; empty when it can.
