@@ -345,6 +345,7 @@ class JpegReader : public RowReader {
         context_.fail("it is of a kind that libjpeg-turbo does not read (" +
                       std::string(exit_.message) + "); convert it first");
       case JERR_NO_IMAGE:
+      case JERR_SOF_NO_SOS:
         if (!source_ended_ && damage_.empty())
           damage_ = "the file ends too early (no image data before its end marker)";
         break;
