@@ -61,11 +61,11 @@ class ExifValues {
     to.push_back({entry.tag, entry.type, entry.count, std::move(bytes)});
   }
 
-  /// All values of a directory but one.
-  std::vector<TiffValue> all(const TiffDirectory& directory, std::uint16_t but) {
+  /// All values of a directory but its pointer to another one.
+  std::vector<TiffValue> all(const TiffDirectory& directory) {
     std::vector<TiffValue> values;
     for (const TiffEntry& entry : directory.entries)
-      if (entry.tag != but) add(entry, values);
+      if (entry.tag != kInteroperability) add(entry, values);
     return values;
   }
 
@@ -97,13 +97,13 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
     const TiffEntry* note = exif->find(kMakerNote);
     if (note && note->size > kLargestInEntry)
       area.keep_at(note->values_at, file.bytes_of(*note, kLargestNote));
-    std::vector<TiffValue> inner = values.all(*exif, kInteroperability);
+    std::vector<TiffValue> inner = values.all(*exif);
     if (const auto interoperability = follow(file, *exif, kInteroperability))
-      point_to(kInteroperability, values.all(*interoperability, 0), inner);
+      point_to(kInteroperability, values.all(*interoperability), inner);
     point_to(kExifDirectory, std::move(inner), result);
   }
   if (const auto gps = follow(file, first, kGpsDirectory))
-    point_to(kGpsDirectory, values.all(*gps, 0), result);
+    point_to(kGpsDirectory, values.all(*gps), result);
   return result;
 }
 

@@ -106,7 +106,8 @@ Bytes camera_block(bool little, bool tail = false) {
              {40965, 4, 1, block.number(kInterop, 4)}},
             0);
   block.fill_to(kGps);
-  block.add({{1, 2, 2, letters(std::string("N\0", 2))},
+  block.add({{0, 1, 4, {2, 3, 0, 0}},
+             {1, 2, 2, letters(std::string("N\0", 2))},
              {2, 5, 3, block.numbers({52, 1, 31, 1, 12, 10}, 4)}},
             0);
   block.fill_to(kInterop);
@@ -163,7 +164,7 @@ void check_everything(const Metadata& read, bool little) {
   for (const int tag : {271, 315}) CHECK(values_in(read.exif, tag) == values_in(before, tag));
   for (const int tag : {33434, 36864, 37500, 40962, 40963})
     CHECK(values_in(read.exif, tag, 34665) == values_in(before, tag, 34665));
-  for (const int tag : {1, 2})
+  for (const int tag : {0, 1, 2})
     CHECK(values_in(read.exif, tag, 34853) == values_in(before, tag, 34853));
   CHECK(values_in(read.exif, 274).empty());
   CHECK(std::equal(kNote.begin(), kNote.end(), read.exif.begin() + kNoteAt));
