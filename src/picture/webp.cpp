@@ -26,7 +26,8 @@ namespace {
 using Bytes = Metadata::Bytes;
 using View = std::span<const unsigned char>;
 
-constexpr std::string_view kExifMark("Exif\0\0", 6);  // some writers put JPEG's mark before the block
+constexpr std::string_view kExifMark("Exif\0\0",
+                                     6);  // some writers put JPEG's mark before the block
 
 std::uint32_t little_endian(View bytes, std::size_t at) {
   return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
@@ -58,15 +59,14 @@ Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
 
 class WebpReader : public WholeReader {
  public:
-  WebpReader(ByteSource& source, ReadContext& context)
-      : WholeReader(context), file_(source.whole()) {
+  WebpReader(ByteSource& source, ReadContext& context) : context_(context), file_(source.whole()) {
+    check_first_page(context, FormatId::webp);
     damage_ = damage_of(file_);
     WebPBitstreamFeatures features;
     const VP8StatusCode status = WebPGetFeatures(file_.data(), file_.size(), &features);
     if (status != VP8_STATUS_OK) {
-      const std::string why = damage_.empty() ? "its header is damaged" : damage_;
-      if (context.options().refuse_damaged) context.damaged(why);
-      context.fail("nothing of this WebP can be read: " + why);
+      fail_with_nothing(context, FormatId::webp,
+                        damage_.empty() ? "its header is damaged" : damage_);
     }
     context.check_size(features.width, features.height);
     if (!damage_.empty()) context.damaged(damage_);
@@ -107,9 +107,14 @@ class WebpReader : public WholeReader {
     if (frames > 1) context_.warn("only the first frame of this animated WebP is read");
   }
 
-  void decode(Image& image) override {
-    PictureView<std::byte> into = image.view();
-    for (int y = 0; y < into.height; ++y) std::memset(into.row(y), 0, image.row_bytes());
+  void copy_row(int y, std::byte* to) const override {
+    std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
+  }
+
+  void decode() override {
+    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+    PictureView<std::byte> into = image_.view();
+    for (int y = 0; y < into.height; ++y) std::memset(into.row(y), 0, image_.row_bytes());
     if (frame_.part) {
       if (frame_.x < 0 || frame_.y < 0 || frame_.width < 1 || frame_.height < 1 ||
           frame_.x + frame_.width > into.width || frame_.y + frame_.height > into.height)
@@ -119,8 +124,8 @@ class WebpReader : public WholeReader {
       into.height = frame_.height;
     }
     auto* const pixels = reinterpret_cast<std::uint8_t*>(into.data);
-    const std::size_t bytes =
-        std::size_t(into.pitch) * std::size_t(into.height - 1) + std::size_t(into.width * into.channels);
+    const std::size_t bytes = std::size_t(into.pitch) * std::size_t(into.height - 1) +
+                              std::size_t(into.width * into.channels);
     const std::unique_ptr<WebPIDecoder, decltype(&WebPIDelete)> decoder(
         WebPINewRGB(into.channels == 4 ? MODE_BGRA : MODE_BGR, pixels, bytes, int(into.pitch)),
         WebPIDelete);
@@ -132,16 +137,17 @@ class WebpReader : public WholeReader {
     WebPIDecGetRGB(decoder.get(), &last_row, nullptr, nullptr, nullptr);
     const std::string place =
         "row " + std::to_string(last_row) + " of " + std::to_string(into.height);
-    if (last_row == 0 && !context_.options().refuse_damaged) {
-      context_.fail("nothing of this WebP can be read: " +
-                    (damage_.empty() ? "its data is damaged" : damage_));
-    }
-    context_.damaged((status == VP8_STATUS_SUSPENDED ? "the file ends too early ("
-                                                     : "its data is damaged (") +
-                     place + ")");
+    if (last_row == 0 && !context_.options().refuse_damaged)
+      fail_with_nothing(context_, FormatId::webp,
+                        damage_.empty() ? "its data is damaged" : damage_);
+    context_.damaged(
+        (status == VP8_STATUS_SUSPENDED ? "the file ends too early (" : "its data is damaged (") +
+        place + ")");
   }
 
+  ReadContext& context_;
   View file_, bitstream_;
+  Image image_;
   std::string damage_;
   struct {
     int x = 0, y = 0, width = 0, height = 0;
@@ -152,18 +158,31 @@ class WebpReader : public WholeReader {
 class WebpWriter : public WholeWriter {
  public:
   WebpWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : WholeWriter(header), sink_(sink), quality_(options.quality) {
+      : WholeWriter(sink, header),
+        image_(header.width, header.height, std::max(3, header.channels), header.depth),
+        quality_(options.quality) {
     if (header.width > WEBP_MAX_DIMENSION || header.height > WEBP_MAX_DIMENSION) {
       throw UsageError("WebP holds at most " + std::to_string(WEBP_MAX_DIMENSION) +
                        " pixels a side, and the picture has " + std::to_string(header.width) + "x" +
                        std::to_string(header.height) + "; write another format, such as png");
     }
-    if (!header.metadata.iptc.empty()) warnings_.push_back("WebP has no place for IPTC; it is left out");
+    if (!header.metadata.iptc.empty())
+      warnings_.push_back("WebP has no place for IPTC; it is left out");
   }
 
  private:
-  void encode_whole(const Image& image) override {
-    const Bytes bitstream = encoded(image);
+  void put_row(int y, const std::byte* from) override {
+    PictureView<std::byte> view = image_.view();
+    if (header_.channels > 1) {
+      std::memcpy(view.row(y), from, image_.row_bytes());
+    } else {
+      for (int x = 0; x < view.width; ++x)
+        std::fill_n(view.row(y) + 3 * std::ptrdiff_t(x), 3, from[x]);
+    }
+  }
+
+  void finish() override {
+    const Bytes bitstream = encoded(image_);
     const Metadata& metadata = header_.metadata;
     if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
       return sink_.append(bitstream);
@@ -171,8 +190,9 @@ class WebpWriter : public WholeWriter {
     const auto data_of = [](const Bytes& bytes) { return WebPData{bytes.data(), bytes.size()}; };
     const WebPData picture = data_of(bitstream);
     bool done = mux && WebPMuxSetImage(mux.get(), &picture, 0) == WEBP_MUX_OK;
-    for (const auto& [name, block] : {std::pair("ICCP", &metadata.icc), std::pair("EXIF", &metadata.exif),
-                                      std::pair("XMP ", &metadata.xmp)}) {
+    for (const auto& [name, block] :
+         {std::pair("ICCP", &metadata.icc), std::pair("EXIF", &metadata.exif),
+          std::pair("XMP ", &metadata.xmp)}) {
       if (block->empty()) continue;
       const WebPData data = data_of(*block);
       done = done && WebPMuxSetChunk(mux.get(), name, &data, 0) == WEBP_MUX_OK;
@@ -181,7 +201,7 @@ class WebpWriter : public WholeWriter {
     done = done && WebPMuxAssemble(mux.get(), &whole) == WEBP_MUX_OK;
     if (done) sink_.append({whole.bytes, whole.size});
     WebPDataClear(&whole);
-    if (!done) throw IoError("cannot encode the picture as WebP with its metadata; --strip leaves them out");
+    if (!done) fail("its metadata do not fit; --strip leaves them out");
   }
 
   Bytes encoded(const Image& image) const {
@@ -201,12 +221,13 @@ class WebpWriter : public WholeWriter {
       size = alpha ? WebPEncodeLosslessBGRA(pixels, view.width, view.height, pitch, &bytes)
                    : WebPEncodeLosslessBGR(pixels, view.width, view.height, pitch, &bytes);
     }
-    const std::unique_ptr<std::uint8_t, decltype(&WebPFree)> owner(bytes, [](void* p) { WebPFree(p); });
+    const std::unique_ptr<std::uint8_t, decltype(&WebPFree)> owner(bytes,
+                                                                   [](void* p) { WebPFree(p); });
     if (size == 0) throw std::bad_alloc();
     return Bytes(bytes, bytes + size);
   }
 
-  ByteSink& sink_;
+  Image image_;  ///< colours: WebP has no grey
   std::optional<int> quality_;
 };
 
