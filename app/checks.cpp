@@ -85,6 +85,9 @@ void complete_reading(ReadOptions& read, const Raw& raw) {
   require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
   read.refuse_damaged = raw.on_damage == "fail";
   require(read.max_pixels > 0, "--max-pixels: give a whole number above 0");
+  require(read.page >= 0, "--page: a whole number from 0 on");
+  require_choice("loader", raw.loader, words_of(kLoaders));
+  read.loader = raw.loader == "opencv" ? Loader::opencv : Loader::automatic;
 }
 
 void complete(PictureOptions& picture, const Raw& raw) {
@@ -95,6 +98,11 @@ void complete(PictureOptions& picture, const Raw& raw) {
   complete_border(picture.convolver, raw);
   complete_pitch(picture.convolver, raw);
   complete_reading(picture.read, raw);
+  picture.write.loader = picture.read.loader;
+  if (raw.subsampling.empty()) return;
+  require_choice("subsampling", raw.subsampling, words_of(kSubsamplings));
+  for (const NamedSubsampling& named : kSubsamplings)
+    if (raw.subsampling == named.name) picture.write.subsampling = named.subsampling;
 }
 
 constexpr int kMostRepeats = 100'000;

@@ -18,10 +18,19 @@ using Words = std::vector<std::string>;
 
 inline constexpr std::string_view kPitches[] = {"padded", "packed"};
 inline constexpr std::string_view kOnDamage[] = {"fail", "warn"};
+inline constexpr std::string_view kLoaders[] = {"auto", "opencv"};
+
+/// Chroma samples as people write them, without the colons of 4:2:0.
+struct NamedSubsampling {
+  std::string_view name;
+  Subsampling subsampling;
+};
+inline constexpr NamedSubsampling kSubsamplings[] = {
+    {"444", {1, 1}}, {"422", {2, 1}}, {"420", {2, 2}}};
 
 /// Words that picture commands share, as they arrive.
 struct Raw {
-  std::string pitch = "padded", on_damage = "fail", mode = "same";
+  std::string pitch = "padded", on_damage = "fail", mode = "same", loader = "auto", subsampling;
   std::optional<std::string> border;  ///< by default replicate, and constant with --mode=full
   std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;

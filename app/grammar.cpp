@@ -81,7 +81,7 @@ class Grammar {
   /// --device, --threads and --pitch.
   void device_options(Request& request);
 
-  /// --on-damage and --max-pixels.
+  /// What is the same for all pictures that are read.
   void reading_options(const char* group, ReadOptions& read);
 
   /// --border and what goes with it; --mode.
@@ -264,7 +264,14 @@ void Grammar::picture_options(PictureOptions& picture) {
   option(files, "--format", "NAME", picture.write.format,
          "Format of OUT, e.g. png (default: by the end of its name)");
   option(files, "--quality", "Q", picture.write.quality,
-         "0 to 100, for JPEG and WebP (left out: JPEG 95, WebP lossless)");
+         "0 to 100, for JPEG and WebP (left out: a JPEG's as in IN,\nelse 95; WebP lossless)");
+  choice(files, "--subsampling", raw_.subsampling,
+         "Chroma of a JPEG (left out: as in IN, else 420)", words_of(kSubsamplings));
+  flag(files, "--progressive", picture.write.progressive, "Write a progressive JPEG");
+  option(files, "--compression", "N", picture.write.compression,
+         "0, none, to 9, smallest: PNG and TIFF (left out: fast)");
+  flag(files, "--strip", picture.write.strip,
+       "Leave out metadata, such as places and dates;\nthe colour profile stays");
   flag(files, "--in-place", picture.in_place, "Allow OUT to be the same file as IN");
   reading_options(files, picture.read);
 
@@ -277,6 +284,10 @@ void Grammar::reading_options(const char* group, ReadOptions& read) {
          words_of(kOnDamage));
   option(group, "--max-pixels", "N", read.max_pixels,
          "Refuse a picture of more pixels (default 2^29)");
+  option(group, "--page", "N", read.page, "Of a file with several pictures, from 0 (default 0)");
+  choice(group, "--loader", raw_.loader,
+         "Who reads and writes files: each format's own library,\nor OpenCV (default auto)",
+         words_of(kLoaders));
 }
 
 void Grammar::device_options(Request& request) {

@@ -93,6 +93,15 @@ std::string extension_of(std::string_view path) {
   return std::string(name.substr(dot + 1));
 }
 
+std::string known_formats() {
+  std::string result;
+  for (const Format& format : kFormats) {
+    result += result.empty() ? "" : ", ";
+    result += format.name;
+  }
+  return result;
+}
+
 bool sniff(std::span<const unsigned char> bytes, FormatId* id) {
   const auto at = [&](std::size_t offset, std::string_view magic) {
     return bytes.size() >= offset + magic.size() &&

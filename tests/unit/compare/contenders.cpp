@@ -1,9 +1,11 @@
 /// Lists of strategies with settings, masks by name, noise.
 #include "src/compare/contenders.hpp"
+#include "tests/support/picture_files.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "kernels/registry.hpp"
@@ -103,16 +105,14 @@ TEST_CASE("sizes are two whole numbers") {
 TEST_CASE("noise covers the range, and is the same every time") {
   for (const Depth depth : kDepths) {
     const Image one = noise_picture(64, 32, 3, depth), other = noise_picture(64, 32, 3, depth);
-    CHECK(std::equal(one.mat().datastart, one.mat().dataend, other.mat().datastart));
+    CHECK(testing::same(one, other));
     double least = 1e9, most = -1;
     std::set<double> values;
     for (int y = 0; y < 32; ++y) {
       for (int x = 0; x < 64 * 3; ++x) {
-        const double sample = depth == Depth::u8    ? one.mat().ptr<unsigned char>(y)[x]
-                              : depth == Depth::u16 ? one.mat().ptr<unsigned short>(y)[x]
-                                                    : one.mat().ptr<float>(y)[x];
-        least = std::min(least, sample), most = std::max(most, sample);
-        values.insert(sample);
+        const double level = testing::sample(one, x / 3, y, x % 3);
+        least = std::min(least, level), most = std::max(most, level);
+        values.insert(level);
       }
     }
     CHECK(least >= 0);

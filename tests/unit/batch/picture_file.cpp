@@ -1,0 +1,159 @@
+/// Pictures from file to file, in bands on any number of threads.
+#include "src/batch/picture_file.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/filter/convolver.hpp"
+#include "src/filter/edge.hpp"
+#include "src/mask/make.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+FileJob job_of(std::string in, std::string out, int threads = 0) {
+  FileJob job;
+  job.in = std::move(in);
+  job.out = std::move(out);
+  job.threads = threads;
+  return job;
+}
+
+struct Run {
+  explicit Run(ConvolverOptions options) : convolver(std::move(options)) {}
+
+  FileReport operator()(const FileJob& job, const Mask& mask) {
+    return filter_file(job, {[&](const Shape& shape) { return convolver.in_bands(shape, mask); },
+                             [&] { return convolver.why_whole(); },
+                             [&](const Image& in) { return convolver.convolve(in, mask); }});
+  }
+
+  Convolver convolver;
+};
+
+ConvolverOptions on_the_cpu() {
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("files get the same bytes on any number of threads, in bands and whole") {
+  const TemporaryFolder folder;
+  for (const std::string extension : {"ppm", "png", "tif", "jpg", "webp"}) {
+    // Some bands of a megabyte each.
+    const Image in = pattern(1500, 1200, 3, Depth::u8);
+    write_image(folder / "in.ppm", in, {}, nullptr);
+    const Mask mask = gaussian_mask(2);
+    Bytes first;
+    for (const int threads : {1, 2, 16}) {
+      CAPTURE(extension);
+      CAPTURE(threads);
+      Run run(on_the_cpu());
+      const std::string out = folder / ("out." + extension);
+      const FileReport report = run(job_of(folder / "in.ppm", out, threads), mask);
+      CHECK(report.why_whole == "");
+      CHECK(report.bands > 3);
+      CHECK(report.warnings.empty());
+      if (first.empty()) first = load(out);
+      CHECK(load(out) == first);
+    }
+    Convolver convolver(on_the_cpu());
+    write_image(folder / ("whole." + extension), convolver.convolve(in, mask), {}, nullptr);
+    CHECK(load(folder / ("whole." + extension)) == first);
+  }
+}
+
+TEST_CASE("a picture with alpha goes whole, and its file is the same on any number of threads") {
+  const TemporaryFolder folder;
+  write_image(folder / "in.png", pattern(700, 900, 4, Depth::u8), {}, nullptr);
+  Bytes first;
+  for (const int threads : {1, 2, 16}) {
+    Run run(on_the_cpu());
+    const FileReport report =
+        run(job_of(folder / "in.png", folder / "out.png", threads), box_mask(3));
+    CHECK(report.why_whole == "whether its alpha is opaque everywhere decides how it is filtered");
+    if (first.empty()) first = load(folder / "out.png");
+    CHECK(load(folder / "out.png") == first);
+  }
+}
+
+TEST_CASE("damage that only the last band shows leaves the old output") {
+  const TemporaryFolder folder;
+  write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
+  Bytes cut = load(folder / "in.ppm");
+  cut.pop_back();
+  save(folder / "in.ppm", cut);
+  save(folder / "out.ppm", Bytes(10, 'A'));
+  for (const int threads : {1, 2}) {
+    Run run(on_the_cpu());
+    FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
+    CHECK_THROWS_AS(run(job, box_mask(3)), IoError);
+    CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
+    CHECK(folder.files() == 2);
+  }
+  Run run(on_the_cpu());
+  FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 2);
+  job.read.refuse_damaged = false;
+  CHECK(run(job, box_mask(3)).warnings.size() == 1);
+  CHECK(read_image(folder / "out.ppm", {}, nullptr).height() == 1200);
+}
+
+TEST_CASE("an error within a band leaves the old output") {
+  const TemporaryFolder folder;
+  write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
+  save(folder / "out.ppm", Bytes(10, 'A'));
+  struct Failing : BandFilter {
+    explicit Failing(const Problem& problem) : BandFilter(problem) {}
+    struct Thrower : Worker {
+      void filter(PictureView<const std::byte>, PictureView<std::byte>) override {
+        throw DeviceError("it fails");
+      }
+    };
+    std::unique_ptr<Worker> make_worker() const override { return std::make_unique<Thrower>(); }
+  };
+  const Filter failing{[](const Shape& shape) -> std::unique_ptr<BandFilter> {
+                         Problem problem;
+                         problem.width = shape.width;
+                         problem.height = shape.height;
+                         problem.channels = shape.channels;
+                         problem.mask = box_mask(3);
+                         return std::make_unique<Failing>(problem);
+                       },
+                       [] { return ""; }, nullptr};
+  for (const int threads : {1, 2, 16}) {
+    const FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
+    CHECK_THROWS_AS(filter_file(job, failing), DeviceError);
+    CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
+    CHECK(folder.files() == 2);
+  }
+}
+
+TEST_CASE("orientation is applied once, in bands too") {
+  const TemporaryFolder folder;
+  const Image in = pattern(90, 60, 3, Depth::u8);
+  write_image(folder / "in.png", in, {}, nullptr);
+  for (int orientation = 1; orientation <= 8; ++orientation) {
+    CAPTURE(orientation);
+    save(folder / "turned.png",
+         png_with_exif(load(folder / "in.png"), exif(orientation, orientation % 2 == 0)));
+    Run run(on_the_cpu());
+    const FileReport report = run(job_of(folder / "turned.png", folder / "out.png"), box_mask(3));
+    CHECK(report.why_whole == "");
+    CHECK(report.header.orientation == orientation);
+    const Picture out = read_picture(folder / "out.png", {}, nullptr);
+    CHECK(out.header.orientation == 1);
+    Convolver convolver(on_the_cpu());
+    const Image upright = read_image(folder / "turned.png", {}, nullptr);
+    CHECK(same(out.image, convolver.convolve(upright, box_mask(3))));
+    CHECK(out.image.width() == (orientation >= 5 ? 60 : 90));
+  }
+}

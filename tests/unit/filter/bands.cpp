@@ -1,0 +1,154 @@
+/// A picture that is cut into bands gets the bytes that it gets as a whole.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "src/filter/bands.hpp"
+#include "src/filter/convolver.hpp"
+#include "src/filter/edge.hpp"
+#include "src/mask/make.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+/// The picture through the filter, in bands of `step` rows, the last of them longer.
+Image through_bands(const BandFilter& filter, const Image& in, int step) {
+  int next = 0;
+  BandCutter cutter(filter, [&](PictureView<std::byte> rows) {
+    REQUIRE(rows.width == in.width());
+    for (int y = 0; y < rows.height; ++y) {
+      REQUIRE(next < in.height());
+      std::memcpy(rows.row(y), in.view().row(next++), in.row_bytes());
+    }
+  });
+  Image out(filter.out.width, filter.out.height, filter.out.channels, filter.out.depth);
+  const auto worker = filter.make_worker();
+  const int bands = std::max(1, out.height() / step);
+  for (int i = 0; i < bands; ++i) {
+    const int first = i * step, rows = i + 1 == bands ? out.height() - first : step;
+    const Image band = cutter.next(first, rows);
+    Image part = out.part(0, first, out.width(), rows);
+    worker->filter(band.view(), part.view());
+  }
+  CHECK(next == in.height());  // a file's last rows are read and checked, too
+  return out;
+}
+
+Mask odd_mask(int width, int height, int anchor_x, int anchor_y) {
+  std::vector<double> weights;
+  for (int i = 0; i < width * height; ++i) weights.push_back((i * 7 + 3) % 11 - 2);
+  Mask mask = make_mask("odd", width, height, std::move(weights), 16, 3);
+  mask.anchor_x = anchor_x;
+  mask.anchor_y = anchor_y;
+  return mask;
+}
+
+const Mask kMasks[] = {
+    odd_mask(1, 1, 0, 0), odd_mask(3, 3, 1, 1), odd_mask(4, 5, 3, 0),
+    odd_mask(5, 2, 0, 1), odd_mask(1, 7, 0, 6), gaussian_mask(1.3),
+};
+
+}  // namespace
+
+TEST_CASE("bands of a picture get the bytes of the whole") {
+  int compared = 0;
+  for (const Depth depth : kDepths) {
+    for (const auto& [width, height] : {std::pair{23, 41}, {1, 1}, {3, 2}, {64, 9}, {130, 67}}) {
+      for (const int channels : {1, 3}) {
+        const Image in = pattern(width, height, channels, depth);
+        for (const Mask& mask : kMasks) {
+          for (const Border border : kBorders) {
+            for (const Mode mode : kModes) {
+              if (mode == Mode::full && border != Border::constant) continue;
+              ConvolverOptions options;
+              options.request.device = "cpu";
+              options.border = border;
+              options.border_value = depth == Depth::f32 ? 0.3 : 17;
+              options.mode = mode;
+              Convolver convolver(options);
+              if (mode == Mode::valid && (width < mask.width || height < mask.height)) continue;
+              const auto bands = convolver.in_bands(shape_of(in), mask);
+              if (border == Border::wrap && mask.height > 1) {
+                CHECK(!bands);
+                CHECK(convolver.why_whole() == "with --border=wrap the first rows need the last");
+                continue;
+              }
+              REQUIRE(bands);
+              const Image whole = convolver.convolve(in, mask);
+              for (const int step : {mask.height, 2 * mask.height + 1, 16, 1000}) {
+                if (step < mask.height) continue;
+                CAPTURE(to_string(convolver.problem_of(shape_of(in), mask, 0)));
+                CAPTURE(step);
+                CHECK(same(through_bands(*bands, in, step), whole));
+                ++compared;
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  CHECK(compared > 3000);
+}
+
+TEST_CASE("edges in bands have the bytes of edges in whole pictures") {
+  for (const Depth depth : kDepths) {
+    for (const int channels : {1, 3}) {
+      const Image in = pattern(61, 47, channels, depth);
+      for (const EdgeMethod& method : kEdgeMethods) {
+        for (const Border border : {Border::replicate, Border::constant, Border::reflect101}) {
+          ConvolverOptions options;
+          options.request.device = "cpu";
+          options.border = border;
+          Convolver convolver(options);
+          const std::vector<Mask> masks = edge_masks({std::string(method.name), "both", {}});
+          const auto bands = edges_in_bands(shape_of(in), masks, convolver);
+          REQUIRE(bands);
+          const Image whole = find_edges(in, masks, convolver);
+          CAPTURE(std::string(method.name));
+          CAPTURE(int(depth));
+          for (const int step : {masks[0].height, 16, 1000})
+            CHECK(same(through_bands(*bands, in, step), whole));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every pair of whole responses gets the length that double precision gives") {
+  // Sobel's responses to 8 bits reach 1020; steps between rows and columns give all pairs there are
+  // on the way.
+  Image in(512, 512, 1, Depth::u8);
+  for (int y = 0; y < 512; ++y)
+    for (int x = 0; x < 512; ++x) set_sample(&in, x, y, 0, (x * y + x * 37 + y * 91) % 256);
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  Convolver convolver(options);
+  for (const char* method : {"sobel", "scharr", "prewitt"}) {
+    const std::vector<Mask> masks = edge_masks({method, "both", {}});
+    const auto bands = edges_in_bands(shape_of(in), masks, convolver);
+    REQUIRE(bands);
+    CHECK(same(through_bands(*bands, in, 64), find_edges(in, masks, convolver)));
+  }
+}
+
+TEST_CASE("what must be whole says why") {
+  const auto why = [](ConvolverOptions options, int channels, const Mask& mask) {
+    Convolver convolver(options);
+    const Image in = pattern(300, 300, channels, Depth::u8);
+    CHECK(!convolver.in_bands(shape_of(in), mask));
+    return convolver.why_whole();
+  };
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  CHECK(why(options, 4, gaussian_mask(1)) ==
+        "whether its alpha is opaque everywhere decides how it is filtered");
+  CHECK(why(options, 1, gaussian_mask(60)) == "strategy coarse transforms whole pictures");
+  options.request.device = "emulator";
+  CHECK(why(options, 1, gaussian_mask(1)) == "the emulator filters whole pictures");
+}
