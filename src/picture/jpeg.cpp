@@ -84,7 +84,7 @@ bool can_subsample(Subsampling factors) {
          factors.across * factors.down + 2 <= C_MAX_BLOCKS_IN_MCU;
 }
 
-/// Of a picture of luma and two alike planes of chroma; nothing for others.
+/// The result is empty unless there are two planes of chroma of one size.
 std::optional<Subsampling> subsampling_of(const jpeg_decompress_struct& info) {
   if (info.num_components != 3) return std::nullopt;
   const jpeg_component_info &luma = info.comp_info[0], &blue = info.comp_info[1],
@@ -469,7 +469,7 @@ class JpegReader : public RowReader {
     }
   }
 
-  /// Called through run().
+  /// It calls libjpeg, so it is called through run().
   void decode(PictureView<std::byte> rows) {
     jpeg_decompress_struct& info = owner_.info;
     constexpr int kMostLines = 16;

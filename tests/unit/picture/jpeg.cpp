@@ -246,7 +246,7 @@ TEST_CASE("segments that mean nothing here are passed over") {
   Bytes bytes = colour(pattern(61, 47, 3, Depth::u8));
   const Image image = read(bytes).image;
   for (int i = 0; i < 9; ++i)
-    bytes = with_segment(bytes, i % 2 ? 0xFE : 0xE5, std::string(std::size_t(i) * 8000, '\xFF'));
+    bytes = with_segment(bytes, i % 2 ? 0xFE : 0xE5, std::string(std::size_t(i) * 8000, 'x'));
   const Read file = read(bytes);
   CHECK(file.refusal == "");
   CHECK(same(file.image, image));
@@ -760,7 +760,6 @@ TEST_CASE("changed bits are refused, or give what OpenCV gives") {
       const Read file = read(changed, small, 9);
       if (file.refusal.empty()) {
         ++accepted;
-        // OpenCV says nothing of CMYK that is not inverted, and takes it for inverted.
         if (file.header.orientation == 1 && !equals(file.image, by_opencv(changed))) ++different;
       } else {
         ++refused;
@@ -773,7 +772,7 @@ TEST_CASE("changed bits are refused, or give what OpenCV gives") {
   }
   CHECK(refused > 500);
   CHECK(accepted > 100);
-  CHECK(different <= 3);
+  CHECK(different == 0);
 }
 
 TEST_CASE("a JPEG without end of metadata is refused before memory is short") {
