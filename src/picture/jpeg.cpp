@@ -84,7 +84,7 @@ bool can_subsample(Subsampling factors) {
          factors.across * factors.down + 2 <= C_MAX_BLOCKS_IN_MCU;
 }
 
-/// Of a picture of luma and two alike planes of chroma; nothing for others.
+/// The result is empty unless there are two planes of chroma of one size.
 std::optional<Subsampling> subsampling_of(const jpeg_decompress_struct& info) {
   if (info.num_components != 3) return std::nullopt;
   const jpeg_component_info &luma = info.comp_info[0], &blue = info.comp_info[1],
@@ -218,7 +218,7 @@ class JpegReader : public RowReader {
   /// after which libjpeg fills what is missing in a defined way.
   int fill() noexcept {
     // Segments with metadata are kept in memory, and a hostile file may have them without end.
-    constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 28;
+    constexpr std::uint64_t kLongestHeader = std::uint64_t{1} << 26;
     if (!header_read_ && offset_ > kLongestHeader) return kHeaderTooLong;
     std::size_t got = 0;
     try {
@@ -325,7 +325,7 @@ class JpegReader : public RowReader {
         context_.fail("it has more than " + std::to_string(most_scans()) +
                       " scans, more than any picture of " + size_text(width, height) +
                       " pixels needs; write it anew first (jpegtran) if you trust it");
-      case kHeaderTooLong: context_.fail("its header is longer than 256 MiB");
+      case kHeaderTooLong: context_.fail("its header is longer than 64 MiB");
       case JERR_BAD_PRECISION: fail_precision(number);
       case JERR_SOF_UNSUPPORTED: fail_process(number);
       case JERR_UNKNOWN_MARKER:
@@ -412,10 +412,11 @@ class JpegReader : public RowReader {
   }
 
   /// Scans are work for libjpeg even where they are empty, so a small file could ask for hours.
+  /// Programs write 10 or so; the more pixels, the fewer are allowed.
   int most_scans() const {
-    constexpr std::int64_t kMostWork = std::int64_t{1} << 34;  // pixels
+    constexpr std::int64_t kMostPixels = std::int64_t{1} << 31, kFewest = 32, kMost = 500;
     const std::int64_t pixels = std::int64_t{header_.width} * header_.height;
-    return int(std::clamp<std::int64_t>(kMostWork / std::max<std::int64_t>(pixels, 1), 50, 500));
+    return int(std::clamp(kMostPixels / pixels, kFewest, kMost));
   }
 
   /// libjpeg holds the coefficients of a file of several scans, 2 bytes each, until its last scan
@@ -468,7 +469,7 @@ class JpegReader : public RowReader {
     }
   }
 
-  /// Called through run().
+  /// It calls libjpeg, so it is called through run().
   void decode(PictureView<std::byte> rows) {
     jpeg_decompress_struct& info = owner_.info;
     constexpr int kMostLines = 16;

@@ -173,6 +173,7 @@ TEST_CASE("comments stand between the numbers of a header and of ASCII data") {
             .empty());  // "1#" is no number
   CHECK(samples_of(read("P2 # a\n#\n2 # 7 7\n1\n#b\r255\n 7 # 9 9\n8\n#end").image) ==
         Samples{7, 8});
+  CHECK(samples_of(read("P2 2 1 255\n7#9 9\n8").image) == Samples{7, 8});
   // After the largest value there is one blank, then data, whatever they look like.
   CHECK(samples_of(read("P5 2 1 255\n", {'#', '\n'}).image) == Samples{'#', '\n'});
 }
