@@ -47,11 +47,11 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
   const std::string package = "convfilt-" + name;
   // CMake says which modules it found libraries for.
   const std::string built = std::string(" ") + CONVFILT_MODULES_BUILT + " ";
-  const std::string remedy =
-      built.find(" " + name + " ") != built.npos
-          ? "install the package " + package
-          : "install the package " + package + ", or, where you built this program, lib" + name +
-                "-dev, and build again";
+  const std::string remedy = built.find(" " + name + " ") != built.npos
+                                 ? "install the package " + package
+                                 : "install the package " + package +
+                                       ", or, where you built this program, lib" + name +
+                                       "-dev, and build again";
   const fs::path path = fs::path(folder) / ("libconvfilt_" + name + ".so");
   const std::string shown = "'" + printable_name(path.string()) + "'";
   std::error_code ignored;
@@ -66,8 +66,8 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
   const CodecModule* module = entry ? entry() : nullptr;
   if (module && module->interface == kModuleInterface) return *module;
   dlclose(library);
-  throw IoError(shown + (entry ? " belongs to another version of convfilt"
-                               : " is no module of convfilt") +
+  throw IoError(shown +
+                (entry ? " belongs to another version of convfilt" : " is no module of convfilt") +
                 "; install the packages convfilt and " + package + " of one version");
 }
 

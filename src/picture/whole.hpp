@@ -69,7 +69,8 @@ inline void check_first_page(const ReadContext& context, FormatId format) {
                " is read; leave out --page");
 }
 
-/// Copies a row and exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and back.
+/// Copies a row and exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and
+/// back.
 template <class T>
 void copy_reversed(const T* from, T* to, int width, int channels) {
   if (channels == 1) {

@@ -72,8 +72,8 @@ class JxlReader : public WholeReader {
       switch (JxlDecoderProcessInput(decoder.get())) {
         case JXL_DEC_COLOR_ENCODING: prefer_srgb(*decoder); break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
-          if (JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels_.data(),
-                                          pixels_.size()) != JXL_DEC_SUCCESS)
+          if (JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels_.data(), pixels_.size()) !=
+              JXL_DEC_SUCCESS)
             context_.fail("libjxl does not give its pixels; convert it first (djxl)");
           break;
         case JXL_DEC_BASIC_INFO: break;
@@ -107,8 +107,8 @@ class JxlReader : public WholeReader {
     return decoder;
   }
 
-  /// A lossy picture holds colours in a space of its own, and libjxl may choose the space of what it
-  /// gives. Without a choice it would give linear light where the file has an ICC profile.
+  /// A lossy picture holds colours in a space of its own, and libjxl may choose the space of what
+  /// it gives. Without a choice it would give linear light where the file has an ICC profile.
   void prefer_srgb(JxlDecoder& decoder) const {
     JxlColorEncoding srgb;
     JxlColorEncodingSetToSRGB(&srgb, is_grey_);
@@ -220,8 +220,7 @@ class JxlReader : public WholeReader {
   }
 
   void take_part(JxlDecoder& decoder, const std::string& damage) {
-    if (!context_.options().refuse_damaged &&
-        JxlDecoderFlushImage(&decoder) == JXL_DEC_SUCCESS)
+    if (!context_.options().refuse_damaged && JxlDecoderFlushImage(&decoder) == JXL_DEC_SUCCESS)
       return context_.damaged(damage);
     fail_with_nothing(context_, FormatId::jxl, damage);
   }
@@ -292,6 +291,7 @@ class JxlWriter : public WholeWriter {
     info.ysize = std::uint32_t(header_.height);
     info.bits_per_sample = std::uint32_t(8 * size_of(header_.depth));
     info.exponent_bits_per_sample = header_.depth == Depth::f32 ? 8 : 0;
+    info.orientation = JxlOrientation(header_.orientation);
     info.num_color_channels = header_.channels == 1 ? 1 : 3;
     if (header_.channels == 4) {
       info.num_extra_channels = 1;
