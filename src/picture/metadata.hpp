@@ -27,4 +27,25 @@ struct Metadata {
   }
 };
 
+/// An EXIF block as it goes into a result, which stands upright: its orientation says 1, and the
+/// thumbnail, which shows the picture before, is gone. Where a size is given, the entries that tell
+/// the picture's size say that one. All else stays where it was, because maker notes count offsets
+/// from the start of the block. Empty where `exif` is no TIFF structure.
+Metadata::Bytes exif_of_result(const Metadata::Bytes& exif, int width = 0, int height = 0);
+
+class TiffStructure;
+struct TiffDirectory;
+class TiffArea;
+
+/// ICC, EXIF, XMP and IPTC of one picture of a TIFF file. A TIFF has no EXIF block: its tags stand
+/// among the others, and the block is put together from them.
+Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory);
+
+/// Adds ICC, EXIF, XMP and IPTC to the beginning of a TIFF file, and returns the entries that its
+/// first directory needs. EXIF's values can be kept only in the byte order of its block.
+std::vector<Metadata::Bytes> add_metadata(const Metadata& metadata, TiffArea& area);
+
+/// Whether the EXIF block has a byte order, and which: true is least byte first.
+std::optional<bool> exif_is_little(const Metadata::Bytes& exif);
+
 }  // namespace convfilt

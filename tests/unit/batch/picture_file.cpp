@@ -59,8 +59,7 @@ TEST_CASE("files get the same bytes on any number of threads, in bands and whole
       CAPTURE(threads);
       Run run(on_the_cpu());
       const std::string out = folder / ("out." + extension);
-      const FileReport report =
-          run(job_of(folder / "in.ppm", out, threads), mask);
+      const FileReport report = run(job_of(folder / "in.ppm", out, threads), mask);
       CHECK(report.why_whole == "");
       CHECK(report.bands > 3);
       CHECK(report.warnings.empty());
@@ -79,8 +78,8 @@ TEST_CASE("a picture with alpha goes whole, and its file is the same on any numb
   Bytes first;
   for (const int threads : {1, 2, 16}) {
     Run run(on_the_cpu());
-    const FileReport report = run(
-        job_of(folder / "in.png", folder / "out.png", threads), box_mask(3));
+    const FileReport report =
+        run(job_of(folder / "in.png", folder / "out.png", threads), box_mask(3));
     CHECK(report.why_whole == "whether its alpha is opaque everywhere decides how it is filtered");
     if (first.empty()) first = load(folder / "out.png");
     CHECK(load(folder / "out.png") == first);
@@ -147,8 +146,7 @@ TEST_CASE("orientation is applied once, in bands too") {
     save(folder / "turned.png",
          png_with_exif(load(folder / "in.png"), exif(orientation, orientation % 2 == 0)));
     Run run(on_the_cpu());
-    const FileReport report =
-        run(job_of(folder / "turned.png", folder / "out.png"), box_mask(3));
+    const FileReport report = run(job_of(folder / "turned.png", folder / "out.png"), box_mask(3));
     CHECK(report.why_whole == "");
     CHECK(report.header.orientation == orientation);
     const Picture out = read_picture(folder / "out.png", {}, nullptr);

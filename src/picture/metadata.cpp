@@ -1,0 +1,300 @@
+#include "src/picture/metadata.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "src/picture/bytes.hpp"
+#include "src/picture/tiff_directory.hpp"
+
+namespace convfilt {
+namespace {
+
+using Bytes = Metadata::Bytes;
+
+enum Tag : std::uint16_t {
+  kWidth = 256,
+  kHeight = 257,
+  kStripOffsets = 273,
+  kOrientation = 274,
+  kStripByteCounts = 279,
+  kThumbnailAt = 513,
+  kThumbnailLength = 514,
+  kXmp = 700,
+  kIptc = 33723,
+  kIcc = 34675,
+  kExifDirectory = 34665,
+  kGpsDirectory = 34853,
+  kMakerNote = 37500,
+  kPixelXDimension = 40962,
+  kPixelYDimension = 40963,
+  kInteroperability = 40965,
+};
+
+/// Tags of a TIFF's first directory that describe the picture and belong to EXIF. Structure,
+/// orientation and resolution are told otherwise.
+constexpr std::uint16_t kDescribing[] = {
+    269 /* DocumentName */, 270 /* ImageDescription */, 271 /* Make */,
+    272 /* Model */,        285 /* PageName */,         305 /* Software */,
+    306 /* DateTime */,     315 /* Artist */,           316 /* HostComputer */,
+    18246 /* Rating */,     18249 /* RatingPercent */,  33432 /* Copyright */,
+    40091 /* XPTitle */,    40092 /* XPComment */,      40093 /* XPAuthor */,
+    40094 /* XPKeywords */, 40095 /* XPSubject */,      50341 /* PrintImageMatching */};
+
+std::optional<TiffDirectory> follow(const TiffStructure& file, const TiffDirectory& from,
+                                    std::uint16_t tag) {
+  const auto at = file.number(from.find(tag));
+  return at ? file.directory(*at) : std::nullopt;
+}
+
+/// Collects values of EXIF tags, of a total size that no honest file reaches.
+class ExifValues {
+ public:
+  explicit ExifValues(const TiffStructure& file) : file_(file) {}
+
+  void add(const TiffEntry& entry, std::vector<TiffValue>& to) {
+    constexpr int kLastExifType = 12;
+    if (entry.type > kLastExifType) return;
+    Bytes bytes = file_.bytes_of(entry, left_);
+    if (bytes.empty()) return;
+    left_ -= bytes.size();
+    to.push_back({entry.tag, entry.type, entry.count, std::move(bytes)});
+  }
+
+  /// All values of a directory but its pointer to another one.
+  std::vector<TiffValue> all(const TiffDirectory& directory) {
+    std::vector<TiffValue> values;
+    for (const TiffEntry& entry : directory.entries)
+      if (entry.tag != kInteroperability) add(entry, values);
+    return values;
+  }
+
+ private:
+  const TiffStructure& file_;
+  std::uint64_t left_ = std::uint64_t{16} << 20;
+};
+
+/// Adds the EXIF and GPS directories that `first` points to, and returns what describes the picture
+/// in `first` itself, with the pointers to them.
+std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& first,
+                                TiffArea& area) {
+  ExifValues values(file);
+  std::vector<TiffValue> result;
+  for (const TiffEntry& entry : first.entries) {
+    if (std::find(std::begin(kDescribing), std::end(kDescribing), entry.tag) !=
+        std::end(kDescribing))
+      values.add(entry, result);
+  }
+  const auto point_to = [&](std::uint16_t tag, std::vector<TiffValue> directory,
+                            std::vector<TiffValue>& from) {
+    if (directory.empty()) return;
+    const std::uint64_t at = area.add_directory(std::move(directory));
+    from.push_back(area.number_value(tag, kTiffLong, at));
+  };
+  if (const auto exif = follow(file, first, kExifDirectory)) {
+    // Maker notes often count offsets from the start of the file, so they stay at theirs.
+    constexpr std::uint64_t kLargestInEntry = 8, kLargestNote = 1 << 20;
+    const TiffEntry* note = exif->find(kMakerNote);
+    if (note && note->size > kLargestInEntry)
+      area.keep_at(note->values_at, file.bytes_of(*note, kLargestNote));
+    std::vector<TiffValue> inner = values.all(*exif);
+    if (const auto interoperability = follow(file, *exif, kInteroperability))
+      point_to(kInteroperability, values.all(*interoperability), inner);
+    point_to(kExifDirectory, std::move(inner), result);
+  }
+  if (const auto gps = follow(file, first, kGpsDirectory))
+    point_to(kGpsDirectory, values.all(*gps), result);
+  return result;
+}
+
+Bytes exif_block(const TiffStructure& file, const TiffDirectory& directory) {
+  TiffArea area(file.little(), false);
+  std::vector<TiffValue> values = add_exif(file, directory, area);
+  if (values.empty()) return {};
+  const std::uint64_t first = area.add_directory(std::move(values));
+  Bytes header(2, file.little() ? 'I' : 'M');
+  area.append_number(header, 42, 2);
+  area.append_number(header, first, 4);
+  std::copy(header.begin(), header.end(), area.bytes().begin());
+  return std::move(area.bytes());
+}
+
+/// IIM records without what a TIFF does to them. They are bytes, but files call them 32-bit
+/// numbers: some programs then turn them from one byte order to the other, and all fill up the last
+/// one with zeros.
+Bytes iim_records(Bytes bytes) {
+  constexpr unsigned char kMarker = 0x1C;
+  if (bytes.size() >= 4 && bytes[0] != kMarker && bytes[3] == kMarker) {
+    for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4)
+      std::reverse(bytes.begin() + std::ptrdiff_t(i), bytes.begin() + std::ptrdiff_t(i) + 4);
+  }
+  std::size_t end = 0;
+  while (end + 5 <= bytes.size() && bytes[end] == kMarker) {
+    const std::size_t length = std::size_t(bytes[end + 3]) << 8 | bytes[end + 4];
+    const bool extended = length >= 0x8000;
+    if (extended || end + 5 + length > bytes.size()) return bytes;
+    end += 5 + length;
+  }
+  const bool only_zeros = std::all_of(bytes.begin() + std::ptrdiff_t(end), bytes.end(),
+                                      [](unsigned char byte) { return byte == 0; });
+  if (end > 0 && bytes.size() - end < 4 && only_zeros) bytes.resize(end);
+  return bytes;
+}
+
+/// Bytes of a block, from the first to the one after the last.
+struct Interval {
+  std::uint64_t begin, end;
+};
+
+/// The same bytes in order, in pieces that do not overlap.
+std::vector<Interval> merged(std::vector<Interval> pieces) {
+  std::sort(pieces.begin(), pieces.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  std::vector<Interval> result;
+  for (const Interval& piece : pieces) {
+    if (piece.begin >= piece.end) continue;
+    if (!result.empty() && piece.begin < result.back().end)
+      result.back().end = std::max(result.back().end, piece.end);
+    else
+      result.push_back(piece);
+  }
+  return result;
+}
+
+void collect(const TiffDirectory& directory, std::vector<Interval>& to) {
+  to.push_back({directory.begin, directory.end});
+  for (const TiffEntry& entry : directory.entries)
+    to.push_back({entry.values_at, entry.values_at + entry.size});
+}
+
+/// Where the pixels of a thumbnail lie: a JPEG or strips.
+void collect_thumbnail(const TiffStructure& file, const TiffDirectory& directory,
+                       std::uint64_t size, std::vector<Interval>& to) {
+  const auto numbers = [&](std::uint16_t tag) {
+    std::vector<std::uint64_t> result;
+    const TiffEntry* entry = directory.find(tag);
+    if (!entry || (entry->type != kTiffShort && entry->type != kTiffLong)) return result;
+    const Bytes bytes = file.bytes_of(*entry, size);
+    const std::size_t each = std::size_t(tiff_type_size(entry->type));
+    for (std::size_t i = 0; i + each <= bytes.size(); i += each)
+      result.push_back(file.number_in(std::span(bytes).subspan(i, each)));
+    return result;
+  };
+  for (const auto& [at_tag, length_tag] :
+       {std::pair{kThumbnailAt, kThumbnailLength}, {kStripOffsets, kStripByteCounts}}) {
+    const auto at = numbers(at_tag), length = numbers(length_tag);
+    for (std::size_t i = 0; i < std::min(at.size(), length.size()); ++i)
+      if (at[i] < size) to.push_back({at[i], std::min(size, at[i] + length[i])});
+  }
+}
+
+/// Overwrites what is dropped with zeros, and cuts it off at the end. A piece that overlaps a kept
+/// one stays.
+void erase(const std::vector<Interval>& dropped, const std::vector<Interval>& kept, Bytes& block) {
+  const std::vector<Interval> keep = merged(kept), drop = merged(dropped);
+  for (auto piece = drop.rbegin(); piece != drop.rend(); ++piece) {
+    const auto next =
+        std::upper_bound(keep.begin(), keep.end(), piece->begin,
+                         [](std::uint64_t at, const Interval& other) { return at < other.end; });
+    if (next != keep.end() && next->begin < piece->end) continue;
+    if (piece->end >= block.size())
+      block.resize(std::size_t(piece->begin));
+    else
+      std::fill(block.begin() + std::ptrdiff_t(piece->begin),
+                block.begin() + std::ptrdiff_t(piece->end), static_cast<unsigned char>(0));
+  }
+}
+
+}  // namespace
+
+std::optional<bool> exif_is_little(const Bytes& exif) {
+  const auto source = source_of(exif);
+  const TiffStructure file(*source);
+  return file.valid() ? std::optional(file.little()) : std::nullopt;
+}
+
+Bytes exif_of_result(const Bytes& exif, int width, int height) {
+  const auto source = source_of(exif);
+  const TiffStructure file(*source);
+  const auto first =
+      file.valid() && !file.big() ? file.directory(file.first()) : std::optional<TiffDirectory>();
+  if (!first) return {};
+  const auto details = follow(file, *first, kExifDirectory);
+
+  Bytes result = exif;
+  const TiffArea order(file.little(), false);
+  const auto put = [&](std::uint64_t at, std::uint64_t number, std::size_t bytes) {
+    Bytes raw;
+    order.append_number(raw, number, bytes);
+    std::copy(raw.begin(), raw.end(), result.begin() + std::ptrdiff_t(at));
+  };
+  const auto set = [&](const TiffDirectory& directory, std::uint16_t tag, int number) {
+    for (const TiffEntry& entry : directory.entries) {
+      if (entry.tag != tag) continue;
+      if (entry.type != kTiffByte && entry.type != kTiffShort && entry.type != kTiffLong) continue;
+      const bool longer = entry.type == kTiffShort && entry.count == 1 && number > UINT16_MAX;
+      if (longer) put(entry.entry_at + 2, kTiffLong, 2);
+      put(entry.values_at, std::uint64_t(number),
+          longer ? 4 : std::size_t(tiff_type_size(entry.type)));
+    }
+  };
+  set(*first, kOrientation, 1);
+  if (width > 0 && height > 0) {
+    set(*first, kWidth, width);
+    set(*first, kHeight, height);
+    if (details) {
+      set(*details, kPixelXDimension, width);
+      set(*details, kPixelYDimension, height);
+    }
+  }
+  if (first->next == 0) return result;
+  put(first->next_at, 0, 4);
+  const auto thumbnail = file.directory(first->next);
+  if (!thumbnail) return result;
+
+  std::vector<Interval> kept = {{0, 8}}, dropped;
+  collect(*first, kept);
+  if (details) {
+    collect(*details, kept);
+    if (const auto inner = follow(file, *details, kInteroperability)) collect(*inner, kept);
+  }
+  if (const auto gps = follow(file, *first, kGpsDirectory)) collect(*gps, kept);
+  collect(*thumbnail, dropped);
+  collect_thumbnail(file, *thumbnail, exif.size(), dropped);
+  erase(dropped, kept, result);
+  return result;
+}
+
+Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory) {
+  constexpr std::uint64_t kLargest = std::uint64_t{64} << 20;
+  const auto bytes = [&](std::uint16_t tag) {
+    const TiffEntry* entry = directory.find(tag);
+    return entry ? file.bytes_of(*entry, kLargest) : Bytes();
+  };
+  Metadata metadata;
+  metadata.icc = bytes(kIcc);
+  metadata.xmp = bytes(kXmp);
+  metadata.iptc = iim_records(bytes(kIptc));
+  metadata.exif = exif_block(file, directory);
+  return metadata;
+}
+
+std::vector<Bytes> add_metadata(const Metadata& metadata, TiffArea& area) {
+  std::vector<Bytes> entries;
+  const auto source = source_of(metadata.exif);
+  const TiffStructure exif(*source);
+  if (exif.valid() && exif.little() == area.little()) {
+    if (const auto first = exif.directory(exif.first()))
+      for (const TiffValue& value : add_exif(exif, *first, area))
+        entries.push_back(area.entry(value));
+  }
+  const auto add = [&](std::uint16_t tag, std::uint16_t type, const Bytes& bytes) {
+    if (!bytes.empty()) entries.push_back(area.entry({tag, type, bytes.size(), bytes}));
+  };
+  add(kXmp, kTiffByte, metadata.xmp);
+  add(kIptc, kTiffUndefined, metadata.iptc);
+  add(kIcc, kTiffUndefined, metadata.icc);
+  return entries;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,1361 @@
+/// TIFF by libtiff.
+///
+/// A reader gives rows of strips or of rows of tiles as they are asked for. The samples of most
+/// kinds are taken apart here, so that none of their bits is lost. What remains, as YCbCr without
+/// JPEG and Lab, goes through libtiff's RGBA interface, which gives 8 bits.
+#include <tiffio.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/picture/codec.hpp"
+#include "src/picture/sample_type.hpp"
+#include "src/picture/samples.hpp"
+#include "src/picture/tiff_directory.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+/// What libtiff's callbacks work on. No exception passes through libtiff: it is kept, and thrown
+/// once libtiff has returned.
+struct Access {
+  ByteSource* source = nullptr;
+  ByteSink* sink = nullptr;
+  std::uint64_t position = 0;
+  std::map<std::uint64_t, unsigned char> patches;  ///< bytes that libtiff is to see instead
+  std::exception_ptr exception;
+  std::string complaint;  ///< libtiff's first one; empty when there was none
+
+  void rethrow() {
+    if (exception) std::rethrow_exception(std::exchange(exception, nullptr));
+  }
+};
+
+Access& access_of(thandle_t handle) {
+  return *static_cast<Access*>(handle);
+}
+
+tmsize_t read_bytes(thandle_t handle, void* into, tmsize_t count) {
+  Access& access = access_of(handle);
+  if (!access.source && !access.sink) return -1;
+  try {
+    const std::span<unsigned char> wanted(static_cast<unsigned char*>(into), std::size_t(count));
+    const std::uint64_t from = access.position;
+    const std::size_t got =
+        access.source ? access.source->read(from, wanted) : access.sink->read(from, wanted);
+    access.position += got;
+    for (auto patch = access.patches.lower_bound(from);
+         patch != access.patches.end() && patch->first < from + got; ++patch)
+      wanted[std::size_t(patch->first - from)] = patch->second;
+    return tmsize_t(got);
+  } catch (...) {
+    access.exception = std::current_exception();
+    return -1;
+  }
+}
+
+tmsize_t write_bytes(thandle_t handle, void* bytes, tmsize_t count) {
+  Access& access = access_of(handle);
+  if (!access.sink || access.exception) return -1;
+  try {
+    access.sink->write(access.position,
+                       {static_cast<const unsigned char*>(bytes), std::size_t(count)});
+    access.position += std::uint64_t(count);
+    return count;
+  } catch (...) {
+    access.exception = std::current_exception();
+    return -1;
+  }
+}
+
+toff_t size_of_all(thandle_t handle) {
+  const Access& access = access_of(handle);
+  return access.source ? access.source->size() : access.sink ? access.sink->size() : 0;
+}
+
+toff_t seek(thandle_t handle, toff_t offset, int whence) {
+  Access& access = access_of(handle);
+  const std::uint64_t from = whence == SEEK_SET   ? 0
+                             : whence == SEEK_CUR ? access.position
+                                                  : size_of_all(handle);
+  return access.position = from + offset;
+}
+
+int close_nothing(thandle_t) {
+  return 0;
+}
+
+int keep_complaint(TIFF*, void* user, const char* module, const char* format, va_list arguments) {
+  Access& access = *static_cast<Access*>(user);
+  if (!access.complaint.empty()) return 1;
+  char text[200];
+  std::vsnprintf(text, sizeof text, format, arguments);
+  access.complaint = module && *module ? std::string(module) + ": " + text : std::string(text);
+  return 1;
+}
+
+int keep_warning(TIFF* tiff, void* user, const char* module, const char* format,
+                 va_list arguments) {
+  // Warnings are about tags that do not matter to the pixels, but for JPEG and fax codes, whose
+  // decoders guess where data is damaged. That tags of subsampling are put right is no guess.
+  const std::string_view from = module ? module : "";
+  const bool guess = (from.find("JPEG") != from.npos && from.find("Fixup") == from.npos) ||
+                     from.starts_with("Fax");
+  return guess ? keep_complaint(tiff, user, module, format, arguments) : 1;
+}
+
+struct Closer {
+  void operator()(TIFF* tiff) const { TIFFClose(tiff); }
+};
+using Handle = std::unique_ptr<TIFF, Closer>;
+
+/// Null where libtiff refuses; access.complaint then says why.
+Handle open_handle(Access& access, const char* mode, std::uint64_t most_memory) {
+  TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+  if (!options) throw std::bad_alloc();
+  TIFFOpenOptionsSetErrorHandlerExtR(options, keep_complaint, &access);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, keep_warning, &access);
+  if (most_memory > 0) TIFFOpenOptionsSetMaxSingleMemAlloc(options, tmsize_t(most_memory));
+  TIFF* tiff = TIFFClientOpenExt("TIFF", mode, &access, read_bytes, write_bytes, seek,
+                                 close_nothing, size_of_all, nullptr, nullptr, options);
+  TIFFOpenOptionsFree(options);
+  return Handle(tiff);
+}
+
+// ---- reading ----------------------------------------------------------------------------------
+
+/// How samples become rows.
+enum class Colour { grey, rgb, palette, cmyk, xyz, by_libtiff };
+
+enum class Sample { unsigned_integer, signed_integer, real };
+
+/// What a directory says of its pixels.
+struct Layout {
+  int width = 0, height = 0;
+  int bits = 1, samples = 1;
+  Sample sample = Sample::unsigned_integer;
+  Colour colour = Colour::grey;
+  bool separate = false;  ///< a plane a sample
+  bool tiled = false;
+  bool white_is_zero = false;
+  int alpha = -1;  ///< the sample that is alpha, or -1
+  bool premultiplied = false;
+  int compression = COMPRESSION_NONE;
+  int piece_width = 0;   ///< pixels of a strip or tile
+  int piece_height = 0;  ///< rows of it; a strip has no more than the picture
+  std::array<std::vector<std::uint16_t>, 3> palette;  ///< blue, green, red
+
+  int colours() const {
+    return colour == Colour::cmyk ? 4 : colour == Colour::rgb || colour == Colour::xyz ? 3 : 1;
+  }
+  /// Samples of a pixel that lie together.
+  int together() const { return separate ? 1 : samples; }
+  std::size_t row_bytes(int pixels) const {
+    return (std::size_t(pixels) * std::size_t(together()) * std::size_t(bits) + 7) / 8;
+  }
+  int rows_of_piece(int first_row) const {
+    return tiled ? piece_height : std::min(piece_height, height - first_row);
+  }
+};
+
+bool same_in_8_bits(const std::vector<std::uint16_t>& levels) {
+  return std::all_of(levels.begin(), levels.end(), [](std::uint16_t level) {
+    return (level & 255) == 0 || (level & 255) == level >> 8;
+  });
+}
+
+Depth depth_of(const Layout& layout) {
+  if (layout.colour == Colour::by_libtiff) return Depth::u8;
+  if (layout.colour == Colour::palette) {
+    const bool fine = std::all_of(layout.palette.begin(), layout.palette.end(), same_in_8_bits);
+    return fine ? Depth::u8 : Depth::u16;
+  }
+  if (layout.sample != Sample::unsigned_integer || layout.bits > 16) return Depth::f32;
+  return layout.bits > 8 ? Depth::u16 : Depth::u8;
+}
+
+/// An open directory of a file.
+struct OpenTiff {
+  Access access;
+  Handle handle;
+  TIFF* tiff() const { return handle.get(); }
+};
+
+/// Throws what the callbacks caught, and reports libtiff's complaint as damage.
+void check(OpenTiff& opened, ReadContext& context, const std::string& place) {
+  opened.access.rethrow();
+  const std::string complaint = std::exchange(opened.access.complaint, "");
+  if (!complaint.empty()) context.damaged("its data is damaged (" + place + ": " + complaint + ")");
+}
+
+/// What a reader's parts share.
+struct Input {
+  ByteSource& source;
+  ReadContext& context;
+  std::uint64_t directory;
+  std::uint64_t most_memory;
+  std::map<std::uint64_t, unsigned char> patches;
+
+  /// Throws IoError where libtiff cannot read the directory.
+  std::unique_ptr<OpenTiff> open() const {
+    auto opened = std::make_unique<OpenTiff>();
+    opened->access.source = &source;
+    opened->access.patches = patches;
+    // Headers only, no mapped memory, strips as they are, and their places loaded as needed: a
+    // hostile header cannot make libtiff take memory for billions of strips.
+    opened->handle = open_handle(opened->access, "rhmcO", most_memory);
+    const bool read = opened->handle && TIFFSetSubDirectory(opened->tiff(), directory);
+    opened->access.rethrow();
+    if (!read) {
+      const std::string& why = opened->access.complaint;
+      context.fail("its header is damaged, or of a kind that is not read" +
+                   (why.empty() ? "" : " (" + why + ")"));
+    }
+    uint16_t compression = COMPRESSION_NONE, photometric = 0, planes = PLANARCONFIG_CONTIG;
+    TIFFGetFieldDefaulted(opened->tiff(), TIFFTAG_COMPRESSION, &compression);
+    TIFFGetField(opened->tiff(), TIFFTAG_PHOTOMETRIC, &photometric);
+    TIFFGetFieldDefaulted(opened->tiff(), TIFFTAG_PLANARCONFIG, &planes);
+    if (compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR &&
+        planes == PLANARCONFIG_CONTIG)
+      TIFFSetField(opened->tiff(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    if (photometric == PHOTOMETRIC_LOGL || photometric == PHOTOMETRIC_LOGLUV)
+      TIFFSetField(opened->tiff(), TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
+    check(*opened, context, "header");
+    return opened;
+  }
+};
+
+/// Whether the bytes of a strip or tile lie in the file; where they do not, that is reported.
+bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
+                 const std::string& place) {
+  const std::uint64_t at = TIFFGetStrileOffset(opened.tiff(), piece);
+  const std::uint64_t bytes = TIFFGetStrileByteCount(opened.tiff(), piece);
+  check(opened, input.context, place);
+  if (at == 0 || bytes == 0) {
+    input.context.damaged("its data is damaged (" + place + ": it says no place for it)");
+    return false;
+  }
+  if (at >= input.source.size() || bytes > input.source.size() - at) {
+    input.context.damaged("the file ends too early (" + place + ")");
+    return at < input.source.size();
+  }
+  return true;
+}
+
+std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
+  return "row " + std::to_string(row) + " of " + std::to_string(layout.height) +
+         (layout.tiled ? ", tile " : ", strip ") + std::to_string(piece);
+}
+
+/// The rows of strips, of all samples or of one plane, as samples in the host's byte order.
+class Strips {
+ public:
+  Strips(const Input& input, const Layout& layout, int plane)
+      : input_(input),
+        layout_(layout),
+        plane_(plane),
+        opened_(input.open()),
+        row_bytes_(layout.row_bytes(layout.width)) {
+    const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff()));
+    if (promised != row_bytes_) input.context.fail("it is a kind of TIFF that is not read");
+    const std::size_t strip = row_bytes_ * std::size_t(layout.piece_height);
+    const bool reversed = [&] {
+      uint16_t order = FILLORDER_MSB2LSB;
+      TIFFGetFieldDefaulted(opened_->tiff(), TIFFTAG_FILLORDER, &order);
+      return order != FILLORDER_MSB2LSB;
+    }();
+    const bool turned = layout.bits == 24 && TIFFIsByteSwapped(opened_->tiff());
+    if (layout.compression == COMPRESSION_NONE && !reversed && !turned)
+      way_ = Way::copy;
+    else
+      way_ = strip <= kLargestWhole || !decodes_by_rows() ? Way::whole : Way::rows;
+    const std::size_t buffer = way_ == Way::whole  ? strip
+                               : way_ == Way::copy ? std::max(row_bytes_, kMiB)
+                                                   : row_bytes_;
+    buffer_ = std::make_unique_for_overwrite<unsigned char[]>(std::max(buffer, row_bytes_));
+  }
+
+  /// The next row, y; null where it is lost.
+  const unsigned char* row(int y) {
+    const int first = y / layout_.piece_height * layout_.piece_height;
+    const auto strips = std::uint32_t((layout_.height - 1) / layout_.piece_height + 1);
+    strip_ = std::uint32_t(y / layout_.piece_height) + std::uint32_t(plane_) * strips;
+    if (y == first) begin_strip(y);
+    if (y >= lost_from_ && y < lost_end_) return nullptr;
+    if (way_ == Way::copy) return copied(y, first);
+    if (way_ == Way::whole && !by_rows_) return buffer_.get() + row_bytes_ * std::size_t(y - first);
+    const int done =
+        TIFFReadScanline(opened_->tiff(), buffer_.get(), std::uint32_t(y), std::uint16_t(plane_));
+    if (done == 1 && opened_->access.complaint.empty()) return buffer_.get();
+    check(*opened_, input_.context, place_of(layout_, y, strip_));
+    if (done == 1) return buffer_.get();
+    lose_from(y);
+    return nullptr;
+  }
+
+ private:
+  /// Copy: bytes are samples. Whole: a strip is decoded at once, which is faster and lets decoders
+  /// see checksums. Rows: it is decoded row by row.
+  enum class Way { copy, whole, rows };
+  static constexpr std::size_t kLargestWhole = 4 * kMiB;
+
+  bool decodes_by_rows() const {
+    switch (layout_.compression) {
+      case COMPRESSION_NONE:
+      case COMPRESSION_CCITTRLE:
+      case COMPRESSION_CCITTRLEW:
+      case COMPRESSION_CCITTFAX3:
+      case COMPRESSION_CCITTFAX4:
+      case COMPRESSION_LZW:
+      case COMPRESSION_JPEG:
+      case COMPRESSION_ADOBE_DEFLATE:
+      case COMPRESSION_DEFLATE:
+      case COMPRESSION_PACKBITS:
+      case COMPRESSION_SGILOG:
+      case COMPRESSION_SGILOG24:
+      case COMPRESSION_LZMA:
+      case COMPRESSION_ZSTD: return true;
+      default: return false;
+    }
+  }
+
+  int end_of_strip(int y) const {
+    return std::min(layout_.height, (y / layout_.piece_height + 1) * layout_.piece_height);
+  }
+
+  void lose_from(int y) {
+    lost_from_ = y;
+    lost_end_ = end_of_strip(y);
+  }
+
+  void begin_strip(int y) {
+    const int rows = layout_.rows_of_piece(y);
+    by_rows_ = false;
+    copied_end_ = y;
+    const std::string place = place_of(layout_, y, strip_);
+    if (way_ == Way::copy) return;  // each row's bytes are checked as it is copied
+    if (!check_place(*opened_, input_, strip_, place)) return lose_from(y);
+    if (way_ != Way::whole) return;
+    const std::size_t bytes = row_bytes_ * std::size_t(rows);
+    const tmsize_t got =
+        TIFFReadEncodedStrip(opened_->tiff(), strip_, buffer_.get(), tmsize_t(bytes));
+    if (got == tmsize_t(bytes)) return check(*opened_, input_.context, place);
+    if (opened_->access.complaint.empty()) opened_->access.complaint = "it is too short";
+    check(*opened_, input_.context, place);
+    if (!decodes_by_rows()) return lose_from(y);
+    // Row by row gives those before the damage. A decoder that stopped needs a new beginning.
+    opened_ = input_.open();
+    by_rows_ = true;
+  }
+
+  /// Many rows are read from the file at a time.
+  const unsigned char* copied(int y, int first) {
+    if (y >= copied_end_) {
+      const int most = int(std::max<std::size_t>(1, kMiB / row_bytes_));
+      const int rows = std::min(most, end_of_strip(y) - y);
+      const std::uint64_t at = TIFFGetStrileOffset(opened_->tiff(), strip_);
+      const std::uint64_t promised = TIFFGetStrileByteCount(opened_->tiff(), strip_);
+      check(*opened_, input_.context, place_of(layout_, y, strip_));
+      const std::uint64_t skipped = row_bytes_ * std::uint64_t(y - first);
+      const std::size_t wanted = row_bytes_ * std::size_t(rows);
+      const std::size_t got = at == 0 || at >= input_.source.size()
+                                  ? 0
+                                  : input_.source.read(at + skipped, {buffer_.get(), wanted});
+      // Files of old programs lack the number of bytes.
+      const std::uint64_t there = promised == 0 ? UINT64_MAX : promised;
+      const std::uint64_t valid =
+          std::min<std::uint64_t>(got, there > skipped ? there - skipped : 0);
+      const int whole = int(valid / row_bytes_);
+      if (whole < rows) {
+        const std::string place = place_of(layout_, y + whole, strip_);
+        input_.context.damaged(
+            at == 0        ? "its data is damaged (" + place + ": it says no place for it)"
+            : got < wanted ? "the file ends too early (" + place + ")"
+                           : "its data is damaged (" + place + ": " + std::to_string(promised) +
+                                 " bytes are too few)");
+        lose_from(y + whole);
+        if (whole == 0) return nullptr;
+      }
+      copied_from_ = y;
+      copied_end_ = y + whole;
+      to_host_order(row_bytes_ * std::size_t(whole));
+    }
+    return buffer_.get() + row_bytes_ * std::size_t(y - copied_from_);
+  }
+
+  void to_host_order(std::size_t bytes) {
+    if (!TIFFIsByteSwapped(opened_->tiff())) return;
+    void* begin = buffer_.get();
+    switch (layout_.bits) {
+      case 16: TIFFSwabArrayOfShort(static_cast<uint16_t*>(begin), tmsize_t(bytes / 2)); break;
+      case 32: TIFFSwabArrayOfLong(static_cast<uint32_t*>(begin), tmsize_t(bytes / 4)); break;
+      case 64: TIFFSwabArrayOfLong8(static_cast<uint64_t*>(begin), tmsize_t(bytes / 8)); break;
+      default: break;
+    }
+  }
+
+  const Input& input_;
+  const Layout& layout_;
+  int plane_;
+  std::unique_ptr<OpenTiff> opened_;
+  std::size_t row_bytes_;
+  Way way_;
+  std::unique_ptr<unsigned char[]> buffer_;
+  std::uint32_t strip_ = 0;
+  bool by_rows_ = false;                  ///< this strip only
+  int lost_from_ = 0, lost_end_ = 0;      ///< rows without pixels
+  int copied_from_ = 0, copied_end_ = 0;  ///< rows in the buffer
+};
+
+float half_to_float(std::uint16_t half) {
+  const std::uint32_t sign = std::uint32_t(half & 0x8000) << 16;
+  const int exponent = half >> 10 & 31;
+  const std::uint32_t fraction = half & 1023;
+  if (exponent == 31) return std::bit_cast<float>(sign | 0x7F800000 | fraction << 13);
+  if (exponent == 0) {
+    const float tiny = std::ldexp(float(fraction), -24);
+    return sign ? -tiny : tiny;
+  }
+  return std::bit_cast<float>(sign | std::uint32_t(exponent + 112) << 23 | fraction << 13);
+}
+
+/// The samples of a row one after the other, each of `bits` bits, most significant bit first.
+class BitReader {
+ public:
+  BitReader(const unsigned char* bytes, int bits) : next_(bytes), bits_(bits) {}
+  std::uint32_t operator()() {
+    while (filled_ < bits_) {
+      held_ = held_ << 8 | *next_++;
+      filled_ += 8;
+    }
+    filled_ -= bits_;
+    return std::uint32_t(held_ >> filled_ & ((std::uint64_t{1} << bits_) - 1));
+  }
+
+ private:
+  const unsigned char* next_;
+  int bits_, filled_ = 0;
+  std::uint64_t held_ = 0;
+};
+
+template <class From>
+From load(const unsigned char* raw, std::size_t i) {
+  From value;
+  std::memcpy(&value, raw + i * sizeof(From), sizeof value);
+  return value;
+}
+
+/// Samples as those of the rows' depth, at full range; a palette's indices as they are.
+template <class T>
+void unpack(const Layout& layout, const unsigned char* raw, std::size_t count, T* out) {
+  const auto each = [&](auto&& sample) {
+    for (std::size_t i = 0; i < count; ++i) out[i] = sample(i);
+  };
+  if constexpr (std::is_same_v<T, float>) {
+    if (layout.sample == Sample::real) {
+      if (layout.bits == 16)
+        return each([&](std::size_t i) { return half_to_float(load<std::uint16_t>(raw, i)); });
+      return each([&](std::size_t i) { return float(load<double>(raw, i)); });
+    }
+    const auto scaled = [&]<class From>(TypeTag<From>) {
+      const double scale = 1.0 / double(std::numeric_limits<From>::max());
+      each([&](std::size_t i) { return float(double(load<From>(raw, i)) * scale); });
+    };
+    if (layout.sample == Sample::signed_integer) {
+      switch (layout.bits) {
+        case 8: return scaled(TypeTag<std::int8_t>{});
+        case 16: return scaled(TypeTag<std::int16_t>{});
+        case 32: return scaled(TypeTag<std::int32_t>{});
+        default: return scaled(TypeTag<std::int64_t>{});
+      }
+    }
+    if (layout.bits == 32) return scaled(TypeTag<std::uint32_t>{});
+    if (layout.bits == 64) return scaled(TypeTag<std::uint64_t>{});
+    const double scale = 1.0 / double((std::uint64_t{1} << layout.bits) - 1);
+    if (layout.bits == 24) {  // libtiff turns three bytes into the host's order
+      constexpr bool kLittle = std::endian::native == std::endian::little;
+      return each([&](std::size_t i) {
+        const unsigned char* bytes = raw + 3 * i;
+        const int value = bytes[kLittle ? 2 : 0] << 16 | bytes[1] << 8 | bytes[kLittle ? 0 : 2];
+        return float(value * scale);
+      });
+    }
+    BitReader next(raw, layout.bits);
+    return each([&](std::size_t) { return float(next() * scale); });
+  } else {
+    if (layout.bits == 8) return each([&](std::size_t i) { return T(raw[i]); });
+    if (layout.bits == 16)
+      return each([&](std::size_t i) { return T(load<std::uint16_t>(raw, i)); });
+    BitReader next(raw, layout.bits);
+    if (layout.colour == Colour::palette) return each([&](std::size_t) { return T(next()); });
+    const std::uint32_t most = (1u << layout.bits) - 1, full = std::numeric_limits<T>::max();
+    each([&](std::size_t) { return T((next() * full + most / 2) / most); });
+  }
+}
+
+/// Turns samples as the file has them into pixels of the rows.
+class Converter {
+ public:
+  Converter(const Layout& layout, int channels, Depth depth)
+      : layout_(layout), channels_(channels), depth_(depth) {}
+
+  /// `planes` are the samples of `pixels` pixels, a pointer for each plane, or one for all.
+  void operator()(const unsigned char* const planes[], int pixels, std::byte* out) {
+    if (layout_.colour == Colour::palette) {
+      if (layout_.bits <= 8)
+        with_depth_of_palette<std::uint8_t>(planes, pixels, out);
+      else
+        with_depth_of_palette<std::uint16_t>(planes, pixels, out);
+      return;
+    }
+    with_depth(depth_,
+               [&]<class T>(TypeTag<T>) { convert<T>(planes, pixels, reinterpret_cast<T*>(out)); });
+    if (layout_.premultiplied)
+      unpremultiply({out, pixels, 1, 4, std::ptrdiff_t(pixels) * 4}, depth_);
+  }
+
+ private:
+  /// The rows' samples of each plane, or of all. `T` is their type.
+  template <class T>
+  std::array<const T*, 5> samples_of(const unsigned char* const planes[], int pixels) {
+    const std::size_t count = std::size_t(pixels) * std::size_t(layout_.together());
+    const int arrays = layout_.separate ? used_planes() : 1;
+    const bool as_they_are =
+        layout_.bits == int(8 * sizeof(T)) &&
+        (std::is_same_v<T, float> ? layout_.sample == Sample::real
+                                  : layout_.sample == Sample::unsigned_integer);
+    std::array<const T*, 5> samples{};
+    if (as_they_are) {
+      for (int p = 0; p < arrays; ++p)
+        samples[std::size_t(p)] = reinterpret_cast<const T*>(planes[p]);
+      return samples;
+    }
+    unpacked_.resize(count * std::size_t(arrays) * sizeof(T));
+    T* next = reinterpret_cast<T*>(unpacked_.data());
+    for (int p = 0; p < arrays; ++p, next += count) {
+      unpack(layout_, planes[p], count, next);
+      samples[std::size_t(p)] = next;
+    }
+    return samples;
+  }
+
+  int used_planes() const { return layout_.colours() + (layout_.alpha >= 0 ? 1 : 0); }
+
+  template <class T>
+  void convert(const unsigned char* const planes[], int pixels, T* out) {
+    const std::array<const T*, 5> samples = samples_of<T>(planes, pixels);
+    const std::ptrdiff_t stride = layout_.together();
+    const auto source = [&](int sample) {
+      if (!layout_.separate) return samples[0] + sample;
+      return samples[std::size_t(sample == layout_.alpha ? layout_.colours() : sample)];
+    };
+    const auto each = [&](auto&& pixel) {
+      for (std::ptrdiff_t x = 0; x < pixels; ++x) pixel(out + x * channels_, x * stride);
+    };
+    const T* alpha = layout_.alpha >= 0 ? source(layout_.alpha) : nullptr;
+    switch (layout_.colour) {
+      case Colour::grey: {
+        const T* grey = source(0);
+        const bool inverted = layout_.white_is_zero && layout_.sample == Sample::unsigned_integer;
+        const T full = T(full_range(depth_));
+        if (!alpha && stride == 1 && !inverted) {
+          std::memcpy(out, grey, std::size_t(pixels) * sizeof(T));
+          break;
+        }
+        each([&](T* to, std::ptrdiff_t at) {
+          const T level = inverted ? T(full - grey[at]) : grey[at];
+          if (!alpha) {
+            *to = level;
+            return;
+          }
+          to[0] = to[1] = to[2] = level;
+          to[3] = alpha[at];
+        });
+        break;
+      }
+      case Colour::rgb: {
+        const T *red = source(0), *green = source(1), *blue = source(2);
+        if (stride == 3 && !alpha) {
+          for (std::ptrdiff_t i = 0; i < 3 * std::ptrdiff_t(pixels); i += 3) {
+            out[i] = red[i + 2];
+            out[i + 1] = red[i + 1];
+            out[i + 2] = red[i];
+          }
+          break;
+        }
+        each([&](T* to, std::ptrdiff_t at) {
+          to[0] = blue[at];
+          to[1] = green[at];
+          to[2] = red[at];
+          if (alpha) to[3] = alpha[at];
+        });
+        break;
+      }
+      case Colour::cmyk: {
+        using Wide = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
+        const Wide full = Wide(full_range(depth_));
+        const std::array<const T*, 4> ink = {source(2), source(1), source(0), source(3)};
+        each([&](T* to, std::ptrdiff_t at) {
+          const Wide light = full - ink[3][at];
+          for (std::size_t c = 0; c < 3; ++c) to[c] = T(light * (full - ink[c][at]) / full);
+        });
+        break;
+      }
+      case Colour::xyz: {
+        const T *big_x = source(0), *big_y = source(1), *big_z = source(2);
+        each([&](T* to, std::ptrdiff_t at) {
+          const double x = big_x[at], y = big_y[at], z = big_z[at];
+          to[0] = T(0.055648 * x - 0.204043 * y + 1.057311 * z);
+          to[1] = T(-0.969256 * x + 1.875991 * y + 0.041556 * z);
+          to[2] = T(3.240479 * x - 1.53715 * y - 0.498535 * z);
+        });
+        break;
+      }
+      case Colour::palette:
+      case Colour::by_libtiff: break;
+    }
+  }
+
+  template <class Index>
+  void with_depth_of_palette(const unsigned char* const planes[], int pixels, std::byte* out) {
+    const Index* index = samples_of<Index>(planes, pixels)[0];
+    const std::ptrdiff_t stride = layout_.together();
+    for (std::ptrdiff_t x = 0; x < pixels; ++x) {
+      for (std::size_t c = 0; c < 3; ++c) {
+        const std::uint16_t level = layout_.palette[c][index[x * stride]];
+        const std::size_t at = std::size_t(x) * 3 + c;
+        if (depth_ == Depth::u8)
+          reinterpret_cast<std::uint8_t*>(out)[at] = std::uint8_t(level >> 8);
+        else
+          reinterpret_cast<std::uint16_t*>(out)[at] = level;
+      }
+    }
+  }
+
+  const Layout& layout_;
+  int channels_;
+  Depth depth_;
+  std::vector<unsigned char> unpacked_;
+};
+
+/// Gives finished rows from top to bottom.
+class Rows {
+ public:
+  virtual ~Rows() = default;
+  virtual void next(int y, std::byte* out) = 0;
+};
+
+class StripRows : public Rows {
+ public:
+  StripRows(const Input& input, const Layout& layout, int channels, Depth depth)
+      : layout_(layout), converter_(layout, channels, depth) {
+    row_bytes_ = std::size_t(layout.width) * std::size_t(channels) * size_of(depth);
+    if (!layout.separate) {
+      planes_.push_back(std::make_unique<Strips>(input, layout, 0));
+      return;
+    }
+    // A handle for each plane, because each has its place in a strip of its own.
+    for (int plane = 0; plane < layout.colours(); ++plane)
+      planes_.push_back(std::make_unique<Strips>(input, layout, plane));
+    if (layout.alpha >= 0) planes_.push_back(std::make_unique<Strips>(input, layout, layout.alpha));
+  }
+
+  void next(int y, std::byte* out) override {
+    std::array<const unsigned char*, 5> rows{};
+    bool lost = false;
+    for (std::size_t p = 0; p < planes_.size(); ++p) {
+      rows[p] = planes_[p]->row(y);
+      lost |= !rows[p];
+    }
+    if (lost)
+      std::memset(out, 0, row_bytes_);
+    else
+      converter_(rows.data(), layout_.width, out);
+  }
+
+ private:
+  const Layout& layout_;
+  Converter converter_;
+  std::size_t row_bytes_;
+  std::vector<std::unique_ptr<Strips>> planes_;
+};
+
+/// Decodes several rows at a time, and keeps them.
+class BandRows : public Rows {
+ public:
+  BandRows(const Layout& layout, int channels, Depth depth)
+      : layout_(layout),
+        row_bytes_(std::size_t(layout.width) * std::size_t(channels) * size_of(depth)),
+        pixel_bytes_(std::size_t(channels) * size_of(depth)) {
+    const int rows = std::min(layout.piece_height, layout.height);
+    band_ = std::make_unique_for_overwrite<std::byte[]>(row_bytes_ * std::size_t(rows));
+  }
+
+  void next(int y, std::byte* out) override {
+    const int in_band = y % layout_.piece_height;
+    if (in_band == 0) decode(y, std::min(layout_.piece_height, layout_.height - y));
+    std::memcpy(out, row(in_band), row_bytes_);
+  }
+
+ protected:
+  /// Decodes these rows into the band.
+  virtual void decode(int first, int rows) = 0;
+  std::byte* row(int in_band) { return band_.get() + row_bytes_ * std::size_t(in_band); }
+
+  const Layout& layout_;
+  std::size_t row_bytes_, pixel_bytes_;
+
+ private:
+  std::unique_ptr<std::byte[]> band_;
+};
+
+class TileRows : public BandRows {
+ public:
+  TileRows(const Input& input, const Layout& layout, int channels, Depth depth)
+      : BandRows(layout, channels, depth),
+        input_(input),
+        opened_(input.open()),
+        converter_(layout, channels, depth),
+        tile_row_bytes_(layout.row_bytes(layout.piece_width)) {
+    tile_bytes_ = tile_row_bytes_ * std::size_t(layout.piece_height);
+    if (TIFFTileSize64(opened_->tiff()) != tile_bytes_)
+      input.context.fail("it is a kind of TIFF that is not read");
+    samples_.push_back(0);
+    if (layout.separate) {
+      for (int sample = 1; sample < layout.colours(); ++sample) samples_.push_back(sample);
+      if (layout.alpha >= 0) samples_.push_back(layout.alpha);
+    }
+    for (std::size_t p = 0; p < samples_.size(); ++p)
+      tiles_.push_back(std::make_unique_for_overwrite<unsigned char[]>(tile_bytes_));
+  }
+
+ private:
+  void decode(int first, int rows) override {
+    for (int left = 0; left < layout_.width; left += layout_.piece_width) {
+      const int columns = std::min(layout_.piece_width, layout_.width - left);
+      bool whole = true;
+      for (std::size_t p = 0; p < samples_.size(); ++p)
+        whole &= decode_tile(left, first, samples_[p], tiles_[p].get());
+      for (int y = 0; y < rows; ++y) {
+        std::byte* to = row(y) + std::size_t(left) * pixel_bytes_;
+        std::array<const unsigned char*, 5> from{};
+        for (std::size_t p = 0; p < tiles_.size(); ++p)
+          from[p] = tiles_[p].get() + tile_row_bytes_ * std::size_t(y);
+        if (whole)
+          converter_(from.data(), columns, to);
+        else
+          std::memset(to, 0, std::size_t(columns) * pixel_bytes_);
+      }
+    }
+  }
+
+  bool decode_tile(int x, int y, int sample, unsigned char* into) {
+    const std::uint32_t tile = TIFFComputeTile(opened_->tiff(), std::uint32_t(x), std::uint32_t(y),
+                                               0, std::uint16_t(sample));
+    const std::string place = place_of(layout_, y, tile);
+    if (!check_place(*opened_, input_, tile, place)) return false;
+    const tmsize_t got = TIFFReadEncodedTile(opened_->tiff(), tile, into, tmsize_t(tile_bytes_));
+    const bool whole = got == tmsize_t(tile_bytes_);
+    if (!whole && opened_->access.complaint.empty()) opened_->access.complaint = "it is too short";
+    check(*opened_, input_.context, place);
+    return whole;
+  }
+
+  const Input& input_;
+  std::unique_ptr<OpenTiff> opened_;
+  Converter converter_;
+  std::size_t tile_row_bytes_, tile_bytes_;
+  std::vector<int> samples_;  ///< those whose planes are read
+  std::vector<std::unique_ptr<unsigned char[]>> tiles_;
+};
+
+/// What only libtiff's RGBA interface reads.
+class ConvertedRows : public BandRows {
+ public:
+  ConvertedRows(const Input& input, const Layout& layout)
+      : BandRows(layout, 3, Depth::u8), input_(input), opened_(input.open()) {
+    const int stop_at_errors = 1;
+    begun_ = TIFFRGBAImageBegin(&converter_, opened_->tiff(), stop_at_errors, why_) == 1;
+    opened_->access.rethrow();
+    if (!begun_) {
+      const std::string why = why_[0] ? why_ : opened_->access.complaint;
+      input.context.fail("it is a kind of TIFF that is not read (" + why + ")");
+    }
+    converter_.req_orientation = converter_.orientation = ORIENTATION_TOPLEFT;
+    const std::size_t rows = std::size_t(std::min(layout.piece_height, layout.height));
+    pixels_ = std::make_unique_for_overwrite<uint32_t[]>(rows * std::size_t(layout.width));
+  }
+  ~ConvertedRows() override {
+    if (begun_) TIFFRGBAImageEnd(&converter_);
+  }
+
+ private:
+  void decode(int first, int rows) override {
+    const auto piece = std::uint32_t(first / layout_.piece_height);
+    check_places(first);
+    converter_.row_offset = first;
+    converter_.col_offset = 0;
+    const int done = TIFFRGBAImageGet(&converter_, pixels_.get(), std::uint32_t(layout_.width),
+                                      std::uint32_t(rows));
+    if (!done && opened_->access.complaint.empty())
+      opened_->access.complaint = why_[0] ? why_ : "it does not decode";
+    // Tiles beside each other are read together, so their row is named.
+    const std::string place =
+        "row " + std::to_string(first) + " of " + std::to_string(layout_.height) +
+        (layout_.tiled ? ", row of tiles " : ", strip ") + std::to_string(piece);
+    check(*opened_, input_.context, place);
+    for (int y = 0; y < rows; ++y) {
+      auto* out = reinterpret_cast<std::uint8_t*>(row(y));
+      const uint32_t* from = pixels_.get() + std::size_t(y) * std::size_t(layout_.width);
+      for (int x = 0; x < layout_.width; ++x, out += 3) {
+        const uint32_t pixel = done ? from[x] : 0;
+        out[0] = std::uint8_t(TIFFGetB(pixel));
+        out[1] = std::uint8_t(TIFFGetG(pixel));
+        out[2] = std::uint8_t(TIFFGetR(pixel));
+      }
+    }
+  }
+
+  void check_places(int first) {
+    TIFF* tiff = opened_->tiff();
+    const int planes = layout_.separate ? layout_.samples : 1;
+    for (int plane = 0; plane < planes; ++plane) {
+      for (int x = 0; x < layout_.width; x += layout_.piece_width) {
+        const auto y = std::uint32_t(first);
+        const auto sample = std::uint16_t(plane);
+        const std::uint32_t piece = layout_.tiled
+                                        ? TIFFComputeTile(tiff, std::uint32_t(x), y, 0, sample)
+                                        : TIFFComputeStrip(tiff, y, sample);
+        check_place(*opened_, input_, piece, place_of(layout_, first, piece));
+      }
+    }
+  }
+
+  const Input& input_;
+  std::unique_ptr<OpenTiff> opened_;
+  TIFFRGBAImage converter_{};
+  char why_[1024] = "";
+  bool begun_ = false;
+  std::unique_ptr<uint32_t[]> pixels_;
+};
+
+/// Finds the directories of a file, which form a chain.
+class Pages {
+ public:
+  Pages(const TiffStructure& file, ReadContext& context) {
+    constexpr std::size_t kMost = 65535;
+    std::set<std::uint64_t> seen;
+    for (std::uint64_t at = file.first(); at != 0 && all_.size() < kMost;) {
+      if (!seen.insert(at).second) return;  // a chain that bites its tail ends here
+      const auto directory = file.directory(at);
+      if (!directory || directory->cut)
+        context.damaged("the file ends too early (its directory points beyond the end)");
+      if (!directory) return;
+      all_.push_back(at);
+      at = directory->next;
+    }
+  }
+  int count() const { return int(all_.size()); }
+  std::uint64_t operator[](int page) const { return all_[std::size_t(page)]; }
+
+ private:
+  std::vector<std::uint64_t> all_;
+};
+
+/// For a file whose damage is taken: pieces that lie across its end are said to end there, so that
+/// decoders get what is left of them.
+std::map<std::uint64_t, unsigned char> shortened_pieces(const TiffStructure& file,
+                                                        const TiffDirectory& directory,
+                                                        std::uint64_t size) {
+  std::map<std::uint64_t, unsigned char> patches;
+  const TiffArea order(file.little(), file.big());
+  for (const auto& [places_tag, lengths_tag] :
+       {std::pair<std::uint16_t, std::uint16_t>{TIFFTAG_STRIPOFFSETS, TIFFTAG_STRIPBYTECOUNTS},
+        {TIFFTAG_TILEOFFSETS, TIFFTAG_TILEBYTECOUNTS}}) {
+    const TiffEntry *places = directory.find(places_tag), *lengths = directory.find(lengths_tag);
+    if (!places || !lengths) continue;
+    const auto all_places = file.bytes_of(*places, 64 * kMiB);
+    const auto all_lengths = file.bytes_of(*lengths, 64 * kMiB);
+    const std::size_t place = std::size_t(tiff_type_size(places->type));
+    const std::size_t length = std::size_t(tiff_type_size(lengths->type));
+    const std::size_t count = std::min(all_places.size() / place, all_lengths.size() / length);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto at = file.number_in(std::span(all_places).subspan(i * place, place));
+      const auto bytes = file.number_in(std::span(all_lengths).subspan(i * length, length));
+      if (at >= size || bytes <= size - at) continue;
+      std::vector<unsigned char> number;
+      order.append_number(number, size - at, length);
+      for (std::size_t b = 0; b < length; ++b)
+        patches[lengths->values_at + i * length + b] = number[b];
+    }
+  }
+  return patches;
+}
+
+/// Which sample is alpha, as far as the file says so. A fourth sample of RGB that it says nothing
+/// of is straight alpha.
+void find_alpha(TIFF* tiff, bool says_extra, Layout& layout, ReadContext& context) {
+  const int extra = layout.samples - layout.colours();
+  if (extra <= 0) return;
+  uint16_t count = 0;
+  const uint16_t* meanings = nullptr;
+  // libtiff makes up meanings where the file says none.
+  if (!says_extra || !TIFFGetField(tiff, TIFFTAG_EXTRASAMPLES, &count, &meanings)) count = 0;
+  const bool takes_alpha = layout.colour == Colour::grey || layout.colour == Colour::rgb;
+  for (int i = 0; takes_alpha && i < std::min<int>(count, extra) && layout.alpha < 0; ++i) {
+    const int meaning = meanings[count - std::min<int>(count, extra) + i];
+    if (meaning != EXTRASAMPLE_ASSOCALPHA && meaning != EXTRASAMPLE_UNASSALPHA) continue;
+    layout.alpha = layout.samples - std::min<int>(count, extra) + i;
+    layout.premultiplied = meaning == EXTRASAMPLE_ASSOCALPHA;
+  }
+  if (count == 0 && layout.colour == Colour::rgb && layout.samples == 4) layout.alpha = 3;
+  const int left_out = extra - (layout.alpha >= 0 ? 1 : 0);
+  if (left_out > 0) {
+    context.warn("the samples of a pixel beside its colours, which are no alpha, are not read (" +
+                 std::to_string(left_out) + ")");
+  }
+}
+
+void read_palette(TIFF* tiff, Layout& layout, ReadContext& context) {
+  uint16_t *red = nullptr, *green = nullptr, *blue = nullptr;
+  if (layout.bits > 16 || layout.sample != Sample::unsigned_integer ||
+      !TIFFGetField(tiff, TIFFTAG_COLORMAP, &red, &green, &blue))
+    context.fail("its header is damaged (it has no palette)");
+  const std::size_t count = std::size_t{1} << layout.bits;
+  layout.palette = {std::vector(blue, blue + count), std::vector(green, green + count),
+                    std::vector(red, red + count)};
+  // Old programs wrote levels of 8 bits where 16 are due.
+  const bool coarse =
+      std::all_of(layout.palette.begin(), layout.palette.end(), [](const auto& map) {
+        return std::all_of(map.begin(), map.end(), [](std::uint16_t level) { return level < 256; });
+      });
+  if (coarse)
+    for (auto& map : layout.palette)
+      for (std::uint16_t& level : map) level = std::uint16_t(level << 8);
+}
+
+Layout layout_of(TIFF* tiff, bool says_extra, ReadContext& context) {
+  Layout layout;
+  uint32_t width = 0, height = 0;
+  TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
+  TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
+  context.check_size(width, height);
+  layout.width = int(width);
+  layout.height = int(height);
+
+  uint16_t compression = COMPRESSION_NONE, bits = 1, samples = 1, format = SAMPLEFORMAT_UINT,
+           planes = PLANARCONFIG_CONTIG, photometric = 0, inks = INKSET_CMYK;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_COMPRESSION, &compression);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLEFORMAT, &format);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planes);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_INKSET, &inks);
+  if (!TIFFGetField(tiff, TIFFTAG_PHOTOMETRIC, &photometric))
+    photometric = samples >= 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
+  if (!TIFFIsCODECConfigured(compression)) {
+    context.fail("its compression, number " + std::to_string(compression) +
+                 ", is not one that libtiff decodes here; convert it first");
+  }
+  layout.compression = compression;
+  layout.bits = bits;
+  layout.samples = samples;
+  layout.separate = planes == PLANARCONFIG_SEPARATE && samples > 1;
+  layout.tiled = TIFFIsTiled(tiff) != 0;
+  layout.white_is_zero = photometric == PHOTOMETRIC_MINISWHITE;
+  layout.sample = format == SAMPLEFORMAT_INT      ? Sample::signed_integer
+                  : format == SAMPLEFORMAT_IEEEFP ? Sample::real
+                                                  : Sample::unsigned_integer;
+  switch (photometric) {
+    case PHOTOMETRIC_MINISWHITE:
+    case PHOTOMETRIC_MINISBLACK:
+    case PHOTOMETRIC_LOGL: layout.colour = Colour::grey; break;
+    case PHOTOMETRIC_RGB: layout.colour = Colour::rgb; break;
+    case PHOTOMETRIC_PALETTE: layout.colour = Colour::palette; break;
+    case PHOTOMETRIC_LOGLUV: layout.colour = Colour::xyz; break;
+    case PHOTOMETRIC_SEPARATED:
+      layout.colour = inks == INKSET_CMYK ? Colour::cmyk : Colour::by_libtiff;
+      break;
+    case PHOTOMETRIC_YCBCR:
+      layout.colour = compression == COMPRESSION_JPEG && planes == PLANARCONFIG_CONTIG
+                          ? Colour::rgb
+                          : Colour::by_libtiff;
+      break;
+    default: layout.colour = Colour::by_libtiff; break;
+  }
+  // Old-style JPEG needs what the RGBA interface does for it.
+  if (compression == COMPRESSION_OJPEG) layout.colour = Colour::by_libtiff;
+  if (layout.colour == Colour::by_libtiff) {
+    if (bits > 8) {
+      context.warn("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
+                   " bits a sample");
+    }
+  } else {
+    const bool integer = format == SAMPLEFORMAT_UINT || format == SAMPLEFORMAT_VOID;
+    const bool known =
+        (integer && (bits <= 32 || bits == 64)) ||
+        (format == SAMPLEFORMAT_INT && (bits == 8 || bits == 16 || bits == 32 || bits == 64)) ||
+        (format == SAMPLEFORMAT_IEEEFP && (bits == 16 || bits == 32 || bits == 64));
+    if (!known || bits == 0 || samples < layout.colours()) {
+      context.fail("its samples, " + std::to_string(samples) + " of " + std::to_string(bits) +
+                   " bits and format " + std::to_string(format) +
+                   ", are of a kind that is not read; convert it first");
+    }
+    if (layout.colour == Colour::palette) read_palette(tiff, layout, context);
+    find_alpha(tiff, says_extra, layout, context);
+    if (layout.sample == Sample::signed_integer)
+      context.warn("its signed samples become floats, full range 1");
+    else if (layout.sample == Sample::real && bits == 64)
+      context.warn("its 64-bit samples become 32-bit floats");
+    else if (layout.sample == Sample::unsigned_integer && bits > 16)
+      context.warn("its " + std::to_string(bits) + "-bit samples become floats, full range 1");
+  }
+
+  uint32_t piece_width = width, piece_height = height;
+  if (layout.tiled) {
+    piece_width = piece_height = 0;
+    TIFFGetField(tiff, TIFFTAG_TILEWIDTH, &piece_width);
+    TIFFGetField(tiff, TIFFTAG_TILELENGTH, &piece_height);
+  } else {
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, &piece_height);
+    piece_height = std::min(piece_height, height);
+  }
+  // A tile may stick out of the picture, but not by so much that it takes memory for nothing.
+  constexpr std::uint64_t kSmall = 1 << 24;
+  const std::uint64_t piece = std::uint64_t(piece_width) * piece_height;
+  const bool too_large = piece > kSmall && piece / 4 > std::uint64_t(width) * height;
+  if (piece == 0 || too_large || piece_width > INT32_MAX || piece_height > INT32_MAX) {
+    context.fail("its header is damaged (tiles of " + std::to_string(piece_width) + "x" +
+                 std::to_string(piece_height) + " pixels)");
+  }
+  layout.piece_width = int(piece_width);
+  layout.piece_height = int(piece_height);
+  return layout;
+}
+
+std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
+  constexpr double kCentimetres = 2.54;  // of an inch
+  float x = 0, y = 0;
+  uint16_t unit = RESUNIT_INCH;
+  if (!TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x)) return std::nullopt;
+  if (!TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y)) y = x;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
+  if (unit == RESUNIT_NONE || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
+    return std::nullopt;
+  const double factor = unit == RESUNIT_CENTIMETER ? kCentimetres : 1;
+  return Metadata::Resolution{x * factor, y * factor};
+}
+
+class TiffReader : public RowReader {
+ public:
+  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}} {
+    const TiffStructure file(source);
+    if (!file.valid()) {
+      context.damaged("the file ends too early (its directory points beyond the end)");
+      context.fail("nothing of this TIFF can be read: its directory is missing");
+    }
+    const Pages pages(file, context);
+    choose_page(pages);
+    const auto directory = file.directory(input_.directory);
+    if (!context.options().refuse_damaged) {
+      input_.patches = shortened_pieces(file, *directory, source.size());
+      if (!input_.patches.empty())
+        context.damaged("the file ends too early (some of its pixels lie beyond the end)");
+    }
+
+    // libtiff may take as much as the file and its pixels need, of any depth.
+    const auto width = file.number(directory->find(TIFFTAG_IMAGEWIDTH)).value_or(0);
+    const auto height = file.number(directory->find(TIFFTAG_IMAGELENGTH)).value_or(0);
+    context.check_size(std::int64_t(std::min<std::uint64_t>(width, INT64_MAX)),
+                       std::int64_t(std::min<std::uint64_t>(height, INT64_MAX)));
+    constexpr std::uint64_t kBytesOfPixel = 32;
+    input_.most_memory = 256 * kMiB + source.size() + width * height * kBytesOfPixel;
+
+    const auto opened = input_.open();
+    TIFF* tiff = opened->tiff();
+    layout_ = layout_of(tiff, directory->find(TIFFTAG_EXTRASAMPLES) != nullptr, context);
+    fill_header(tiff, pages.count());
+    header_.metadata = metadata_of(file, *directory);
+    header_.metadata.resolution = resolution_of(tiff);
+    leave_out_foreign_profile();
+
+    const int channels = header_.channels;
+    if (layout_.colour == Colour::by_libtiff)
+      rows_ = std::make_unique<ConvertedRows>(input_, layout_);
+    else if (layout_.tiled)
+      rows_ = std::make_unique<TileRows>(input_, layout_, channels, header_.depth);
+    else
+      rows_ = std::make_unique<StripRows>(input_, layout_, channels, header_.depth);
+  }
+
+  void read(PictureView<std::byte> rows) override {
+    for (int y = 0; y < rows.height; ++y) rows_->next(next_row_++, rows.row(y));
+  }
+
+ private:
+  void choose_page(const Pages& pages) {
+    ReadContext& context = input_.context;
+    const int page = context.options().page, count = pages.count();
+    if (count == 0) context.fail("nothing of this TIFF can be read: its directory is missing");
+    if (page >= count || page < 0) {
+      context.fail("it has no page " + std::to_string(page) + "; --page counts from 0, and there " +
+                   (count == 1 ? "is 1" : "are " + std::to_string(count)));
+    }
+    if (count > 1 && page == 0) {
+      context.warn("only the first of several pictures in this TIFF is read, of " +
+                   std::to_string(count) + "; --page N takes another");
+    }
+    input_.directory = pages[page];
+  }
+
+  void fill_header(TIFF* tiff, int pages) {
+    uint16_t orientation = ORIENTATION_TOPLEFT;
+    TIFFGetFieldDefaulted(tiff, TIFFTAG_ORIENTATION, &orientation);
+    header_.format = FormatId::tiff;
+    header_.width = layout_.width;
+    header_.height = layout_.height;
+    header_.depth = depth_of(layout_);
+    header_.channels = layout_.alpha >= 0 ? 4 : layout_.colour == Colour::grey ? 1 : 3;
+    header_.orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
+    header_.pages = pages;
+  }
+
+  /// A profile says what space of colours it is for. One for inks does not fit the colours made of
+  /// them.
+  void leave_out_foreign_profile() {
+    Metadata::Bytes& icc = header_.metadata.icc;
+    constexpr std::size_t kSpaceAt = 16;
+    if (icc.empty()) return;
+    const std::string_view wanted = header_.channels == 1 ? "GRAY" : "RGB ";
+    if (icc.size() >= kSpaceAt + 4 && std::memcmp(&icc[kSpaceAt], wanted.data(), 4) == 0) return;
+    icc.clear();
+    input_.context.warn(
+        "its colour profile is for another kind of colours than those it is read as, and is left "
+        "out");
+  }
+
+  Input input_;
+  Layout layout_;
+  std::unique_ptr<Rows> rows_;
+  int next_row_ = 0;
+};
+
+std::unique_ptr<RowReader> open_tiff(ByteSource& source, ReadContext& context) {
+  return std::make_unique<TiffReader>(source, context);
+}
+
+// ---- writing ----------------------------------------------------------------------------------
+
+/// How pixels are stored.
+struct Coding {
+  int compression = COMPRESSION_NONE;
+  int predictor = PREDICTOR_NONE;
+  int level = 0;  ///< of deflate
+  int rows_per_strip = 1;
+  bool little = true, big = false;
+
+  const char* mode() const {
+    if (big) return little ? "w8l" : "w8b";
+    return little ? "wl" : "wb";
+  }
+};
+
+constexpr bool kHostIsLittle = std::endian::native == std::endian::little;
+
+Coding coding_for(const Header& header, const WriteOptions& options) {
+  constexpr std::size_t kStripBytes = std::size_t{128} << 10;
+  Coding coding;
+  const std::size_t row =
+      std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth);
+  coding.rows_per_strip =
+      int(std::clamp<std::size_t>(kStripBytes / row, 1, std::size_t(header.height)));
+  coding.little = exif_is_little(header.metadata.exif).value_or(kHostIsLittle);
+  const bool real = header.depth == Depth::f32;
+  if (options.compression.value_or(1) == 0 || (!options.compression && real)) {
+    coding.compression = COMPRESSION_NONE;
+  } else {
+    coding.compression = options.compression ? COMPRESSION_ADOBE_DEFLATE : COMPRESSION_LZW;
+    coding.level = options.compression.value_or(0);
+    // libtiff turns floats into the file's byte order before its predictor, which expects the
+    // host's.
+    coding.predictor = !real                            ? PREDICTOR_HORIZONTAL
+                       : coding.little == kHostIsLittle ? PREDICTOR_FLOATINGPOINT
+                                                        : PREDICTOR_NONE;
+  }
+  // LZW may take 12 bits for 8.
+  const std::uint64_t bytes = std::uint64_t(row) * std::uint64_t(header.height);
+  const std::uint64_t largest = coding.compression == COMPRESSION_NONE ? bytes : bytes / 2 * 3;
+  constexpr std::uint64_t kSpare = std::uint64_t{64} << 20;
+  coding.big = largest + kSpare + header.metadata.icc.size() > UINT32_MAX;
+  return coding;
+}
+
+void set_structure(TIFF* tiff, const Header& header, const Coding& coding, int height) {
+  TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, std::uint32_t(header.width));
+  TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, std::uint32_t(height));
+  TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, int(8 * size_of(header.depth)));
+  TIFFSetField(tiff, TIFFTAG_SAMPLESPERPIXEL, header.channels);
+  TIFFSetField(tiff, TIFFTAG_SAMPLEFORMAT,
+               header.depth == Depth::f32 ? SAMPLEFORMAT_IEEEFP : SAMPLEFORMAT_UINT);
+  TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC,
+               header.channels == 1 ? PHOTOMETRIC_MINISBLACK : PHOTOMETRIC_RGB);
+  TIFFSetField(tiff, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+  TIFFSetField(tiff, TIFFTAG_ORIENTATION, ORIENTATION_TOPLEFT);
+  TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, std::uint32_t(coding.rows_per_strip));
+  if (header.channels == 4) {
+    const uint16_t straight = EXTRASAMPLE_UNASSALPHA;
+    TIFFSetField(tiff, TIFFTAG_EXTRASAMPLES, 1, &straight);
+  }
+  TIFFSetField(tiff, TIFFTAG_COMPRESSION, coding.compression);
+  if (coding.compression == COMPRESSION_NONE) return;
+  TIFFSetField(tiff, TIFFTAG_PREDICTOR, coding.predictor);
+  if (coding.level > 0) TIFFSetField(tiff, TIFFTAG_ZIPQUALITY, coding.level);
+}
+
+template <class T>
+void copy_as_rgb(const T* bgr, std::ptrdiff_t pixels, int channels, T* out) {
+  for (std::ptrdiff_t i = 0; i < pixels * channels; i += channels) {
+    out[i] = bgr[i + 2];
+    out[i + 1] = bgr[i + 1];
+    out[i + 2] = bgr[i];
+    if (channels == 4) out[i + 3] = bgr[i + 3];
+  }
+}
+
+class TiffWriter : public RowWriter {
+ public:
+  TiffWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : header_(header), coding_(coding_for(header, options)) {
+    access_.sink = &sink;
+    handle_ = open_handle(access_, coding_.mode(), 0);
+    if (!handle_) fail(access_);
+    set_structure(handle_.get(), header_, coding_, header_.height);
+    if (const auto& resolution = header_.metadata.resolution) {
+      TIFFSetField(handle_.get(), TIFFTAG_XRESOLUTION, resolution->x);
+      TIFFSetField(handle_.get(), TIFFTAG_YRESOLUTION, resolution->y);
+      TIFFSetField(handle_.get(), TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH);
+    }
+    // Metadata come first, so that EXIF's values can lie where they lay in their block. libtiff
+    // puts the strips after them.
+    TiffArea area(coding_.little, coding_.big);
+    entries_ = add_metadata(header_.metadata, area);
+    const auto values = std::span(area.bytes()).subspan(area.header_size());
+    if (!values.empty()) sink.write(area.header_size(), values);
+    header_.metadata = {};
+  }
+
+  ~TiffWriter() override {
+    // A file that is not finished needs no directory.
+    access_.sink = nullptr;
+  }
+
+  int rows_at_a_time() const override { return coding_.rows_per_strip; }
+
+  EncodedRows encode(PictureView<const std::byte> rows, int /*first*/) const override {
+    EncodedRows encoded;
+    encoded.bytes.resize(std::size_t(rows.width) * std::size_t(rows.channels) *
+                         size_of(header_.depth) * std::size_t(rows.height));
+    encoded.length = encoded.bytes.size();
+    with_depth(header_.depth, [&]<class T>(TypeTag<T>) {
+      T* out = reinterpret_cast<T*>(encoded.bytes.data());
+      const std::ptrdiff_t samples = std::ptrdiff_t(rows.width) * rows.channels;
+      for (int y = 0; y < rows.height; ++y, out += samples) {
+        const T* in = row_of<T>(rows, y);
+        if (rows.channels == 1)
+          std::copy_n(in, samples, out);
+        else if (rows.channels == 3)
+          copy_as_rgb(in, rows.width, 3, out);
+        else
+          copy_as_rgb(in, rows.width, 4, out);
+      }
+    });
+    if (coding_.compression != COMPRESSION_NONE || coding_.little != kHostIsLittle)
+      encoded.bytes = compressed(std::move(encoded.bytes), rows.height);
+    return encoded;
+  }
+
+  void write(PictureView<const std::byte> rows, EncodedRows encoded) override {
+    const tmsize_t bytes = tmsize_t(encoded.bytes.size());
+    const int left = header_.height - int(strips_) * coding_.rows_per_strip;
+    if (rows.height != std::min(left, coding_.rows_per_strip))
+      throw std::logic_error("a strip of a TIFF has other rows than rows_at_a_time() says");
+    if (TIFFWriteRawStrip(handle_.get(), strips_, encoded.bytes.data(), bytes) != bytes)
+      fail(access_);
+    ++strips_;
+  }
+
+  void finish() override {
+    if (!TIFFWriteDirectory(handle_.get())) fail(access_);
+    access_.rethrow();
+    handle_.reset();
+    if (access_.exception) fail(access_);
+    add_entries(*access_.sink, entries_);
+  }
+
+ private:
+  [[noreturn]] void fail(Access& access) const {
+    access.rethrow();
+    throw IoError("cannot encode " + std::to_string(header_.width) + "x" +
+                  std::to_string(header_.height) + " pixels as TIFF: " +
+                  (access.complaint.empty() ? "libtiff does not say why" : access.complaint) +
+                  "; choose another format, such as png");
+  }
+
+  /// Makes a strip with a handle of its own, into memory, so that several can be made at a time.
+  std::vector<unsigned char> compressed(std::vector<unsigned char> strip, int height) const {
+    MemorySink memory;
+    Access access;
+    access.sink = &memory;
+    const Handle handle = open_handle(access, coding_.mode(), 0);
+    if (!handle) fail(access);
+    set_structure(handle.get(), header_, coding_, height);
+    const tmsize_t bytes = tmsize_t(strip.size());
+    if (TIFFWriteEncodedStrip(handle.get(), 0, strip.data(), bytes) != bytes ||
+        !TIFFFlushData(handle.get()))
+      fail(access);
+    const std::size_t at = std::size_t(TIFFGetStrileOffset(handle.get(), 0));
+    const std::size_t length = std::size_t(TIFFGetStrileByteCount(handle.get(), 0));
+    access.sink = nullptr;  // its directory is of no use
+    strip.resize(length);
+    memory.read(at, strip);
+    return strip;
+  }
+
+  Header header_;
+  Coding coding_;
+  Access access_;
+  Handle handle_;
+  std::vector<Metadata::Bytes> entries_;
+  std::uint32_t strips_ = 0;
+};
+
+std::unique_ptr<RowWriter> create_tiff(ByteSink& sink, const Header& header,
+                                       const WriteOptions& options) {
+  return std::make_unique<TiffWriter>(sink, header, options);
+}
+
+}  // namespace
+
+const Codec kTiffCodec{open_tiff, create_tiff};
+
+}  // namespace convfilt

@@ -1,0 +1,417 @@
+/// Metadata: EXIF blocks as they go into results, and what TIFF files hold of EXIF, ICC, XMP, IPTC.
+#include "src/picture/metadata.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "src/picture/codec.hpp"
+#include "src/picture/image.hpp"
+#include "src/picture/tiff_directory.hpp"
+#include "src/picture/tiff_tags.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+constexpr int kNoteAt = 400, kThumbnailAt = 500;  // where the sample block has them
+const std::string kNote = "Maker's own notes, whose offsets count from the start";
+const std::string kThumbnail = "JPEG of the picture before";
+
+/// A directory entry as the test writes it: `text` are its values' bytes, in the byte order.
+struct Entry {
+  int tag, type;
+  std::uint32_t count;
+  Bytes values;
+};
+
+class Block {
+ public:
+  explicit Block(bool little) : little_(little) {
+    append(&bytes_, little ? "II" : "MM");
+    append_number(&bytes_, 42, 2, little);
+    append_number(&bytes_, 8, 4, little);
+  }
+  Bytes number(std::uint32_t value, int size) const {
+    Bytes bytes;
+    append_number(&bytes, value, size, little_);
+    return bytes;
+  }
+  Bytes numbers(const std::vector<std::uint32_t>& values, int size) const {
+    Bytes bytes;
+    for (const std::uint32_t value : values) append_number(&bytes, value, size, little_);
+    return bytes;
+  }
+  /// Writes a directory at the end, its values after it.
+  void add(const std::vector<Entry>& entries, std::uint32_t next) {
+    std::size_t values_at = bytes_.size() + 2 + 12 * entries.size() + 4;
+    Bytes values;
+    append_number(&bytes_, std::uint32_t(entries.size()), 2, little_);
+    for (const Entry& entry : entries) {
+      append_number(&bytes_, std::uint32_t(entry.tag), 2, little_);
+      append_number(&bytes_, std::uint32_t(entry.type), 2, little_);
+      append_number(&bytes_, entry.count, 4, little_);
+      Bytes field = entry.values;
+      if (field.size() > 4) {
+        field = number(std::uint32_t(values_at + values.size()), 4);
+        values.insert(values.end(), entry.values.begin(), entry.values.end());
+      }
+      field.resize(4);
+      bytes_.insert(bytes_.end(), field.begin(), field.end());
+    }
+    append_number(&bytes_, next, 4, little_);
+    bytes_.insert(bytes_.end(), values.begin(), values.end());
+  }
+  void fill_to(std::size_t at) {
+    REQUIRE(bytes_.size() <= at);
+    bytes_.resize(at);
+  }
+  void text(const std::string& text) { append(&bytes_, text); }
+  const Bytes& bytes() const { return bytes_; }
+
+ private:
+  bool little_;
+  Bytes bytes_;
+};
+
+Bytes letters(const std::string& text) {
+  return Bytes(text.begin(), text.end());
+}
+
+/// A block as cameras write them. The offsets are those that add() gives.
+Bytes camera_block(bool little, bool tail = false) {
+  Block block(little);
+  constexpr std::uint32_t kExif = 150, kGps = 290, kInterop = 360, kSecond = 560;
+  block.add({{271, 2, 7, letters(std::string("Camera\0", 7))},
+             {274, 3, 1, block.number(6, 2)},
+             {282, 5, 1, block.numbers({300, 1}, 4)},
+             {315, 2, 4, letters(std::string("Ann\0", 4))},
+             {34665, 4, 1, block.number(kExif, 4)},
+             {34853, 4, 1, block.number(kGps, 4)}},
+            kSecond);
+  block.fill_to(kExif);
+  // The maker note's place is fixed, so its entry gets the offset itself as its four bytes.
+  block.add({{33434, 5, 1, block.numbers({1, 250}, 4)},
+             {36864, 7, 4, letters("0232")},
+             {37500, 7, std::uint32_t(kNote.size()), block.number(kNoteAt, 4)},
+             {40962, 3, 1, block.number(640, 2)},
+             {40963, 4, 1, block.number(480, 4)},
+             {40965, 4, 1, block.number(kInterop, 4)}},
+            0);
+  block.fill_to(kGps);
+  block.add({{0, 1, 4, {2, 3, 0, 0}},
+             {1, 2, 2, letters(std::string("N\0", 2))},
+             {2, 5, 3, block.numbers({52, 1, 31, 1, 12, 10}, 4)}},
+            0);
+  block.fill_to(kInterop);
+  block.add({{1, 2, 4, letters(std::string("R98\0", 4))}}, 0);
+  block.fill_to(kNoteAt);
+  block.text(kNote);
+  block.fill_to(kThumbnailAt);
+  block.text(kThumbnail);
+  block.fill_to(kSecond);
+  block.add({{259, 3, 1, block.number(6, 2)},
+             {513, 4, 1, block.number(kThumbnailAt, 4)},
+             {514, 4, 1, block.number(std::uint32_t(kThumbnail.size()), 4)}},
+            0);
+  if (tail) block.text("something that no directory points to");
+  return block.bytes();
+}
+
+bool contains(const Bytes& bytes, const std::string& text) {
+  return std::search(bytes.begin(), bytes.end(), text.begin(), text.end()) != bytes.end();
+}
+
+/// The values of a tag of the first directory, or of the one that `pointer` of it points to.
+Bytes values_in(const Bytes& block, int tag, int pointer = 0) {
+  const auto source = source_of(block);
+  const TiffStructure file(*source);
+  if (!file.valid()) return {};
+  auto directory = file.directory(file.first());
+  if (pointer && directory)
+    directory = file.directory(file.number(directory->find(std::uint16_t(pointer))).value_or(0));
+  const TiffEntry* entry = directory ? directory->find(std::uint16_t(tag)) : nullptr;
+  return entry ? file.bytes_of(*entry, 1 << 20) : Bytes();
+}
+
+Metadata everything(bool little) {
+  Metadata metadata;
+  metadata.exif = camera_block(little);
+  metadata.icc = Bytes(300, 7);
+  const std::string space = "RGB ";
+  std::copy(space.begin(), space.end(), metadata.icc.begin() + 16);
+  metadata.xmp = letters("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>");
+  metadata.iptc = {0x1C, 2, 5, 0, 5, 'T', 'i', 't', 'l', 'e'};
+  metadata.resolution = Metadata::Resolution{300, 150};
+  return metadata;
+}
+
+void check_everything(const Metadata& read, bool little) {
+  const Metadata expected = everything(little);
+  CHECK(read.icc == expected.icc);
+  CHECK(read.xmp == expected.xmp);
+  CHECK(read.iptc == expected.iptc);
+  const Bytes before = camera_block(little);
+  REQUIRE(!read.exif.empty());
+  CHECK(read.exif[0] == (little ? 'I' : 'M'));
+  for (const int tag : {271, 315}) CHECK(values_in(read.exif, tag) == values_in(before, tag));
+  for (const int tag : {33434, 36864, 37500, 40962, 40963})
+    CHECK(values_in(read.exif, tag, 34665) == values_in(before, tag, 34665));
+  for (const int tag : {0, 1, 2})
+    CHECK(values_in(read.exif, tag, 34853) == values_in(before, tag, 34853));
+  CHECK(values_in(read.exif, 274).empty());
+  CHECK(std::equal(kNote.begin(), kNote.end(), read.exif.begin() + kNoteAt));
+  const auto source = source_of(read.exif);
+  const TiffStructure file(*source);
+  const auto exif =
+      file.directory(file.number(file.directory(file.first())->find(34665)).value_or(0));
+  REQUIRE(exif);
+  const auto interop = file.directory(file.number(exif->find(40965)).value_or(0));
+  REQUIRE(interop);
+  CHECK(file.bytes_of(*interop->find(1), 100) == letters(std::string("R98\0", 4)));
+}
+
+struct Reread {
+  Metadata metadata;
+  Image image;
+};
+
+Bytes encoded(const Image& image, const Metadata& metadata, std::optional<int> compression) {
+  Header header;
+  header.width = image.width();
+  header.height = image.height();
+  header.channels = image.channels();
+  header.depth = image.depth();
+  header.metadata = metadata;
+  WriteOptions options;
+  options.compression = compression;
+  MemorySink sink;
+  const auto writer = kTiffCodec.create(sink, header, options);
+  for (int y = 0; y < image.height(); y += writer->rows_at_a_time()) {
+    PictureView<const std::byte> rows = image.view();
+    rows.data = rows.row(y);
+    rows.height = std::min(writer->rows_at_a_time(), image.height() - y);
+    writer->write(rows, writer->encode(rows, y));
+  }
+  writer->finish();
+  return sink.bytes();
+}
+
+Reread read_back(const Bytes& file) {
+  ReadContext context("'in'", {});
+  const auto source = source_of(file);
+  const auto reader = kTiffCodec.open(*source, context);
+  const Header& header = reader->header();
+  Image image(header.width, header.height, header.channels, header.depth);
+  reader->read(image.view());
+  CHECK(context.warnings().empty());
+  return {header.metadata, std::move(image)};
+}
+
+}  // namespace
+
+TEST_CASE(
+    "EXIF of a result: it stands upright, has no thumbnail, and all else stays in its place") {
+  for (const bool little : {true, false}) {
+    const Bytes before = camera_block(little);
+    REQUIRE(exif_orientation(before) == 6);
+    REQUIRE(contains(before, kThumbnail));
+    const Bytes after = exif_of_result(before);
+    REQUIRE(!after.empty());
+    CHECK(exif_orientation(after) == 1);
+    CHECK(!contains(after, kThumbnail));
+    CHECK(!contains(after, "JPEG"));
+    CHECK(TiffTags(before).has_next_directory());
+    CHECK(!TiffTags(after).has_next_directory());
+    CHECK(after.size() < before.size());
+    // The orientation and the pointer to the thumbnail's directory are all that changed before it.
+    int changed = 0;
+    for (std::size_t i = 0; i < std::size_t(kThumbnailAt); ++i) changed += before[i] != after[i];
+    CHECK(changed == 3);
+    CHECK(values_in(after, 40962, 34665) == values_in(before, 40962, 34665));
+  }
+}
+
+TEST_CASE("EXIF of a result: bytes that no directory points to stay") {
+  const Bytes after = exif_of_result(camera_block(true, true));
+  CHECK(contains(after, "something that no directory points to"));
+  CHECK(!contains(after, kThumbnail));
+}
+
+TEST_CASE("EXIF of a result: the size") {
+  for (const bool little : {true, false}) {
+    const Bytes small = exif_of_result(camera_block(little), 33, 44);
+    const Block order(little);
+    CHECK(values_in(small, 40962, 34665) == order.number(33, 2));
+    CHECK(values_in(small, 40963, 34665) == order.number(44, 4));
+    const Bytes large = exif_of_result(camera_block(little), 100000, 44);
+    CHECK(values_in(large, 40962, 34665) == order.number(100000, 4));
+    CHECK(values_in(large, 40963, 34665) == order.number(44, 4));
+  }
+}
+
+TEST_CASE("EXIF of a result: a thumbnail that overlaps the maker note stays with it") {
+  Bytes block = camera_block(true);
+  // The thumbnail's offset is the second entry of the second directory.
+  block[560 + 2 + 12 + 8] = kNoteAt & 255;
+  block[560 + 2 + 12 + 9] = kNoteAt >> 8;
+  const Bytes after = exif_of_result(block);
+  CHECK(contains(after, kNote));
+  CHECK(!TiffTags(after).has_next_directory());
+}
+
+TEST_CASE("EXIF of a result: what is no TIFF structure gives nothing") {
+  CHECK(exif_of_result({}).empty());
+  CHECK(exif_of_result(letters("II*")).empty());
+  CHECK(exif_of_result(letters("not a structure of TIFF at all")).empty());
+  Bytes outside = camera_block(true);
+  outside[7] = 0x7F;
+  CHECK(exif_of_result(outside).empty());
+}
+
+TEST_CASE("EXIF of a result: hostile blocks") {
+  std::mt19937 random(1);
+  for (const bool little : {true, false}) {
+    const Bytes whole = camera_block(little);
+    for (std::size_t length = 0; length < whole.size(); ++length) {
+      const Bytes cut(whole.begin(), whole.begin() + std::ptrdiff_t(length));
+      CHECK(exif_of_result(cut, 70000, 70000).size() <= length);
+    }
+    for (int i = 0; i < 5000; ++i) {
+      Bytes changed = whole;
+      for (int k = 0; k < 3; ++k) changed[random() % changed.size()] = std::uint8_t(random());
+      CHECK(exif_of_result(changed, 70000, 70000).size() <= changed.size());
+    }
+  }
+}
+
+TEST_CASE("TIFF metadata: all kinds come back, in both byte orders, at every depth") {
+  for (const bool little : {true, false}) {
+    for (const Depth depth : kDepths) {
+      for (const std::optional<int> compression : {std::optional<int>(), {0}, {6}}) {
+        CAPTURE(little);
+        CAPTURE(int(depth));
+        const Image image = pattern(90, 70, 3, depth);
+        const Bytes file = encoded(image, everything(little), compression);
+        CHECK(file[0] == (little ? 'I' : 'M'));
+        CHECK(!contains(file, kThumbnail));
+        const Reread back = read_back(file);
+        CHECK(same(back.image, image));
+        check_everything(back.metadata, little);
+        REQUIRE(back.metadata.resolution);
+        CHECK(back.metadata.resolution->x == doctest::Approx(300));
+        CHECK(back.metadata.resolution->y == doctest::Approx(150));
+        CHECK(TiffTags(file).first(kOrientation) == 1u);
+      }
+    }
+  }
+}
+
+TEST_CASE("TIFF metadata: each kind alone") {
+  const Image image = pattern(20, 10, 3, Depth::u8);
+  const Metadata all = everything(true);
+  for (const int kind : {0, 1, 2, 3, 4}) {
+    Metadata one;
+    if (kind == 0) one.icc = all.icc;
+    if (kind == 1) one.exif = all.exif;
+    if (kind == 2) one.xmp = all.xmp;
+    if (kind == 3) one.iptc = all.iptc;
+    if (kind == 4) one.resolution = all.resolution;
+    const Metadata back = read_back(encoded(image, one, {})).metadata;
+    CHECK(back.icc == one.icc);
+    CHECK(back.xmp == one.xmp);
+    CHECK(back.iptc == one.iptc);
+    CHECK(back.exif.empty() == one.exif.empty());
+    CHECK(back.resolution.has_value() == one.resolution.has_value());
+  }
+}
+
+TEST_CASE("TIFF metadata: an EXIF block that is none is left out") {
+  const Image image = pattern(20, 10, 3, Depth::u8);
+  std::mt19937 random(1);
+  for (int i = 0; i < 300; ++i) {
+    Metadata metadata;
+    metadata.exif = camera_block(i % 2);
+    if (i == 0) metadata.exif = letters("nothing");
+    for (int k = 0; k < 4; ++k)
+      metadata.exif[random() % metadata.exif.size()] = std::uint8_t(random());
+    CHECK(same(read_back(encoded(image, metadata, {})).image, image));
+  }
+}
+
+TEST_CASE("TIFF metadata: BigTIFF") {
+  for (const bool little : {true, false}) {
+    TiffArea area(little, true);
+    const auto entries = add_metadata(everything(little), area);
+    // An empty BigTIFF: the header, the values, and a directory of one entry.
+    Bytes file = std::move(area.bytes());
+    Bytes header;
+    append(&header, little ? "II" : "MM");
+    append_number(&header, 43, 2, little);
+    append_number(&header, 8, 2, little);
+    append_number(&header, 0, 2, little);
+    file.resize(file.size() + file.size() % 8);
+    const auto at = std::uint32_t(file.size());
+    for (const std::uint32_t word : {little ? at : 0, little ? 0 : at})
+      append_number(&header, word, 4, little);
+    std::copy(header.begin(), header.end(), file.begin());
+    const auto long8 = [&](std::uint32_t value) {
+      for (const std::uint32_t word : {little ? value : 0, little ? 0 : value})
+        append_number(&file, word, 4, little);
+    };
+    long8(1);
+    append_number(&file, 256, 2, little);
+    append_number(&file, 3, 2, little);
+    long8(1);
+    append_number(&file, 77, 2, little);
+    for (int i = 0; i < 6; ++i) file.push_back(0);
+    long8(0);
+    MemorySink sink;
+    sink.append(file);
+    add_entries(sink, entries);
+
+    const auto source = source_of(sink.bytes());
+    const TiffStructure structure(*source);
+    REQUIRE(structure.valid());
+    CHECK(structure.big());
+    const auto directory = structure.directory(structure.first());
+    REQUIRE(directory);
+    CHECK(!directory->cut);
+    CHECK(structure.number(directory->find(256)) == 77u);
+    check_everything(metadata_of(structure, *directory), little);
+  }
+}
+
+TEST_CASE("TIFF metadata: IPTC that was turned or filled up") {
+  const Bytes records = {0x1C, 2, 5, 0, 5, 'T', 'i', 't', 'l', 'e'};
+  const auto read = [](Bytes iptc) {
+    Metadata metadata;
+    metadata.iptc = std::move(iptc);
+    return read_back(encoded(pattern(9, 9, 1, Depth::u8), metadata, {})).metadata.iptc;
+  };
+  Bytes filled = records;
+  filled.resize(12);
+  CHECK(read(filled) == records);
+  Bytes turned = filled;
+  for (std::size_t i = 0; i < 12; i += 4)
+    std::reverse(turned.begin() + std::ptrdiff_t(i), turned.begin() + std::ptrdiff_t(i) + 4);
+  CHECK(read(turned) == records);
+  CHECK(read(records) == records);
+}
+
+TEST_CASE("TIFF metadata: a profile for other colours is left out, which is said") {
+  Metadata metadata;
+  metadata.icc = everything(true).icc;
+  const Bytes file = encoded(pattern(9, 9, 1, Depth::u8), metadata, {});
+  ReadContext context("'in'", {});
+  const auto source = source_of(file);
+  CHECK(kTiffCodec.open(*source, context)->header().metadata.icc.empty());
+  CHECK(context.warnings().size() == 1);
+}
