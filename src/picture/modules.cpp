@@ -26,7 +26,7 @@ Module gif{.name = "gif", .mutex = {}};
 Module heif{.name = "heif", .mutex = {}};
 Module jxl{.name = "jxl", .mutex = {}};
 
-const Codec& codec_of(Module& module, FormatId format) {
+const Codec& module_codec(Module& module, FormatId format) {
   const std::scoped_lock lock(module.mutex);
   try {
     if (!module.loaded) module.loaded = &load_module(modules_folder(), module.name);
@@ -81,13 +81,13 @@ std::string modules_folder() {
 
 const Codec& codec_for(FormatId format, Loader loader) {
   switch (format) {
-    case FormatId::gif: return codec_of(gif, format);
+    case FormatId::gif: return module_codec(gif, format);
     case FormatId::heic:
-    case FormatId::avif: return codec_of(heif, format);
-    case FormatId::jxl: return codec_of(jxl, format);
+    case FormatId::avif: return module_codec(heif, format);
+    case FormatId::jxl: return module_codec(jxl, format);
     default: break;
   }
-  if (loader == Loader::opencv) return codec_of(opencv, format);
+  if (loader == Loader::opencv) return module_codec(opencv, format);
   switch (format) {
     case FormatId::jpeg: return kJpegCodec;
     case FormatId::png: return kPngCodec;
@@ -96,7 +96,7 @@ const Codec& codec_for(FormatId format, Loader loader) {
     case FormatId::pnm:
     case FormatId::pam:
     case FormatId::pfm: return kPnmCodec;
-    default: return codec_of(opencv, format);
+    default: return module_codec(opencv, format);
   }
 }
 

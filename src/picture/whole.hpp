@@ -1,8 +1,11 @@
 /// For codecs whose library decodes and encodes whole pictures only.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
@@ -46,6 +49,20 @@ class WholeWriter : public RowWriter {
                   std::to_string(header_.height) + " pixels as " +
                   std::string(name_of(header_.format)) + (why.empty() ? "" : ": " + why) +
                   "; choose another format, such as png");
+  }
+
+  /// Adds a warning for each kind of metadata that the picture has and that is not among `kept`.
+  void say_what_is_left_out(std::initializer_list<Metadata::Bytes Metadata::*> kept) {
+    const Metadata& metadata = header_.metadata;
+    const std::string to = std::string(name_of(header_.format)) + " has no place for ";
+    for (const auto& [block, name] : {std::pair{&Metadata::icc, "an ICC profile"},
+                                      {&Metadata::exif, "EXIF"},
+                                      {&Metadata::xmp, "XMP"},
+                                      {&Metadata::iptc, "IPTC"}}) {
+      if ((metadata.*block).empty() || std::find(kept.begin(), kept.end(), block) != kept.end())
+        continue;
+      warnings_.push_back(to + name + "; it is left out");
+    }
   }
 
   ByteSink& sink_;

@@ -385,6 +385,7 @@ class HeifWriter : public WholeWriter {
     if (header.depth == Depth::u16) bits_ = header.format == FormatId::heic ? 10 : 12;
     find_encoder();
     make_pixels();
+    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
 
   void finish() override {

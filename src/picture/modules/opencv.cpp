@@ -228,7 +228,9 @@ class OpencvWriter : public WholeWriter {
                 CV_MAKETYPE(header.depth == Depth::u8    ? CV_8U
                             : header.depth == Depth::u16 ? CV_16U
                                                          : CV_32F,
-                            header.channels)) {}
+                            header.channels)) {
+    say_what_is_left_out({});
+  }
 
   void finish() override {
     Bytes bytes;
