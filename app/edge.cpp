@@ -8,12 +8,12 @@ void run(const EdgeCommand& command) {
   set_loudness(command.picture.loudness);
   std::vector<Mask> masks = edge_masks(command.edge);
   for (Mask& mask : masks) mask = finished(mask, command.picture);
-  filter_picture(
-      command.picture,
-      {[&](const Shape& shape, Convolver& convolver) {
-         return edges_in_bands(shape, masks, convolver);
-       },
-       [&](const Image& in, Convolver& convolver) { return find_edges(in, masks, convolver); }});
+  filter_picture(command.picture, {[&](const Shape& shape, Convolver& convolver) {
+                                     return edges_in_bands(shape, masks, convolver);
+                                   },
+                                   [&](const Image& in, Convolver& convolver) {
+                                     return find_edges(in, masks, convolver);
+                                   }});
 }
 
 }  // namespace convfilt

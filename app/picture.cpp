@@ -68,10 +68,9 @@ Mask finished(Mask mask, const PictureOptions& options) {
 }
 
 PictureFilter filter_by(Mask mask) {
-  return {[mask](const Shape& shape, Convolver& convolver) {
-            return convolver.in_bands(shape, mask);
-          },
-          [mask](const Image& in, Convolver& convolver) { return convolver.convolve(in, mask); }};
+  return {
+      [mask](const Shape& shape, Convolver& convolver) { return convolver.in_bands(shape, mask); },
+      [mask](const Image& in, Convolver& convolver) { return convolver.convolve(in, mask); }};
 }
 
 void filter_picture(const PictureOptions& options, const PictureFilter& filter) {
@@ -82,10 +81,10 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
 
   FileJob job{options.in, options.out, options.read, options.write,
               options.convolver.request.threads};
-  const FileReport report = filter_file(
-      job, {[&](const Shape& shape) { return filter.in_bands(shape, convolver); },
-            [&] { return convolver.why_whole(); },
-            [&](const Image& in) { return filter.whole(in, convolver); }});
+  const FileReport report =
+      filter_file(job, {[&](const Shape& shape) { return filter.in_bands(shape, convolver); },
+                        [&] { return convolver.why_whole(); },
+                        [&](const Image& in) { return filter.whole(in, convolver); }});
   for (const std::string& warning : report.warnings) log_warning(warning);
   if (report.why_whole.empty()) convolver.add_bands(report.filter_ms, report.bands);
 
@@ -94,10 +93,9 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
   log_detail("filtered in " + ms(report.filter_ms) + ", preparation included");
   log_detail("wrote " + options.out + ", " + ms(report.write_ms));
   log_detail("all in " + ms(report.all_ms) + ", " +
-             (report.why_whole.empty()
-                  ? plural(std::uint64_t(report.bands), "band") +
-                        " read, filtered and written at the same time"
-                  : "the picture as a whole, since " + report.why_whole));
+             (report.why_whole.empty() ? plural(std::uint64_t(report.bands), "band") +
+                                             " read, filtered and written at the same time"
+                                       : "the picture as a whole, since " + report.why_whole));
 }
 
 }  // namespace convfilt

@@ -19,19 +19,9 @@
 #include "src/base/source_text.hpp"
 
 namespace convfilt {
-namespace {
 
-constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};
-
-[[noreturn]] void fail(const std::string& path, int error) {
-  std::string remedy;
-  if (error == ENOSPC || error == EDQUOT) remedy = "; make room or write elsewhere";
-  if (error == EFBIG) remedy = "; raise the file size limit (ulimit -f) or write elsewhere";
-  if (error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR || error == ELOOP)
-    remedy = "; write elsewhere";
-  if (error == ENOENT) remedy = "; make its folder first";
-  throw IoError("cannot write '" + printable_name(path) + "': " + std::strerror(error) + remedy);
-}
+// AtomicFile has members of these, so they may not be nameless.
+namespace atomic_file {
 
 class Descriptor {
  public:
@@ -56,16 +46,6 @@ class Descriptor {
  private:
   int fd_;
 };
-
-bool write_all(int fd, std::span<const unsigned char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 /// A temporary name in a folder, removed unless it was given away.
 class TemporaryName {
@@ -94,6 +74,35 @@ class TemporaryName {
   std::optional<SignalCleanup> cleanup_;
   bool given_away_ = false;
 };
+
+}  // namespace atomic_file
+
+namespace {
+
+using atomic_file::Descriptor;
+using atomic_file::TemporaryName;
+
+constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  std::string remedy;
+  if (error == ENOSPC || error == EDQUOT) remedy = "; make room or write elsewhere";
+  if (error == EFBIG) remedy = "; raise the file size limit (ulimit -f) or write elsewhere";
+  if (error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR || error == ELOOP)
+    remedy = "; write elsewhere";
+  if (error == ENOENT) remedy = "; make its folder first";
+  throw IoError("cannot write '" + printable_name(path) + "': " + std::strerror(error) + remedy);
+}
+
+bool write_all(int fd, std::span<const unsigned char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 /// Takes over mode and owner of the file that is to be replaced. A new file follows the umask.
 bool take_over_mode(int fd, const OutputTarget& target) {

@@ -43,8 +43,8 @@ struct Busy {
   std::atomic<std::int64_t> read{0}, filter{0}, write{0};  ///< nanoseconds
 };
 
-/// Some megabytes of bands are under way at a time: enough for every core to have one, few enough to
-/// stay in the caches that cores share.
+/// Some megabytes of bands are under way at a time: enough for every core to have one, few enough
+/// to stay in the caches that cores share.
 constexpr std::size_t kBandBytes = std::size_t{1} << 20;
 
 /// A band on its way.
@@ -125,40 +125,37 @@ int run_stages(int height, int step, int threads, Read read, Work work, Write wr
   namespace tbb = oneapi::tbb;
   tbb::task_arena arena(workers);
   arena.execute([&] {
-    tbb::parallel_pipeline(
-        std::size_t(workers) + 2,
-        tbb::make_filter<void, std::shared_ptr<Band>>(
-            tbb::filter_mode::serial_in_order,
-            [&](tbb::flow_control& control) -> std::shared_ptr<Band> {
-              if (next < bands) return std::make_shared<Band>(begin());
-              control.stop();
-              return nullptr;
-            }) &
-            tbb::make_filter<std::shared_ptr<Band>, std::shared_ptr<Band>>(
-                tbb::filter_mode::parallel,
-                [&](std::shared_ptr<Band> band) {
-                  work(*band);
-                  return band;
-                }) &
-            tbb::make_filter<std::shared_ptr<Band>, void>(
-                tbb::filter_mode::serial_in_order,
-                [&](const std::shared_ptr<Band>& band) { write(*band); }));
+    tbb::parallel_pipeline(std::size_t(workers) + 2,
+                           tbb::make_filter<void, std::shared_ptr<Band>>(
+                               tbb::filter_mode::serial_in_order,
+                               [&](tbb::flow_control& control) -> std::shared_ptr<Band> {
+                                 if (next < bands) return std::make_shared<Band>(begin());
+                                 control.stop();
+                                 return nullptr;
+                               }) &
+                               tbb::make_filter<std::shared_ptr<Band>, std::shared_ptr<Band>>(
+                                   tbb::filter_mode::parallel,
+                                   [&](std::shared_ptr<Band> band) {
+                                     work(*band);
+                                     return band;
+                                   }) &
+                               tbb::make_filter<std::shared_ptr<Band>, void>(
+                                   tbb::filter_mode::serial_in_order,
+                                   [&](const std::shared_ptr<Band>& band) { write(*band); }));
   });
   return bands;
 }
 
 void encode(const PictureWriter& writer, PictureView<const std::byte> rows, int first, Band& band) {
-  for_writers_rows(rows, first, writer.rows_at_a_time(), [&](auto part, int y) {
-    band.encoded.push_back(writer.prepare(part, y));
-  });
+  for_writers_rows(rows, first, writer.rows_at_a_time(),
+                   [&](auto part, int y) { band.encoded.push_back(writer.prepare(part, y)); });
 }
 
 void write_encoded(PictureWriter& writer, PictureView<const std::byte> rows, int first,
                    Band& band) {
   std::size_t i = 0;
-  for_writers_rows(rows, first, writer.rows_at_a_time(), [&](auto part, int) {
-    writer.write(part, std::move(band.encoded[i++]));
-  });
+  for_writers_rows(rows, first, writer.rows_at_a_time(),
+                   [&](auto part, int) { writer.write(part, std::move(band.encoded[i++])); });
 }
 
 /// From rows to a file, by a filter that takes bands.
@@ -190,9 +187,9 @@ int filter_bands(const BandFilter& filter, const std::function<void(PictureView<
 
 /// From a picture in memory to a file.
 void write_whole(const Image& image, int threads, PictureWriter& writer, Busy& busy) {
-  const int step = std::max(writer.rows_at_a_time(),
-                            int(kBandBytes / image.row_bytes()) / writer.rows_at_a_time() *
-                                writer.rows_at_a_time());
+  const int step =
+      std::max(writer.rows_at_a_time(), int(kBandBytes / image.row_bytes()) /
+                                            writer.rows_at_a_time() * writer.rows_at_a_time());
   const auto rows_of_band = [&](const Band& band) {
     PictureView<const std::byte> rows = image.view();
     rows.data = rows.row(band.first);

@@ -28,16 +28,18 @@ BandFilter::BandFilter(const Problem& whole)
       border_value(whole.border_value) {}
 
 Plan& BandPlans::for_rows(int rows) {
-  if (rows != rows_) {
-    Problem band = whole_;
-    band.mode = Mode::valid;
-    band.border = Border::replicate;
-    band.width = whole_.out_width() + whole_.mask.width - 1;
-    band.height = rows + whole_.mask.height - 1;
-    plan_ = strategy_->prepare(band, DeviceKind::cpu, how_);
-    rows_ = rows;
-  }
-  return *plan_;
+  const auto found = std::find_if(plans_.begin(), plans_.end(),
+                                  [rows](const Sized& sized) { return sized.rows == rows; });
+  if (found != plans_.end()) return *found->plan;
+  Problem band = whole_;
+  band.mode = Mode::valid;
+  band.border = Border::replicate;
+  band.width = whole_.out_width() + whole_.mask.width - 1;
+  band.height = rows + whole_.mask.height - 1;
+  constexpr std::size_t kMostPlans = 4;  // most bands have one height, and the last another
+  if (plans_.size() == kMostPlans) plans_.erase(plans_.begin());
+  plans_.push_back({rows, strategy_->prepare(band, DeviceKind::cpu, how_)});
+  return *plans_.back().plan;
 }
 
 std::string bands_refuse(Border border, const Window& window) {

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
@@ -23,7 +24,8 @@ struct Shape {
 
 Shape shape_of(const Image& image);
 
-/// The samples that an output needs: output (x, y) those of columns x - lead_x to x - lead_x + width
+/// The samples that an output needs: output (x, y) those of columns x - lead_x to x - lead_x +
+/// width
 /// - 1, and of rows likewise.
 struct Window {
   int width = 1, height = 1;
@@ -57,7 +59,7 @@ class BandFilter {
   virtual std::unique_ptr<Worker> make_worker() const = 0;
 };
 
-/// Plans for bands of one picture, one at a time for each number of rows. They run on one thread.
+/// Plans for bands of one picture, one for each number of rows. They run on one thread.
 /// Copies share nothing.
 class BandPlans {
  public:
@@ -73,8 +75,11 @@ class BandPlans {
   const Strategy* strategy_;
   Problem whole_;
   PlanOptions how_;
-  std::unique_ptr<Plan> plan_;
-  int rows_ = 0;  ///< the plan's
+  struct Sized {
+    int rows;
+    std::unique_ptr<Plan> plan;
+  };
+  std::vector<Sized> plans_;  ///< the latest last
 };
 
 /// Why a picture with this border cannot be cut into bands, in half a sentence; empty when it can.
@@ -101,9 +106,9 @@ class BandCutter {
   Border border_;
   double border_value_;
   std::function<void(PictureView<std::byte>)> read_;
-  int next_row_ = 0;     ///< the first that was not read yet
-  Image latest_;         ///< the band before
-  int latest_first_ = 0; ///< the picture's row in its first
+  int next_row_ = 0;      ///< the first that was not read yet
+  Image latest_;          ///< the band before
+  int latest_first_ = 0;  ///< the picture's row in its first
 };
 
 /// Rows of the bands into which a picture is cut: a multiple of the writer's step, and some

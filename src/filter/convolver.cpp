@@ -151,7 +151,8 @@ bool Convolver::suits_bands(const Choice& choice, const Problem& problem) {
   why_whole_ = bands_refuse(problem.border, window_of(problem));
   if (choice.device != DeviceKind::cpu)
     why_whole_ = "the " + std::string(name_of(choice.device)) + " filters whole pictures";
-  else if (choice.strategy->family != Family::direct && choice.strategy->family != Family::separable)
+  else if (choice.strategy->family != Family::direct &&
+           choice.strategy->family != Family::separable)
     why_whole_ = "strategy " + std::string(choice.strategy->name) + " transforms whole pictures";
   return why_whole_.empty();
 }

@@ -11,6 +11,7 @@
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/alpha.hpp"
+#include "src/filter/gradient_rows.hpp"
 #include "src/filter/rows.hpp"
 #include "src/mask/file.hpp"
 #include "src/mask/make.hpp"
@@ -62,46 +63,47 @@ void store_length(std::span<const Image> responses, std::span<const Mask> masks,
   });
 }
 
-/// out = the length of the responses for 8 bits and masks without divisors. Responses are whole, and
-/// so are sums of their squares: floats hold those below 2^24 exactly, larger ones saturate, and no
-/// root of a whole number lies near enough to a half to be rounded to the wrong side.
-void store_whole_lengths(const float* first, const float* second, std::ptrdiff_t count,
-                         std::uint8_t* out) {
-  constexpr float kNoFraction = 12582912;  // 1.5 * 2^23: adding it rounds half to even
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
-    const float length = std::sqrt(first[i] * first[i] + second[i] * second[i]);
-    out[i] = std::uint8_t((std::min(length, 255.0f) + kNoFraction) - kNoFraction);
-  }
-}
-
 /// Edges of pictures without alpha, all masks in one pass over each band.
 class EdgeBands final : public BandFilter {
  public:
   EdgeBands(const Problem& whole, const Shape& picture, std::vector<BandPlans> plans,
-            std::vector<double> divisors, bool integers)
-      : BandFilter(whole),
-        plans_(std::move(plans)),
-        divisors_(std::move(divisors)),
-        integers_(integers && divisors_ == std::vector<double>{1, 1}) {
+            std::vector<double> divisors)
+      : BandFilter(whole), plans_(std::move(plans)), divisors_(std::move(divisors)) {
     in.depth = out.depth = picture.depth;
   }
 
   std::unique_ptr<Worker> make_worker() const override {
-    return std::make_unique<EdgeWorker>(plans_, divisors_, integers_, in.depth);
+    return std::make_unique<EdgeWorker>(plans_, divisors_, in.depth);
   }
 
  private:
   class EdgeWorker final : public Worker {
    public:
     EdgeWorker(const std::vector<BandPlans>& plans, const std::vector<double>& divisors,
-               bool integers, Depth depth)
-        : plans_(plans),
-          divisors_(divisors),
-          integers_(integers),
-          depth_(depth),
-          responses_(plans.size()) {}
+               Depth depth)
+        : plans_(plans), divisors_(divisors), depth_(depth), responses_(plans.size()) {}
 
     void filter(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+      // Floats and responses of so few rows stay in the second-level cache.
+      constexpr std::ptrdiff_t kFloats = 1 << 18;
+      const int halo = in.height - out.height;
+      const int step = int(std::max<std::ptrdiff_t>(
+          kFloats / (samples_of(in) * std::ptrdiff_t(plans_.size() + 1)), 8));
+      for (int y = 0; y < out.height; y += step) {
+        const int rows = std::min(step, out.height - y);
+        filter_rows(rows_of(in, y, rows + halo), rows_of(out, y, rows));
+      }
+    }
+
+   private:
+    template <class Byte>
+    static PictureView<Byte> rows_of(PictureView<Byte> view, int first, int rows) {
+      view.data = view.row(first);
+      view.height = rows;
+      return view;
+    }
+
+    void filter_rows(PictureView<const std::byte> in, PictureView<std::byte> out) {
       fit(floats_, in);
       with_depth(depth_, [&]<class T>(TypeTag<T>) {
         for (int y = 0; y < in.height; ++y)
@@ -116,7 +118,6 @@ class EdgeBands final : public BandFilter {
       });
     }
 
-   private:
     template <class Byte>
     static std::ptrdiff_t samples_of(PictureView<Byte> view) {
       return std::ptrdiff_t(view.width) * view.channels;
@@ -133,10 +134,6 @@ class EdgeBands final : public BandFilter {
       const auto response = [&](std::size_t i) {
         return row_of<float>(std::as_const(responses_[i]).view(), y);
       };
-      if constexpr (std::is_same_v<T, std::uint8_t>) {
-        if (integers_)
-          return store_whole_lengths(response(0), response(1), count, out);
-      }
       length_.resize(std::size_t(count));
       start_length(response(0), divisors_[0], length_);
       for (std::size_t i = 1; i < responses_.size(); ++i)
@@ -146,7 +143,6 @@ class EdgeBands final : public BandFilter {
 
     std::vector<BandPlans> plans_;
     std::vector<double> divisors_;
-    bool integers_;
     Depth depth_;
     Image floats_;
     std::vector<Image> responses_;
@@ -155,7 +151,6 @@ class EdgeBands final : public BandFilter {
 
   std::vector<BandPlans> plans_;
   std::vector<double> divisors_;
-  bool integers_;  ///< there are two masks of whole weights, without divisors
 };
 
 /// The masks without divisors and offsets. Whole weights over whole samples sum exactly in f32; the
@@ -169,18 +164,43 @@ std::vector<Mask> without_divisors(std::span<const Mask> masks) {
   return whole;
 }
 
-bool is_whole(const Mask& mask) {
-  return std::all_of(mask.weights.begin(), mask.weights.end(),
-                     [](double weight) { return weight == std::floor(weight); });
-}
+/// Edges of 8-bit pictures by two masks of whole weights, without floats between.
+class GradientBands final : public BandFilter {
+ public:
+  GradientBands(const Problem& whole, std::vector<GradientTap> taps)
+      : BandFilter(whole), taps_(std::move(taps)) {}
+
+  std::unique_ptr<Worker> make_worker() const override {
+    return std::make_unique<GradientWorker>(taps_);
+  }
+
+ private:
+  class GradientWorker final : public Worker {
+   public:
+    explicit GradientWorker(const std::vector<GradientTap>& taps) : taps_(taps) {}
+
+    void filter(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+      std::vector<const std::uint8_t*> rows(std::size_t(in.height - out.height + 1));
+      for (int y = 0; y < out.height; ++y) {
+        for (std::size_t j = 0; j < rows.size(); ++j)
+          rows[j] = row_of<std::uint8_t>(in, y + int(j));
+        gradient_row(taps_, rows.data(), out.width * out.channels, row_of<std::uint8_t>(out, y));
+      }
+    }
+
+   private:
+    const std::vector<GradientTap>& taps_;
+  };
+
+  std::vector<GradientTap> taps_;
+};
 
 /// What the runs are for, for -v.
 std::string description(int colours, bool weighted, std::span<const Mask> masks) {
   std::vector<std::string> names;
   for (const Mask& mask : masks) names.push_back(mask.name);
-  return "edges of " + std::to_string(colours) +
-         (colours == 1 ? " channel" : " channels, one after another") + " in f32" +
-         (weighted ? ", premultiplied by alpha" : "") + ", with " + listed(names);
+  return "edges of " + std::to_string(colours) + (colours == 1 ? " channel" : " channels") +
+         " in f32" + (weighted ? ", premultiplied by alpha" : "") + ", with " + listed(names);
 }
 
 }  // namespace
@@ -264,17 +284,20 @@ std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask
     problem = convolver.problem_of(plane, whole[i], options.border_value);
     if (const std::string refusal = mode_refuses(problem); !refusal.empty())
       throw UsageError("mask " + in_quotes(masks[i].name) + ": " + refusal);
-    const Choice& choice =
-        convolver.choice_for(plane, whole[i], options.border_value,
-                             in.channels * int(masks.size()));
+    const Choice& choice = convolver.choice_for(plane, whole[i], options.border_value,
+                                                in.channels * int(masks.size()));
     if (!convolver.suits_bands(choice, problem)) return nullptr;
     convolver.note(problem);
     problem.channels = in.channels;
     plans.emplace_back(*choice.strategy, problem, how);
     divisors.push_back(masks[i].divisor);
   }
-  const bool integers = std::all_of(masks.begin(), masks.end(), is_whole);
-  return std::make_unique<EdgeBands>(problem, in, std::move(plans), std::move(divisors), integers);
+  if (in.depth == Depth::u8 && divisors == std::vector<double>{1, 1}) {
+    problem.depth = in.depth;
+    std::vector<GradientTap> taps = gradient_taps(whole[0], whole[1], in.channels);
+    if (!taps.empty()) return std::make_unique<GradientBands>(problem, std::move(taps));
+  }
+  return std::make_unique<EdgeBands>(problem, in, std::move(plans), std::move(divisors));
 }
 
 }  // namespace convfilt

@@ -22,7 +22,8 @@ void ReadContext::check_size(std::int64_t width, std::int64_t height) const {
     fail("its header promises " + size + ", more than 2^28 a side; cut it first");
   if (width > options_.max_pixels / height) {
     fail("its header promises " + size + ", more than the limit of " +
-         std::to_string(options_.max_pixels) + "; raise it with --max-pixels if you trust the file");
+         std::to_string(options_.max_pixels) +
+         "; raise it with --max-pixels if you trust the file");
   }
 }
 

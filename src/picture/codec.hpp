@@ -23,8 +23,8 @@ enum class Loader { automatic, opencv };
 struct ReadOptions {
   bool refuse_damaged = true;  ///< false: read what can be read, the rest black, with a warning
   std::int64_t max_pixels = std::int64_t{1}
-                            << 29;  ///< width * height; above: refused, nothing taken
-  int page = 0;                     ///< of a file with several pictures, from 0
+                            << 29;    ///< width * height; above: refused, nothing taken
+  int page = 0;                       ///< of a file with several pictures, from 0
   Loader loader = Loader::automatic;  ///< opencv: OpenCV's codecs for every format
 };
 
@@ -35,12 +35,13 @@ struct Subsampling {
 };
 
 struct WriteOptions {
-  std::string format;          ///< such as "png"; wins over the extension, and must be said for "-"
-  std::optional<int> quality;  ///< 0..100: JPEG (default: the input's, else 95), WebP (default: lossless)
-  std::optional<Subsampling> subsampling;  ///< JPEG (default: the input's, else 2x2)
-  bool progressive = false;                ///< JPEG
-  std::optional<int> compression;          ///< 0..9: PNG, TIFF
-  bool strip = false;                      ///< metadata are left out
+  std::string format{};  ///< such as "png"; wins over the extension, and must be said for "-"
+  std::optional<int>
+      quality{};  ///< 0..100: JPEG (default: the input's, else 95), WebP (default: lossless)
+  std::optional<Subsampling> subsampling{};  ///< JPEG (default: the input's, else 2x2)
+  bool progressive = false;                  ///< JPEG
+  std::optional<int> compression{};          ///< 0..9: PNG, TIFF
+  bool strip = false;                        ///< metadata are left out
   Loader loader = Loader::automatic;
 };
 
@@ -61,7 +62,8 @@ struct Header {
 class ReadContext {
  public:
   /// `name` is the file as messages show it, e.g. 'in.jpg' with its quotes.
-  ReadContext(std::string name, const ReadOptions& options) : name_(std::move(name)), options_(options) {}
+  ReadContext(std::string name, const ReadOptions& options)
+      : name_(std::move(name)), options_(options) {}
 
   const std::string& name() const { return name_; }
   const ReadOptions& options() const { return options_; }
@@ -99,8 +101,8 @@ class RowReader {
   /// Throws IoError.
   virtual void read(PictureView<std::byte> rows) = 0;
 
-  /// Checks what follows the last row: checksums, end marks, trailing bytes. It is called once, after
-  /// the last row. Throws IoError.
+  /// Checks what follows the last row: checksums, end marks, trailing bytes. It is called once,
+  /// after the last row. Throws IoError.
   virtual void finish() {}
 
  protected:
@@ -123,13 +125,21 @@ class RowWriter {
 
   /// Does what needs no other rows, such as compressing a strip. Several threads may call it at
   /// once, in any order. `first` is the number of the first row.
-  virtual EncodedRows encode(PictureView<const std::byte> /*rows*/, int /*first*/) const { return {}; }
+  virtual EncodedRows encode(PictureView<const std::byte> /*rows*/, int /*first*/) const {
+    return {};
+  }
 
   /// Takes the next rows, and what encode() made of them. Throws IoError.
   virtual void write(PictureView<const std::byte> rows, EncodedRows encoded) = 0;
 
   /// Writes what follows the last row. It is called once. Throws IoError.
   virtual void finish() = 0;
+
+  /// Which metadata the format cannot hold, a sentence each; complete when the writer is made.
+  const std::vector<std::string>& warnings() const { return warnings_; }
+
+ protected:
+  std::vector<std::string> warnings_;
 };
 
 /// A format's codec. `open` reads the header; source and context must outlive the reader. `create`

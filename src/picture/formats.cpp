@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <iterator>
 #include <vector>
 
 #include "src/base/suggest.hpp"
@@ -10,25 +11,30 @@
 namespace convfilt {
 namespace {
 
-// A format holds what OpenCV's encoder really keeps; what it would convert in silence counts as not
-// held.
+// A format holds what its encoder really keeps; what it would convert in silence counts as not held.
+// HEIC and AVIF are the exception: deep samples lose bits there as their quality says, and 10 or 12
+// remain. Those that are only read come last.
 constexpr Format kFormats[] = {
-    // id             name        extensions       u8     u16    f32    grey  colour alpha  quality
-    // file
-    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif", true, false, false, true, true, false, true,
-     false},
-    {FormatId::png, "PNG", "png", true, true, false, true, true, true, false, false},
-    {FormatId::tiff, "TIFF", "tif tiff", true, true, true, true, true, true, false, false},
-    {FormatId::webp, "WebP", "webp", true, false, false, true, true, true, true, false},
-    {FormatId::bmp, "BMP", "bmp dib", true, false, false, true, true, false, false, false},
-    {FormatId::pnm, "PNM", "pnm", true, true, false, true, true, false, false, false},
-    {FormatId::pnm, "PGM", "pgm", true, true, false, true, false, false, false, false},
-    {FormatId::pnm, "PPM", "ppm", true, true, false, false, true, false, false, false},
-    {FormatId::pam, "PAM", "pam", true, true, false, true, true, true, false, false},
-    {FormatId::pfm, "PFM", "pfm", false, false, true, true, true, false, false, false},
-    {FormatId::hdr, "Radiance HDR", "hdr pic", false, false, true, false, true, false, false, true},
-    {FormatId::jp2, "JPEG 2000", "jp2", true, true, false, true, true, true, false, true},
-    {FormatId::exr, "OpenEXR", "exr", false, false, true, true, true, true, false, true},
+    // id, name, extensions, {u8, u16, f32}, {grey, colour, alpha}, quality, through a file, written
+    // clang-format off
+    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, true},
+    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, true},
+    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, true},
+    {FormatId::webp, "WebP", "webp",                true, false, false,  true, true, true,   true, false, true},
+    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, true},
+    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, true},
+    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, true},
+    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, true},
+    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, true},
+    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, true},
+    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, true},
+    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, true},
+    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, true},
+    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true},
+    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true},
+    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true},
+    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false},
+    // clang-format on
 };
 
 std::vector<std::string> words(std::string_view text) {
@@ -59,12 +65,14 @@ bool Format::holds(Depth depth) const {
 }
 
 std::span<const Format> written_formats() {
-  return kFormats;
+  const Format* end = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                   [](const Format& format) { return !format.written; });
+  return {std::begin(kFormats), end};
 }
 
 std::string known_extensions() {
   std::string result;
-  for (const Format& format : kFormats) {
+  for (const Format& format : written_formats()) {
     result += result.empty() ? "" : " ";
     result += format.extensions;
   }
@@ -93,6 +101,15 @@ std::string extension_of(std::string_view path) {
   return std::string(name.substr(dot + 1));
 }
 
+std::string known_formats() {
+  std::string result;
+  for (const Format& format : kFormats) {
+    result += result.empty() ? "" : ", ";
+    result += format.name;
+  }
+  return result;
+}
+
 bool sniff(std::span<const unsigned char> bytes, FormatId* id) {
   const auto at = [&](std::size_t offset, std::string_view magic) {
     return bytes.size() >= offset + magic.size() &&
@@ -115,6 +132,24 @@ bool sniff(std::span<const unsigned char> bytes, FormatId* id) {
     return *id = FormatId::jp2, true;
   }
   if (at(0, "v/1\x01"sv)) return *id = FormatId::exr, true;
+  if (at(0, "GIF87a"sv) || at(0, "GIF89a"sv)) return *id = FormatId::gif, true;
+  if (at(0, "\xFF\x0A"sv) || at(0, "\0\0\0\x0CJXL \r\n\x87\n"sv)) {
+    return *id = FormatId::jxl, true;
+  }
+  if (at(4, "ftyp"sv)) {
+    // The major brand stands at 8, a version follows, and from 16 on come compatible brands, up to
+    // the end of the box. "mif1" says nothing of the coding, so the others tell.
+    const std::size_t length = std::size_t{bytes[2]} << 8 | bytes[3];
+    bool heif = false;
+    for (std::size_t brand = 8; brand + 4 <= std::min(bytes.size(), length); brand += 4) {
+      if (brand == 12) continue;
+      if (at(brand, "avif"sv) || at(brand, "avis"sv)) return *id = FormatId::avif, true;
+      for (const std::string_view known :
+           {"heic"sv, "heix"sv, "heim"sv, "heis"sv, "hevc"sv, "hevx"sv, "mif1"sv, "msf1"sv})
+        heif |= at(brand, known);
+    }
+    if (heif) return *id = FormatId::heic, true;
+  }
   return false;
 }
 

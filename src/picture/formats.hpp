@@ -1,6 +1,7 @@
 /// The picture formats: what each can hold, and how to know one.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -10,12 +11,12 @@
 
 namespace convfilt {
 
-/// Formats that are read and written. OpenCV knows more. Sun raster is left out because OpenCV
+/// Formats that are read; all but GIF are written, too. OpenCV knows more. Sun raster is left out because OpenCV
 /// reads grey ones as black. DICOM and GDAL's formats are left out because nothing here shows what
 /// becomes of damaged ones.
-enum class FormatId { jpeg, png, tiff, webp, bmp, pnm, pam, pfm, hdr, jp2, exr };
+enum class FormatId { jpeg, png, tiff, webp, bmp, pnm, pam, pfm, hdr, jp2, exr, heic, avif, jxl, gif };
 
-/// A format as it is written. PNM has several of these.
+/// A format as it is written. PNM has several of these. GIF, which is only read, has one for its name.
 struct Format {
   FormatId id;
   std::string_view name;        ///< for people, e.g. "JPEG"
@@ -24,6 +25,7 @@ struct Format {
   bool grey, colour, alpha;     ///< channels it holds
   bool quality;                 ///< takes a quality
   bool through_file;            ///< OpenCV encodes it by way of a file in the temporary folder
+  bool written;                 ///< not only read
 
   bool holds(Depth depth) const;
   std::string_view extension() const { return extensions.substr(0, extensions.find(' ')); }
@@ -42,6 +44,12 @@ std::string nearest_extension(std::string_view extension);
 
 /// The extension of a file name without the dot; empty when it has none.
 std::string extension_of(std::string_view path);
+
+/// Names of all formats in one line, for messages.
+std::string known_formats();
+
+/// Bytes from a file's start that sniff() looks at.
+inline constexpr std::size_t kSniffedBytes = 64;
 
 /// The format of a file by its first bytes; false when it is none that is read.
 bool sniff(std::span<const unsigned char> bytes, FormatId* id);

@@ -26,7 +26,8 @@ class PictureReader {
 
   const Header& header() const { return reader_->header(); }
 
-  /// Reads the next rows; the last of them make it look at the end of the file, too. Throws IoError.
+  /// Reads the next rows; the last of them make it look at the end of the file, too. Throws
+  /// IoError.
   void read(PictureView<std::byte> rows);
 
   /// Throws IoError that names the file.
@@ -48,8 +49,9 @@ struct Picture {
   Header header;  ///< its orientation is still the file's
 };
 
-/// Reads a whole picture; "-" is standard input. Depths u8, u16 and f32 stay; others become f32 with
-/// a warning. Grey with alpha becomes BGRA. `warnings` may be null. Throws as PictureReader does.
+/// Reads a whole picture; "-" is standard input. Depths u8, u16 and f32 stay; others become f32
+/// with a warning. Grey with alpha becomes BGRA. `warnings` may be null. Throws as PictureReader
+/// does.
 Picture read_picture(const std::string& path, const ReadOptions& options,
                      std::vector<std::string>* warnings);
 Image read_image(const std::string& path, const ReadOptions& options,
@@ -67,11 +69,11 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
 /// A file that is written by rows, and is there after commit().
 class PictureWriter {
  public:
-  /// `shape` says the size, channels and depth of the rows that will come, upright, and the metadata
-  /// of the input. "-" is standard output. Depth is kept where the format can, else the nearest
-  /// it has, with a warning; alpha is laid on white where the format has none, with a warning.
-  /// Throws IoError when the file cannot be written, UsageError when the format cannot hold the
-  /// picture.
+  /// `shape` says the size, channels and depth of the rows that will come, upright, and the
+  /// metadata of the input. "-" is standard output. Depth is kept where the format can, else the
+  /// nearest it has, with a warning; alpha is laid on white where the format has none, with a
+  /// warning. Throws IoError when the file cannot be written, UsageError when the format cannot
+  /// hold the picture.
   PictureWriter(const std::string& path, const Header& shape, const WriteOptions& options);
 
   /// See RowWriter.
@@ -82,23 +84,23 @@ class PictureWriter {
     EncodedRows encoded;
   };
 
-  /// Does what needs no other rows. Several threads may call it at once. `first` is the number of the
-  /// first row.
+  /// Does what needs no other rows. Several threads may call it at once. `first` is the number of
+  /// the first row.
   Rows prepare(PictureView<const std::byte> rows, int first) const;
 
   /// Writes the next rows, which prepare() has seen.
   void write(PictureView<const std::byte> rows, Rows prepared);
 
-  /// Gives the file its name. An existing file is replaced at once, keeping its mode, or stays as it
-  /// was; links are followed. Throws IoError.
+  /// Gives the file its name. An existing file is replaced at once, keeping its mode, or stays as
+  /// it was; links are followed. Throws IoError.
   void commit();
 
   const std::vector<std::string>& warnings() const { return warnings_; }
 
  private:
   std::string path_;
-  Header written_;      ///< what the format gets
-  Header shape_;        ///< what the caller gives
+  Header written_;  ///< what the format gets
+  Header shape_;    ///< what the caller gives
   std::vector<std::string> warnings_;
   std::unique_ptr<AtomicFile> file_;
   std::unique_ptr<ByteSink> sink_;
@@ -106,7 +108,8 @@ class PictureWriter {
 };
 
 /// Writes a whole picture. An existing file is replaced at once, keeping its mode, or stays as it
-/// was. `header` gives the metadata and the settings that follow the input. Throws as PictureWriter.
+/// was. `header` gives the metadata and the settings that follow the input. Throws as
+/// PictureWriter.
 void write_picture(const std::string& path, const Image& image, const Header& header,
                    const WriteOptions& options, std::vector<std::string>* warnings);
 void write_image(const std::string& path, const Image& image, const WriteOptions& options,

@@ -12,8 +12,7 @@ void convert_depth(PictureView<const std::byte> in, Depth from, PictureView<std:
                    Depth to);
 
 /// Rows without their alpha, laid on white: BGRA to BGR of the same depth.
-void flatten_onto_white(PictureView<const std::byte> bgra, Depth depth,
-                        PictureView<std::byte> bgr);
+void flatten_onto_white(PictureView<const std::byte> bgra, Depth depth, PictureView<std::byte> bgr);
 
 /// Grey rows as BGR of the same depth.
 void repeat_grey(PictureView<const std::byte> grey, Depth depth, PictureView<std::byte> bgr);

@@ -18,6 +18,14 @@ using namespace convfilt::testing;
 
 namespace {
 
+FileJob job_of(std::string in, std::string out, int threads = 0) {
+  FileJob job;
+  job.in = std::move(in);
+  job.out = std::move(out);
+  job.threads = threads;
+  return job;
+}
+
 struct Run {
   explicit Run(ConvolverOptions options) : convolver(std::move(options)) {}
 
@@ -51,8 +59,7 @@ TEST_CASE("files get the same bytes on any number of threads, in bands and whole
       CAPTURE(threads);
       Run run(on_the_cpu());
       const std::string out = folder / ("out." + extension);
-      const FileReport report =
-          run({.in = folder / "in.ppm", .out = out, .threads = threads}, mask);
+      const FileReport report = run(job_of(folder / "in.ppm", out, threads), mask);
       CHECK(report.why_whole == "");
       CHECK(report.bands > 3);
       CHECK(report.warnings.empty());
@@ -71,8 +78,8 @@ TEST_CASE("a picture with alpha goes whole, and its file is the same on any numb
   Bytes first;
   for (const int threads : {1, 2, 16}) {
     Run run(on_the_cpu());
-    const FileReport report = run(
-        {.in = folder / "in.png", .out = folder / "out.png", .threads = threads}, box_mask(3));
+    const FileReport report =
+        run(job_of(folder / "in.png", folder / "out.png", threads), box_mask(3));
     CHECK(report.why_whole == "whether its alpha is opaque everywhere decides how it is filtered");
     if (first.empty()) first = load(folder / "out.png");
     CHECK(load(folder / "out.png") == first);
@@ -88,13 +95,13 @@ TEST_CASE("damage that only the last band shows leaves the old output") {
   save(folder / "out.ppm", Bytes(10, 'A'));
   for (const int threads : {1, 2}) {
     Run run(on_the_cpu());
-    FileJob job{.in = folder / "in.ppm", .out = folder / "out.ppm", .threads = threads};
+    FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
     CHECK_THROWS_AS(run(job, box_mask(3)), IoError);
     CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
     CHECK(folder.files() == 2);
   }
   Run run(on_the_cpu());
-  FileJob job{.in = folder / "in.ppm", .out = folder / "out.ppm", .threads = 2};
+  FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 2);
   job.read.refuse_damaged = false;
   CHECK(run(job, box_mask(3)).warnings.size() == 1);
   CHECK(read_image(folder / "out.ppm", {}, nullptr).height() == 1200);
@@ -123,7 +130,7 @@ TEST_CASE("an error within a band leaves the old output") {
                        },
                        [] { return ""; }, nullptr};
   for (const int threads : {1, 2, 16}) {
-    const FileJob job{.in = folder / "in.ppm", .out = folder / "out.ppm", .threads = threads};
+    const FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
     CHECK_THROWS_AS(filter_file(job, failing), DeviceError);
     CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
     CHECK(folder.files() == 2);
@@ -139,8 +146,7 @@ TEST_CASE("orientation is applied once, in bands too") {
     save(folder / "turned.png",
          png_with_exif(load(folder / "in.png"), exif(orientation, orientation % 2 == 0)));
     Run run(on_the_cpu());
-    const FileReport report =
-        run({.in = folder / "turned.png", .out = folder / "out.png"}, box_mask(3));
+    const FileReport report = run(job_of(folder / "turned.png", folder / "out.png"), box_mask(3));
     CHECK(report.why_whole == "");
     CHECK(report.header.orientation == orientation);
     const Picture out = read_picture(folder / "out.png", {}, nullptr);

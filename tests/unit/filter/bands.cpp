@@ -106,7 +106,7 @@ TEST_CASE("edges in bands have the bytes of edges in whole pictures") {
           options.request.device = "cpu";
           options.border = border;
           Convolver convolver(options);
-          const std::vector<Mask> masks = edge_masks({.method = std::string(method.name)});
+          const std::vector<Mask> masks = edge_masks({std::string(method.name), "both", {}});
           const auto bands = edges_in_bands(shape_of(in), masks, convolver);
           REQUIRE(bands);
           const Image whole = find_edges(in, masks, convolver);
@@ -130,7 +130,7 @@ TEST_CASE("every pair of whole responses gets the length that double precision g
   options.request.device = "cpu";
   Convolver convolver(options);
   for (const char* method : {"sobel", "scharr", "prewitt"}) {
-    const std::vector<Mask> masks = edge_masks({.method = method});
+    const std::vector<Mask> masks = edge_masks({method, "both", {}});
     const auto bands = edges_in_bands(shape_of(in), masks, convolver);
     REQUIRE(bands);
     CHECK(same(through_bands(*bands, in, 64), find_edges(in, masks, convolver)));

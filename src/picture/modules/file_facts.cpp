@@ -1,9 +1,11 @@
-#include "src/picture/file_facts.hpp"
+#include "src/picture/modules/file_facts.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <span>
 #include <string_view>
@@ -24,6 +26,10 @@ std::uint32_t little_endian(Bytes bytes, std::size_t at) {
 std::uint32_t big_endian(Bytes bytes, std::size_t at) {
   return std::uint32_t{bytes[at]} << 24 | std::uint32_t{bytes[at + 1]} << 16 |
          std::uint32_t{bytes[at + 2]} << 8 | bytes[at + 3];
+}
+
+std::uint32_t word(Bytes bytes, std::size_t at) {
+  return std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
 }
 
 bool starts_with(Bytes bytes, std::string_view text) {
@@ -57,6 +63,12 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
     const std::size_t length = std::size_t{bytes[at]} << 8 | bytes[at + 1];
     if (length < 2 || at + length > bytes.size()) break;
     const Bytes segment = bytes.subspan(at + 2, length - 2);
+    const bool frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 &&
+                       marker != 0xCC;
+    if (frame && segment.size() >= 5) {
+      facts->height = segment[1] << 8 | segment[2];
+      facts->width = segment[3] << 8 | segment[4];
+    }
     if (marker == kApp1 && !has_exif && starts_with(segment, kExifMark)) {
       facts->orientation = exif_orientation(segment.subspan(kExifMark.size()));
       has_exif = true;
@@ -70,6 +82,10 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
 void inspect_png(Bytes bytes, FileFacts* facts) {
   constexpr std::size_t kColourType = 25;
   const bool grey = bytes.size() > kColourType && bytes[kColourType] == 0;
+  if (bytes.size() > kColourType) {
+    facts->width = big_endian(bytes, 16);
+    facts->height = big_endian(bytes, 20);
+  }
   for (std::size_t at = 8; at + 12 <= bytes.size();) {
     const std::size_t length = big_endian(bytes, at);
     const Bytes type = bytes.subspan(at + 4, 4);
@@ -96,6 +112,16 @@ void inspect_webp(Bytes bytes, FileFacts* facts) {
     const Bytes type = bytes.subspan(at, 4);
     if (length > bytes.size() - at - 8) return;
     Bytes data = bytes.subspan(at + 8, length);
+    if (starts_with(type, "VP8X") && length >= 10) {
+      facts->width = 1 + (little_endian(data, 4) & 0xFFFFFF);
+      facts->height = 1 + (little_endian(data, 6) >> 8);
+    } else if (starts_with(type, "VP8L") && length >= 5 && facts->width == 0) {
+      facts->width = 1 + (little_endian(data, 1) & 0x3FFF);
+      facts->height = 1 + (little_endian(data, 1) >> 14 & 0x3FFF);
+    } else if (starts_with(type, "VP8 ") && length >= 10 && facts->width == 0) {
+      facts->width = word(data, 6) & 0x3FFF;
+      facts->height = word(data, 8) & 0x3FFF;
+    }
     if (starts_with(type, "VP8X") && !data.empty() && (data[0] & 2)) {
       facts->refusal = "it is an animated WebP; extract a frame first (webpmux -get frame 1)";
     }
@@ -104,6 +130,26 @@ void inspect_webp(Bytes bytes, FileFacts* facts) {
       facts->orientation = exif_orientation(data);
     }
     at += 8 + length + length % 2;
+  }
+}
+
+/// In a JP2 file a box says where its codestream ends, and there must be an end marker.
+void check_jpeg2000_end(Bytes bytes, FileFacts* facts) {
+  if (!starts_with(bytes, std::string_view("\0\0\0\x0CjP  ", 8))) return;
+  for (std::size_t at = 0; at + 8 <= bytes.size();) {
+    std::uint64_t length = big_endian(bytes, at);
+    if (length == 1 && at + 16 <= bytes.size())
+      length = std::uint64_t{big_endian(bytes, at + 8)} << 32 | big_endian(bytes, at + 12);
+    if (length == 0) length = bytes.size() - at;
+    const std::string type(reinterpret_cast<const char*>(&bytes[at + 4]), 4);
+    if (length < 8 || length > bytes.size() - at) {
+      facts->damage = "the file ends too early (box '" + type + "' at byte " + std::to_string(at) +
+                      " goes beyond its end)";
+      return;
+    }
+    at += std::size_t(length);
+    if (type == "jp2c" && (bytes[at - 2] != 0xFF || bytes[at - 1] != 0xD9))
+      facts->damage = "the file ends too early (no end-of-codestream marker)";
   }
 }
 
@@ -116,6 +162,7 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
   const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
   facts->width = std::int64_t{big_endian(bytes, at)} - big_endian(bytes, at + 8);
   facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
+  check_jpeg2000_end(bytes, facts);
 }
 
 /// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish
@@ -178,6 +225,8 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
   const std::uint32_t samples = tags.first(kSamplesPerPixel).value_or(1);
   const std::uint32_t photometric = tags.first(kPhotometric).value_or(0);
   const auto extra = tags.first(kExtraSamples);
+  facts->width = tags.first(TiffTag(256)).value_or(0);
+  facts->height = tags.first(TiffTag(257)).value_or(0);
   const bool raw =
       bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
 
@@ -215,14 +264,167 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
 }
 
 void inspect_bmp(Bytes bytes, FileFacts* facts) {
-  constexpr std::size_t kHeader = 54;
+  constexpr std::size_t kHeader = 54, kOldHeader = 26;
   constexpr std::uint32_t kRunLength8 = 1, kRunLength4 = 2;
-  if (bytes.size() < kHeader || little_endian(bytes, 14) < 40) return;
+  if (bytes.size() < kOldHeader) return;
   const std::size_t pixels_at = little_endian(bytes, 10);
-  const std::uint32_t coding = little_endian(bytes, 30);
-  if ((coding != kRunLength8 && coding != kRunLength4) || pixels_at > bytes.size()) return;
-  facts->damage = run_length_damage(bytes.subspan(pixels_at), little_endian(bytes, 18),
-                                    little_endian(bytes, 22), coding == kRunLength4);
+  const bool old = little_endian(bytes, 14) == 12;
+  if (!old && bytes.size() < kHeader) {
+    facts->damage = "the file ends too early (in its header)";
+    facts->is_lost = true;
+    return;
+  }
+  facts->width = old ? word(bytes, 18) : std::int32_t(little_endian(bytes, 18));
+  // A negative height says that the rows come from top to bottom.
+  facts->height = old ? word(bytes, 20) : std::int32_t(little_endian(bytes, 22));
+  facts->height = std::abs(facts->height);
+  const std::uint32_t bits = word(bytes, old ? 24 : 28), coding = old ? 0 : little_endian(bytes, 30);
+  if (coding == kRunLength8 || coding == kRunLength4) {
+    if (pixels_at > bytes.size()) {
+      facts->damage = "the file ends too early (before its first row)";
+      facts->is_lost = true;
+      return;
+    }
+    facts->damage = run_length_damage(bytes.subspan(pixels_at), facts->width, facts->height,
+                                      coding == kRunLength4);
+    facts->is_lost = facts->damage.find("ends too early") == std::string::npos;
+    return;
+  }
+  if (facts->width < 1 || bits < 1 || bits > 32) return;
+  const std::uint64_t row = (std::uint64_t(facts->width) * bits + 31) / 32 * 4;
+  facts->whole_size = pixels_at + row * std::uint64_t(facts->height);
+  if (facts->whole_size <= bytes.size()) return;
+  const std::uint64_t rows = bytes.size() < pixels_at ? 0 : (bytes.size() - pixels_at) / row;
+  facts->damage = "the file ends too early (row " + std::to_string(rows) + " of " +
+                  std::to_string(facts->height) + ")";
+  facts->is_lost = rows == 0;
+}
+
+/// Where the first row of a Radiance HDR begins, behind the line of its size; 0 where there is none.
+std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const std::size_t blank = all.find("\n\n");
+  if (blank == all.npos) return 0;
+  const std::size_t end = all.find('\n', blank + 2);
+  if (end == all.npos) return 0;
+  long width = 0, height = 0;
+  if (std::sscanf(std::string(all.substr(blank + 2, end - blank - 2)).c_str(), "-Y %ld +X %ld",
+                  &height, &width) != 2)
+    return 0;
+  facts->width = width;
+  facts->height = height;
+  return end + 1;
+}
+
+/// Walks over the rows of a Radiance HDR. OpenCV's decoder finds the same faults, but gives nothing
+/// then.
+void inspect_hdr(Bytes bytes, FileFacts* facts) {
+  std::size_t at = read_hdr_size(bytes, facts);
+  facts->is_lost = true;
+  if (at == 0 || facts->width < 1 || facts->height < 1) {
+    facts->damage = "the file ends too early, or has no size (in its header)";
+    return;
+  }
+  const auto width = std::uint64_t(facts->width);
+  for (std::int64_t y = 0; y < facts->height; ++y) {
+    const std::string where =
+        " (row " + std::to_string(y) + " of " + std::to_string(facts->height) + ")";
+    const bool marked = at + 4 <= bytes.size() && bytes[at] == 2 && bytes[at + 1] == 2 &&
+                        bytes[at + 2] < 128;
+    if (width < 8 || width > 0x7FFF || (at + 4 <= bytes.size() && !marked)) {
+      // Rows without run lengths; the decoder takes all that follow for such.
+      const std::uint64_t rest = width * std::uint64_t(facts->height - y) * 4;
+      if (rest > bytes.size() - std::min(at, bytes.size()))
+        facts->damage = "the file ends too early" + where;
+      return;
+    }
+    if (at + 4 <= bytes.size() && (unsigned{bytes[at + 2]} << 8 | bytes[at + 3]) != width) {
+      facts->damage = "its data is damaged" + where;
+      return;
+    }
+    at += 4;
+    for (int plane = 0; plane < 4; ++plane) {
+      for (std::uint64_t x = 0; x < width;) {
+        if (at + 2 > bytes.size()) {
+          facts->damage = "the file ends too early" + where;
+          return;
+        }
+        const unsigned code = bytes[at], count = code > 128 ? code - 128 : code;
+        x += count;
+        at += code > 128 ? 2 : 1 + count;
+        if (count == 0 || x > width) {
+          facts->damage = "its data is damaged" + where;
+          return;
+        }
+      }
+    }
+    if (at > bytes.size()) {
+      facts->damage = "the file ends too early" + where;
+      return;
+    }
+  }
+}
+
+struct ExrHeader {
+  std::size_t end = 0;  ///< behind it; 0 where it is not whole
+  int compression = 0;
+};
+
+ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
+  ExrHeader header;
+  const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  std::size_t at = 8;
+  while (at < bytes.size()) {
+    if (bytes[at] == 0) {
+      header.end = at + 1;
+      break;
+    }
+    const std::size_t type_at = all.find('\0', at);
+    const std::size_t size_at = type_at == all.npos ? all.npos : all.find('\0', type_at + 1);
+    if (size_at == all.npos || size_at + 5 > bytes.size()) break;
+    const std::string_view name = all.substr(at, type_at - at);
+    const std::size_t size = little_endian(bytes, size_at + 1), value = size_at + 5;
+    if (size > bytes.size() - value) break;
+    if (name == "dataWindow" && size == 16) {
+      const auto corner = [&](std::size_t i) {
+        return std::int64_t{std::int32_t(little_endian(bytes, value + 4 * i))};
+      };
+      facts->width = corner(2) - corner(0) + 1;
+      facts->height = corner(3) - corner(1) + 1;
+    }
+    if (name == "compression" && size == 1) header.compression = bytes[value];
+    at = value + size;
+  }
+  return header;
+}
+
+/// A table behind the header of an OpenEXR says where each piece of some rows begins, which says how
+/// long it is.
+void inspect_exr(Bytes bytes, FileFacts* facts) {
+  facts->is_lost = true;
+  const ExrHeader header = read_exr_header(bytes, facts);
+  if (header.end == 0) {
+    facts->damage = "the file ends too early (in its header)";
+    return;
+  }
+  constexpr std::uint32_t kTiledDeepOrParts = 0x200 | 0x800 | 0x1000;
+  constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a piece, by compression
+  if (little_endian(bytes, 4) & kTiledDeepOrParts || header.compression > 9) return;
+  const std::int64_t rows = kRows[header.compression];
+  for (std::int64_t y = 0; y < facts->height; y += rows) {
+    const std::size_t entry = header.end + std::size_t(y / rows) * 8;
+    const auto is_inside = [&] {
+      if (entry + 8 > bytes.size()) return false;
+      const std::uint64_t at = std::uint64_t{little_endian(bytes, entry + 4)} << 32 |
+                               little_endian(bytes, entry);
+      if (at < header.end || at > bytes.size() || bytes.size() - at < 8) return false;
+      return little_endian(bytes, std::size_t(at) + 4) <= bytes.size() - at - 8;
+    };
+    if (is_inside()) continue;
+    facts->damage = "the file ends too early (row " + std::to_string(y) + " of " +
+                    std::to_string(facts->height) + ")";
+    return;
+  }
 }
 
 void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
@@ -230,8 +432,8 @@ void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
   const bool ascii = (*bytes)[1] <= '3';
   if (ascii) bytes->push_back('\n');  // OpenCV reads one byte past the last number
   std::size_t at = 2;
-  next_number(*bytes, &at);
-  next_number(*bytes, &at);
+  facts->width = next_number(*bytes, &at);
+  facts->height = next_number(*bytes, &at);
   if (!bitmap) set_scale(next_number(*bytes, &at), ascii, facts);
 }
 
@@ -244,9 +446,17 @@ void inspect_pam(Bytes bytes, FileFacts* facts) {
     at += name.size();
     return next_number(bytes, &at);
   };
+  facts->width = field("\nWIDTH ");
+  facts->height = field("\nHEIGHT ");
   const long channels = field("\nDEPTH ");
   facts->swap_red_blue = channels >= 3;
   if (field("\nMAXVAL ") > 1) set_scale(field("\nMAXVAL "), false, facts);
+}
+
+void inspect_pfm(Bytes bytes, FileFacts* facts) {
+  std::size_t at = 2;
+  facts->width = next_number(bytes, &at);
+  facts->height = next_number(bytes, &at);
 }
 
 }  // namespace
@@ -267,10 +477,25 @@ FileFacts inspect(FormatId format, std::vector<unsigned char>* bytes) {
     case FormatId::bmp: inspect_bmp(*bytes, &facts); break;
     case FormatId::pnm: inspect_pnm(bytes, &facts); break;
     case FormatId::pam: inspect_pam(*bytes, &facts); break;
+    case FormatId::pfm: inspect_pfm(*bytes, &facts); break;
     case FormatId::jp2: inspect_jpeg2000(*bytes, &facts); break;
+    case FormatId::hdr: inspect_hdr(*bytes, &facts); break;
+    case FormatId::exr: inspect_exr(*bytes, &facts); break;
     default: break;
   }
   return facts;
+}
+
+void complete(FormatId format, const FileFacts& facts, std::vector<unsigned char>* bytes) {
+  if (format != FormatId::bmp) return;
+  if (facts.whole_size > 0) {
+    bytes->resize(std::max(bytes->size(), std::size_t(facts.whole_size)));
+    return;
+  }
+  // An end mark, at a multiple of two bytes from the first run.
+  const std::size_t pixels_at = little_endian(*bytes, 10);
+  if ((bytes->size() - pixels_at) % 2) bytes->push_back(0);
+  bytes->insert(bytes->end(), {0, 1});
 }
 
 }  // namespace convfilt

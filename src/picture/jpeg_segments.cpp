@@ -1,0 +1,392 @@
+#include "src/picture/jpeg_segments.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cctype>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace convfilt::jpeg {
+namespace {
+
+using Bytes = Metadata::Bytes;
+using View = std::span<const unsigned char>;
+using namespace std::string_view_literals;
+
+constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap/1.0/\0"sv,
+                           kExtension = "http://ns.adobe.com/xmp/extension/\0"sv,
+                           kPhotoshop = "Photoshop 3.0\0"sv, kIcc = "ICC_PROFILE\0"sv,
+                           kPictures = "MPF\0"sv;
+
+constexpr std::size_t kLargestPayload = 65533;  // a length of 16 bits counts itself
+constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
+constexpr std::size_t kExtensionPart = 65400;   // what other programs write
+constexpr std::size_t kGuid = 32;               // digits of the MD5 sum of an extension
+constexpr std::uint16_t kIptcResource = 0x0404;
+
+bool starts_with(View bytes, std::string_view text) {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
+}
+
+std::string_view text_of(View bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void append(Bytes& to, View bytes) {
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+void append(Bytes& to, std::string_view text) {
+  to.insert(to.end(), text.begin(), text.end());
+}
+
+std::uint32_t big_endian(View bytes, std::size_t at, int count) {
+  std::uint32_t value = 0;
+  for (int i = 0; i < count; ++i) value = value << 8 | bytes[at + std::size_t(i)];
+  return value;
+}
+
+void append_big_endian(Bytes& to, std::size_t value, int count) {
+  for (int i = count - 1; i >= 0; --i)
+    to.push_back(static_cast<unsigned char>(value >> (8 * i) & 255));
+}
+
+/// RFC 1321. XMP names an extension by this sum.
+std::string md5_in_hexadecimal(std::string_view text) {
+  constexpr int kTurns[4][4] = {{7, 12, 17, 22}, {5, 9, 14, 20}, {4, 11, 16, 23}, {6, 10, 15, 21}};
+  Bytes padded(text.begin(), text.end());
+  padded.push_back(0x80);
+  padded.resize((padded.size() + 8 + 63) / 64 * 64);
+  for (std::size_t i = 0; i < 8; ++i)
+    padded[padded.size() - 8 + i] = static_cast<unsigned char>(text.size() * 8 >> (8 * i));
+  std::array<std::uint32_t, 4> sum = {0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476};
+  for (std::size_t block = 0; block < padded.size(); block += 64) {
+    auto [a, b, c, d] = sum;
+    for (unsigned i = 0; i < 64; ++i) {
+      const unsigned round = i / 16;
+      const std::uint32_t mixed = round == 0   ? (b & c) | (~b & d)
+                                  : round == 1 ? (d & b) | (~d & c)
+                                  : round == 2 ? b ^ c ^ d
+                                               : c ^ (b | ~d);
+      constexpr unsigned kStep[] = {1, 5, 3, 7}, kFirst[] = {0, 1, 5, 0};
+      const std::size_t word = block + std::size_t((kStep[round] * i + kFirst[round]) % 16) * 4;
+      std::uint32_t input = 0;
+      for (std::size_t k = 4; k-- > 0;) input = input << 8 | padded[word + k];
+      const auto constant = std::uint32_t(std::floor(std::abs(std::sin(double(i + 1))) * 0x1p32));
+      const std::uint32_t turned = std::rotl(a + mixed + constant + input, kTurns[round][i % 4]);
+      a = std::exchange(d, std::exchange(c, std::exchange(b, b + turned)));
+    }
+    const std::array<std::uint32_t, 4> added = {a, b, c, d};
+    for (std::size_t k = 0; k < 4; ++k) sum[k] += added[k];
+  }
+  std::string digits;
+  for (const std::uint32_t word : sum) {
+    for (int byte = 0; byte < 4; ++byte) {
+      for (const int shift : {4, 0})
+        digits.push_back("0123456789ABCDEF"[word >> (8 * byte + shift) & 15]);
+    }
+  }
+  return digits;
+}
+
+/// The profile of numbered segments, each "ICC_PROFILE\0", its number from 1, how many there are.
+std::optional<Bytes> joined_profile(const std::vector<View>& parts) {
+  const std::size_t count = parts.front()[1];
+  std::vector<View> in_order(count);
+  for (const View part : parts) {
+    const std::size_t number = part[0];
+    if (number < 1 || number > count || part[1] != count || in_order[number - 1].data())
+      return std::nullopt;
+    in_order[number - 1] = part.subspan(2);
+  }
+  Bytes profile;
+  for (const View part : in_order) {
+    if (!part.data()) return std::nullopt;
+    append(profile, part);
+  }
+  return profile;
+}
+
+/// The IIM records among the resources of Photoshop, each "8BIM", a number, a name, a length and
+/// data; name and data are padded to an even length.
+Bytes iptc_in(View resources) {
+  std::size_t at = 0;
+  while (resources.size() - at >= 12) {
+    const std::uint32_t number = big_endian(resources, at + 4, 2);
+    const std::size_t name = (std::size_t{resources[at + 6]} + 2) / 2 * 2;
+    at += 6 + name;
+    if (resources.size() < at + 4) break;
+    const std::size_t length = big_endian(resources, at, 4);
+    at += 4;
+    if (length > resources.size() - at) break;
+    if (number == kIptcResource) {
+      const View data = resources.subspan(at, length);
+      return Bytes(data.begin(), data.end());
+    }
+    at = std::min(at + length + length % 2, resources.size());
+  }
+  return {};
+}
+
+/// An element's start tag in XML text: where it begins and where it ends.
+struct Tag {
+  std::size_t begin = std::string_view::npos, end = 0;
+  explicit operator bool() const { return begin != std::string_view::npos; }
+};
+
+Tag find_tag(std::string_view xml, std::string_view name) {
+  Tag tag;
+  tag.begin = xml.find(name);
+  const std::size_t close = tag ? xml.find('>', tag.begin) : xml.npos;
+  if (close == xml.npos || xml[close - 1] == '/') return {};
+  tag.end = close + 1;
+  return tag;
+}
+
+/// The namespaces that a start tag declares: prefix and URI, which keeps its quotes.
+std::map<std::string, std::string> namespaces_in(std::string_view tag) {
+  std::map<std::string, std::string> found;
+  constexpr std::string_view kDeclares = "xmlns:";
+  for (std::size_t at = tag.find(kDeclares); at != tag.npos; at = tag.find(kDeclares, at)) {
+    at += kDeclares.size();
+    const std::size_t equals = tag.find('=', at);
+    const std::size_t open = equals == tag.npos ? tag.npos : tag.find_first_of("'\"", equals);
+    const std::size_t close = open == tag.npos ? tag.npos : tag.find(tag[open], open + 1);
+    if (close == tag.npos) break;
+    std::string prefix(tag.substr(at, equals - at));
+    while (!prefix.empty() && std::isspace(static_cast<unsigned char>(prefix.back())))
+      prefix.pop_back();
+    found[prefix] = tag.substr(open, close + 1 - open);
+    at = close;
+  }
+  return found;
+}
+
+constexpr std::string_view kHasExtension = "xmpNote:HasExtendedXMP";
+
+/// Takes away the property that names the extension, an attribute or an element.
+void erase_note(std::string& xml) {
+  const std::size_t at = xml.find(kHasExtension);
+  if (at == xml.npos) return;
+  if (at > 0 && xml[at - 1] == '<') {
+    const std::string end = "</" + std::string(kHasExtension) + ">";
+    const std::size_t close = xml.find(end, at);
+    if (close != xml.npos) xml.erase(at - 1, close + end.size() - (at - 1));
+    return;
+  }
+  const std::size_t open = xml.find_first_of("'\"", at);
+  const std::size_t close = open == xml.npos ? xml.npos : xml.find(xml[open], open + 1);
+  if (close != xml.npos) xml.erase(at, close + 1 - at);
+}
+
+/// The packet with the descriptions of its extension among its own; nothing where one of the two is
+/// not of the form that the specification gives.
+std::optional<Bytes> joined_packet(View packet, View extension) {
+  constexpr std::string_view kOpen = "<rdf:RDF", kClose = "</rdf:RDF>", kMeta = "<x:xmpmeta";
+  std::string xml(text_of(packet));
+  const std::string_view more = text_of(extension);
+  const Tag more_rdf = find_tag(more, kOpen), rdf = find_tag(xml, kOpen);
+  const std::size_t more_end = more.rfind(kClose), end = xml.rfind(kClose);
+  if (!more_rdf || !rdf || more_end == more.npos || end == xml.npos || more_end < more_rdf.end ||
+      end < rdf.end)
+    return std::nullopt;
+
+  const auto declared = [&](std::string_view all, const Tag& tag) {
+    auto names = namespaces_in(all.substr(tag.begin, tag.end - tag.begin));
+    if (const Tag meta = find_tag(all, kMeta))
+      names.merge(namespaces_in(all.substr(meta.begin, meta.end - meta.begin)));
+    return names;
+  };
+  const auto known = declared(xml, rdf);
+  std::string added;
+  for (const auto& [prefix, uri] : declared(more, more_rdf)) {
+    const auto same = known.find(prefix);
+    if (same == known.end())
+      added += " xmlns:" + prefix + "=" + uri;
+    else if (same->second.substr(1, same->second.size() - 2) != uri.substr(1, uri.size() - 2))
+      return std::nullopt;
+  }
+  xml.insert(end, more.substr(more_rdf.end, more_end - more_rdf.end));
+  xml.insert(rdf.end - 1, added);
+  erase_note(xml);
+  return Bytes(xml.begin(), xml.end());
+}
+
+/// The parts of extensions by their names, each with its full length and where it belongs.
+class Extensions {
+ public:
+  void add(View part) {
+    if (part.size() < kGuid + 8) return;
+    const std::string guid(text_of(part.first(kGuid)));
+    all_[guid].push_back(part.subspan(kGuid));
+  }
+
+  /// The extension that the packet asks for; nothing where parts are missing or lie wrongly.
+  std::optional<Bytes> of(View packet) const {
+    for (const auto& [guid, parts] : all_) {
+      if (text_of(packet).find(guid) != std::string_view::npos) return joined(parts);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::optional<Bytes> joined(std::vector<View> parts) {
+    std::sort(parts.begin(), parts.end(),
+              [](View a, View b) { return big_endian(a, 4, 4) < big_endian(b, 4, 4); });
+    Bytes bytes;
+    for (const View part : parts) {
+      if (big_endian(part, 4, 4) != bytes.size()) return std::nullopt;
+      append(bytes, part.subspan(8));
+    }
+    if (bytes.size() != big_endian(parts.front(), 0, 4)) return std::nullopt;
+    return bytes;
+  }
+
+  std::map<std::string, std::vector<View>> all_;
+};
+
+/// XML without the "<?xpacket ...?>" around it.
+std::string_view without_wrapper(std::string_view xml) {
+  if (const std::size_t end = xml.rfind("<?xpacket end"); end != xml.npos) xml = xml.substr(0, end);
+  if (const std::size_t begin = xml.find("<?xpacket begin"); begin != xml.npos) {
+    const std::size_t close = xml.find("?>", begin);
+    if (close != xml.npos) xml.remove_prefix(close + 2);
+  }
+  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!xml.empty() && blank(xml.back())) xml.remove_suffix(1);
+  while (!xml.empty() && blank(xml.front())) xml.remove_prefix(1);
+  return xml;
+}
+
+void add_packet(const Bytes& xmp, std::vector<Segment>& list) {
+  const auto add = [&](std::string_view mark, View data) {
+    Bytes payload;
+    append(payload, mark);
+    append(payload, data);
+    list.push_back({1, std::move(payload)});
+  };
+  if (xmp.size() <= kLargestPacket) return add(kXmp, xmp);
+  const std::string_view extension = without_wrapper(text_of(xmp));
+  const std::string guid = md5_in_hexadecimal(extension);
+  const std::string packet =
+      "<?xpacket begin=\"\xEF\xBB\xBF\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>"
+      "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\">"
+      "<rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">"
+      "<rdf:Description rdf:about=\"\" xmlns:xmpNote=\"http://ns.adobe.com/xmp/note/\" "
+      "xmpNote:HasExtendedXMP=\"" +
+      guid + "\"/></rdf:RDF></x:xmpmeta><?xpacket end=\"w\"?>";
+  add(kXmp, Bytes(packet.begin(), packet.end()));
+  for (std::size_t at = 0; at < extension.size(); at += kExtensionPart) {
+    Bytes part;
+    append(part, std::string_view(guid));
+    append_big_endian(part, extension.size(), 4);
+    append_big_endian(part, at, 4);
+    append(part, extension.substr(at, kExtensionPart));
+    add(kExtension, part);
+  }
+}
+
+void add_profile(const Bytes& icc, Segments& segments) {
+  constexpr std::size_t kPart = kLargestPayload - kIcc.size() - 2, kMostParts = 255;
+  const std::size_t count = (icc.size() + kPart - 1) / kPart;
+  if (count > kMostParts) {
+    segments.left_out.push_back("its colour profile is larger than a JPEG holds and is left out");
+    return;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    Bytes payload;
+    append(payload, kIcc);
+    append_big_endian(payload, i + 1, 1);
+    append_big_endian(payload, count, 1);
+    append(payload, View(icc).subspan(i * kPart, std::min(kPart, icc.size() - i * kPart)));
+    segments.list.push_back({2, std::move(payload)});
+  }
+}
+
+/// Readers join the resources of all segments, so that one of them may be split anywhere.
+void add_iptc(const Bytes& iptc, std::vector<Segment>& list) {
+  constexpr std::size_t kPart = kLargestPayload - kPhotoshop.size();
+  Bytes resource;
+  append(resource, "8BIM"sv);
+  append_big_endian(resource, kIptcResource, 2);
+  append_big_endian(resource, 0, 2);  // an empty name
+  append_big_endian(resource, iptc.size(), 4);
+  append(resource, iptc);
+  if (iptc.size() % 2) resource.push_back(0);
+  for (std::size_t at = 0; at < resource.size(); at += kPart) {
+    Bytes payload;
+    append(payload, kPhotoshop);
+    append(payload, View(resource).subspan(at, std::min(kPart, resource.size() - at)));
+    list.push_back({13, std::move(payload)});
+  }
+}
+
+}  // namespace
+
+Contents contents_of(const std::vector<Segment>& segments) {
+  Contents contents;
+  Metadata& metadata = contents.metadata;
+  std::vector<View> profile;
+  Bytes resources;
+  Extensions extensions;
+  for (const Segment& segment : segments) {
+    const View payload = segment.payload;
+    const auto is = [&](int number, std::string_view mark) {
+      return segment.number == number && starts_with(payload, mark);
+    };
+    if (is(1, kExif) && metadata.exif.empty()) append(metadata.exif, payload.subspan(kExif.size()));
+    if (is(1, kXmp) && metadata.xmp.empty()) append(metadata.xmp, payload.subspan(kXmp.size()));
+    if (is(1, kExtension)) extensions.add(payload.subspan(kExtension.size()));
+    if (is(2, kIcc) && payload.size() >= kIcc.size() + 2)
+      profile.push_back(payload.subspan(kIcc.size()));
+    if (is(2, kPictures)) contents.announces_more = true;
+    if (is(13, kPhotoshop)) append(resources, payload.subspan(kPhotoshop.size()));
+  }
+  metadata.iptc = iptc_in(resources);
+  if (!profile.empty()) {
+    if (auto whole = joined_profile(profile))
+      metadata.icc = std::move(*whole);
+    else
+      contents.left_out.push_back("parts of its colour profile are missing; it is left out");
+  }
+  if (text_of(metadata.xmp).find(kHasExtension) != std::string_view::npos) {
+    const auto extension = extensions.of(metadata.xmp);
+    auto whole = extension ? joined_packet(metadata.xmp, *extension) : std::nullopt;
+    if (whole) {
+      metadata.xmp = std::move(*whole);
+    } else {
+      std::string alone(text_of(metadata.xmp));
+      erase_note(alone);
+      metadata.xmp.assign(alone.begin(), alone.end());
+      contents.left_out.push_back(
+          "the extension of its XMP is incomplete or of unknown form; it is left out");
+    }
+  }
+  for (const std::string_view word : {"MotionPhoto"sv, "MicroVideo"sv, "Container:Directory"sv})
+    contents.announces_more |= text_of(metadata.xmp).find(word) != std::string_view::npos;
+  return contents;
+}
+
+Segments segments_of(const Metadata& metadata) {
+  Segments segments;
+  if (metadata.exif.size() > kLargestPayload - kExif.size()) {
+    segments.left_out.push_back("its EXIF data are larger than a JPEG holds and are left out");
+  } else if (!metadata.exif.empty()) {
+    Bytes payload;
+    append(payload, kExif);
+    append(payload, metadata.exif);
+    segments.list.push_back({1, std::move(payload)});
+  }
+  if (!metadata.xmp.empty()) add_packet(metadata.xmp, segments.list);
+  if (!metadata.iptc.empty()) add_iptc(metadata.iptc, segments.list);
+  if (!metadata.icc.empty()) add_profile(metadata.icc, segments);
+  return segments;
+}
+
+}  // namespace convfilt::jpeg

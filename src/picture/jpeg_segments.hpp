@@ -1,0 +1,35 @@
+/// Metadata as the application segments of a JPEG hold them.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "src/picture/metadata.hpp"
+
+namespace convfilt::jpeg {
+
+/// The payload of an APPn segment, without marker and length.
+struct Segment {
+  int number = 0;  ///< the n of APPn
+  Metadata::Bytes payload;
+};
+
+struct Contents {
+  Metadata metadata;            ///< without the resolution, which libjpeg reads itself
+  bool announces_more = false;  ///< other pictures, a video or such follow the end of the picture
+  std::vector<std::string> left_out;  ///< what could not be understood, a sentence each
+};
+
+/// What the segments APP1, APP2 and APP13 of a file say, in its order.
+Contents contents_of(const std::vector<Segment>& segments);
+
+struct Segments {
+  std::vector<Segment> list;
+  std::vector<std::string> left_out;  ///< what segments cannot hold, a sentence each
+};
+
+/// The segments that hold the metadata, without the resolution.
+Segments segments_of(const Metadata& metadata);
+
+}  // namespace convfilt::jpeg

@@ -1,0 +1,521 @@
+/// HEIC and AVIF, by libheif.
+#include <libheif/heif.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/picture/modules.hpp"
+#include "src/picture/sample_type.hpp"
+#include "src/picture/samples.hpp"
+#include "src/picture/whole.hpp"
+
+namespace convfilt {
+namespace {
+
+template <auto kDestroy>
+struct Destroy {
+  void operator()(auto* object) const { kDestroy(object); }
+};
+using Context = std::unique_ptr<heif_context, Destroy<heif_context_free>>;
+using Handle = std::unique_ptr<heif_image_handle, Destroy<heif_image_handle_release>>;
+using Pixels = std::unique_ptr<heif_image, Destroy<heif_image_release>>;
+using HeifEncoder = std::unique_ptr<heif_encoder, Destroy<heif_encoder_release>>;
+using Nclx = std::unique_ptr<heif_color_profile_nclx, Destroy<heif_nclx_color_profile_free>>;
+
+Context make_context() {
+#if LIBHEIF_HAVE_VERSION(1, 13, 0)
+  static const heif_error initialised = heif_init(nullptr);  // loads the plugins of later versions
+  if (initialised.code != heif_error_Ok) throw std::bad_alloc();
+#endif
+  Context context(heif_context_alloc());
+  if (!context) throw std::bad_alloc();
+  return context;
+}
+
+using Bytes = std::span<const unsigned char>;
+
+/// The number in the first `size` bytes, most significant first; 0 where they are not there.
+std::uint64_t number(Bytes bytes, std::size_t at, int size) {
+  std::uint64_t value = 0;
+  if (at + std::size_t(size) > bytes.size()) return 0;
+  for (int i = 0; i < size; ++i) value = value << 8 | bytes[at + std::size_t(i)];
+  return value;
+}
+
+struct Box {
+  std::string_view type;
+  Bytes content;
+  bool is_cut = false;  ///< it promises more bytes than there are
+};
+
+/// The boxes that follow each other in `bytes`.
+std::vector<Box> boxes_in(Bytes bytes) {
+  std::vector<Box> boxes;
+  while (bytes.size() >= 8) {
+    std::uint64_t length = number(bytes, 0, 4);
+    std::size_t header = 8;
+    if (length == 1) {
+      length = number(bytes, 8, 8);
+      header = 16;
+    } else if (length == 0) {
+      length = bytes.size();
+    }
+    Box box{{reinterpret_cast<const char*>(bytes.data()) + 4, 4}, {}};
+    box.is_cut = length < header || length > bytes.size();
+    const std::size_t end = box.is_cut ? bytes.size() : std::size_t(length);
+    box.content = bytes.subspan(std::min(header, end), end - std::min(header, end));
+    boxes.push_back(box);
+    bytes = bytes.subspan(end);
+  }
+  return boxes;
+}
+
+Bytes content_of(const std::vector<Box>& boxes, std::string_view type) {
+  const auto found =
+      std::find_if(boxes.begin(), boxes.end(), [&](const Box& box) { return box.type == type; });
+  return found == boxes.end() ? Bytes() : found->content;
+}
+
+Bytes after(Bytes bytes, std::size_t count) {
+  return bytes.subspan(std::min(count, bytes.size()));
+}
+
+/// Whether the primary picture has luma alone. libheif tells that only of decoded pictures, and has
+/// no function that turns those into colours.
+class MonochromeSearch {
+ public:
+  explicit MonochromeSearch(Bytes file)
+      : meta_(boxes_in(after(content_of(boxes_in(file), "meta"), 4))),
+        properties_(boxes_in(content_of(boxes_in(content_of(meta_, "iprp")), "ipco"))) {}
+
+  bool primary_is_monochrome() const {
+    const Bytes primary = content_of(meta_, "pitm");
+    const std::uint64_t item = number(primary, 4, version(primary) == 0 ? 2 : 4);
+    if (const auto found = is_monochrome(item)) return *found;
+    // A grid has no codec of its own; its tiles do.
+    const std::optional<std::uint64_t> tile = first_tile(item);
+    return tile && is_monochrome(*tile).value_or(false);
+  }
+
+ private:
+  static std::uint64_t version(Bytes box) { return number(box, 0, 1); }
+
+  std::optional<bool> is_monochrome(std::uint64_t item) const {
+    for (const std::size_t index : properties_of(item)) {
+      if (index == 0 || index > properties_.size()) continue;
+      const Box& property = properties_[index - 1];
+      if (property.type == "av1C") return (number(property.content, 2, 1) & 0x10) != 0;
+      if (property.type == "hvcC") return (number(property.content, 16, 1) & 3) == 0;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::size_t> properties_of(std::uint64_t item) const {
+    std::vector<std::size_t> found;
+    const Bytes list = content_of(boxes_in(content_of(meta_, "iprp")), "ipma");
+    const int id_size = version(list) < 1 ? 2 : 4, index_size = number(list, 3, 1) & 1 ? 2 : 1;
+    const std::uint64_t flag = index_size == 2 ? 0x8000 : 0x80;  // "essential"
+    std::size_t at = 8;
+    for (std::uint64_t entries = number(list, 4, 4); entries > 0 && at < list.size(); --entries) {
+      const std::uint64_t id = number(list, at, id_size);
+      at += std::size_t(id_size);
+      for (std::uint64_t count = number(list, at++, 1); count > 0; --count) {
+        if (id == item) found.push_back(std::size_t(number(list, at, index_size) & ~flag));
+        at += std::size_t(index_size);
+      }
+    }
+    return found;
+  }
+
+  std::optional<std::uint64_t> first_tile(std::uint64_t item) const {
+    const Bytes references = content_of(meta_, "iref");
+    const int size = version(references) == 0 ? 2 : 4;
+    for (const Box& reference : boxes_in(after(references, 4))) {
+      if (reference.type == "dimg" && number(reference.content, 0, size) == item)
+        return number(reference.content, std::size_t(size) + 2, size);
+    }
+    return std::nullopt;
+  }
+
+  std::vector<Box> meta_, properties_;
+};
+
+std::string text_of(const heif_error& error) {
+  std::string text = error.message ? error.message : "libheif gave up";
+  for (char& c : text) {
+    if (c == '\n') c = ' ';
+  }
+  return text;
+}
+
+/// A bit depth's samples, at the full range of a u16.
+std::uint16_t widened(unsigned value, int bits) {
+  const unsigned full = (1u << bits) - 1;
+  return std::uint16_t((std::min(value, full) * 65535u + full / 2) / full);
+}
+
+class HeifReader : public WholeReader {
+ public:
+  HeifReader(ByteSource& source, ReadContext& context, FormatId format)
+      : source_(source), context_(context), heif_(make_context()) {
+    check_first_page(context, format);
+    header_.format = format;
+    const Bytes bytes = source.whole();
+    find_cut(bytes);
+    if (!cut_.empty() && context.options().refuse_damaged) context.damaged(cut_);
+    require(heif_context_read_from_memory_without_copy(heif_.get(), bytes.data(), bytes.size(),
+                                                       nullptr));
+    heif_image_handle* handle = nullptr;
+    require(heif_context_get_primary_image_handle(heif_.get(), &handle));
+    handle_.reset(handle);
+    header_.width = heif_image_handle_get_width(handle);
+    header_.height = heif_image_handle_get_height(handle);
+    context.check_size(header_.width, header_.height);
+    is_grey_ = MonochromeSearch(bytes).primary_is_monochrome();
+    has_alpha_ = heif_image_handle_has_alpha_channel(handle) != 0;
+    header_.channels = has_alpha_ ? 4 : is_grey_ ? 1 : 3;
+    header_.depth =
+        heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? Depth::u16 : Depth::u8;
+    read_metadata();
+    // libheif turns and mirrors the picture as the file's own boxes say; EXIF's orientation, which
+    // says the same once more, has no meaning in these formats.
+    header_.orientation = 1;
+  }
+
+ protected:
+  void decode() override {
+    heif_image* image = nullptr;
+    const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
+        heif_decoding_options_alloc());
+    if (!options) throw std::bad_alloc();
+#if LIBHEIF_HAVE_VERSION(1, 13, 0)
+    options->strict_decoding = context_.options().refuse_damaged;
+#endif
+    const bool deep = header_.depth == Depth::u16;
+    const heif_chroma interleaved = has_alpha_ ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
+                                                      : heif_chroma_interleaved_RGBA
+                                    : deep     ? heif_chroma_interleaved_RRGGBB_LE
+                                               : heif_chroma_interleaved_RGB;
+    require(heif_decode_image(
+        handle_.get(), &image, is_grey_ ? heif_colorspace_monochrome : heif_colorspace_RGB,
+        is_grey_ ? heif_chroma_monochrome : interleaved, options.get()));
+    pixels_.reset(image);
+    const heif_channel main = is_grey_ ? heif_channel_Y : heif_channel_interleaved;
+    main_ = plane(main);
+    if (is_grey_ && has_alpha_) alpha_ = plane(heif_channel_Alpha);
+    if (!main_.data || (is_grey_ && has_alpha_ && !alpha_.data) ||
+        heif_image_get_width(image, main) != header_.width ||
+        heif_image_get_height(image, main) != header_.height)
+      context_.fail("libheif gives other pixels than its header promises; convert it first");
+    if (is_grey_) find_range();
+    is_premultiplied_ = has_alpha_ && heif_image_handle_is_premultiplied_alpha(handle_.get());
+    heif_error warning;
+    if (heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0)
+      context_.damaged("its data is damaged (" + text_of(warning) + ")");
+    if (!cut_.empty()) context_.damaged(cut_);
+  }
+
+  void copy_row(int y, std::byte* to) const override {
+    if (header_.depth == Depth::u8)
+      copy_samples<std::uint8_t>(y, reinterpret_cast<std::uint8_t*>(to));
+    else
+      copy_samples<std::uint16_t>(y, reinterpret_cast<std::uint16_t*>(to));
+    if (is_premultiplied_) unpremultiply({to, header_.width, 1, 4, 0}, header_.depth);
+  }
+
+ private:
+  struct Plane {
+    const std::uint8_t* data = nullptr;
+    int stride = 0, bits = 8;
+    bool is_wide = false;  ///< samples of two bytes
+
+    unsigned sample(int y, std::ptrdiff_t at) const {
+      const std::uint8_t* row = data + std::ptrdiff_t(y) * stride;
+      if (!is_wide) return row[at];
+      std::uint16_t value;
+      std::memcpy(&value, row + 2 * at, 2);
+      return value;
+    }
+  };
+
+  Plane plane(heif_channel channel) const {
+    Plane found;
+    found.data = heif_image_get_plane_readonly(pixels_.get(), channel, &found.stride);
+    found.bits = heif_image_get_bits_per_pixel_range(pixels_.get(), channel);
+    found.is_wide = found.bits > 8;
+    return found;
+  }
+
+  /// A sample at its depth's full range.
+  template <class T>
+  static T full_range_sample(unsigned value, int bits) {
+    if constexpr (sizeof(T) == 1) return T(bits > 8 ? value >> (bits - 8) : value);
+    return T(widened(value, bits));
+  }
+
+  template <class T>
+  void copy_samples(int y, T* to) const {
+    const int channels = header_.channels;
+    for (int x = 0; x < header_.width; ++x, to += channels) {
+      if (is_grey_) {
+        const T grey = ranged<T>(main_.sample(y, x));
+        to[0] = grey;
+        if (channels == 4) {
+          to[1] = to[2] = grey;
+          to[3] = full_range_sample<T>(alpha_.sample(y, x), alpha_.bits);
+        }
+        continue;
+      }
+      for (int c = 0; c < channels; ++c) {
+        const int source = c < 3 ? 2 - c : c;
+        to[c] = full_range_sample<T>(main_.sample(y, std::ptrdiff_t(x) * channels + source),
+                                     main_.bits);
+      }
+    }
+  }
+
+  /// A grey sample; those of video leave room below black and above white.
+  template <class T>
+  T ranged(unsigned value) const {
+    if (!is_video_range_) return full_range_sample<T>(value, main_.bits);
+    const double unit = double(1u << (main_.bits - 8));
+    const double level = (double(value) - 16 * unit) / (219 * unit);
+    return to_sample<T>(level * double(std::numeric_limits<T>::max()));
+  }
+
+  void find_range() {
+    heif_color_profile_nclx* found = nullptr;
+    if (heif_image_get_nclx_color_profile(pixels_.get(), &found).code != heif_error_Ok) return;
+    const Nclx nclx(found);
+    is_video_range_ = nclx && !nclx->full_range_flag;
+  }
+
+  /// Top-level boxes say how long they are, and the pixels lie in one of the last.
+  void find_cut(Bytes bytes) {
+    for (const Box& box : boxes_in(bytes)) {
+      if (!box.is_cut) continue;
+      const auto at = std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
+      cut_ = "the file ends too early (box '" + std::string(box.type) + "' at byte " +
+             std::to_string(at) + " goes beyond its end)";
+    }
+  }
+
+  /// Throws IoError unless all is well.
+  void require(const heif_error& error) {
+    if (error.code == heif_error_Ok) return;
+    if (error.code == heif_error_Memory_allocation_error && error.subcode == heif_suberror_Unspecified)
+      throw std::bad_alloc();
+    if (error.subcode == heif_suberror_Unsupported_codec) {
+      const bool hevc = header_.format == FormatId::heic;
+      context_.fail(std::string("libheif has no decoder for it here (") + text_of(error) +
+                    "); install " + (hevc ? "libheif-plugin-libde265" : "libheif-plugin-dav1d"));
+    }
+    fail_with_nothing(context_, header_.format,
+                      cut_.empty() ? "its data is damaged (" + text_of(error) + ")" : cut_);
+  }
+
+  void read_metadata() {
+    const heif_image_handle* handle = handle_.get();
+    Metadata& metadata = header_.metadata;
+    const heif_color_profile_type type = heif_image_handle_get_color_profile_type(handle);
+    if (type == heif_color_profile_type_prof || type == heif_color_profile_type_rICC) {
+      metadata.icc.resize(heif_image_handle_get_raw_color_profile_size(handle));
+      if (heif_image_handle_get_raw_color_profile(handle, metadata.icc.data()).code !=
+          heif_error_Ok)
+        metadata.icc.clear();
+    }
+    const int count = heif_image_handle_get_number_of_metadata_blocks(handle, nullptr);
+    std::vector<heif_item_id> ids(std::size_t(std::max(count, 0)));
+    heif_image_handle_get_list_of_metadata_block_IDs(handle, nullptr, ids.data(), count);
+    for (const heif_item_id id : ids) {
+      const std::string_view kind = heif_image_handle_get_metadata_type(handle, id);
+      const bool is_exif = kind == "Exif";
+      const bool is_xmp = kind == "mime" && std::string_view(heif_image_handle_get_metadata_content_type(
+                                                handle, id)) == "application/rdf+xml";
+      if (!is_exif && !is_xmp) continue;
+      Metadata::Bytes block(heif_image_handle_get_metadata_size(handle, id));
+      if (block.empty() ||
+          heif_image_handle_get_metadata(handle, id, block.data()).code != heif_error_Ok)
+        continue;
+      if (is_xmp) {
+        metadata.xmp = std::move(block);
+        continue;
+      }
+      // A number before it says how many bytes to skip.
+      const std::size_t skipped = 4 + std::size_t(number(block, 0, 4));
+      if (skipped < block.size())
+        metadata.exif.assign(block.begin() + std::ptrdiff_t(skipped), block.end());
+    }
+  }
+
+  ByteSource& source_;
+  ReadContext& context_;
+  std::string cut_;  ///< where the file ends too early; empty when it does not
+  const Context heif_;
+  Handle handle_;
+  Pixels pixels_;
+  bool is_grey_ = false, has_alpha_ = false, is_premultiplied_ = false, is_video_range_ = false;
+  Plane main_, alpha_;
+};
+
+class HeifWriter : public WholeWriter {
+ public:
+  HeifWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : WholeWriter(sink, header), options_(options), heif_(make_context()) {
+    // 10 bits are what decoders of HEIC in hardware take.
+    if (header.depth == Depth::u16) bits_ = header.format == FormatId::heic ? 10 : 12;
+    find_encoder();
+    make_pixels();
+  }
+
+  void finish() override {
+    const Metadata& metadata = header_.metadata;
+    if (!metadata.icc.empty())
+      require(heif_image_set_raw_color_profile(pixels_.get(), "prof", metadata.icc.data(),
+                                               metadata.icc.size()));
+    const std::unique_ptr<heif_encoding_options, Destroy<heif_encoding_options_free>> options(
+        heif_encoding_options_alloc());
+    if (!options) throw std::bad_alloc();
+    const Nclx nclx = colours();
+    options->output_nclx_profile = nclx.get();
+    // An ICC profile alone does not tell the matrix that decoders need.
+    options->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
+    options->macOS_compatibility_workaround_no_nclx_profile = 0;
+    heif_image_handle* handle = nullptr;
+    require(heif_context_encode_image(heif_.get(), pixels_.get(), encoder_.get(), options.get(),
+                                      &handle));
+    const Handle kept(handle);
+    if (!metadata.exif.empty())
+      require(heif_context_add_exif_metadata(heif_.get(), handle, metadata.exif.data(),
+                                             int(metadata.exif.size())));
+    if (!metadata.xmp.empty())
+      require(heif_context_add_XMP_metadata(heif_.get(), handle, metadata.xmp.data(),
+                                            int(metadata.xmp.size())));
+    std::vector<unsigned char> bytes;
+    heif_writer writer{1, [](heif_context*, const void* data, std::size_t size, void* into) {
+                         const auto* from = static_cast<const unsigned char*>(data);
+                         static_cast<std::vector<unsigned char>*>(into)->assign(from, from + size);
+                         return heif_error{heif_error_Ok, heif_suberror_Unspecified, ""};
+                       }};
+    require(heif_context_write(heif_.get(), &writer, &bytes));
+    sink_.append(bytes);
+  }
+
+ protected:
+  void put_row(int y, const std::byte* from) override {
+    std::uint8_t* row = plane_ + std::ptrdiff_t(y) * stride_;
+    if (header_.depth == Depth::u8) {
+      copy_reversed(reinterpret_cast<const std::uint8_t*>(from), row, header_.width,
+                    header_.channels);
+      return;
+    }
+    auto* to = reinterpret_cast<std::uint16_t*>(row);
+    copy_reversed(reinterpret_cast<const std::uint16_t*>(from), to, header_.width,
+                  header_.channels);
+    const unsigned full = (1u << bits_) - 1;
+    for (std::ptrdiff_t i = 0; i < std::ptrdiff_t(header_.width) * header_.channels; ++i)
+      to[i] = std::uint16_t((to[i] * full + 32767) / 65535);
+  }
+
+ private:
+  static constexpr int kDefaultQuality = 95, kLossless = 100;
+
+  int quality() const { return options_.quality.value_or(kDefaultQuality); }
+
+  void require(const heif_error& error) const {
+    if (error.code == heif_error_Memory_allocation_error) throw std::bad_alloc();
+    if (error.code != heif_error_Ok) fail(text_of(error));
+  }
+
+  void find_encoder() {
+    const bool hevc = header_.format == FormatId::heic;
+    heif_encoder* encoder = nullptr;
+    const heif_error error = heif_context_get_encoder_for_format(
+        heif_.get(), hevc ? heif_compression_HEVC : heif_compression_AV1, &encoder);
+    if (error.code != heif_error_Ok) {
+      fail(std::string("libheif has no encoder for it here; install ") +
+           (hevc ? "libheif-plugin-x265" : "libheif-plugin-aomenc"));
+    }
+    encoder_.reset(encoder);
+    heif_encoder_set_logging_level(encoder, 0);
+    require(heif_encoder_set_lossy_quality(encoder, quality()));
+    if (quality() == kLossless) require(heif_encoder_set_lossless(encoder, 1));
+    const Subsampling subsampling =
+        quality() == kLossless ? Subsampling{1, 1} : options_.subsampling.value_or(Subsampling{});
+    const char* chroma = subsampling == Subsampling{1, 1}   ? "444"
+                         : subsampling == Subsampling{2, 1} ? "422"
+                                                            : "420";
+    require(heif_encoder_set_parameter_string(encoder, "chroma", chroma));
+  }
+
+  void make_pixels() {
+    const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
+    const heif_chroma chroma = grey ? heif_chroma_monochrome
+                               : header_.channels == 4 ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
+                                                              : heif_chroma_interleaved_RGBA
+                               : deep ? heif_chroma_interleaved_RRGGBB_LE
+                                      : heif_chroma_interleaved_RGB;
+    const heif_channel channel = grey ? heif_channel_Y : heif_channel_interleaved;
+    heif_image* image = nullptr;
+    require(heif_image_create(header_.width, header_.height,
+                              grey ? heif_colorspace_monochrome : heif_colorspace_RGB, chroma,
+                              &image));
+    pixels_.reset(image);
+    require(heif_image_add_plane(image, channel, header_.width, header_.height, bits_));
+    plane_ = heif_image_get_plane(image, channel, &stride_);
+  }
+
+  /// How colours become luma and chroma. Lossless pictures keep red, green and blue as they are.
+  Nclx colours() const {
+    Nclx nclx(heif_nclx_color_profile_alloc());
+    if (!nclx) throw std::bad_alloc();
+    nclx->color_primaries = heif_color_primaries_ITU_R_BT_709_5;
+    nclx->transfer_characteristics = heif_transfer_characteristic_IEC_61966_2_1;
+    nclx->matrix_coefficients = quality() == kLossless && header_.channels > 1
+                                    ? heif_matrix_coefficients_RGB_GBR
+                                    : heif_matrix_coefficients_ITU_R_BT_601_6;
+    nclx->full_range_flag = 1;
+    return nclx;
+  }
+
+  const WriteOptions options_;
+  const Context heif_;
+  HeifEncoder encoder_;
+  Pixels pixels_;
+  std::uint8_t* plane_ = nullptr;
+  int stride_ = 0, bits_ = 8;
+};
+
+std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
+  std::array<unsigned char, kSniffedBytes> start{};
+  FormatId format = FormatId::heic;
+  sniff(std::span(start).first(source.read(0, start)), &format);
+  return std::make_unique<HeifReader>(source, context, format);
+}
+
+std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
+                                  const WriteOptions& options) {
+  return std::make_unique<HeifWriter>(sink, header, options);
+}
+
+constexpr Codec kHeifCodec{open, create};
+
+const Codec* codec(FormatId format) {
+  return format == FormatId::heic || format == FormatId::avif ? &kHeifCodec : nullptr;
+}
+
+}  // namespace
+}  // namespace convfilt
+
+extern "C" const convfilt::CodecModule* module_of_convfilt() {
+  static constexpr convfilt::CodecModule kModule{convfilt::kModuleInterface, convfilt::codec};
+  return &kModule;
+}

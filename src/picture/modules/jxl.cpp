@@ -1,0 +1,366 @@
+/// JPEG XL, by libjxl.
+#include <jxl/decode.h>
+#include <jxl/encode.h>
+#include <jxl/thread_parallel_runner.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/picture/modules.hpp"
+#include "src/picture/samples.hpp"
+#include "src/picture/whole.hpp"
+
+namespace convfilt {
+namespace {
+
+template <auto kDestroy>
+struct Destroy {
+  void operator()(auto* object) const { kDestroy(object); }
+};
+using Decoder = std::unique_ptr<JxlDecoder, Destroy<JxlDecoderDestroy>>;
+using Encoder = std::unique_ptr<JxlEncoder, Destroy<JxlEncoderDestroy>>;
+using Threads = std::unique_ptr<void, Destroy<JxlThreadParallelRunnerDestroy>>;
+
+Threads make_threads() {
+  return Threads(
+      JxlThreadParallelRunnerCreate(nullptr, JxlThreadParallelRunnerDefaultNumWorkerThreads()));
+}
+
+JxlPixelFormat pixel_format(const Header& header) {
+  const JxlDataType type = header.depth == Depth::u8    ? JXL_TYPE_UINT8
+                           : header.depth == Depth::u16 ? JXL_TYPE_UINT16
+                                                        : JXL_TYPE_FLOAT;
+  return {std::uint32_t(header.channels), type, JXL_NATIVE_ENDIAN, 0};
+}
+
+std::size_t row_bytes(const Header& header) {
+  return std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth);
+}
+
+/// A row in RGB(A) as one in BGR(A), or the other way round.
+void copy_row_reversed(const std::byte* from, std::byte* to, const Header& header) {
+  const auto copy = [&]<class T>(const T*) {
+    copy_reversed(reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to), header.width,
+                  header.channels);
+  };
+  switch (header.depth) {
+    case Depth::u8: return copy(static_cast<const std::uint8_t*>(nullptr));
+    case Depth::u16: return copy(static_cast<const std::uint16_t*>(nullptr));
+    case Depth::f32: return copy(static_cast<const float*>(nullptr));
+  }
+}
+
+class JxlReader : public WholeReader {
+ public:
+  JxlReader(ByteSource& source, ReadContext& context) : source_(source), context_(context) {
+    check_first_page(context, FormatId::jxl);
+    header_.format = FormatId::jxl;
+    read_header();
+    context.check_size(header_.width, header_.height);
+  }
+
+ protected:
+  void decode() override {
+    const JxlPixelFormat format = pixel_format(header_);
+    pixels_.resize(row_bytes(header_) * std::size_t(header_.height));
+    const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE);
+    while (true) {
+      switch (JxlDecoderProcessInput(decoder.get())) {
+        case JXL_DEC_COLOR_ENCODING: prefer_srgb(*decoder); break;
+        case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
+          if (JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels_.data(),
+                                          pixels_.size()) != JXL_DEC_SUCCESS)
+            context_.fail("libjxl does not give its pixels; convert it first (djxl)");
+          break;
+        case JXL_DEC_BASIC_INFO: break;
+        case JXL_DEC_FULL_IMAGE: return;  // of an animation the first
+        case JXL_DEC_NEED_MORE_INPUT: return take_part(*decoder, cut_at_end());
+        default: return take_part(*decoder, "its data is damaged (libjxl gave up)");
+      }
+    }
+  }
+
+  void copy_row(int y, std::byte* to) const override {
+    copy_row_reversed(pixels_.data() + std::size_t(y) * row_bytes(header_), to, header_);
+  }
+
+ private:
+  std::string cut_at_end() const {
+    return "the file ends too early (after " + std::to_string(source_.size()) + " bytes)";
+  }
+
+  Decoder start(int events) {
+    Decoder decoder(JxlDecoderCreate(nullptr));
+    if (!decoder || !threads_) throw std::bad_alloc();
+    const std::span<const unsigned char> bytes = source_.whole();
+    JxlDecoderSetParallelRunner(decoder.get(), JxlThreadParallelRunner, threads_.get());
+    JxlDecoderSubscribeEvents(decoder.get(), events);
+    JxlDecoderSetKeepOrientation(decoder.get(), JXL_TRUE);
+    JxlDecoderSetUnpremultiplyAlpha(decoder.get(), JXL_TRUE);
+    JxlDecoderSetDecompressBoxes(decoder.get(), JXL_TRUE);
+    JxlDecoderSetInput(decoder.get(), bytes.data(), bytes.size());
+    JxlDecoderCloseInput(decoder.get());
+    return decoder;
+  }
+
+  /// A lossy picture holds colours in a space of its own, and libjxl may choose the space of what it
+  /// gives. Without a choice it would give linear light where the file has an ICC profile.
+  void prefer_srgb(JxlDecoder& decoder) const {
+    JxlColorEncoding srgb;
+    JxlColorEncodingSetToSRGB(&srgb, is_grey_);
+    JxlDecoderSetPreferredColorProfile(&decoder, &srgb);
+  }
+
+  /// Goes through all boxes of the file, but decodes no pixels.
+  void read_header() {
+    const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
+    bool has_info = false;
+    Metadata::Bytes box;
+    std::string type;
+    const auto end_box = [&] {
+      if (type.empty()) return;
+      box.resize(box.size() - JxlDecoderReleaseBoxBuffer(decoder.get()));
+      keep_box(type, std::move(box));
+      type.clear();
+    };
+    while (true) {
+      switch (JxlDecoderProcessInput(decoder.get())) {
+        case JXL_DEC_BASIC_INFO: has_info = take_info(*decoder); break;
+        case JXL_DEC_COLOR_ENCODING:
+          prefer_srgb(*decoder);
+          take_profile(*decoder);
+          break;
+        case JXL_DEC_BOX: {
+          end_box();
+          JxlBoxType found;
+          JxlDecoderGetBoxType(decoder.get(), found, JXL_TRUE);
+          const std::string name(found, sizeof found);
+          if (name != "Exif" && name != "xml ") break;
+          type = name;
+          box.assign(kBoxStep, 0);
+          JxlDecoderSetBoxBuffer(decoder.get(), box.data(), box.size());
+          break;
+        }
+        case JXL_DEC_BOX_NEED_MORE_OUTPUT: {
+          const std::size_t filled = box.size() - JxlDecoderReleaseBoxBuffer(decoder.get());
+          if (filled > kLargestBox) context_.fail("it has more than 256 MiB of metadata");
+          box.resize(2 * box.size());
+          JxlDecoderSetBoxBuffer(decoder.get(), box.data() + filled, box.size() - filled);
+          break;
+        }
+        case JXL_DEC_SUCCESS:
+          end_box();
+          if (!has_info) fail_with_nothing(context_, FormatId::jxl, cut_at_end());
+          return;
+        case JXL_DEC_NEED_MORE_INPUT:
+          if (!has_info) fail_with_nothing(context_, FormatId::jxl, cut_at_end());
+          return context_.damaged(cut_at_end());
+        default:
+          if (!has_info)
+            fail_with_nothing(context_, FormatId::jxl, "its data is damaged (libjxl gave up)");
+          return context_.damaged("its data is damaged (libjxl gave up)");
+      }
+    }
+  }
+
+  bool take_info(const JxlDecoder& decoder) {
+    JxlBasicInfo info;
+    if (JxlDecoderGetBasicInfo(&decoder, &info) != JXL_DEC_SUCCESS) return false;
+    context_.check_size(info.xsize, info.ysize);
+    header_.width = int(info.xsize);
+    header_.height = int(info.ysize);
+    header_.orientation = int(info.orientation);
+    is_grey_ = info.num_color_channels == 1;
+    header_.channels = info.alpha_bits > 0 ? 4 : is_grey_ ? 1 : 3;
+    header_.depth = info.exponent_bits_per_sample > 0 ? Depth::f32
+                    : info.bits_per_sample > 8        ? Depth::u16
+                                                      : Depth::u8;
+    for (std::uint32_t i = 0; i < info.num_extra_channels; ++i) {
+      JxlExtraChannelInfo extra;
+      if (JxlDecoderGetExtraChannelInfo(&decoder, i, &extra) == JXL_DEC_SUCCESS &&
+          extra.type == JXL_CHANNEL_BLACK)
+        context_.fail("CMYK JPEG XL is not read; convert it first (djxl)");
+    }
+    if (info.have_animation)
+      context_.warn("only the first of its pictures is read: it is an animated JPEG XL");
+    return true;
+  }
+
+  /// The profile of the pixels that come. One of sRGB says nothing, and is left out.
+  void take_profile(const JxlDecoder& decoder) {
+    JxlColorEncoding encoding;
+    if (JxlDecoderGetColorAsEncodedProfile(&decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA,
+                                           &encoding) == JXL_DEC_SUCCESS &&
+        encoding.white_point == JXL_WHITE_POINT_D65 &&
+        (is_grey_ || encoding.primaries == JXL_PRIMARIES_SRGB) &&
+        encoding.transfer_function == JXL_TRANSFER_FUNCTION_SRGB)
+      return;
+    std::size_t size = 0;
+    if (JxlDecoderGetICCProfileSize(&decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA, &size) !=
+        JXL_DEC_SUCCESS)
+      return;
+    header_.metadata.icc.resize(size);
+    if (JxlDecoderGetColorAsICCProfile(&decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA,
+                                       header_.metadata.icc.data(), size) != JXL_DEC_SUCCESS)
+      header_.metadata.icc.clear();
+  }
+
+  void keep_box(const std::string& type, Metadata::Bytes box) {
+    if (type == "xml " && header_.metadata.xmp.empty()) header_.metadata.xmp = std::move(box);
+    if (type != "Exif" || box.size() < 4 || !header_.metadata.exif.empty()) return;
+    // A number before it says how many bytes to skip.
+    const std::size_t skipped = 4 + (std::size_t{box[0]} << 24 | std::size_t{box[1]} << 16 |
+                                     std::size_t{box[2]} << 8 | box[3]);
+    if (skipped < box.size())
+      header_.metadata.exif.assign(box.begin() + std::ptrdiff_t(skipped), box.end());
+  }
+
+  void take_part(JxlDecoder& decoder, const std::string& damage) {
+    if (!context_.options().refuse_damaged &&
+        JxlDecoderFlushImage(&decoder) == JXL_DEC_SUCCESS)
+      return context_.damaged(damage);
+    fail_with_nothing(context_, FormatId::jxl, damage);
+  }
+
+  static constexpr std::size_t kBoxStep = 1 << 16, kLargestBox = std::size_t{1} << 28;
+
+  ByteSource& source_;
+  ReadContext& context_;
+  const Threads threads_ = make_threads();
+  bool is_grey_ = false;
+  std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
+};
+
+/// The distance that cjxl takes for a quality; 0 is lossless.
+float distance_of(int quality) {
+  if (quality >= 100) return 0;
+  if (quality >= 30) return 0.1f + float(100 - quality) * 0.09f;
+  return std::min(15.0f, 6.4f + std::pow(2.5f, float(30 - quality) / 5) / 6.25f);
+}
+
+class JxlWriter : public WholeWriter {
+ public:
+  JxlWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : WholeWriter(sink, header),
+        distance_(distance_of(options.quality.value_or(100))),
+        pixels_(row_bytes(header) * std::size_t(header.height)) {}
+
+  void finish() override {
+    const Threads threads = make_threads();
+    const Encoder encoder(JxlEncoderCreate(nullptr));
+    if (!encoder || !threads) throw std::bad_alloc();
+    check(*encoder,
+          JxlEncoderSetParallelRunner(encoder.get(), JxlThreadParallelRunner, threads.get()));
+    set_info(*encoder);
+    set_colours(*encoder);
+    const bool has_boxes = !header_.metadata.exif.empty() || !header_.metadata.xmp.empty();
+    if (has_boxes) add_boxes(*encoder);
+    JxlEncoderFrameSettings* settings = JxlEncoderFrameSettingsCreate(encoder.get(), nullptr);
+    if (!settings) throw std::bad_alloc();
+    check(*encoder, JxlEncoderSetFrameLossless(settings, distance_ == 0));
+    if (distance_ > 0) check(*encoder, JxlEncoderSetFrameDistance(settings, distance_));
+    // Each further step costs several times as long and saves a few per cent.
+    check(*encoder, JxlEncoderFrameSettingsSetOption(settings, JXL_ENC_FRAME_SETTING_EFFORT,
+                                                     distance_ == 0 ? 3 : 5));
+    const JxlPixelFormat format = pixel_format(header_);
+    check(*encoder, JxlEncoderAddImageFrame(settings, &format, pixels_.data(), pixels_.size()));
+    JxlEncoderCloseInput(encoder.get());
+    drain(*encoder);
+  }
+
+ protected:
+  void put_row(int y, const std::byte* from) override {
+    copy_row_reversed(from, pixels_.data() + std::size_t(y) * row_bytes(header_), header_);
+  }
+
+ private:
+  void check(JxlEncoder& encoder, JxlEncoderStatus status) const {
+    if (status == JXL_ENC_SUCCESS) return;
+    const JxlEncoderError error = JxlEncoderGetError(&encoder);
+    if (error == JXL_ENC_ERR_OOM) throw std::bad_alloc();
+    fail("libjxl's error " + std::to_string(error));
+  }
+
+  void set_info(JxlEncoder& encoder) const {
+    JxlBasicInfo info;
+    JxlEncoderInitBasicInfo(&info);
+    info.xsize = std::uint32_t(header_.width);
+    info.ysize = std::uint32_t(header_.height);
+    info.bits_per_sample = std::uint32_t(8 * size_of(header_.depth));
+    info.exponent_bits_per_sample = header_.depth == Depth::f32 ? 8 : 0;
+    info.num_color_channels = header_.channels == 1 ? 1 : 3;
+    if (header_.channels == 4) {
+      info.num_extra_channels = 1;
+      info.alpha_bits = info.bits_per_sample;
+      info.alpha_exponent_bits = info.exponent_bits_per_sample;
+    }
+    info.uses_original_profile = distance_ == 0;
+    check(encoder, JxlEncoderSetBasicInfo(&encoder, &info));
+  }
+
+  void set_colours(JxlEncoder& encoder) const {
+    const Metadata::Bytes& icc = header_.metadata.icc;
+    if (!icc.empty()) {
+      check(encoder, JxlEncoderSetICCProfile(&encoder, icc.data(), icc.size()));
+      return;
+    }
+    JxlColorEncoding srgb;
+    JxlColorEncodingSetToSRGB(&srgb, header_.channels == 1);
+    check(encoder, JxlEncoderSetColorEncoding(&encoder, &srgb));
+  }
+
+  void add_boxes(JxlEncoder& encoder) const {
+    check(encoder, JxlEncoderUseBoxes(&encoder));
+    if (!header_.metadata.exif.empty()) {
+      Metadata::Bytes box(4);  // no bytes to skip before it
+      box.insert(box.end(), header_.metadata.exif.begin(), header_.metadata.exif.end());
+      check(encoder, JxlEncoderAddBox(&encoder, "Exif", box.data(), box.size(), JXL_FALSE));
+    }
+    const Metadata::Bytes& xmp = header_.metadata.xmp;
+    if (!xmp.empty())
+      check(encoder, JxlEncoderAddBox(&encoder, "xml ", xmp.data(), xmp.size(), JXL_FALSE));
+    JxlEncoderCloseBoxes(&encoder);
+  }
+
+  void drain(JxlEncoder& encoder) {
+    std::vector<unsigned char> part(std::size_t{1} << 20);
+    JxlEncoderStatus status;
+    do {
+      unsigned char* next = part.data();
+      std::size_t room = part.size();
+      status = JxlEncoderProcessOutput(&encoder, &next, &room);
+      if (status == JXL_ENC_ERROR) check(encoder, status);
+      sink_.append(std::span(part).first(part.size() - room));
+    } while (status == JXL_ENC_NEED_MORE_OUTPUT);
+  }
+
+  const float distance_;
+  std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
+};
+
+std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
+  return std::make_unique<JxlReader>(source, context);
+}
+
+std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
+                                  const WriteOptions& options) {
+  return std::make_unique<JxlWriter>(sink, header, options);
+}
+
+constexpr Codec kJxlCodec{open, create};
+
+const Codec* codec(FormatId format) {
+  return format == FormatId::jxl ? &kJxlCodec : nullptr;
+}
+
+}  // namespace
+}  // namespace convfilt
+
+extern "C" const convfilt::CodecModule* module_of_convfilt() {
+  static constexpr convfilt::CodecModule kModule{convfilt::kModuleInterface, convfilt::codec};
+  return &kModule;
+}

@@ -1,0 +1,312 @@
+/// OpenCV's codecs: of BMP, Radiance HDR, JPEG 2000 and OpenEXR, and with --loader=opencv of every
+/// format that OpenCV knows.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/imgcodecs.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/base/atomic_file.hpp"
+#include "src/picture/modules.hpp"
+#include "src/picture/modules/file_facts.hpp"
+#include "src/picture/samples.hpp"
+#include "src/picture/tiff_tags.hpp"
+#include "src/picture/whole.hpp"
+
+namespace convfilt {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+/// The cause in the text of an exception, in one short line.
+std::string cause_in(const cv::Exception& error) {
+  std::string cause = error.err;
+  for (char& c : cause) {
+    if (std::iscntrl(static_cast<unsigned char>(c))) c = ' ';
+  }
+  constexpr std::size_t kLongest = 160;
+  if (cause.size() > kLongest) cause.resize(kLongest);
+  return cause;
+}
+
+/// OpenCV reads some formats from files only. It would make one in the temporary folder, and forget
+/// it there when the picture is refused; one in memory goes when its descriptor does.
+cv::Mat decode_as_file(const Bytes& bytes) {
+  struct File {
+    int fd = ::memfd_create("convfilt", MFD_CLOEXEC);
+    ~File() {
+      if (fd >= 0) ::close(fd);
+    }
+  } const file;
+  if (file.fd < 0) return cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  for (std::size_t written = 0; written < bytes.size();) {
+    const ssize_t count = ::write(file.fd, bytes.data() + written, bytes.size() - written);
+    if (count <= 0) throw std::bad_alloc();
+    written += std::size_t(count);
+  }
+  return cv::imread("/proc/self/fd/" + std::to_string(file.fd), cv::IMREAD_UNCHANGED);
+}
+
+cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
+  const WriteSignalsBlocked blocked;  // for formats that are read by way of a file in memory
+  const bool from_file =
+      format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
+  return from_file ? decode_as_file(bytes) : cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+}
+
+/// The pixels in a channel count and depth that a header can say.
+cv::Mat as_ours(cv::Mat pixels, ReadContext& context) {
+  if (pixels.channels() == 2) {  // grey with alpha
+    cv::Mat bgra(pixels.size(), CV_MAKETYPE(pixels.depth(), 4));
+    const int from_to[] = {0, 0, 0, 1, 0, 2, 1, 3};
+    cv::mixChannels(&pixels, 1, &bgra, 1, from_to, 4);
+    pixels = bgra;
+  }
+  double scale = 0;
+  switch (pixels.depth()) {
+    case CV_8S: scale = 1.0 / INT8_MAX; break;
+    case CV_16S: scale = 1.0 / INT16_MAX; break;
+    case CV_32S: scale = 1.0 / INT32_MAX; break;
+    case CV_64F: scale = 1; break;
+    default: return pixels;
+  }
+  context.warn(pixels.depth() == CV_64F ? "its 64-bit samples become 32-bit floats"
+                                        : "its signed samples become floats, full range 1");
+  cv::Mat result;
+  pixels.convertTo(result, CV_32F, scale);
+  return result;
+}
+
+Depth depth_of(const cv::Mat& pixels) {
+  return pixels.depth() == CV_8U ? Depth::u8 : pixels.depth() == CV_16U ? Depth::u16 : Depth::f32;
+}
+
+PictureView<std::byte> view_of(cv::Mat& pixels) {
+  return {reinterpret_cast<std::byte*>(pixels.data), pixels.cols, pixels.rows, pixels.channels(),
+          std::ptrdiff_t(pixels.step[0])};
+}
+
+cv::Mat corrected(cv::Mat pixels, const FileFacts& facts) {
+  if (facts.drop_alpha && pixels.channels() == 4) {
+    cv::Mat colours(pixels.size(), CV_MAKETYPE(pixels.depth(), 3));
+    const int from_to[] = {0, 0, 1, 1, 2, 2};
+    cv::mixChannels(&pixels, 1, &colours, 1, from_to, 3);
+    pixels = colours;
+  }
+  if (facts.swap_red_blue && pixels.channels() >= 3) {
+    cv::Mat swapped(pixels.size(), pixels.type());
+    const int from_to[] = {0, 2, 1, 1, 2, 0, 3, 3};
+    cv::mixChannels(&pixels, 1, &swapped, 1, from_to, std::size_t(pixels.channels()));
+    pixels = swapped;
+  }
+  if (facts.scale != 1) pixels.convertTo(pixels, -1, facts.scale);
+  if (facts.invert) cv::bitwise_not(pixels, pixels);
+  if (facts.premultiplied && pixels.channels() == 4)
+    unpremultiply(view_of(pixels), depth_of(pixels));
+  return pixels;
+}
+
+/// Decodes when it is opened: only decoded pixels tell which channels and depth OpenCV gives.
+class OpencvReader : public WholeReader {
+ public:
+  OpencvReader(ByteSource& source, ReadContext& context, FormatId format) : context_(context) {
+    check_first_page(context, format);
+    header_.format = format;
+    // OpenCV counts bytes in an int, and inspect() appends some.
+    constexpr std::uint64_t kMost = INT32_MAX - 16;
+    if (source.size() > kMost)
+      context.fail("it is larger than OpenCV decodes (files of less than 2 GiB); convert it first");
+    const auto whole = source.whole();
+    Bytes bytes(whole.begin(), whole.end());
+    const FileFacts facts = inspect(format, &bytes);
+    if (!facts.refusal.empty()) context.fail(facts.refusal);
+    if (facts.width > 0 || facts.height > 0) check_size(facts);
+    if (!facts.damage.empty()) {
+      if (facts.is_lost) fail_with_nothing(context, format, facts.damage);
+      if (context.options().refuse_damaged) context.damaged(facts.damage);
+      complete(format, facts, &bytes);
+    }
+    for (const std::string& warning : facts.warnings) context.warn(warning);
+    pixels_ = decode_checked(bytes, facts);
+    header_.width = pixels_.cols;
+    header_.height = pixels_.rows;
+    header_.channels = pixels_.channels();
+    header_.depth = depth_of(pixels_);
+    header_.orientation = facts.orientation;
+    if (!facts.damage.empty()) context.damaged(facts.damage);
+  }
+
+ protected:
+  void decode() override {}
+
+  void copy_row(int y, std::byte* to) const override {
+    std::memcpy(to, pixels_.ptr(y), pixels_.elemSize() * std::size_t(pixels_.cols));
+  }
+
+ private:
+  void check_size(const FileFacts& facts) const {
+    constexpr std::int64_t kOpencvSide = 1 << 20, kOpencvPixels = 1 << 30;
+    context_.check_size(facts.width, facts.height);
+    if (facts.width > kOpencvSide || facts.height > kOpencvSide ||
+        facts.width > kOpencvPixels / facts.height)
+      context_.fail("it is larger than OpenCV decodes (2^20 pixels a side, 2^30 in all)");
+  }
+
+  cv::Mat decode_checked(const Bytes& bytes, const FileFacts& facts) {
+    std::string why = "the decoder gave up";
+    try {
+      const cv::Mat decoded = decode_bytes(header_.format, bytes);
+      if (!decoded.empty()) {
+        context_.check_size(decoded.cols, decoded.rows);
+        return corrected(as_ours(decoded, context_), facts);
+      }
+    } catch (const cv::Exception& error) {
+      if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
+      if (header_.format == FormatId::exr && error.err.find("OPENEXR") != error.err.npos) {
+        context_.fail("OpenCV reads OpenEXR only with OPENCV_IO_ENABLE_OPENEXR=1 in the environment");
+      }
+      why = cause_in(error);
+    }
+    fail_with_nothing(
+        context_, header_.format,
+        facts.damage.empty()
+            ? "its data is damaged, or of a kind that OpenCV does not read (" + why + ")"
+            : facts.damage);
+  }
+
+  ReadContext& context_;
+  cv::Mat pixels_;
+};
+
+const Format& format_of(FormatId id) {
+  const auto formats = written_formats();
+  return *std::find_if(formats.begin(), formats.end(),
+                       [&](const Format& format) { return format.id == id; });
+}
+
+class OpencvWriter : public WholeWriter {
+ public:
+  OpencvWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : WholeWriter(sink, header),
+        options_(options),
+        pixels_(header.height, header.width,
+                CV_MAKETYPE(header.depth == Depth::u8    ? CV_8U
+                            : header.depth == Depth::u16 ? CV_16U
+                                                         : CV_32F,
+                            header.channels)) {}
+
+  void finish() override {
+    Bytes bytes;
+    try {
+      bytes = encode();
+    } catch (const cv::Exception& error) {
+      if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
+      fail(cause_in(error));
+    }
+    if (header_.format == FormatId::tiff && pixels_.channels() == 4) mark_alpha_as_straight(&bytes);
+    sink_.append(bytes);
+  }
+
+ protected:
+  void put_row(int y, const std::byte* from) override {
+    // OpenCV writes PAM without turning its BGR into the format's RGB.
+    if (header_.format == FormatId::pam && header_.depth == Depth::u8) {
+      copy_reversed(reinterpret_cast<const std::uint8_t*>(from), pixels_.ptr<std::uint8_t>(y),
+                    pixels_.cols, pixels_.channels());
+    } else if (header_.format == FormatId::pam) {
+      copy_reversed(reinterpret_cast<const std::uint16_t*>(from), pixels_.ptr<std::uint16_t>(y),
+                    pixels_.cols, pixels_.channels());
+    } else {
+      std::memcpy(pixels_.ptr(y), from, pixels_.elemSize() * std::size_t(pixels_.cols));
+    }
+  }
+
+ private:
+  Bytes encode() const {
+    const WriteSignalsBlocked blocked;  // for formats that go through a temporary file
+    const Format& format = format_of(header_.format);
+    Bytes bytes;
+    if (!cv::imencode("." + std::string(format.extension()), pixels_, bytes, parameters()) ||
+        bytes.empty())
+      fail("");
+    // OpenCV does not notice when the temporary folder is full.
+    if (format.through_file) {
+      const cv::Mat back = decode_bytes(header_.format, bytes);
+      if (back.size() != pixels_.size() || back.depth() != pixels_.depth())
+        fail("it came out damaged; is the temporary folder full?");
+    }
+    return bytes;
+  }
+
+  std::vector<int> parameters() const {
+    switch (header_.format) {
+      case FormatId::jpeg:
+        return {cv::IMWRITE_JPEG_QUALITY, options_.quality.value_or(95),
+                cv::IMWRITE_JPEG_PROGRESSIVE, options_.progressive};
+      case FormatId::png:
+        if (options_.compression) return {cv::IMWRITE_PNG_COMPRESSION, *options_.compression};
+        return {};
+      case FormatId::webp:
+        if (options_.quality) return {cv::IMWRITE_WEBP_QUALITY, *options_.quality};
+        return {};
+      case FormatId::tiff:
+        // OpenCV's default for floats is LogLuv, which loses most of their bits.
+        if (pixels_.depth() == CV_32F) return {cv::IMWRITE_TIFF_COMPRESSION, 1 /* none */};
+        return {};
+      case FormatId::jp2: return {cv::IMWRITE_JPEG2000_COMPRESSION_X1000, 1000 /* lossless */};
+      case FormatId::pam:
+        return {cv::IMWRITE_PAM_TUPLETYPE, pixels_.channels() == 1   ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
+                                           : pixels_.channels() == 4 ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
+                                                                     : cv::IMWRITE_PAM_FORMAT_RGB};
+      default: return {};
+    }
+  }
+
+  const WriteOptions options_;
+  cv::Mat pixels_;
+};
+
+std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
+  std::array<unsigned char, kSniffedBytes> start{};
+  FormatId format = FormatId::bmp;
+  sniff(std::span(start).first(source.read(0, start)), &format);
+  return std::make_unique<OpencvReader>(source, context, format);
+}
+
+std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
+                                  const WriteOptions& options) {
+  return std::make_unique<OpencvWriter>(sink, header, options);
+}
+
+constexpr Codec kOpencvCodec{open, create};
+
+const Codec* codec(FormatId format) {
+  switch (format) {
+    case FormatId::heic:
+    case FormatId::avif:
+    case FormatId::jxl:
+    case FormatId::gif: return nullptr;
+    default: return &kOpencvCodec;
+  }
+}
+
+}  // namespace
+}  // namespace convfilt
+
+extern "C" const convfilt::CodecModule* module_of_convfilt() {
+  static constexpr convfilt::CodecModule kModule{convfilt::kModuleInterface, convfilt::codec};
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  return &kModule;
+}

@@ -1,0 +1,423 @@
+/// PNG: pixels by libpng, row by row; compression in strips, by ISA-L where it was found, else
+/// zlib.
+///
+/// Strips are compressed on their own, by several threads at once, and joined to one stream: each
+/// begins without a dictionary and ends at a byte (a full flush). All rows are filtered by Sub, as
+/// OpenCV does by default, since that filter needs no row above.
+#include <png.h>
+#include <zlib.h>
+
+#ifdef CONVFILT_HAS_ISAL
+#include <isa-l/igzip_lib.h>
+#endif
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <csetjmp>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/picture/codec.hpp"
+#include "src/picture/image.hpp"
+#include "src/picture/png_chunks.hpp"
+#include "src/picture/tiff_tags.hpp"
+
+namespace convfilt {
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+/// How libpng's functions are left, and what they said.
+struct Exit {
+  std::jmp_buf jump;
+  char message[160]{};          ///< libpng's words for what it gave up for
+  char damage[160]{};           ///< the first warning that is about damage
+  bool ended = false;           ///< the file has no more bytes
+  std::exception_ptr thrown{};  ///< by the source, which may not throw through libpng
+};
+
+/// Calls `work`; false when libpng left it. Nothing that has a destructor may live in the frames
+/// between, which belong to libpng, its callbacks and `work`.
+template <class Work>
+bool attempt(Exit& exit, const Work& work) {
+  static_assert(std::is_trivially_destructible_v<Work>);
+  if (setjmp(exit.jump)) return false;
+  work();
+  return true;
+}
+
+void copy_text(char (&to)[160], const char* from) {
+  std::strncpy(to, from, sizeof to - 1);
+}
+
+/// Whether a warning of libpng is about damage. The others are about what does not matter to
+/// pixels, such as a colour profile that is known to be wrong.
+bool tells_damage(const char* warning) {
+  for (const char* words : {"IDAT", "CRC", "ompressed data", "image data"})
+    if (std::strstr(warning, words)) return true;
+  return false;
+}
+
+extern "C" void convfilt_png_error(png_structp png, png_const_charp message) {
+  Exit& exit = *static_cast<Exit*>(png_get_error_ptr(png));
+  copy_text(exit.message, message);
+  std::longjmp(exit.jump, 1);
+}
+
+extern "C" void convfilt_png_warning(png_structp png, png_const_charp message) {
+  Exit& exit = *static_cast<Exit*>(png_get_error_ptr(png));
+  if (!exit.damage[0] && tells_damage(message)) copy_text(exit.damage, message);
+}
+
+class PngReader : public RowReader {
+ public:
+  PngReader(ByteSource& source, ReadContext& context)
+      : source_(source), context_(context), buffer_(kBufferBytes) {
+    const png::Contents contents = png::contents_of(source);
+    png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &exit_, convfilt_png_error,
+                                  convfilt_png_warning);
+    info_ = png_ ? png_create_info_struct(png_) : nullptr;
+    if (!info_) {
+      png_destroy_read_struct(&png_, nullptr, nullptr);
+      throw std::bad_alloc();
+    }
+    try {
+      read_header(contents);
+    } catch (...) {
+      png_destroy_read_struct(&png_, &info_, nullptr);
+      throw;
+    }
+  }
+  ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
+
+  void read(PictureView<std::byte> rows) override {
+    if (passes_ > 1 && all_.empty()) read_interlaced();
+    const std::size_t row_bytes =
+        std::size_t(header_.width) * std::size_t(header_.channels) * size_of(header_.depth);
+    for (int y = 0; y < rows.height; ++y, ++next_row_) {
+      auto* const row = reinterpret_cast<unsigned char*>(rows.row(y));
+      if (!all_.empty()) {
+        std::memcpy(row, std::as_const(all_).view().row(next_row_), row_bytes);
+      } else if (context_.is_damaged() && gave_up_) {
+        std::memset(row, 0, row_bytes);
+      } else if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) {
+        std::memset(row, 0, row_bytes);
+        give_up(next_row_);
+      } else {
+        look_for_damage(next_row_);
+      }
+    }
+  }
+
+  void finish() override {
+    if (gave_up_) return;
+    if (!attempt(exit_, [&] { png_read_end(png_, nullptr); })) return give_up(header_.height);
+    look_for_damage(header_.height);
+  }
+
+ private:
+  static constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
+
+  static void fill(png_structp png, png_bytep to, std::size_t count) {
+    auto& reader = *static_cast<PngReader*>(png_get_io_ptr(png));
+    if (!reader.take(to, count)) png_error(png, "it has no more bytes");
+  }
+
+  /// The next bytes of the file; false when there are too few.
+  bool take(unsigned char* to, std::size_t count) {
+    try {
+      while (count > 0) {
+        if (from_ == filled_) {
+          filled_ = source_.read(offset_, buffer_);
+          offset_ += filled_;
+          from_ = 0;
+          if (filled_ == 0) {
+            exit_.ended = true;
+            return false;
+          }
+        }
+        const std::size_t part = std::min(count, filled_ - from_);
+        std::memcpy(to, buffer_.data() + from_, part);
+        from_ += part, to += part, count -= part;
+      }
+      return true;
+    } catch (...) {
+      exit_.thrown = std::current_exception();
+      return false;
+    }
+  }
+
+  void read_header(const png::Contents& contents) {
+    png_set_read_fn(png_, this, fill);
+    // Sizes are checked by the context.
+    png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+    const bool strict = context_.options().refuse_damaged;
+    png_set_crc_action(png_, strict ? PNG_CRC_ERROR_QUIT : PNG_CRC_WARN_USE,
+                       strict ? PNG_CRC_ERROR_QUIT : PNG_CRC_WARN_DISCARD);
+    png_set_option(png_, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
+    if (!attempt(exit_, [&] { png_read_info(png_, info_); })) fail(contents);
+    const auto width = png_get_image_width(png_, info_), height = png_get_image_height(png_, info_);
+    context_.check_size(width, height);
+    if (!contents.damage.empty()) context_.damaged(contents.damage);
+
+    const int colour = png_get_color_type(png_, info_), bits = png_get_bit_depth(png_, info_);
+    const bool key = png_get_valid(png_, info_, PNG_INFO_tRNS);
+    const bool grey = colour == PNG_COLOR_TYPE_GRAY;
+    if (grey && key) context_.warn("the transparent grey level of this PNG is read as opaque");
+    if (contents.animated) context_.warn("only the first picture of this animated PNG is read");
+    header_.format = FormatId::png;
+    header_.width = int(width);
+    header_.height = int(height);
+    header_.channels = grey ? 1 : (colour & PNG_COLOR_MASK_ALPHA) || key ? 4 : 3;
+    header_.depth = bits == 16 ? Depth::u16 : Depth::u8;
+    header_.metadata = contents.metadata;
+    if (!contents.metadata.exif.empty())
+      header_.orientation = exif_orientation(contents.metadata.exif);
+
+    const bool done = attempt(exit_, [&] {
+      if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
+      if (grey) png_set_expand_gray_1_2_4_to_8(png_);
+      if (key && !grey) png_set_tRNS_to_alpha(png_);
+      if (colour == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(png_);
+      if (!grey) png_set_bgr(png_);
+      if (bits == 16 && std::endian::native == std::endian::little) png_set_swap(png_);
+      passes_ = png_set_interlace_handling(png_);
+      png_read_update_info(png_, info_);
+    });
+    if (!done) fail(contents);
+  }
+
+  /// Passes of an interlaced picture fill in between the rows of those before.
+  void read_interlaced() {
+    all_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+    const PictureView<std::byte> view = all_.view();
+    for (int y = 0; y < view.height; ++y) std::memset(view.row(y), 0, all_.row_bytes());
+    for (int pass = 0; pass < passes_; ++pass) {
+      for (int y = 0; y < view.height; ++y) {
+        auto* const row = reinterpret_cast<unsigned char*>(view.row(y));
+        if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) return give_up(y);
+        look_for_damage(y);
+      }
+    }
+  }
+
+  std::string place(int row) const {
+    return row < header_.height
+               ? "row " + std::to_string(row) + " of " + std::to_string(header_.height)
+               : "after its last row";
+  }
+
+  /// Reports why no more rows can be read.
+  void give_up(int row) {
+    gave_up_ = true;
+    if (exit_.thrown) std::rethrow_exception(exit_.thrown);
+    if (exit_.ended) return context_.damaged("the file ends too early (" + place(row) + ")");
+    context_.damaged("its data is damaged (" + place(row) + ": " + exit_.message + ")");
+  }
+
+  void look_for_damage(int row) {
+    if (!exit_.damage[0]) return;
+    context_.damaged("its data is damaged (" + place(row) + ": " + exit_.damage + ")");
+    exit_.damage[0] = 0;
+  }
+
+  /// Without a header nothing can be taken, whatever is to be done on damage.
+  [[noreturn]] void fail(const png::Contents& contents) {
+    if (exit_.thrown) std::rethrow_exception(exit_.thrown);
+    const std::string why = !contents.damage.empty() ? contents.damage
+                            : exit_.ended
+                                ? std::string("the file ends too early (in its header)")
+                                : "its header is damaged (" + std::string(exit_.message) + ")";
+    if (context_.options().refuse_damaged) context_.damaged(why);
+    context_.fail("nothing of this PNG can be read: " + why);
+  }
+
+  ByteSource& source_;
+  ReadContext& context_;
+  Exit exit_;
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+  Bytes buffer_;
+  std::size_t from_ = 0, filled_ = 0;  ///< what of the buffer is still to be taken
+  std::uint64_t offset_ = 0;           ///< of the buffer's end in the file
+  int passes_ = 1;
+  int next_row_ = 0;
+  bool gave_up_ = false;
+  Image all_;  ///< of an interlaced picture
+};
+
+/// Deflates with a full flush, so that strips can follow each other. Level -1 is the fastest that
+/// is there.
+Bytes deflated(const Bytes& raw, int level) {
+  Bytes out(raw.size() + raw.size() / 8 + 1024);
+  std::size_t size = 0;
+#ifdef CONVFILT_HAS_ISAL
+  if (level < 0) {
+    // Filtered photographs have runs and hardly other repetitions: matches from further away are
+    // short, and cost more bits than the samples themselves.
+    constexpr int kLevel = 2, kHistoryBits = 1;
+    const std::unique_ptr<std::uint8_t[]> work(new std::uint8_t[ISAL_DEF_LVL2_DEFAULT]);
+    isal_zstream stream;
+    isal_deflate_init(&stream);
+    stream.level = kLevel;
+    stream.hist_bits = kHistoryBits;
+    stream.level_buf = work.get();
+    stream.level_buf_size = ISAL_DEF_LVL2_DEFAULT;
+    stream.flush = FULL_FLUSH;
+    stream.end_of_stream = 0;
+    stream.next_in = const_cast<unsigned char*>(raw.data());
+    stream.avail_in = std::uint32_t(raw.size());
+    do {
+      if (size == out.size()) out.resize(2 * out.size());
+      stream.next_out = out.data() + size;
+      stream.avail_out = std::uint32_t(out.size() - size);
+      if (isal_deflate(&stream) != COMP_OK) throw std::runtime_error("ISA-L cannot compress");
+      size = out.size() - stream.avail_out;
+    } while (stream.avail_out == 0);
+    out.resize(size);
+    return out;
+  }
+#endif
+  z_stream stream{};
+  constexpr int kRaw = -15, kMemory = 8;
+  const bool fastest = level < 0;
+  if (deflateInit2(&stream, fastest ? Z_BEST_SPEED : level, Z_DEFLATED, kRaw, kMemory,
+                   fastest ? Z_RLE : Z_FILTERED) != Z_OK)
+    throw std::bad_alloc();
+  stream.next_in = const_cast<unsigned char*>(raw.data());
+  stream.avail_in = uInt(raw.size());
+  do {
+    if (size == out.size()) out.resize(2 * out.size());
+    stream.next_out = out.data() + size;
+    stream.avail_out = uInt(out.size() - size);
+    deflate(&stream, Z_FULL_FLUSH);
+    size = out.size() - stream.avail_out;
+  } while (stream.avail_out == 0);
+  deflateEnd(&stream);
+  out.resize(size);
+  return out;
+}
+
+class PngWriter : public RowWriter {
+ public:
+  PngWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : sink_(sink),
+        header_(header),
+        level_(options.compression.value_or(-1)),
+        pixel_(std::size_t(header.channels) * size_of(header.depth)),
+        row_(std::size_t(header.width) * pixel_),
+        checksum_(std::uint32_t(adler32(0, nullptr, 0))) {
+    constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+    sink_.append(kSignature);
+    Bytes chunk;
+    for (const int side : {header.width, header.height}) {
+      const auto number = png::big_endian(std::uint32_t(side));
+      chunk.insert(chunk.end(), number.begin(), number.end());
+    }
+    const int colour = header.channels == 1   ? PNG_COLOR_TYPE_GRAY
+                       : header.channels == 3 ? PNG_COLOR_TYPE_RGB
+                                              : PNG_COLOR_TYPE_RGB_ALPHA;
+    // Then follow the kinds of compression, filters and interlacing, of which there is none.
+    chunk.insert(chunk.end(), {static_cast<unsigned char>(8 * size_of(header.depth)),
+                               static_cast<unsigned char>(colour), 0, 0, 0});
+    png::append_chunk(sink_, "IHDR", chunk);
+    png::append_metadata(sink_, header.metadata);
+  }
+
+  int rows_at_a_time() const override {
+    constexpr std::size_t kStrip = std::size_t{1} << 19;
+    return int(std::max<std::size_t>(1, kStrip / row_));
+  }
+
+  EncodedRows encode(PictureView<const std::byte> rows, int) const override {
+    Bytes raw(std::size_t(rows.height) * (row_ + 1)), stored(row_);
+    for (int y = 0; y < rows.height; ++y) {
+      unsigned char* const line = raw.data() + std::size_t(y) * (row_ + 1);
+      line[0] = PNG_FILTER_VALUE_SUB;
+      arrange(reinterpret_cast<const unsigned char*>(rows.row(y)), stored.data());
+      std::copy_n(stored.data(), pixel_, line + 1);
+      for (std::size_t i = pixel_; i < row_; ++i)
+        line[1 + i] = static_cast<unsigned char>(stored[i] - stored[i - pixel_]);
+    }
+    EncodedRows encoded;
+    encoded.length = raw.size();
+    encoded.checksum = std::uint32_t(adler32_z(adler32(0, nullptr, 0), raw.data(), raw.size()));
+    encoded.bytes = deflated(raw, level_);
+    return encoded;
+  }
+
+  void write(PictureView<const std::byte>, EncodedRows encoded) override {
+    if (!started_) {
+      // A window of 32 KiB, and the header's own checksum.
+      encoded.bytes.insert(encoded.bytes.begin(), {0x78, 0x01});
+      started_ = true;
+    }
+    png::append_chunk(sink_, "IDAT", encoded.bytes);
+    checksum_ =
+        std::uint32_t(adler32_combine(checksum_, encoded.checksum, z_off_t(encoded.length)));
+  }
+
+  void finish() override {
+    Bytes end = {0x03, 0x00};  // an empty last block
+    const auto checksum = png::big_endian(checksum_);
+    end.insert(end.end(), checksum.begin(), checksum.end());
+    png::append_chunk(sink_, "IDAT", end);
+    png::append_chunk(sink_, "IEND", {});
+  }
+
+ private:
+  /// A row as PNG stores it: RGB(A), most significant byte first.
+  void arrange(const unsigned char* row, unsigned char* out) const {
+    const int channels = header_.channels;
+    if (header_.depth == Depth::u8) {
+      std::memcpy(out, row, row_);
+      if (channels >= 3) {
+        for (std::size_t i = 0; i < row_; i += pixel_) {
+          out[i] = row[i + 2];
+          out[i + 2] = row[i];
+        }
+      }
+      return;
+    }
+    const auto* const samples = reinterpret_cast<const std::uint16_t*>(row);
+    for (int x = 0; x < header_.width; ++x) {
+      for (int c = 0; c < channels; ++c) {
+        const int from = channels >= 3 && c < 3 ? 2 - c : c;
+        const std::uint16_t sample = samples[std::ptrdiff_t(x) * channels + from];
+        *out++ = static_cast<unsigned char>(sample >> 8);
+        *out++ = static_cast<unsigned char>(sample);
+      }
+    }
+  }
+
+  ByteSink& sink_;
+  Header header_;
+  int level_;
+  std::size_t pixel_, row_;  ///< bytes
+  std::uint32_t checksum_;
+  bool started_ = false;
+};
+
+std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
+  return std::make_unique<PngReader>(source, context);
+}
+
+std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
+                                  const WriteOptions& options) {
+  return std::make_unique<PngWriter>(sink, header, options);
+}
+
+}  // namespace
+
+const Codec kPngCodec{open, create};
+
+}  // namespace convfilt

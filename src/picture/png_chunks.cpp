@@ -1,0 +1,288 @@
+#include "src/picture/png_chunks.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace convfilt::png {
+namespace {
+
+using Bytes = Metadata::Bytes;
+using View = std::span<const unsigned char>;
+
+constexpr std::string_view kXmpKeyword = "XML:com.adobe.xmp";
+constexpr std::string_view kIptcKeyword = "Raw profile type iptc";
+constexpr double kInchesPerMetre = 1 / 0.0254;
+
+/// Metadata are smaller; what is larger is left out, so that a small file cannot take much memory.
+constexpr std::size_t kMostBytes = std::size_t{1} << 26;
+
+std::uint32_t number_at(View bytes, std::size_t at) {
+  return std::uint32_t{bytes[at]} << 24 | std::uint32_t{bytes[at + 1]} << 16 |
+         std::uint32_t{bytes[at + 2]} << 8 | bytes[at + 3];
+}
+
+bool starts_with(View bytes, std::string_view text) {
+  return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
+}
+
+/// Empty where the stream is damaged or too long.
+Bytes inflated(View compressed) {
+  z_stream stream{};
+  if (inflateInit(&stream) != Z_OK) return {};
+  Bytes out;
+  stream.next_in = const_cast<unsigned char*>(compressed.data());
+  stream.avail_in = uInt(compressed.size());
+  int result = Z_OK;
+  while (result == Z_OK && out.size() < kMostBytes) {
+    const std::size_t before = out.size();
+    out.resize(before + (std::size_t{1} << 16));
+    stream.next_out = out.data() + before;
+    stream.avail_out = uInt(out.size() - before);
+    result = inflate(&stream, Z_NO_FLUSH);
+    out.resize(out.size() - stream.avail_out);
+  }
+  inflateEnd(&stream);
+  return result == Z_STREAM_END ? out : Bytes{};
+}
+
+Bytes deflated(View bytes) {
+  Bytes out(compressBound(uLong(bytes.size())));
+  uLongf size = uLongf(out.size());
+  compress2(out.data(), &size, bytes.data(), uLong(bytes.size()), Z_BEST_COMPRESSION);
+  out.resize(size);
+  return out;
+}
+
+/// What follows a keyword and its 0; empty when the chunk has another keyword.
+View after_keyword(View data, std::string_view keyword) {
+  if (!starts_with(data, keyword) || data.size() <= keyword.size() || data[keyword.size()] != 0)
+    return {};
+  return data.subspan(keyword.size() + 1);
+}
+
+/// The text of an iTXt chunk behind its keyword: two flags, a language and a translated keyword
+/// come before it.
+Bytes international_text(View data) {
+  if (data.size() < 2) return {};
+  const bool compressed = data[0] == 1;
+  data = data.subspan(2);
+  for (int skipped = 0; skipped < 2; ++skipped) {
+    const auto end = std::find(data.begin(), data.end(), 0);
+    if (end == data.end()) return {};
+    data = data.subspan(std::size_t(end - data.begin()) + 1);
+  }
+  return compressed ? inflated(data) : Bytes(data.begin(), data.end());
+}
+
+int digit_of(unsigned char letter) {
+  if (letter >= '0' && letter <= '9') return letter - '0';
+  if (letter >= 'a' && letter <= 'f') return letter - 'a' + 10;
+  if (letter >= 'A' && letter <= 'F') return letter - 'A' + 10;
+  return -1;
+}
+
+/// The bytes of a profile that ImageMagick and ExifTool write as text: a name, a length and
+/// hexadecimal digits, in lines.
+Bytes raw_profile(View text) {
+  std::size_t at = 0;
+  const auto skip_line = [&] {
+    while (at < text.size() && text[at] != '\n') ++at;
+    if (at < text.size()) ++at;
+  };
+  skip_line();  // the first is empty
+  skip_line();  // the second names the profile
+  skip_line();  // the third has the length, which the digits tell, too
+  Bytes bytes;
+  int high = -1;
+  for (; at < text.size(); ++at) {
+    const int digit = digit_of(text[at]);
+    if (digit < 0) continue;
+    if (high < 0) {
+      high = digit;
+    } else {
+      bytes.push_back(static_cast<unsigned char>(high << 4 | digit));
+      high = -1;
+    }
+  }
+  return bytes;
+}
+
+/// IIM records without the resource of Photoshop that may hold them.
+Bytes records_in(Bytes profile) {
+  constexpr std::uint32_t kIptc = 0x0404;
+  if (!starts_with(profile, "8BIM")) return profile;
+  const View bytes = profile;
+  for (std::size_t at = 0; at + 12 <= bytes.size() && starts_with(bytes.subspan(at), "8BIM");) {
+    const std::uint32_t id = number_at(bytes, at + 4) >> 16;
+    const std::size_t name = (std::size_t{bytes[at + 6]} + 2) / 2 * 2;  // with its length, even
+    if (at + 6 + name + 4 > bytes.size()) return {};
+    const std::size_t size = number_at(bytes, at + 6 + name), from = at + 10 + name;
+    if (size > bytes.size() - from) return {};
+    if (id == kIptc) return Bytes(bytes.begin() + long(from), bytes.begin() + long(from + size));
+    at = from + (size + 1) / 2 * 2;
+  }
+  return {};
+}
+
+void take(std::string_view type, View data, Contents& contents) {
+  Metadata& metadata = contents.metadata;
+  if (type == "eXIf") {
+    metadata.exif.assign(data.begin(), data.end());
+  } else if (type == "iCCP") {
+    const auto end = std::find(data.begin(), data.end(), 0);  // of the profile's name
+    if (data.end() - end > 2)
+      metadata.icc = inflated(data.subspan(std::size_t(end - data.begin()) + 2));
+  } else if (type == "iTXt") {
+    if (const View text = after_keyword(data, kXmpKeyword); !text.empty())
+      metadata.xmp = international_text(text);
+  } else if (type == "zTXt") {
+    if (const View text = after_keyword(data, kIptcKeyword); text.size() > 1)
+      metadata.iptc = records_in(raw_profile(inflated(text.subspan(1))));
+  } else if (type == "tEXt") {
+    if (const View text = after_keyword(data, kIptcKeyword); !text.empty())
+      metadata.iptc = records_in(raw_profile(text));
+  } else if (type == "pHYs") {
+    constexpr unsigned char kMetre = 1;
+    if (data.size() == 9 && data[8] == kMetre && number_at(data, 0) > 0 && number_at(data, 4) > 0) {
+      metadata.resolution = {number_at(data, 0) / kInchesPerMetre,
+                             number_at(data, 4) / kInchesPerMetre};
+    }
+  } else if (type == "acTL") {
+    contents.animated = true;
+  }
+}
+
+bool is_metadata(std::string_view type) {
+  for (const std::string_view known : {"eXIf", "iCCP", "iTXt", "zTXt", "tEXt", "pHYs", "acTL"})
+    if (type == known) return true;
+  return false;
+}
+
+}  // namespace
+
+std::array<unsigned char, 4> big_endian(std::uint32_t value) {
+  return {static_cast<unsigned char>(value >> 24), static_cast<unsigned char>(value >> 16),
+          static_cast<unsigned char>(value >> 8), static_cast<unsigned char>(value)};
+}
+
+Contents contents_of(ByteSource& source) {
+  constexpr std::uint64_t kSignature = 8, kFrame = 12;  // a chunk's length, type and checksum
+  constexpr std::uint32_t kMostLength = 0x7fffffff;
+  Contents contents;
+  std::uint64_t at = kSignature;
+  while (true) {
+    std::array<unsigned char, 8> head{};
+    if (source.read(at, head) < head.size()) break;
+    const std::uint32_t length = number_at(head, 0);
+    const std::string type(head.begin() + 4, head.end());
+    const bool is_word = std::all_of(type.begin(), type.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    });
+    const std::string place = " at byte " + std::to_string(at);
+    if (!is_word || length > kMostLength) {
+      contents.damage = "its data is damaged (no chunk begins" + place + ")";
+      return contents;
+    }
+    if (at + kFrame + length > source.size()) {
+      contents.damage = "the file ends too early (within chunk " + type + place + ")";
+      return contents;
+    }
+    if (is_metadata(type) && length <= kMostBytes) {
+      Bytes chunk(std::size_t(length) + 8);  // type, data and checksum
+      source.read(at + 4, chunk);
+      const View data = View(chunk).subspan(4, length);
+      if (number_at(chunk, std::size_t(length) + 4) == crc32(0, chunk.data(), uInt(length) + 4)) {
+        take(type, data, contents);
+      } else if (contents.damage.empty()) {
+        contents.damage = "its data is damaged (wrong checksum of chunk " + type + place + ")";
+      }
+    }
+    at += kFrame + length;
+    if (type == "IEND") {
+      if (at < source.size() && contents.damage.empty()) {
+        contents.damage =
+            std::to_string(source.size() - at) + " bytes follow the end of the picture";
+      }
+      return contents;
+    }
+  }
+  contents.damage = "the file ends too early (no IEND chunk)";
+  return contents;
+}
+
+void append_chunk(ByteSink& sink, std::string_view type, View data) {
+  Bytes frame;
+  const auto append = [&frame](const auto& bytes) {
+    frame.insert(frame.end(), bytes.begin(), bytes.end());
+  };
+  append(big_endian(std::uint32_t(data.size())));
+  append(type);
+  uLong checksum = crc32(0, frame.data() + 4, 4);
+  sink.append(frame);
+  if (!data.empty()) {
+    checksum = crc32_z(checksum, data.data(), data.size());
+    sink.append(data);
+  }
+  sink.append(big_endian(std::uint32_t(checksum)));
+}
+
+void append_metadata(ByteSink& sink, const Metadata& metadata) {
+  const auto with_keyword = [](std::string_view keyword,
+                               std::initializer_list<unsigned char> rest) {
+    Bytes bytes(keyword.begin(), keyword.end());
+    bytes.insert(bytes.end(), rest);
+    return bytes;
+  };
+  const auto extend = [](Bytes& bytes, const Bytes& more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  };
+  if (!metadata.icc.empty()) {
+    Bytes data = with_keyword("icc", {0, 0});  // the name's end, and deflate
+    extend(data, deflated(metadata.icc));
+    append_chunk(sink, "iCCP", data);
+  }
+  if (metadata.resolution) {
+    Bytes data;
+    for (const double inch : {metadata.resolution->x, metadata.resolution->y}) {
+      const double metre = std::clamp(std::round(inch * kInchesPerMetre), 1.0, double(0x7fffffff));
+      const auto number = big_endian(std::uint32_t(metre));
+      data.insert(data.end(), number.begin(), number.end());
+    }
+    data.push_back(1);  // the unit is the metre
+    append_chunk(sink, "pHYs", data);
+  }
+  if (!metadata.exif.empty()) append_chunk(sink, "eXIf", metadata.exif);
+  if (!metadata.xmp.empty()) {
+    // The keyword's end, no compression, and neither a language nor a translation.
+    Bytes data = with_keyword(kXmpKeyword, {0, 0, 0, 0, 0});
+    extend(data, metadata.xmp);
+    append_chunk(sink, "iTXt", data);
+  }
+  if (!metadata.iptc.empty()) {
+    // A resource without a name, of an even length.
+    Bytes resource = with_keyword("8BIM", {4, 4, 0, 0});
+    const auto size = big_endian(std::uint32_t(metadata.iptc.size()));
+    resource.insert(resource.end(), size.begin(), size.end());
+    extend(resource, metadata.iptc);
+    if (resource.size() % 2) resource.push_back(0);
+    std::string length = std::to_string(resource.size());
+    length.insert(0, 8 - std::min<std::size_t>(8, length.size()), ' ');
+    std::string text = "\niptc\n" + length + "\n";
+    constexpr char kDigits[] = "0123456789abcdef";
+    constexpr std::size_t kLine = 36;  // bytes
+    for (std::size_t i = 0; i < resource.size(); ++i) {
+      text += {kDigits[resource[i] >> 4], kDigits[resource[i] & 15]};
+      if (i % kLine == kLine - 1) text += '\n';
+    }
+    text += '\n';
+    Bytes data = with_keyword(kIptcKeyword, {0, 0});
+    extend(data, deflated({reinterpret_cast<const unsigned char*>(text.data()), text.size()}));
+    append_chunk(sink, "zTXt", data);
+  }
+}
+
+}  // namespace convfilt::png

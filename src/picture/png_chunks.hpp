@@ -1,0 +1,36 @@
+/// The chunks of a PNG file that are no pixels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "src/picture/bytes.hpp"
+#include "src/picture/metadata.hpp"
+
+namespace convfilt::png {
+
+struct Contents {
+  Metadata metadata;
+  bool animated = false;
+  bool grey_key = false;  ///< one level of grey is transparent
+  std::string damage;     ///< why the file cannot be whole, with the place; empty when it may be
+};
+
+/// Walks over the chunks, of which the pixels' are passed over. Metadata are found wherever they
+/// stand; those that lie are left out.
+Contents contents_of(ByteSource& source);
+
+/// Appends a chunk with its checksum.
+void append_chunk(ByteSink& sink, std::string_view type, std::span<const unsigned char> data);
+
+/// Appends the chunks that hold metadata; they stand before the pixels.
+void append_metadata(ByteSink& sink, const Metadata& metadata);
+
+/// A number as PNG writes it, most significant byte first.
+std::array<unsigned char, 4> big_endian(std::uint32_t value);
+
+}  // namespace convfilt::png

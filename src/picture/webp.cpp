@@ -1,0 +1,247 @@
+/// WebP by libwebp: lossy and lossless, with alpha; of an animation the first frame.
+///
+/// The format has no rows to be had one by one: a picture is decoded when its first rows are asked
+/// for, and encoded when its last are there.
+#include <webp/decode.h>
+#include <webp/demux.h>
+#include <webp/encode.h>
+#include <webp/mux.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/picture/codec.hpp"
+#include "src/picture/image.hpp"
+#include "src/picture/tiff_tags.hpp"
+#include "src/picture/whole.hpp"
+
+namespace convfilt {
+namespace {
+
+using Bytes = Metadata::Bytes;
+using View = std::span<const unsigned char>;
+
+constexpr std::string_view kExifMark("Exif\0\0",
+                                     6);  // some writers put JPEG's mark before the block
+
+std::uint32_t little_endian(View bytes, std::size_t at) {
+  return std::uint32_t{bytes[at + 3]} << 24 | std::uint32_t{bytes[at + 2]} << 16 |
+         std::uint32_t{bytes[at + 1]} << 8 | bytes[at];
+}
+
+/// Why the container cannot be whole; empty when it may be.
+std::string damage_of(View file) {
+  constexpr std::size_t kHead = 8;
+  if (file.size() < 12) return "the file ends too early (within its header)";
+  const std::uint64_t whole = std::uint64_t{little_endian(file, 4)} + kHead;
+  if (whole > file.size()) {
+    return "the file ends too early (" + std::to_string(file.size()) + " of " +
+           std::to_string(whole) + " bytes)";
+  }
+  if (whole + whole % 2 < file.size())
+    return std::to_string(file.size() - whole) + " bytes follow the end of the picture";
+  return "";
+}
+
+Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
+  WebPChunkIterator chunk;
+  Bytes bytes;
+  if (WebPDemuxGetChunk(demuxer, name, 1, &chunk))
+    bytes.assign(chunk.chunk.bytes, chunk.chunk.bytes + chunk.chunk.size);
+  WebPDemuxReleaseChunkIterator(&chunk);
+  return bytes;
+}
+
+class WebpReader : public WholeReader {
+ public:
+  WebpReader(ByteSource& source, ReadContext& context) : context_(context), file_(source.whole()) {
+    check_first_page(context, FormatId::webp);
+    damage_ = damage_of(file_);
+    WebPBitstreamFeatures features;
+    const VP8StatusCode status = WebPGetFeatures(file_.data(), file_.size(), &features);
+    if (status != VP8_STATUS_OK) {
+      fail_with_nothing(context, FormatId::webp,
+                        damage_.empty() ? "its header is damaged" : damage_);
+    }
+    context.check_size(features.width, features.height);
+    if (!damage_.empty()) context.damaged(damage_);
+    header_.format = FormatId::webp;
+    header_.width = features.width;
+    header_.height = features.height;
+    header_.channels = features.has_alpha ? 4 : 3;
+    bitstream_ = file_;
+    read_container(features.has_animation);
+  }
+
+ private:
+  void read_container(bool animated) {
+    const WebPData data{file_.data(), file_.size()};
+    WebPDemuxState state;
+    const std::unique_ptr<WebPDemuxer, decltype(&WebPDemuxDelete)> demuxer(
+        WebPDemuxPartial(&data, &state), WebPDemuxDelete);
+    if (!demuxer) return;
+    header_.metadata.icc = chunk_of(demuxer.get(), "ICCP");
+    header_.metadata.xmp = chunk_of(demuxer.get(), "XMP ");
+    Bytes exif = chunk_of(demuxer.get(), "EXIF");
+    if (exif.size() > kExifMark.size() &&
+        std::memcmp(exif.data(), kExifMark.data(), kExifMark.size()) == 0)
+      exif.erase(exif.begin(), exif.begin() + std::ptrdiff_t(kExifMark.size()));
+    if (!exif.empty()) header_.orientation = exif_orientation(exif);
+    header_.metadata.exif = std::move(exif);
+    if (!animated) return;
+    WebPIterator frame;
+    if (!WebPDemuxGetFrame(demuxer.get(), 1, &frame))
+      context_.fail("nothing of this WebP can be read: its first frame is not there");
+    // A frame may cover a part of the picture; the rest is clear.
+    frame_ = {frame.x_offset, frame.y_offset, frame.width, frame.height, true};
+    bitstream_ = {frame.fragment.bytes, frame.fragment.size};
+    const int frames = frame.num_frames;
+    WebPDemuxReleaseIterator(&frame);
+    header_.pages = std::max(1, frames);
+    header_.channels = 4;
+    if (frames > 1) context_.warn("only the first frame of this animated WebP is read");
+  }
+
+  void copy_row(int y, std::byte* to) const override {
+    std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
+  }
+
+  void decode() override {
+    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+    PictureView<std::byte> into = image_.view();
+    for (int y = 0; y < into.height; ++y) std::memset(into.row(y), 0, image_.row_bytes());
+    if (frame_.part) {
+      if (frame_.x < 0 || frame_.y < 0 || frame_.width < 1 || frame_.height < 1 ||
+          frame_.x + frame_.width > into.width || frame_.y + frame_.height > into.height)
+        return context_.damaged("its data is damaged (a frame lies outside the picture)");
+      into.data = into.row(frame_.y) + frame_.x * into.channels;
+      into.width = frame_.width;
+      into.height = frame_.height;
+    }
+    auto* const pixels = reinterpret_cast<std::uint8_t*>(into.data);
+    const std::size_t bytes = std::size_t(into.pitch) * std::size_t(into.height - 1) +
+                              std::size_t(into.width * into.channels);
+    const std::unique_ptr<WebPIDecoder, decltype(&WebPIDelete)> decoder(
+        WebPINewRGB(into.channels == 4 ? MODE_BGRA : MODE_BGR, pixels, bytes, int(into.pitch)),
+        WebPIDelete);
+    if (!decoder) throw std::bad_alloc();
+    const VP8StatusCode status = WebPIUpdate(decoder.get(), bitstream_.data(), bitstream_.size());
+    if (status == VP8_STATUS_OK) return;
+    if (status == VP8_STATUS_OUT_OF_MEMORY) throw std::bad_alloc();
+    int last_row = 0;
+    WebPIDecGetRGB(decoder.get(), &last_row, nullptr, nullptr, nullptr);
+    const std::string place =
+        "row " + std::to_string(last_row) + " of " + std::to_string(into.height);
+    if (last_row == 0 && !context_.options().refuse_damaged)
+      fail_with_nothing(context_, FormatId::webp,
+                        damage_.empty() ? "its data is damaged" : damage_);
+    context_.damaged(
+        (status == VP8_STATUS_SUSPENDED ? "the file ends too early (" : "its data is damaged (") +
+        place + ")");
+  }
+
+  ReadContext& context_;
+  View file_, bitstream_;
+  Image image_;
+  std::string damage_;
+  struct {
+    int x = 0, y = 0, width = 0, height = 0;
+    bool part = false;
+  } frame_;
+};
+
+class WebpWriter : public WholeWriter {
+ public:
+  WebpWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
+      : WholeWriter(sink, header),
+        image_(header.width, header.height, std::max(3, header.channels), header.depth),
+        quality_(options.quality) {
+    if (header.width > WEBP_MAX_DIMENSION || header.height > WEBP_MAX_DIMENSION) {
+      throw UsageError("WebP holds at most " + std::to_string(WEBP_MAX_DIMENSION) +
+                       " pixels a side, and the picture has " + std::to_string(header.width) + "x" +
+                       std::to_string(header.height) + "; write another format, such as png");
+    }
+    if (!header.metadata.iptc.empty())
+      warnings_.push_back("WebP has no place for IPTC; it is left out");
+  }
+
+ private:
+  void put_row(int y, const std::byte* from) override {
+    PictureView<std::byte> view = image_.view();
+    if (header_.channels > 1) {
+      std::memcpy(view.row(y), from, image_.row_bytes());
+    } else {
+      for (int x = 0; x < view.width; ++x)
+        std::fill_n(view.row(y) + 3 * std::ptrdiff_t(x), 3, from[x]);
+    }
+  }
+
+  void finish() override {
+    const Bytes bitstream = encoded(image_);
+    const Metadata& metadata = header_.metadata;
+    if (metadata.icc.empty() && metadata.exif.empty() && metadata.xmp.empty())
+      return sink_.append(bitstream);
+    const std::unique_ptr<WebPMux, decltype(&WebPMuxDelete)> mux(WebPMuxNew(), WebPMuxDelete);
+    const auto data_of = [](const Bytes& bytes) { return WebPData{bytes.data(), bytes.size()}; };
+    const WebPData picture = data_of(bitstream);
+    bool done = mux && WebPMuxSetImage(mux.get(), &picture, 0) == WEBP_MUX_OK;
+    for (const auto& [name, block] :
+         {std::pair("ICCP", &metadata.icc), std::pair("EXIF", &metadata.exif),
+          std::pair("XMP ", &metadata.xmp)}) {
+      if (block->empty()) continue;
+      const WebPData data = data_of(*block);
+      done = done && WebPMuxSetChunk(mux.get(), name, &data, 0) == WEBP_MUX_OK;
+    }
+    WebPData whole{};
+    done = done && WebPMuxAssemble(mux.get(), &whole) == WEBP_MUX_OK;
+    if (done) sink_.append({whole.bytes, whole.size});
+    WebPDataClear(&whole);
+    if (!done) fail("its metadata do not fit; --strip leaves them out");
+  }
+
+  Bytes encoded(const Image& image) const {
+    const PictureView<const std::byte> view = image.view();
+    const auto* const pixels = reinterpret_cast<const std::uint8_t*>(view.data);
+    const bool alpha = view.channels == 4;
+    // OpenCV calls the same simple functions, so both write the same bytes.
+    std::uint8_t* bytes = nullptr;
+    const int pitch = int(view.pitch);
+    std::size_t size;
+    if (quality_) {
+      // At 0 libwebp itself would fall back on its default.
+      const float quality = float(std::max(*quality_, 1));
+      size = alpha ? WebPEncodeBGRA(pixels, view.width, view.height, pitch, quality, &bytes)
+                   : WebPEncodeBGR(pixels, view.width, view.height, pitch, quality, &bytes);
+    } else {
+      size = alpha ? WebPEncodeLosslessBGRA(pixels, view.width, view.height, pitch, &bytes)
+                   : WebPEncodeLosslessBGR(pixels, view.width, view.height, pitch, &bytes);
+    }
+    const std::unique_ptr<std::uint8_t, decltype(&WebPFree)> owner(bytes,
+                                                                   [](void* p) { WebPFree(p); });
+    if (size == 0) throw std::bad_alloc();
+    return Bytes(bytes, bytes + size);
+  }
+
+  Image image_;  ///< colours: WebP has no grey
+  std::optional<int> quality_;
+};
+
+std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {
+  return std::make_unique<WebpReader>(source, context);
+}
+
+std::unique_ptr<RowWriter> create(ByteSink& sink, const Header& header,
+                                  const WriteOptions& options) {
+  return std::make_unique<WebpWriter>(sink, header, options);
+}
+
+}  // namespace
+
+const Codec kWebpCodec{open, create};
+
+}  // namespace convfilt

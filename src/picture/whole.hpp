@@ -1,0 +1,87 @@
+/// For codecs whose library decodes and encodes whole pictures only.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "src/base/errors.hpp"
+#include "src/picture/codec.hpp"
+
+namespace convfilt {
+
+/// Decodes everything when the first row is asked for, and hands out rows.
+class WholeReader : public RowReader {
+ public:
+  void read(PictureView<std::byte> rows) final {
+    if (next_ == 0) decode();
+    for (int y = 0; y < rows.height; ++y) copy_row(next_++, rows.row(y));
+  }
+
+ protected:
+  /// Throws IoError.
+  virtual void decode() = 0;
+
+  /// Row `y` of what was decoded, as the header describes it.
+  virtual void copy_row(int y, std::byte* to) const = 0;
+
+ private:
+  int next_ = 0;
+};
+
+/// Collects rows, and encodes them when all are there.
+class WholeWriter : public RowWriter {
+ public:
+  WholeWriter(ByteSink& sink, const Header& header) : sink_(sink), header_(header) {}
+
+  void write(PictureView<const std::byte> rows, EncodedRows) final {
+    for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
+  }
+
+ protected:
+  virtual void put_row(int y, const std::byte* from) = 0;
+
+  /// Throws IoError: what, and a way out.
+  [[noreturn]] void fail(const std::string& why) const {
+    throw IoError("cannot encode " + std::to_string(header_.width) + "x" +
+                  std::to_string(header_.height) + " pixels as " +
+                  std::string(name_of(header_.format)) + (why.empty() ? "" : ": " + why) +
+                  "; choose another format, such as png");
+  }
+
+  ByteSink& sink_;
+  const Header header_;
+
+ private:
+  int next_ = 0;
+};
+
+/// Refuses a file of which nothing is left, in the words that say whether --on-damage=warn helps.
+[[noreturn]] inline void fail_with_nothing(ReadContext& context, FormatId format,
+                                           const std::string& damage) {
+  if (context.options().refuse_damaged) context.damaged(damage);
+  context.fail("nothing of this " + std::string(name_of(format)) + " can be read: " + damage);
+}
+
+/// Refuses --page for a format whose codec gives the first picture only.
+inline void check_first_page(const ReadContext& context, FormatId format) {
+  if (context.options().page == 0) return;
+  context.fail("only the first picture of a " + std::string(name_of(format)) +
+               " is read; leave out --page");
+}
+
+/// Copies a row and exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and back.
+template <class T>
+void copy_reversed(const T* from, T* to, int width, int channels) {
+  if (channels == 1) {
+    for (int x = 0; x < width; ++x) to[x] = from[x];
+    return;
+  }
+  for (int x = 0; x < width; ++x, from += channels, to += channels) {
+    to[0] = from[2];
+    to[1] = from[1];
+    to[2] = from[0];
+    if (channels == 4) to[3] = from[3];
+  }
+}
+
+}  // namespace convfilt

@@ -1,0 +1,323 @@
+/// PNG from and to bytes in memory. OpenCV is the witness for pixels; the kinds that it does not
+/// write are put together here, chunk by chunk.
+#include <doctest/doctest.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstring>
+#include <opencv2/imgcodecs.hpp>
+#include <random>
+#include <set>
+
+#include "tests/support/codec_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+Read read(const Bytes& bytes, const ReadOptions& options = {}, int step = 0) {
+  return read_by(kPngCodec, bytes, options, step);
+}
+
+Bytes write(const Image& image, const WriteOptions& options = {}, const Metadata& metadata = {}) {
+  return write_by(kPngCodec, image, header_for(image, FormatId::png, metadata), options);
+}
+
+/// What OpenCV makes of the file, if it is of our kinds.
+Image by_opencv(const Bytes& bytes) {
+  const cv::Mat pixels = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+  if (pixels.empty()) return {};
+  const Depth depth = pixels.depth() == CV_8U ? Depth::u8 : Depth::u16;
+  Image image(pixels.cols, pixels.rows, pixels.channels(), depth);
+  for (int y = 0; y < pixels.rows; ++y)
+    std::memcpy(image.view().row(y), pixels.ptr(y), image.row_bytes());
+  return image;
+}
+
+void append_chunk(Bytes* png, const std::string& type, const Bytes& data) {
+  append_number(png, std::uint32_t(data.size()), 4, false);
+  Bytes body(type.begin(), type.end());
+  body.insert(body.end(), data.begin(), data.end());
+  png->insert(png->end(), body.begin(), body.end());
+  append_number(png, std::uint32_t(crc32(0, body.data(), uInt(body.size()))), 4, false);
+}
+
+struct Kind {
+  int width, height, bits, colour;
+  bool interlaced = false;
+  Bytes palette{}, transparent{};
+};
+
+/// A file of this kind whose samples are pseudo-random bits.
+Bytes made(const Kind& kind) {
+  Bytes png = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
+  Bytes header;
+  append_number(&header, std::uint32_t(kind.width), 4, false);
+  append_number(&header, std::uint32_t(kind.height), 4, false);
+  for (const int value : {kind.bits, kind.colour, 0, 0, kind.interlaced ? 1 : 0})
+    header.push_back(static_cast<unsigned char>(value));
+  append_chunk(&png, "IHDR", header);
+  if (!kind.palette.empty()) append_chunk(&png, "PLTE", kind.palette);
+  if (!kind.transparent.empty()) append_chunk(&png, "tRNS", kind.transparent);
+
+  constexpr int kChannels[] = {1, 0, 3, 1, 2, 0, 4};
+  const int pixel_bits = kind.bits * kChannels[kind.colour];
+  std::mt19937 random(unsigned(kind.bits * 8 + kind.colour));
+  const int entries = int(kind.palette.size() / 3);
+  Bytes raw;
+  const auto add_rows = [&](int width, int height) {
+    if (width == 0) return;
+    for (int y = 0; y < height; ++y) {
+      raw.push_back(0);
+      for (int i = 0; i < (width * pixel_bits + 7) / 8; ++i) {
+        unsigned byte = random() & 255;
+        if (entries > 0 && kind.bits == 8) byte %= unsigned(entries);
+        raw.push_back(static_cast<unsigned char>(byte));
+      }
+    }
+  };
+  if (kind.interlaced) {
+    constexpr int kX[] = {0, 4, 0, 2, 0, 1, 0}, kY[] = {0, 0, 4, 0, 2, 0, 1};
+    constexpr int kStepX[] = {8, 8, 4, 4, 2, 2, 1}, kStepY[] = {8, 8, 8, 4, 4, 2, 2};
+    for (int pass = 0; pass < 7; ++pass) {
+      add_rows((kind.width - kX[pass] + kStepX[pass] - 1) / kStepX[pass],
+               (kind.height - kY[pass] + kStepY[pass] - 1) / kStepY[pass]);
+    }
+  } else {
+    add_rows(kind.width, kind.height);
+  }
+  Bytes data(compressBound(uLong(raw.size())));
+  uLongf size = uLongf(data.size());
+  compress(data.data(), &size, raw.data(), uLong(raw.size()));
+  data.resize(size);
+  append_chunk(&png, "IDAT", data);
+  append_chunk(&png, "IEND", {});
+  return png;
+}
+
+std::size_t place_of(const Bytes& png, const std::string& type) {
+  for (std::size_t at = 8;;) {
+    REQUIRE(at + 8 <= png.size());
+    if (std::memcmp(&png[at + 4], type.data(), 4) == 0) return at;
+    at += 12 + (std::size_t{png[at]} << 24 | std::size_t{png[at + 1]} << 16 |
+                std::size_t{png[at + 2]} << 8 | png[at + 3]);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a PNG gives back the samples that went into it, to us and to OpenCV") {
+  for (const auto& [width, height] : {std::pair{1, 1}, {1, 9}, {61, 47}, {700, 300}}) {
+    for (const int channels : {1, 3, 4}) {
+      for (const Depth depth : {Depth::u8, Depth::u16}) {
+        const Image image = pattern(width, height, channels, depth);
+        for (const std::optional<int> compression :
+             {std::optional<int>{}, std::optional(0), std::optional(1), std::optional(9)}) {
+          WriteOptions options;
+          options.compression = compression;
+          const Bytes png = write(image, options);
+          const Read back = read(png, {}, 7);
+          CAPTURE(width);
+          CAPTURE(channels);
+          CAPTURE(compression.value_or(-1));
+          CHECK(back.refusal == "");
+          CHECK(same(back.image, image));
+          CHECK(same(by_opencv(png), image));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("every kind of PNG has the pixels that OpenCV gives it") {
+  int kinds = 0;
+  Bytes palette;
+  for (int i = 0; i < 3 * 256; ++i) palette.push_back(static_cast<unsigned char>(i * 37 % 251));
+  for (const bool interlaced : {false, true}) {
+    for (const auto& [colour, depths] : {std::pair<int, std::vector<int>>{0, {1, 2, 4, 8, 16}},
+                                         {2, {8, 16}},
+                                         {3, {1, 2, 4, 8}},
+                                         {4, {8, 16}},
+                                         {6, {8, 16}}}) {
+      for (const int bits : depths) {
+        for (const bool key : {false, true}) {
+          if (key && colour >= 4) continue;
+          for (const auto& [width, height] : {std::pair{1, 1}, {3, 2}, {37, 21}}) {
+            Kind kind{width, height, bits, colour, interlaced};
+            if (colour == 3)
+              kind.palette.assign(palette.begin(), palette.begin() + 3 * (1L << bits));
+            if (key && colour == 0) kind.transparent = {0, 1};
+            if (key && colour == 2) kind.transparent = {0, 1, 0, 2, 0, 3};
+            if (key && colour == 3) kind.transparent = {0, 100};
+            const Bytes png = made(kind);
+            CAPTURE(interlaced);
+            CAPTURE(colour);
+            CAPTURE(bits);
+            CAPTURE(key);
+            CAPTURE(width);
+            const Read ours = read(png, {}, 2);
+            CHECK(ours.refusal == "");
+            CHECK(same(ours.image, by_opencv(png)));
+            CHECK(ours.warnings.size() == (key && colour == 0 ? 1 : 0));
+            ++kinds;
+          }
+        }
+      }
+    }
+  }
+  CHECK(kinds == 2 * (5 + 2 + 4 + 2 + 2 + 5 + 2 + 4) * 3);
+}
+
+TEST_CASE("the size is that of OpenCV's default, within 5 %") {
+  for (const char* name : {"rocket.jpg", "camera.png"}) {
+    const cv::Mat pixels =
+        cv::imread(std::string(CONVFILT_SAMPLES) + "/" + name, cv::IMREAD_UNCHANGED);
+    REQUIRE(!pixels.empty());
+    Image image(pixels.cols, pixels.rows, pixels.channels(), Depth::u8);
+    for (int y = 0; y < pixels.rows; ++y)
+      std::memcpy(image.view().row(y), pixels.ptr(y), image.row_bytes());
+    Bytes theirs;
+    cv::imencode(".png", pixels, theirs);
+    MemorySink sink;
+    const auto writer = kPngCodec.create(sink, header_for(image, FormatId::png), {});
+    for (int y = 0; y < image.height(); y += writer->rows_at_a_time()) {
+      const int rows = std::min(writer->rows_at_a_time(), image.height() - y);
+      const Image strip = image.part(0, y, image.width(), rows);
+      writer->write(strip.view(), writer->encode(strip.view(), y));
+    }
+    writer->finish();
+    CHECK(double(sink.size()) <= 1.05 * double(theirs.size()));
+  }
+}
+
+TEST_CASE("a PNG that is cut anywhere is refused, with the place") {
+  const Image image = pattern(300, 211, 3, Depth::u8);
+  const Bytes whole = write(image);
+  std::set<std::size_t> lengths;
+  for (std::size_t i = 0; i < 64; ++i) lengths.insert(8 + (whole.size() - 8) * i / 64);
+  for (std::size_t i = 1; i <= 16; ++i) lengths.insert(whole.size() - i);
+  for (const std::size_t length : lengths) {
+    const Bytes cut(whole.begin(), whole.begin() + long(length));
+    CAPTURE(length);
+    const Read strict = read(cut);
+    CHECK(contains(strict.refusal, "the file ends too early ("));
+    CHECK(contains(strict.refusal, "; --on-damage=warn takes what can be read"));
+    ReadOptions lenient;
+    lenient.refuse_damaged = false;
+    const Read taken = read(cut, lenient);
+    if (length < 8 + 25) {
+      CHECK(contains(taken.refusal, "nothing of this PNG can be read"));
+      continue;
+    }
+    CHECK(taken.refusal == "");
+    CHECK(taken.warnings.size() == 1);
+    REQUIRE(taken.image.width() == 300);
+    int right = 0;
+    for (int y = 0; y < 211; ++y)
+      right += std::memcmp(taken.image.view().row(y), image.view().row(y), image.row_bytes()) == 0;
+    // Rows come in the order of the file, so what is left of it gives about its share of them.
+    CHECK(right >= int(211.0 * double(length) / double(whole.size())) - 40);
+    if (right < 200) CHECK(sample(taken.image, 5, 210, 1) == 0);
+  }
+}
+
+TEST_CASE("every flipped bit of a PNG is noticed") {
+  const Image image = pattern(60, 40, 3, Depth::u8);
+  Metadata metadata;
+  metadata.exif = exif(1, true);
+  const Bytes whole = write(image, {}, metadata);
+  std::mt19937 random(5);
+  int refused = 0;
+  for (int i = 0; i < 500; ++i) {
+    Bytes bytes = whole;
+    bytes[8 + random() % (bytes.size() - 8)] ^= static_cast<unsigned char>(1u << random() % 8);
+    const Read strict = read(bytes);
+    refused += !strict.refusal.empty();
+    ReadOptions lenient;
+    lenient.refuse_damaged = false;
+    read(bytes, lenient);
+  }
+  CHECK(refused == 500);
+}
+
+TEST_CASE("trailing bytes, a wrong sum and a missing end are damage, with the place") {
+  const Image image = pattern(60, 40, 3, Depth::u8);
+  Bytes bytes = write(image);
+  append(&bytes, "rubbish");
+  CHECK(contains(read(bytes).refusal, "7 bytes follow the end of the picture"));
+  bytes = write(image);
+  const std::size_t end = place_of(bytes, "IEND");
+  bytes.resize(end);
+  CHECK(contains(read(bytes).refusal, "the file ends too early (no IEND chunk)"));
+  // The sum of the pixels is wrong, and the chunk's own is right.
+  bytes = write(image);
+  Bytes wrong(bytes.begin() + long(end) - 18 + 8, bytes.begin() + long(end) - 4);
+  bytes.resize(end - 18);
+  REQUIRE(wrong.size() == 6);
+  wrong.back() ^= 1;
+  append_chunk(&bytes, "IDAT", wrong);
+  append_chunk(&bytes, "IEND", {});
+  CHECK(read(bytes).refusal ==
+        "cannot read 'in': its data is damaged (row 39 of 40: IDAT: incorrect data check); "
+        "--on-damage=warn takes what can be read");
+  // A text's sum is wrong.
+  Metadata metadata;
+  metadata.exif = exif(1, true);
+  bytes = write(image, {}, metadata);
+  const std::size_t at = place_of(bytes, "eXIf");
+  bytes[at + 10] ^= 1;
+  CHECK(
+      contains(read(bytes).refusal, "wrong checksum of chunk eXIf at byte " + std::to_string(at)));
+}
+
+TEST_CASE("headers that lie take no memory") {
+  Bytes bytes = made({3, 2, 8, 2});
+  const auto with_size = [&](std::uint32_t width, std::uint32_t height) {
+    Bytes header;
+    append_number(&header, width, 4, false);
+    append_number(&header, height, 4, false);
+    for (const int value : {8, 2, 0, 0, 0}) header.push_back(static_cast<unsigned char>(value));
+    Bytes png(bytes.begin(), bytes.begin() + 8);
+    append_chunk(&png, "IHDR", header);
+    png.insert(png.end(), bytes.begin() + 8 + 25, bytes.end());
+    return png;
+  };
+  CHECK(contains(read(with_size(60000, 60000)).refusal, "promises 60000x60000 pixels"));
+  CHECK(contains(read(with_size(0x7fffffff, 0x7fffffff)).refusal, "pixels, more than"));
+  CHECK(!read(with_size(0, 5)).refusal.empty());
+  CHECK(!read(with_size(5, 0)).refusal.empty());
+  CHECK(contains(read(with_size(3, 20000)).refusal, "row 2 of 20000"));
+}
+
+TEST_CASE("metadata come back from a PNG") {
+  const Image image = pattern(20, 10, 3, Depth::u8);
+  Metadata metadata;
+  metadata.icc.assign(3000, 7);
+  metadata.exif = exif(6, false);
+  append(&metadata.xmp, "<x:xmpmeta/>");
+  for (int i = 0; i < 300; ++i) metadata.iptc.push_back(static_cast<unsigned char>(i * 7));
+  metadata.resolution = {300, 150};
+  const Read back = read(write(image, {}, metadata));
+  CHECK(back.refusal == "");
+  CHECK(back.header.metadata.icc == metadata.icc);
+  CHECK(back.header.metadata.exif == metadata.exif);
+  CHECK(back.header.metadata.xmp == metadata.xmp);
+  CHECK(back.header.metadata.iptc == metadata.iptc);
+  REQUIRE(back.header.metadata.resolution);
+  CHECK(std::abs(back.header.metadata.resolution->x - 300) < 0.02);
+  CHECK(std::abs(back.header.metadata.resolution->y - 150) < 0.02);
+  CHECK(back.header.orientation == 6);
+  CHECK(read(write(image)).header.metadata.empty());
+}
+
+TEST_CASE("an animated PNG gives its first picture, and that is said") {
+  Bytes bytes = write(pattern(20, 10, 3, Depth::u8));
+  Bytes animated(bytes.begin(), bytes.begin() + 8 + 25);
+  append_chunk(&animated, "acTL", Bytes(8, 1));
+  animated.insert(animated.end(), bytes.begin() + 8 + 25, bytes.end());
+  const Read file = read(animated);
+  CHECK(same(file.image, pattern(20, 10, 3, Depth::u8)));
+  REQUIRE(file.warnings.size() == 1);
+  CHECK(contains(file.warnings[0], "only the first picture of this animated PNG is read"));
+}
