@@ -26,7 +26,7 @@ Module gif{.name = "gif", .mutex = {}};
 Module heif{.name = "heif", .mutex = {}};
 Module jxl{.name = "jxl", .mutex = {}};
 
-const Codec& codec_of(Module& module, FormatId format) {
+const Codec& module_codec(Module& module, FormatId format) {
   const std::scoped_lock lock(module.mutex);
   try {
     if (!module.loaded) module.loaded = &load_module(modules_folder(), module.name);
@@ -47,11 +47,11 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
   const std::string package = "convfilt-" + name;
   // CMake says which modules it found libraries for.
   const std::string built = std::string(" ") + CONVFILT_MODULES_BUILT + " ";
-  const std::string remedy =
-      built.find(" " + name + " ") != built.npos
-          ? "install the package " + package
-          : "install the package " + package + ", or, where you built this program, lib" + name +
-                "-dev, and build again";
+  const std::string remedy = built.find(" " + name + " ") != built.npos
+                                 ? "install the package " + package
+                                 : "install the package " + package +
+                                       ", or, where you built this program, lib" + name +
+                                       "-dev, and build again";
   const fs::path path = fs::path(folder) / ("libconvfilt_" + name + ".so");
   const std::string shown = "'" + printable_name(path.string()) + "'";
   std::error_code ignored;
@@ -66,8 +66,8 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
   const CodecModule* module = entry ? entry() : nullptr;
   if (module && module->interface == kModuleInterface) return *module;
   dlclose(library);
-  throw IoError(shown + (entry ? " belongs to another version of convfilt"
-                               : " is no module of convfilt") +
+  throw IoError(shown +
+                (entry ? " belongs to another version of convfilt" : " is no module of convfilt") +
                 "; install the packages convfilt and " + package + " of one version");
 }
 
@@ -81,13 +81,13 @@ std::string modules_folder() {
 
 const Codec& codec_for(FormatId format, Loader loader) {
   switch (format) {
-    case FormatId::gif: return codec_of(gif, format);
+    case FormatId::gif: return module_codec(gif, format);
     case FormatId::heic:
-    case FormatId::avif: return codec_of(heif, format);
-    case FormatId::jxl: return codec_of(jxl, format);
+    case FormatId::avif: return module_codec(heif, format);
+    case FormatId::jxl: return module_codec(jxl, format);
     default: break;
   }
-  if (loader == Loader::opencv) return codec_of(opencv, format);
+  if (loader == Loader::opencv) return module_codec(opencv, format);
   switch (format) {
     case FormatId::jpeg: return kJpegCodec;
     case FormatId::png: return kPngCodec;
@@ -96,7 +96,7 @@ const Codec& codec_for(FormatId format, Loader loader) {
     case FormatId::pnm:
     case FormatId::pam:
     case FormatId::pfm: return kPnmCodec;
-    default: return codec_of(opencv, format);
+    default: return module_codec(opencv, format);
   }
 }
 

@@ -15,7 +15,8 @@ namespace convfilt {
 /// Grows with each change of what program and modules share; the sizes tell of some that nobody
 /// counted.
 inline constexpr std::uint32_t kModuleInterface =
-    1u << 24 ^ std::uint32_t(sizeof(Header) << 12 ^ sizeof(WriteOptions) << 6 ^ sizeof(ReadContext));
+    1u << 24 ^
+    std::uint32_t(sizeof(Header) << 12 ^ sizeof(WriteOptions) << 6 ^ sizeof(ReadContext));
 
 /// What a module exports.
 struct CodecModule {
@@ -35,3 +36,6 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
 std::string modules_folder();
 
 }  // namespace convfilt
+
+/// Each module defines it; the program finds it by kModuleEntry.
+extern "C" [[gnu::visibility("default")]] const convfilt::CodecModule* module_of_convfilt();

@@ -1,8 +1,11 @@
 /// For codecs whose library decodes and encodes whole pictures only.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
@@ -48,6 +51,20 @@ class WholeWriter : public RowWriter {
                   "; choose another format, such as png");
   }
 
+  /// Adds a warning for each kind of metadata that the picture has and that is not among `kept`.
+  void say_what_is_left_out(std::initializer_list<Metadata::Bytes Metadata::*> kept) {
+    const Metadata& metadata = header_.metadata;
+    const std::string to = std::string(name_of(header_.format)) + " has no place for ";
+    for (const auto& [block, name] : {std::pair{&Metadata::icc, "an ICC profile"},
+                                      {&Metadata::exif, "EXIF"},
+                                      {&Metadata::xmp, "XMP"},
+                                      {&Metadata::iptc, "IPTC"}}) {
+      if ((metadata.*block).empty() || std::find(kept.begin(), kept.end(), block) != kept.end())
+        continue;
+      warnings_.push_back(to + name + "; it is left out");
+    }
+  }
+
   ByteSink& sink_;
   const Header header_;
 
@@ -69,7 +86,8 @@ inline void check_first_page(const ReadContext& context, FormatId format) {
                " is read; leave out --page");
 }
 
-/// Copies a row and exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and back.
+/// Copies a row and exchanges the first and the third of 3 or 4 channels: BGR becomes RGB, and
+/// back.
 template <class T>
 void copy_reversed(const T* from, T* to, int width, int channels) {
   if (channels == 1) {

@@ -63,8 +63,8 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
     const std::size_t length = std::size_t{bytes[at]} << 8 | bytes[at + 1];
     if (length < 2 || at + length > bytes.size()) break;
     const Bytes segment = bytes.subspan(at + 2, length - 2);
-    const bool frame = marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 &&
-                       marker != 0xCC;
+    const bool frame =
+        marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
     if (frame && segment.size() >= 5) {
       facts->height = segment[1] << 8 | segment[2];
       facts->width = segment[3] << 8 | segment[4];
@@ -214,8 +214,8 @@ long next_number(Bytes bytes, std::size_t* at) {
 /// OpenCV leaves samples as they are when the file's largest value is not the depth's own. It
 /// scales only ASCII files of 8 bits itself.
 void set_scale(long largest, bool scaled_by_opencv, FileFacts* facts) {
-  if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / largest;
-  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / largest;
+  if (largest > 0 && largest < 255 && !scaled_by_opencv) facts->scale = 255.0 / double(largest);
+  if (largest > 255 && largest < 65535) facts->scale = 65535.0 / double(largest);
 }
 
 void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
@@ -278,7 +278,8 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   // A negative height says that the rows come from top to bottom.
   facts->height = old ? word(bytes, 20) : std::int32_t(little_endian(bytes, 22));
   facts->height = std::abs(facts->height);
-  const std::uint32_t bits = word(bytes, old ? 24 : 28), coding = old ? 0 : little_endian(bytes, 30);
+  const std::uint32_t bits = word(bytes, old ? 24 : 28),
+                      coding = old ? 0 : little_endian(bytes, 30);
   if (coding == kRunLength8 || coding == kRunLength4) {
     if (pixels_at > bytes.size()) {
       facts->damage = "the file ends too early (before its first row)";
@@ -300,7 +301,8 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   facts->is_lost = rows == 0;
 }
 
-/// Where the first row of a Radiance HDR begins, behind the line of its size; 0 where there is none.
+/// Where the first row of a Radiance HDR begins, behind the line of its size; 0 where there is
+/// none.
 std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
   const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const std::size_t blank = all.find("\n\n");
@@ -329,8 +331,8 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
   for (std::int64_t y = 0; y < facts->height; ++y) {
     const std::string where =
         " (row " + std::to_string(y) + " of " + std::to_string(facts->height) + ")";
-    const bool marked = at + 4 <= bytes.size() && bytes[at] == 2 && bytes[at + 1] == 2 &&
-                        bytes[at + 2] < 128;
+    const bool marked =
+        at + 4 <= bytes.size() && bytes[at] == 2 && bytes[at + 1] == 2 && bytes[at + 2] < 128;
     if (width < 8 || width > 0x7FFF || (at + 4 <= bytes.size() && !marked)) {
       // Rows without run lengths; the decoder takes all that follow for such.
       const std::uint64_t rest = width * std::uint64_t(facts->height - y) * 4;
@@ -398,8 +400,8 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
   return header;
 }
 
-/// A table behind the header of an OpenEXR says where each piece of some rows begins, which says how
-/// long it is.
+/// A table behind the header of an OpenEXR says where each piece of some rows begins, which says
+/// how long it is.
 void inspect_exr(Bytes bytes, FileFacts* facts) {
   facts->is_lost = true;
   const ExrHeader header = read_exr_header(bytes, facts);
@@ -415,8 +417,8 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
     const std::size_t entry = header.end + std::size_t(y / rows) * 8;
     const auto is_inside = [&] {
       if (entry + 8 > bytes.size()) return false;
-      const std::uint64_t at = std::uint64_t{little_endian(bytes, entry + 4)} << 32 |
-                               little_endian(bytes, entry);
+      const std::uint64_t at =
+          std::uint64_t{little_endian(bytes, entry + 4)} << 32 | little_endian(bytes, entry);
       if (at < header.end || at > bytes.size() || bytes.size() - at < 8) return false;
       return little_endian(bytes, std::size_t(at) + 4) <= bytes.size() - at - 8;
     };

@@ -10,19 +10,20 @@
 namespace convfilt {
 
 struct FileFacts {
-  std::int64_t width = 0, height = 0;  ///< in pixels, as the header says; 0 where it cannot be found
-  int orientation = 1;                 ///< EXIF's 1..8, still to be applied
+  std::int64_t width = 0,
+               height = 0;  ///< in pixels, as the header says; 0 where it cannot be found
+  int orientation = 1;      ///< EXIF's 1..8, still to be applied
   std::string
       damage;  ///< why the file cannot be whole, in plain words; empty when nothing is known
   bool is_lost = false;  ///< nothing can be taken of what is damaged
-  std::string refusal;  ///< a kind that OpenCV would read wrongly, with the remedy
+  std::string refusal;   ///< a kind that OpenCV would read wrongly, with the remedy
   std::vector<std::string> warnings;
-  bool drop_alpha = false;     ///< the fourth channel OpenCV makes means nothing
-  bool premultiplied = false;  ///< colours come multiplied by alpha
-  bool swap_red_blue = false;  ///< OpenCV leaves them in the wrong order
-  bool invert = false;         ///< zero means white, which OpenCV ignores
+  bool drop_alpha = false;       ///< the fourth channel OpenCV makes means nothing
+  bool premultiplied = false;    ///< colours come multiplied by alpha
+  bool swap_red_blue = false;    ///< OpenCV leaves them in the wrong order
+  bool invert = false;           ///< zero means white, which OpenCV ignores
   std::uint64_t whole_size = 0;  ///< bytes that an uncompressed file of this header has; else 0
-  double scale = 1;            ///< samples are multiplied by it to fill their depth's range
+  double scale = 1;              ///< samples are multiplied by it to fill their depth's range
 };
 
 /// Looks at the bytes of a file, and prepares them for OpenCV: tags that OpenCV handles wrongly are

@@ -191,8 +191,8 @@ class GifReader : public WholeReader {
         file.Image.Interlace ? std::span<const Pass>(kInterlaced) : std::span<const Pass>(kWhole);
     for (const Pass pass : passes) {
       for (int row = pass.first; row < blocks_.height; row += pass.step) {
-        if (DGifGetLine(&file, &indices_[std::size_t(row) * std::size_t(blocks_.width)], blocks_.width) ==
-            GIF_ERROR) {
+        if (DGifGetLine(&file, &indices_[std::size_t(row) * std::size_t(blocks_.width)],
+                        blocks_.width) == GIF_ERROR) {
           context_.damaged("its data is damaged (row " + std::to_string(row) + " of " +
                            std::to_string(blocks_.height) + ": " + words_of(file.Error) + ")");
           return;

@@ -182,8 +182,7 @@ class HeifReader : public WholeReader {
     is_grey_ = MonochromeSearch(bytes).primary_is_monochrome();
     has_alpha_ = heif_image_handle_has_alpha_channel(handle) != 0;
     header_.channels = has_alpha_ ? 4 : is_grey_ ? 1 : 3;
-    header_.depth =
-        heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? Depth::u16 : Depth::u8;
+    header_.depth = heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? Depth::u16 : Depth::u8;
     read_metadata();
     // libheif turns and mirrors the picture as the file's own boxes say; EXIF's orientation, which
     // says the same once more, has no meaning in these formats.
@@ -200,22 +199,26 @@ class HeifReader : public WholeReader {
     options->strict_decoding = context_.options().refuse_damaged;
 #endif
     const bool deep = header_.depth == Depth::u16;
-    const heif_chroma interleaved = has_alpha_ ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
-                                                      : heif_chroma_interleaved_RGBA
-                                    : deep     ? heif_chroma_interleaved_RRGGBB_LE
-                                               : heif_chroma_interleaved_RGB;
-    require(heif_decode_image(
-        handle_.get(), &image, is_grey_ ? heif_colorspace_monochrome : heif_colorspace_RGB,
-        is_grey_ ? heif_chroma_monochrome : interleaved, options.get()));
+    const heif_chroma interleaved =
+        has_alpha_ ? deep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
+        : deep     ? heif_chroma_interleaved_RRGGBB_LE
+                   : heif_chroma_interleaved_RGB;
+    // Of some monochrome pictures libheif gives colours only, which are equal then.
+    is_luma_ = is_grey_ && heif_decode_image(handle_.get(), &image, heif_colorspace_monochrome,
+                                             heif_chroma_monochrome, options.get())
+                                   .code == heif_error_Ok;
+    if (!is_luma_)
+      require(heif_decode_image(handle_.get(), &image, heif_colorspace_RGB, interleaved,
+                                options.get()));
     pixels_.reset(image);
-    const heif_channel main = is_grey_ ? heif_channel_Y : heif_channel_interleaved;
+    const heif_channel main = is_luma_ ? heif_channel_Y : heif_channel_interleaved;
     main_ = plane(main);
-    if (is_grey_ && has_alpha_) alpha_ = plane(heif_channel_Alpha);
-    if (!main_.data || (is_grey_ && has_alpha_ && !alpha_.data) ||
+    if (is_luma_ && has_alpha_) alpha_ = plane(heif_channel_Alpha);
+    if (!main_.data || (is_luma_ && has_alpha_ && !alpha_.data) ||
         heif_image_get_width(image, main) != header_.width ||
         heif_image_get_height(image, main) != header_.height)
       context_.fail("libheif gives other pixels than its header promises; convert it first");
-    if (is_grey_) find_range();
+    if (is_luma_) find_range();
     is_premultiplied_ = has_alpha_ && heif_image_handle_is_premultiplied_alpha(handle_.get());
     heif_error warning;
     if (heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0)
@@ -265,7 +268,11 @@ class HeifReader : public WholeReader {
   void copy_samples(int y, T* to) const {
     const int channels = header_.channels;
     for (int x = 0; x < header_.width; ++x, to += channels) {
-      if (is_grey_) {
+      if (channels == 1 && !is_luma_) {
+        to[0] = full_range_sample<T>(main_.sample(y, std::ptrdiff_t(x) * 3), main_.bits);
+        continue;
+      }
+      if (is_luma_) {
         const T grey = ranged<T>(main_.sample(y, x));
         to[0] = grey;
         if (channels == 4) {
@@ -302,7 +309,8 @@ class HeifReader : public WholeReader {
   void find_cut(Bytes bytes) {
     for (const Box& box : boxes_in(bytes)) {
       if (!box.is_cut) continue;
-      const auto at = std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
+      const auto at =
+          std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
       cut_ = "the file ends too early (box '" + std::string(box.type) + "' at byte " +
              std::to_string(at) + " goes beyond its end)";
     }
@@ -311,7 +319,8 @@ class HeifReader : public WholeReader {
   /// Throws IoError unless all is well.
   void require(const heif_error& error) {
     if (error.code == heif_error_Ok) return;
-    if (error.code == heif_error_Memory_allocation_error && error.subcode == heif_suberror_Unspecified)
+    if (error.code == heif_error_Memory_allocation_error &&
+        error.subcode == heif_suberror_Unspecified)
       throw std::bad_alloc();
     if (error.subcode == heif_suberror_Unsupported_codec) {
       const bool hevc = header_.format == FormatId::heic;
@@ -338,8 +347,9 @@ class HeifReader : public WholeReader {
     for (const heif_item_id id : ids) {
       const std::string_view kind = heif_image_handle_get_metadata_type(handle, id);
       const bool is_exif = kind == "Exif";
-      const bool is_xmp = kind == "mime" && std::string_view(heif_image_handle_get_metadata_content_type(
-                                                handle, id)) == "application/rdf+xml";
+      const bool is_xmp =
+          kind == "mime" && std::string_view(heif_image_handle_get_metadata_content_type(
+                                handle, id)) == "application/rdf+xml";
       if (!is_exif && !is_xmp) continue;
       Metadata::Bytes block(heif_image_handle_get_metadata_size(handle, id));
       if (block.empty() ||
@@ -362,7 +372,8 @@ class HeifReader : public WholeReader {
   const Context heif_;
   Handle handle_;
   Pixels pixels_;
-  bool is_grey_ = false, has_alpha_ = false, is_premultiplied_ = false, is_video_range_ = false;
+  bool is_grey_ = false, is_luma_ = false, has_alpha_ = false, is_premultiplied_ = false,
+       is_video_range_ = false;
   Plane main_, alpha_;
 };
 
@@ -374,6 +385,7 @@ class HeifWriter : public WholeWriter {
     if (header.depth == Depth::u16) bits_ = header.format == FormatId::heic ? 10 : 12;
     find_encoder();
     make_pixels();
+    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
 
   void finish() override {
@@ -389,6 +401,7 @@ class HeifWriter : public WholeWriter {
     // An ICC profile alone does not tell the matrix that decoders need.
     options->save_two_colr_boxes_when_ICC_and_nclx_available = 1;
     options->macOS_compatibility_workaround_no_nclx_profile = 0;
+    require(heif_image_set_nclx_color_profile(pixels_.get(), nclx.get()));
     heif_image_handle* handle = nullptr;
     require(heif_context_encode_image(heif_.get(), pixels_.get(), encoder_.get(), options.get(),
                                       &handle));
@@ -458,11 +471,11 @@ class HeifWriter : public WholeWriter {
 
   void make_pixels() {
     const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
-    const heif_chroma chroma = grey ? heif_chroma_monochrome
+    const heif_chroma chroma = grey                    ? heif_chroma_monochrome
                                : header_.channels == 4 ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
                                                               : heif_chroma_interleaved_RGBA
-                               : deep ? heif_chroma_interleaved_RRGGBB_LE
-                                      : heif_chroma_interleaved_RGB;
+                               : deep                  ? heif_chroma_interleaved_RRGGBB_LE
+                                                       : heif_chroma_interleaved_RGB;
     const heif_channel channel = grey ? heif_channel_Y : heif_channel_interleaved;
     heif_image* image = nullptr;
     require(heif_image_create(header_.width, header_.height,

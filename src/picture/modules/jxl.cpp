@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "src/picture/modules.hpp"
@@ -24,6 +25,15 @@ struct Destroy {
 using Decoder = std::unique_ptr<JxlDecoder, Destroy<JxlDecoderDestroy>>;
 using Encoder = std::unique_ptr<JxlEncoder, Destroy<JxlEncoderDestroy>>;
 using Threads = std::unique_ptr<void, Destroy<JxlThreadParallelRunnerDestroy>>;
+
+/// Calls a function of libjxl that had one more parameter, of no use, before 0.9.
+template <class Function, class... Rest>
+JxlDecoderStatus ask(Function function, const JxlDecoder& decoder, Rest... rest) {
+  if constexpr (std::is_invocable_v<Function, const JxlDecoder*, Rest...>)
+    return function(&decoder, rest...);
+  else
+    return function(&decoder, nullptr, rest...);
+}
 
 Threads make_threads() {
   return Threads(
@@ -72,8 +82,8 @@ class JxlReader : public WholeReader {
       switch (JxlDecoderProcessInput(decoder.get())) {
         case JXL_DEC_COLOR_ENCODING: prefer_srgb(*decoder); break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
-          if (JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels_.data(),
-                                          pixels_.size()) != JXL_DEC_SUCCESS)
+          if (JxlDecoderSetImageOutBuffer(decoder.get(), &format, pixels_.data(), pixels_.size()) !=
+              JXL_DEC_SUCCESS)
             context_.fail("libjxl does not give its pixels; convert it first (djxl)");
           break;
         case JXL_DEC_BASIC_INFO: break;
@@ -107,8 +117,8 @@ class JxlReader : public WholeReader {
     return decoder;
   }
 
-  /// A lossy picture holds colours in a space of its own, and libjxl may choose the space of what it
-  /// gives. Without a choice it would give linear light where the file has an ICC profile.
+  /// A lossy picture holds colours in a space of its own, and libjxl may choose the space of what
+  /// it gives. Without a choice it would give linear light where the file has an ICC profile.
   void prefer_srgb(JxlDecoder& decoder) const {
     JxlColorEncoding srgb;
     JxlColorEncodingSetToSRGB(&srgb, is_grey_);
@@ -193,19 +203,19 @@ class JxlReader : public WholeReader {
   /// The profile of the pixels that come. One of sRGB says nothing, and is left out.
   void take_profile(const JxlDecoder& decoder) {
     JxlColorEncoding encoding;
-    if (JxlDecoderGetColorAsEncodedProfile(&decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA,
-                                           &encoding) == JXL_DEC_SUCCESS &&
+    if (ask(JxlDecoderGetColorAsEncodedProfile, decoder, JXL_COLOR_PROFILE_TARGET_DATA,
+            &encoding) == JXL_DEC_SUCCESS &&
         encoding.white_point == JXL_WHITE_POINT_D65 &&
         (is_grey_ || encoding.primaries == JXL_PRIMARIES_SRGB) &&
         encoding.transfer_function == JXL_TRANSFER_FUNCTION_SRGB)
       return;
     std::size_t size = 0;
-    if (JxlDecoderGetICCProfileSize(&decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA, &size) !=
+    if (ask(JxlDecoderGetICCProfileSize, decoder, JXL_COLOR_PROFILE_TARGET_DATA, &size) !=
         JXL_DEC_SUCCESS)
       return;
     header_.metadata.icc.resize(size);
-    if (JxlDecoderGetColorAsICCProfile(&decoder, nullptr, JXL_COLOR_PROFILE_TARGET_DATA,
-                                       header_.metadata.icc.data(), size) != JXL_DEC_SUCCESS)
+    if (ask(JxlDecoderGetColorAsICCProfile, decoder, JXL_COLOR_PROFILE_TARGET_DATA,
+            header_.metadata.icc.data(), size) != JXL_DEC_SUCCESS)
       header_.metadata.icc.clear();
   }
 
@@ -220,8 +230,7 @@ class JxlReader : public WholeReader {
   }
 
   void take_part(JxlDecoder& decoder, const std::string& damage) {
-    if (!context_.options().refuse_damaged &&
-        JxlDecoderFlushImage(&decoder) == JXL_DEC_SUCCESS)
+    if (!context_.options().refuse_damaged && JxlDecoderFlushImage(&decoder) == JXL_DEC_SUCCESS)
       return context_.damaged(damage);
     fail_with_nothing(context_, FormatId::jxl, damage);
   }
@@ -247,7 +256,9 @@ class JxlWriter : public WholeWriter {
   JxlWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header),
         distance_(distance_of(options.quality.value_or(100))),
-        pixels_(row_bytes(header) * std::size_t(header.height)) {}
+        pixels_(row_bytes(header) * std::size_t(header.height)) {
+    say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
+  }
 
   void finish() override {
     const Threads threads = make_threads();
@@ -292,6 +303,7 @@ class JxlWriter : public WholeWriter {
     info.ysize = std::uint32_t(header_.height);
     info.bits_per_sample = std::uint32_t(8 * size_of(header_.depth));
     info.exponent_bits_per_sample = header_.depth == Depth::f32 ? 8 : 0;
+    info.orientation = JxlOrientation(header_.orientation);
     info.num_color_channels = header_.channels == 1 ? 1 : 3;
     if (header_.channels == 4) {
       info.num_extra_channels = 1;

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <iterator>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
@@ -59,7 +60,28 @@ cv::Mat decode_as_file(const Bytes& bytes) {
   return cv::imread("/proc/self/fd/" + std::to_string(file.fd), cv::IMREAD_UNCHANGED);
 }
 
+/// OpenCV says on std::cerr what it then answers with an empty picture. While one of these lives,
+/// that stream, which nothing else in the program uses, says nothing.
+class QuietStream {
+ public:
+  QuietStream() {
+    const std::scoped_lock lock(mutex_);
+    if (count_++ == 0) std::cerr.setstate(std::ios::failbit);
+  }
+  ~QuietStream() {
+    const std::scoped_lock lock(mutex_);
+    if (--count_ == 0) std::cerr.clear();
+  }
+  QuietStream(const QuietStream&) = delete;
+  QuietStream& operator=(const QuietStream&) = delete;
+
+ private:
+  static inline std::mutex mutex_;
+  static inline int count_ = 0;
+};
+
 cv::Mat decode_bytes(FormatId format, const Bytes& bytes) {
+  const QuietStream quiet;
   const WriteSignalsBlocked blocked;  // for formats that are read by way of a file in memory
   const bool from_file =
       format == FormatId::pfm || format == FormatId::hdr || format == FormatId::exr;
@@ -175,7 +197,8 @@ class OpencvReader : public WholeReader {
     } catch (const cv::Exception& error) {
       if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
       if (header_.format == FormatId::exr && error.err.find("OPENEXR") != error.err.npos) {
-        context_.fail("OpenCV reads OpenEXR only with OPENCV_IO_ENABLE_OPENEXR=1 in the environment");
+        context_.fail(
+            "OpenCV reads OpenEXR only with OPENCV_IO_ENABLE_OPENEXR=1 in the environment");
       }
       why = cause_in(error);
     }
@@ -205,7 +228,9 @@ class OpencvWriter : public WholeWriter {
                 CV_MAKETYPE(header.depth == Depth::u8    ? CV_8U
                             : header.depth == Depth::u16 ? CV_16U
                                                          : CV_32F,
-                            header.channels)) {}
+                            header.channels)) {
+    say_what_is_left_out({});
+  }
 
   void finish() override {
     Bytes bytes;
@@ -267,9 +292,10 @@ class OpencvWriter : public WholeWriter {
         return {};
       case FormatId::jp2: return {cv::IMWRITE_JPEG2000_COMPRESSION_X1000, 1000 /* lossless */};
       case FormatId::pam:
-        return {cv::IMWRITE_PAM_TUPLETYPE, pixels_.channels() == 1   ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
-                                           : pixels_.channels() == 4 ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
-                                                                     : cv::IMWRITE_PAM_FORMAT_RGB};
+        return {cv::IMWRITE_PAM_TUPLETYPE,
+                pixels_.channels() == 1   ? cv::IMWRITE_PAM_FORMAT_GRAYSCALE
+                : pixels_.channels() == 4 ? cv::IMWRITE_PAM_FORMAT_RGB_ALPHA
+                                          : cv::IMWRITE_PAM_FORMAT_RGB};
       default: return {};
     }
   }

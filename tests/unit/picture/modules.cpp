@@ -1,0 +1,796 @@
+/// Codecs that are modules: what they read and write, what they say of damage, and what is said
+/// where a module is missing.
+#include "src/picture/modules.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <opencv2/imgcodecs.hpp>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/picture/image.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+struct Decoded {
+  Image image;
+  Header header;
+  std::vector<std::string> warnings;
+};
+
+Decoded decode(const Bytes& bytes, const ReadOptions& options = {}) {
+  const auto source = source_of(bytes);
+  ReadContext context("'in'", options);
+  FormatId format;
+  REQUIRE(sniff(std::span(bytes).first(std::min(bytes.size(), kSniffedBytes)), &format));
+  const auto reader = codec_for(format, options.loader).open(*source, context);
+  Decoded result{{}, reader->header(), {}};
+  const Header& header = result.header;
+  result.image = Image(header.width, header.height, header.channels, header.depth);
+  PictureView<std::byte> rows = result.image.view();
+  for (int y = 0; y < header.height; y += 7) {  // in bands
+    rows.data = result.image.view().row(y);
+    rows.height = std::min(7, header.height - y);
+    reader->read(rows);
+  }
+  reader->finish();
+  result.warnings = context.warnings();
+  return result;
+}
+
+std::string refusal_of(const Bytes& bytes, const ReadOptions& options = {}) {
+  try {
+    decode(bytes, options);
+  } catch (const IoError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+Header header_of(FormatId format, const Image& image) {
+  Header header;
+  header.format = format;
+  header.width = image.width();
+  header.height = image.height();
+  header.channels = image.channels();
+  header.depth = image.depth();
+  return header;
+}
+
+Bytes encode(const Header& header, const Image& image, const WriteOptions& options = {}) {
+  MemorySink sink;
+  const auto writer = codec_for(header.format, options.loader).create(sink, header, options);
+  PictureView<const std::byte> rows = image.view();
+  for (int y = 0; y < image.height(); y += 5) {
+    rows.data = image.view().row(y);
+    rows.height = std::min(5, image.height() - y);
+    writer->write(rows, {});
+  }
+  writer->finish();
+  return sink.bytes();
+}
+
+Bytes encode(FormatId format, const Image& image, const WriteOptions& options = {}) {
+  return encode(header_of(format, image), image, options);
+}
+
+WriteOptions with_quality(int quality) {
+  WriteOptions options;
+  options.quality = quality;
+  return options;
+}
+
+ReadOptions taking_damage() {
+  ReadOptions options;
+  options.refuse_damaged = false;
+  return options;
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
+
+/// Whether the codec is there; a build without the library says so.
+bool has(FormatId format) {
+  try {
+    codec_for(format, Loader::automatic);
+    return true;
+  } catch (const IoError& error) {
+    CHECK(contains(error.what(), ": there is no '"));
+    MESSAGE("skipped: " << error.what());
+    return false;
+  }
+}
+
+/// The largest difference of two samples, full range 1.
+double worst(const Image& a, const Image& b) {
+  REQUIRE(a.width() == b.width());
+  REQUIRE(a.height() == b.height());
+  REQUIRE(a.channels() == b.channels());
+  double most = 0;
+  for (int y = 0; y < a.height(); ++y) {
+    for (int x = 0; x < a.width(); ++x) {
+      for (int c = 0; c < a.channels(); ++c)
+        most = std::max(most, std::abs(sample(a, x, y, c) / full_range(a.depth()) -
+                                       sample(b, x, y, c) / full_range(b.depth())));
+    }
+  }
+  return most;
+}
+
+/// A picture whose channels are slopes of their own, which lossy codecs keep well.
+Image slopes(int width, int height, int channels, Depth depth) {
+  Image image(width, height, channels, depth);
+  for (int y = 0; y < height; ++y) {
+    for (int x = 0; x < width; ++x) {
+      const double levels[] = {0.2 + 0.6 * x / width, 0.2 + 0.5 * y / height,
+                               0.8 - 0.3 * (x + y) / (width + height), 0.4 + 0.5 * x / width};
+      for (int c = 0; c < channels; ++c) set_sample(&image, x, y, c, levels[c] * full_range(depth));
+    }
+  }
+  return image;
+}
+
+/// A display's profile of gamma 2.2 with sRGB's primaries; or a grey one.
+Bytes icc_profile(bool grey) {
+  Bytes tags, data;
+  const auto big = [](Bytes* to, std::uint32_t value) { append_number(to, value, 4, false); };
+  std::vector<std::pair<std::string, Bytes>> all;
+  const auto xyz = [&](double x, double y, double z) {
+    Bytes bytes;
+    append(&bytes, "XYZ ");
+    big(&bytes, 0);
+    for (const double value : {x, y, z}) big(&bytes, std::uint32_t(std::lround(value * 65536)));
+    return bytes;
+  };
+  Bytes curve, text, copyright;
+  append(&curve, "curv");
+  big(&curve, 0);
+  big(&curve, 1);
+  append_number(&curve, 0x0233, 2, false);
+  append_number(&curve, 0, 2, false);
+  append(&text, "desc");
+  big(&text, 0);
+  big(&text, 5);
+  append(&text, "test");
+  text.resize(text.size() + 1 + 4 + 4 + 2 + 1 + 67, 0);
+  text.resize((text.size() + 3) / 4 * 4, 0);
+  append(&copyright, "text");
+  big(&copyright, 0);
+  append(&copyright, std::string("none\0\0\0\0", 8));
+  all.emplace_back("desc", text);
+  all.emplace_back("cprt", copyright);
+  all.emplace_back("wtpt", xyz(0.9642, 1, 0.8249));
+  if (grey) {
+    all.emplace_back("kTRC", curve);
+  } else {
+    all.emplace_back("rXYZ", xyz(0.4361, 0.2225, 0.0139));
+    all.emplace_back("gXYZ", xyz(0.3851, 0.7169, 0.0971));
+    all.emplace_back("bXYZ", xyz(0.1431, 0.0606, 0.7141));
+    for (const char* name : {"rTRC", "gTRC", "bTRC"}) all.emplace_back(name, curve);
+  }
+  big(&tags, std::uint32_t(all.size()));
+  const std::size_t data_at = 128 + 4 + 12 * all.size();
+  for (const auto& [name, content] : all) {
+    append(&tags, name);
+    big(&tags, std::uint32_t(data_at + data.size()));
+    big(&tags, std::uint32_t(content.size()));
+    data.insert(data.end(), content.begin(), content.end());
+  }
+  Bytes bytes;
+  big(&bytes, std::uint32_t(data_at + data.size()));
+  append(&bytes, std::string("\0\0\0\0", 4));
+  big(&bytes, 0x02400000);
+  append(&bytes, grey ? "mntrGRAYXYZ " : "mntrRGB XYZ ");
+  bytes.resize(36, 0);
+  append(&bytes, "acsp");
+  bytes.resize(68, 0);
+  for (const std::uint32_t value : {0xF6D6u, 0x10000u, 0xD32Du}) big(&bytes, value);
+  bytes.resize(128, 0);
+  bytes.insert(bytes.end(), tags.begin(), tags.end());
+  bytes.insert(bytes.end(), data.begin(), data.end());
+  return bytes;
+}
+
+Bytes text_bytes(const std::string& text) {
+  return Bytes(text.begin(), text.end());
+}
+
+constexpr FormatId kHeif[] = {FormatId::heic, FormatId::avif};
+constexpr FormatId kOpencvs[] = {FormatId::bmp, FormatId::hdr, FormatId::jp2, FormatId::exr};
+constexpr int kWidth = 67, kHeight = 45;
+
+/// The pictures of a format's tests.
+std::vector<Image> pictures_for(FormatId format) {
+  const auto formats = written_formats();
+  const Format& f = *std::find_if(formats.begin(), formats.end(),
+                                  [&](const Format& each) { return each.id == format; });
+  std::vector<Image> images;
+  for (const Depth depth : kDepths) {
+    for (const int channels : {1, 3, 4}) {
+      if (f.holds(depth) && (channels == 1 ? f.grey : channels == 3 ? f.colour : f.alpha))
+        images.push_back(pattern(kWidth, kHeight, channels, depth));
+    }
+  }
+  return images;
+}
+
+/// A GIF of pictures that are not compressed: each of 64 colours and any place on the screen.
+struct GifPicture {
+  int left, top, width, height;
+  std::vector<unsigned char> indices;
+  bool interlaced = false;
+  int transparent = -1;
+  bool own_colours = false;
+};
+
+unsigned char level(int index, int channel, bool own) {
+  return static_cast<unsigned char>((index * (channel + 1) * 3 + (own ? 50 : 0)) % 256);
+}
+
+Bytes gif(int width, int height, const std::vector<GifPicture>& pictures) {
+  Bytes bytes;
+  append(&bytes, "GIF89a");
+  append_number(&bytes, std::uint32_t(width), 2, true);
+  append_number(&bytes, std::uint32_t(height), 2, true);
+  append_number(&bytes, 0x80 | 5, 3, true);  // 64 colours
+  const auto colours = [&](bool own) {
+    for (int i = 0; i < 64; ++i) {
+      for (int c = 0; c < 3; ++c) bytes.push_back(level(i, c, own));
+    }
+  };
+  colours(false);
+  for (const GifPicture& picture : pictures) {
+    bytes.insert(bytes.end(), {0x21, 0xF9, 4});
+    bytes.push_back(picture.transparent >= 0);
+    append_number(&bytes, 0, 2, true);
+    bytes.push_back(static_cast<unsigned char>(std::max(picture.transparent, 0)));
+    bytes.insert(bytes.end(), {0, 0x2C});
+    for (const int number : {picture.left, picture.top, picture.width, picture.height})
+      append_number(&bytes, std::uint32_t(number), 2, true);
+    bytes.push_back(static_cast<unsigned char>((picture.own_colours ? 0x80 | 5 : 0) |
+                                               (picture.interlaced ? 0x40 : 0)));
+    if (picture.own_colours) colours(true);
+    // Codes have 8 bits as long as the table is cleared in time.
+    constexpr unsigned char kBits = 7, kClear = 128, kEnd = 129;
+    Bytes codes;
+    for (std::size_t i = 0; i < picture.indices.size(); ++i) {
+      if (i % 100 == 0) codes.push_back(kClear);
+      codes.push_back(picture.indices[i]);
+    }
+    codes.push_back(kEnd);
+    bytes.push_back(kBits);
+    for (std::size_t at = 0; at < codes.size(); at += 255) {
+      const std::size_t length = std::min<std::size_t>(255, codes.size() - at);
+      bytes.push_back(static_cast<unsigned char>(length));
+      bytes.insert(bytes.end(), codes.begin() + std::ptrdiff_t(at),
+                   codes.begin() + std::ptrdiff_t(at + length));
+    }
+    bytes.push_back(0);
+  }
+  bytes.push_back(0x3B);
+  return bytes;
+}
+
+GifPicture gif_picture(int left, int top, int width, int height) {
+  GifPicture picture{left, top, width, height, {}};
+  for (int i = 0; i < width * height; ++i)
+    picture.indices.push_back(static_cast<unsigned char>(i * 7 % 64));
+  return picture;
+}
+
+}  // namespace
+
+TEST_CASE("first bytes tell HEIC, AVIF, JPEG XL and GIF") {
+  const auto sniffed = [](const std::string& bytes) {
+    FormatId id;
+    return sniff(std::span(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()), &id)
+               ? std::string(name_of(id))
+               : "";
+  };
+  const auto ftyp = [](const std::string& major, const std::string& others) {
+    Bytes box;
+    append_number(&box, std::uint32_t(16 + others.size()), 4, false);
+    append(&box, "ftyp" + major);
+    append_number(&box, 0, 4, false);
+    append(&box, others + "junkavif");
+    return std::string(box.begin(), box.end());
+  };
+  CHECK(sniffed(ftyp("heic", "mif1heic")) == "HEIC");
+  CHECK(sniffed(ftyp("mif1", "mif1heicmiaf")) == "HEIC");
+  CHECK(sniffed(ftyp("heix", "")) == "HEIC");
+  CHECK(sniffed(ftyp("avif", "mif1")) == "AVIF");
+  CHECK(sniffed(ftyp("mif1", "mif1avifmiaf")) == "AVIF");
+  CHECK(sniffed(ftyp("isom", "isommp42")) == "");
+  CHECK(sniffed("\xFF\x0A") == "JPEG XL");
+  CHECK(sniffed(std::string("\0\0\0\x0CJXL \r\n\x87\n", 12)) == "JPEG XL");
+  CHECK(sniffed("GIF87a") == "GIF");
+  CHECK(sniffed("GIF89a") == "GIF");
+  CHECK(sniffed("GIF88a") == "");
+}
+
+TEST_CASE("GIF has a name, but is not among what is written") {
+  REQUIRE(find_format("gif"));
+  CHECK(!find_format("gif")->written);
+  for (const Format& format : written_formats()) CHECK(format.written);
+  CHECK(!contains(known_extensions(), "gif"));
+  CHECK(contains(known_formats(), "GIF"));
+  CHECK(find_format("JXL")->written);
+}
+
+TEST_CASE("a JPEG XL without quality keeps every sample") {
+  if (!has(FormatId::jxl)) return;
+  for (const Image& image : pictures_for(FormatId::jxl)) {
+    const Decoded back = decode(encode(FormatId::jxl, image));
+    CAPTURE(image.channels());
+    CAPTURE(name_of(image.depth()));
+    CHECK(same(image, back.image));
+    CHECK(back.warnings.empty());
+    CHECK(back.header.metadata.empty());
+    CHECK(back.header.orientation == 1);
+  }
+  Image wild(3, 1, 1, Depth::f32);  // floats are not cut to 0..1
+  for (int x = 0; x < 3; ++x) set_sample(&wild, x, 0, 0, x * 1000 - 700.125);
+  CHECK(same(wild, decode(encode(FormatId::jxl, wild)).image));
+  const Image dot = pattern(1, 1, 3, Depth::u16);
+  CHECK(same(dot, decode(encode(FormatId::jxl, dot)).image));
+}
+
+TEST_CASE("a lower quality makes a smaller JPEG XL, AVIF and HEIC, and a rougher picture") {
+  for (const FormatId format : {FormatId::jxl, FormatId::avif, FormatId::heic}) {
+    if (!has(format)) continue;
+    CAPTURE(name_of(format));
+    const Image image = pattern(120, 90, 3, Depth::u8);
+    std::size_t size = SIZE_MAX;
+    double sum_before = -1;
+    for (const int quality : {100, 80, 40, 5}) {
+      CAPTURE(quality);
+      const Bytes bytes = encode(format, image, with_quality(quality));
+      const Image back = decode(bytes).image;
+      double sum = 0;
+      for (int y = 0; y < 90; ++y) {
+        for (int x = 0; x < 120; ++x)
+          for (int c = 0; c < 3; ++c)
+            sum += std::abs(sample(image, x, y, c) - sample(back, x, y, c));
+      }
+      CHECK(bytes.size() < size);
+      CHECK(sum > sum_before);
+      if (quality == 100) CHECK(sum == 0);
+      size = bytes.size();
+      sum_before = sum;
+    }
+  }
+}
+
+TEST_CASE("lossy JPEG XL keeps levels of every depth") {
+  if (!has(FormatId::jxl)) return;
+  for (const Depth depth : kDepths) {
+    for (const int channels : {1, 3, 4}) {
+      const Image image = slopes(kWidth, kHeight, channels, depth);
+      const Decoded back = decode(encode(FormatId::jxl, image, with_quality(90)));
+      CAPTURE(channels);
+      CAPTURE(name_of(depth));
+      REQUIRE(back.image.depth() == depth);
+      CHECK(worst(image, back.image) < 0.06);
+      CHECK(back.header.metadata.icc.empty());
+    }
+  }
+}
+
+TEST_CASE("JPEG XL keeps metadata, and its orientation is left to be applied") {
+  if (!has(FormatId::jxl)) return;
+  for (const int channels : {1, 3, 4}) {
+    const Image image = pattern(kWidth, kHeight, channels, Depth::u8);
+    Header header = header_of(FormatId::jxl, image);
+    header.metadata.icc = icc_profile(channels == 1);
+    header.metadata.exif = exif(6, false);
+    header.metadata.xmp = text_bytes("<x:xmpmeta/>" + std::string(100'000, ' '));
+    header.orientation = 6;
+    const Decoded back = decode(encode(header, image));
+    CHECK(same(image, back.image));
+    CHECK(back.header.metadata.icc == header.metadata.icc);
+    CHECK(back.header.metadata.exif == header.metadata.exif);
+    CHECK(back.header.metadata.xmp == header.metadata.xmp);
+    CHECK(back.header.orientation == 6);
+    CHECK(back.header.width == kWidth);
+  }
+}
+
+TEST_CASE("HEIC and AVIF keep levels, channels and depth") {
+  for (const FormatId format : kHeif) {
+    if (!has(format)) continue;
+    for (const Depth depth : {Depth::u8, Depth::u16}) {
+      for (const int channels : {1, 3, 4}) {
+        const Image image = slopes(kWidth, kHeight, channels, depth);
+        const Decoded back = decode(encode(format, image));
+        CAPTURE(name_of(format));
+        CAPTURE(channels);
+        CAPTURE(name_of(depth));
+        REQUIRE(back.image.depth() == depth);
+        CHECK(back.warnings.empty());
+        CHECK(worst(image, back.image) < 0.025);
+      }
+    }
+  }
+}
+
+TEST_CASE("HEIC and AVIF of quality 100 keep every sample of 8 bits, and 10 or 12 bits of others") {
+  for (const FormatId format : kHeif) {
+    if (!has(format)) continue;
+    for (const int channels : {1, 3, 4}) {
+      CAPTURE(name_of(format));
+      CAPTURE(channels);
+      const Image image = pattern(kWidth, kHeight, channels, Depth::u8);
+      CHECK(same(image, decode(encode(format, image, with_quality(100))).image));
+      // Full range is kept at both ends, and a step of what is stored is 1/1023 or 1/4095.
+      Image deep = pattern(kWidth, kHeight, channels, Depth::u16);
+      set_sample(&deep, 0, 0, 0, 0);
+      set_sample(&deep, 1, 0, 0, 65535);
+      const Image back = decode(encode(format, deep, with_quality(100))).image;
+      const double step = format == FormatId::heic ? 1.0 / 1023 : 1.0 / 4095;
+      CHECK(worst(deep, back) <= step / 2 + 1.0 / 65535);
+      CHECK(sample(back, 0, 0, 0) == 0);
+      CHECK(sample(back, 1, 0, 0) == 65535);
+    }
+  }
+}
+
+TEST_CASE("HEIC and AVIF keep metadata, and EXIF's orientation is not applied once more") {
+  for (const FormatId format : kHeif) {
+    if (!has(format)) continue;
+    const Image image = slopes(kWidth, kHeight, 3, Depth::u8);
+    Header header = header_of(format, image);
+    header.metadata.icc = icc_profile(false);
+    header.metadata.exif = exif(6, true);
+    header.metadata.xmp = text_bytes("<x:xmpmeta/>");
+    const Decoded back = decode(encode(header, image));
+    CHECK(back.header.metadata.icc == header.metadata.icc);
+    CHECK(back.header.metadata.exif == header.metadata.exif);
+    CHECK(back.header.metadata.xmp == header.metadata.xmp);
+    CHECK(back.header.orientation == 1);
+    CHECK(worst(image, back.image) < 0.025);
+  }
+}
+
+TEST_CASE("a turned HEIC comes upright") {
+  if (!has(FormatId::heic)) return;
+  const Image image = slopes(80, 48, 3, Depth::u8);
+  Bytes bytes = encode(FormatId::heic, image);
+  // A property that is not needed becomes one that turns by 90 degrees against the clock.
+  const std::string colour = "colrnclx";
+  const auto at = std::search(bytes.begin(), bytes.end(), colour.begin(), colour.end());
+  REQUIRE(at != bytes.end());
+  std::copy_n("irot\1", 5, at);
+  const Decoded back = decode(bytes);
+  REQUIRE(back.image.width() == 48);
+  REQUIRE(back.image.height() == 80);
+  double most = 0;
+  for (int y = 0; y < 80; ++y) {
+    for (int x = 0; x < 48; ++x)
+      most = std::max(most, std::abs(sample(back.image, x, y, 0) - sample(image, 79 - y, x, 0)));
+  }
+  CHECK(most < 10);
+}
+
+TEST_CASE("small and odd sizes of HEIC, AVIF and JPEG XL") {
+  for (const FormatId format : {FormatId::heic, FormatId::avif, FormatId::jxl}) {
+    if (!has(format)) continue;
+    for (const auto& [width, height] : {std::pair{1, 1}, {1, 70}, {70, 1}, {15, 17}, {64, 64}}) {
+      for (const int channels : {1, 3, 4}) {
+        CAPTURE(name_of(format));
+        CAPTURE(width);
+        CAPTURE(height);
+        CAPTURE(channels);
+        const Image image = slopes(width, height, channels, Depth::u8);
+        CHECK(worst(image, decode(encode(format, image)).image) < 0.04);
+      }
+    }
+  }
+}
+
+TEST_CASE("a GIF's first picture, as its colours say") {
+  if (!has(FormatId::gif)) return;
+  for (const bool interlaced : {false, true}) {
+    for (const bool own : {false, true}) {
+      CAPTURE(interlaced);
+      CAPTURE(own);
+      GifPicture picture = gif_picture(0, 0, 37, 21);
+      picture.interlaced = interlaced;
+      picture.own_colours = own;
+      const Decoded back = decode(gif(37, 21, {picture}));
+      REQUIRE(back.image.channels() == 3);
+      CHECK(back.warnings.empty());
+      // Interlaced rows come in the order 0, 8, ..., 4, 12, ..., 2, 6, ..., 1, 3, ...
+      std::vector<int> order;
+      if (interlaced) {
+        for (const auto& [first, step] : {std::pair{0, 8}, {4, 8}, {2, 4}, {1, 2}})
+          for (int y = first; y < 21; y += step) order.push_back(y);
+      } else {
+        for (int y = 0; y < 21; ++y) order.push_back(y);
+      }
+      int wrong = 0;
+      for (int i = 0; i < 21; ++i) {
+        for (int x = 0; x < 37; ++x) {
+          for (int c = 0; c < 3; ++c)
+            wrong += sample(back.image, x, order[std::size_t(i)], c) !=
+                     level(picture.indices[std::size_t(i * 37 + x)], 2 - c, own);
+        }
+      }
+      CHECK(wrong == 0);
+    }
+  }
+}
+
+TEST_CASE("what of a GIF's screen is not covered, and its transparent colour, is clear") {
+  if (!has(FormatId::gif)) return;
+  const GifPicture part = gif_picture(3, 5, 10, 8);
+  const Image composed = decode(gif(20, 15, {part})).image;
+  REQUIRE(composed.channels() == 4);
+  REQUIRE(composed.width() == 20);
+  int wrong = 0;
+  for (int y = 0; y < 15; ++y) {
+    for (int x = 0; x < 20; ++x) {
+      const bool inside = x >= 3 && x < 13 && y >= 5 && y < 13;
+      wrong += sample(composed, x, y, 3) != (inside ? 255 : 0);
+      if (inside)
+        wrong += sample(composed, x, y, 2) !=
+                 level(part.indices[std::size_t((y - 5) * 10 + x - 3)], 0, false);
+    }
+  }
+  CHECK(wrong == 0);
+
+  GifPicture holes = gif_picture(0, 0, 10, 8);
+  holes.transparent = 7;
+  const Image pierced = decode(gif(10, 8, {holes})).image;
+  REQUIRE(pierced.channels() == 4);
+  for (int i = 0; i < 80; ++i)
+    CHECK(sample(pierced, i % 10, i / 10, 3) == (holes.indices[std::size_t(i)] == 7 ? 0 : 255));
+
+  // A picture that reaches beyond the screen is cut; a screen without a size takes the picture's.
+  const Image cut = decode(gif(6, 5, {gif_picture(0, 0, 10, 8)})).image;
+  CHECK(cut.width() == 6);
+  CHECK(cut.channels() == 3);
+  CHECK(sample(cut, 1, 1, 2) == level(11 * 7 % 64, 0, false));
+  CHECK(decode(gif(0, 0, {gif_picture(0, 0, 10, 8)})).image.width() == 10);
+}
+
+TEST_CASE("of an animated GIF the first picture is read, which is said") {
+  if (!has(FormatId::gif)) return;
+  GifPicture second = gif_picture(0, 0, 10, 8);
+  std::fill(second.indices.begin(), second.indices.end(), static_cast<unsigned char>(1));
+  const Decoded back = decode(gif(10, 8, {gif_picture(0, 0, 10, 8), second}));
+  CHECK(sample(back.image, 1, 0, 2) == level(7, 0, false));
+  REQUIRE(back.warnings.size() == 1);
+  CHECK(back.warnings[0] ==
+        "'in': only the first of its 2 pictures is read: it is an animated GIF");
+  ReadOptions second_page;
+  second_page.page = 1;
+  CHECK(contains(refusal_of(gif(10, 8, {second}), second_page),
+                 "only the first picture of a GIF is read; leave out --page"));
+}
+
+TEST_CASE("OpenCV's formats are read and written as OpenCV does it") {
+  for (const FormatId format : kOpencvs) {
+    if (!has(format)) continue;
+    for (const Image& image : pictures_for(format)) {
+      const Bytes bytes = encode(format, image);
+      const Decoded back = decode(bytes);
+      CAPTURE(name_of(format));
+      CAPTURE(image.channels());
+      if (format != FormatId::hdr) CHECK(same(image, back.image));
+      if (format == FormatId::exr || format == FormatId::hdr) continue;  // read from files only
+      const cv::Mat witness = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+      REQUIRE(witness.cols == back.image.width());
+      REQUIRE(witness.channels() == back.image.channels());
+      for (int y = 0; y < witness.rows; ++y)
+        CHECK(std::memcmp(witness.ptr(y), back.image.view().row(y), back.image.row_bytes()) == 0);
+    }
+  }
+}
+
+TEST_CASE("with --loader=opencv OpenCV reads and writes the other formats, too") {
+  if (!has(FormatId::bmp)) return;
+  WriteOptions write;
+  write.loader = Loader::opencv;
+  ReadOptions read;
+  read.loader = Loader::opencv;
+  for (const FormatId format : {FormatId::jpeg, FormatId::png, FormatId::tiff, FormatId::webp,
+                                FormatId::pnm, FormatId::pam, FormatId::pfm}) {
+    for (const Image& image : pictures_for(format)) {
+      CAPTURE(name_of(format));
+      CAPTURE(image.channels());
+      CAPTURE(name_of(image.depth()));
+      const Bytes bytes = encode(format, image, write);
+      const Decoded back = decode(bytes, read);
+      const bool grey_as_colour = format == FormatId::webp && image.channels() == 1;
+      if (format != FormatId::jpeg && !grey_as_colour) CHECK(same(image, back.image));
+      if (format == FormatId::pam || format == FormatId::pfm || format == FormatId::tiff) continue;
+      const cv::Mat witness = cv::imdecode(bytes, cv::IMREAD_UNCHANGED);
+      REQUIRE(witness.channels() == back.image.channels());
+      for (int y = 0; y < witness.rows; ++y)
+        CHECK(std::memcmp(witness.ptr(y), back.image.view().row(y), back.image.row_bytes()) == 0);
+      for (const std::size_t sixteenths : {1, 4, 8, 12, 15}) {
+        Bytes cut = bytes;
+        cut.resize(cut.size() * sixteenths / 16);
+        CHECK(refusal_of(cut, read) != "");
+      }
+    }
+  }
+  const Bytes heavy = encode(FormatId::jpeg, pattern(9, 7, 3, Depth::u8), write);
+  Bytes turned = jpeg_with_exif(heavy, exif(6, true));
+  CHECK(decode(turned, read).header.orientation == 6);
+}
+
+TEST_CASE("a file of a module's format that is cut anywhere is refused, with where") {
+  std::vector<std::pair<FormatId, Bytes>> files;
+  for (const FormatId format : {FormatId::bmp, FormatId::hdr, FormatId::jp2, FormatId::exr,
+                                FormatId::heic, FormatId::avif, FormatId::jxl}) {
+    if (!has(format)) continue;
+    for (const Image& image : pictures_for(format))
+      files.emplace_back(format, encode(format, image));
+  }
+  if (has(FormatId::gif))
+    files.emplace_back(FormatId::gif, gif(37, 21, {gif_picture(0, 0, 37, 21)}));
+  for (const auto& [format, whole] : files) {
+    CAPTURE(name_of(format));
+    CAPTURE(whole.size());
+    REQUIRE(refusal_of(whole) == "");
+    std::vector<std::size_t> lengths;
+    for (std::size_t i = 1; i < 40; ++i) lengths.push_back(whole.size() * i / 40);
+    for (std::size_t i = 1; i <= 8; ++i) lengths.push_back(whole.size() - i);
+    for (const std::size_t length : lengths) {
+      if (length < kSniffedBytes) continue;
+      CAPTURE(length);
+      Bytes cut = whole;
+      cut.resize(length);
+      const std::string refusal = refusal_of(cut);
+      CHECK(contains(refusal, "cannot read 'in': "));
+      CHECK(contains(refusal, "; --on-damage=warn takes what can be read"));
+      // With damage taken, there is a picture with a warning, or a word that nothing is left.
+      try {
+        const Decoded rest = decode(cut, taking_damage());
+        CHECK(rest.warnings.size() == 1);
+        CHECK(contains(rest.warnings[0], "; read as far as possible"));
+      } catch (const IoError& error) {
+        CHECK(contains(error.what(), "nothing of this " + std::string(name_of(format))));
+      }
+    }
+  }
+}
+
+TEST_CASE("a cut BMP and a cut GIF give their beginning") {
+  if (has(FormatId::bmp)) {
+    for (const int channels : {1, 3}) {
+      const Image image = pattern(kWidth, kHeight, channels, Depth::u8);
+      Bytes bytes = encode(FormatId::bmp, image);
+      bytes.resize(bytes.size() * 2 / 3);
+      const Decoded part = decode(bytes, taking_damage());
+      int wrong = 0;
+      for (int y = kHeight / 2; y < kHeight; ++y) {  // rows come from below
+        for (int x = 0; x < kWidth; ++x)
+          wrong += sample(part.image, x, y, 0) != sample(image, x, y, 0);
+      }
+      CHECK(wrong == 0);
+      CHECK(sample(part.image, 5, 0, 0) == 0);
+      const std::string refusal = refusal_of(bytes);
+      CHECK(contains(refusal, "the file ends too early (row "));
+      CHECK(contains(refusal, " of 45)"));
+    }
+  }
+  if (has(FormatId::gif)) {
+    const Bytes whole = gif(100, 80, {gif_picture(0, 0, 100, 80)});
+    Bytes bytes = whole;
+    bytes.resize(bytes.size() / 2);
+    const Decoded part = decode(bytes, taking_damage());
+    const Image image = decode(whole).image;
+    for (int y = 0; y < 36; ++y) {
+      for (int x = 0; x < 100; ++x) CHECK(sample(part.image, x, y, 1) == sample(image, x, y, 1));
+    }
+    CHECK(sample(part.image, 3, 79, 1) == 0);
+  }
+}
+
+TEST_CASE("changed bytes of a module's format make no crash") {
+  for (const FormatId format : {FormatId::bmp, FormatId::hdr, FormatId::jp2, FormatId::exr,
+                                FormatId::heic, FormatId::avif, FormatId::jxl, FormatId::gif}) {
+    if (!has(format)) continue;
+    const Image image = pattern(
+        61, 47, 3, format == FormatId::hdr || format == FormatId::exr ? Depth::f32 : Depth::u8);
+    const Bytes whole =
+        format == FormatId::gif ? gif(37, 21, {gif_picture(0, 0, 37, 21)}) : encode(format, image);
+    std::mt19937 random(3);
+    int refused = 0;
+    for (int i = 0; i < 500; ++i) {
+      Bytes changed = whole;
+      changed[8 + random() % (changed.size() - 8)] ^=
+          static_cast<unsigned char>(1u << random() % 8);
+      FormatId found;
+      if (!sniff(std::span(changed).first(kSniffedBytes), &found) || found != format) continue;
+      ReadOptions options;
+      options.max_pixels = 1 << 20;
+      options.refuse_damaged = i % 2 == 0;
+      refused += refusal_of(changed, options) != "";
+    }
+    MESSAGE(name_of(format) << ": " << refused << " of 500 files with a changed bit are refused");
+  }
+}
+
+TEST_CASE("headers that promise too much are refused before memory is taken") {
+  ReadOptions small;
+  small.max_pixels = kWidth * kHeight - 1;
+  for (const FormatId format : {FormatId::bmp, FormatId::hdr, FormatId::jp2, FormatId::exr,
+                                FormatId::heic, FormatId::avif, FormatId::jxl}) {
+    if (!has(format)) continue;
+    const Bytes bytes = encode(format, pictures_for(format)[0]);
+    CAPTURE(name_of(format));
+    CHECK(contains(refusal_of(bytes, small),
+                   "its header promises 67x45 pixels, more than the limit of 3014"));
+    ReadOptions enough;
+    enough.max_pixels = kWidth * kHeight;
+    CHECK(refusal_of(bytes, enough) == "");
+  }
+  if (has(FormatId::gif)) {
+    const Bytes screen = gif(65535, 65535, {gif_picture(0, 0, 2, 2)});
+    CHECK(contains(refusal_of(screen), "its header promises 65535x65535 pixels"));
+    GifPicture vast = gif_picture(0, 0, 2, 2);
+    vast.width = vast.height = 65535;
+    CHECK(contains(refusal_of(gif(2, 2, {vast})), "its header promises 65535x65535 pixels"));
+  }
+}
+
+TEST_CASE("a module that is missing, no module, or of another version") {
+  const TemporaryFolder folder;
+  const auto refusal = [&] {
+    try {
+      load_module(folder / "", "gif");
+    } catch (const IoError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(contains(refusal(), "libconvfilt_gif.so'; install the package convfilt-gif"));
+  save(folder / "libconvfilt_gif.so", text_bytes("no library"));
+  CHECK(contains(refusal(), "cannot load '"));
+  CHECK(contains(refusal(), "install the package convfilt-gif"));
+
+  const Bytes module = load(modules_folder() + "/libconvfilt_gif.so");
+  if (module.empty()) return;
+  save(folder / "libconvfilt_gif.so", module);
+  CHECK(refusal() == "");
+  const TemporaryFolder other;
+  Bytes newer = module;
+  std::uint32_t version = kModuleInterface;
+  const auto* first = reinterpret_cast<const unsigned char*>(&version);
+  int changed = 0;
+  for (auto at = newer.begin();
+       (at = std::search(at, newer.end(), first, first + 4)) != newer.end(); ++changed)
+    *at = static_cast<unsigned char>(*at + 1);
+  REQUIRE(changed > 0);
+  save(other / "libconvfilt_gif.so", newer);
+  CHECK_THROWS_WITH_AS(load_module(other / "", "gif"),
+                       doctest::Contains("libconvfilt_gif.so' belongs to another version of "
+                                         "convfilt; install the packages convfilt and "
+                                         "convfilt-gif of one version"),
+                       IoError);
+  const TemporaryFolder third;
+  Bytes nameless = module;
+  const std::string entry = kModuleEntry;
+  for (auto at = nameless.begin();
+       (at = std::search(at, nameless.end(), entry.begin(), entry.end())) != nameless.end();)
+    *at = 'M';
+  save(third / "libconvfilt_gif.so", nameless);
+  CHECK_THROWS_WITH_AS(load_module(third / "", "gif"),
+                       doctest::Contains("is no module of convfilt"), IoError);
+}
