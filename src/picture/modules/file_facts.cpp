@@ -136,6 +136,7 @@ void inspect_webp(Bytes bytes, FileFacts* facts) {
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker.
 void check_jpeg2000_end(Bytes bytes, FileFacts* facts) {
   if (!starts_with(bytes, std::string_view("\0\0\0\x0CjP  ", 8))) return;
+  facts->damage = "the file ends too early (no codestream)";
   for (std::size_t at = 0; at + 8 <= bytes.size();) {
     std::uint64_t length = big_endian(bytes, at);
     if (length == 1 && at + 16 <= bytes.size())
@@ -148,21 +149,22 @@ void check_jpeg2000_end(Bytes bytes, FileFacts* facts) {
       return;
     }
     at += std::size_t(length);
-    if (type == "jp2c" && (bytes[at - 2] != 0xFF || bytes[at - 1] != 0xD9))
-      facts->damage = "the file ends too early (no end-of-codestream marker)";
+    if (type != "jp2c") continue;
+    const bool has_end = bytes[at - 2] == 0xFF && bytes[at - 1] == 0xD9;
+    facts->damage = has_end ? "" : "the file ends too early (no end-of-codestream marker)";
   }
 }
 
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
 void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
+  check_jpeg2000_end(bytes, facts);
   constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
   const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
   if (bytes.end() - found < 24) return;
   const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
   facts->width = std::int64_t{big_endian(bytes, at)} - big_endian(bytes, at + 8);
   facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
-  check_jpeg2000_end(bytes, facts);
 }
 
 /// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish

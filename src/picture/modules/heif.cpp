@@ -153,6 +153,7 @@ std::string text_of(const heif_error& error) {
   for (char& c : text) {
     if (c == '\n') c = ' ';
   }
+  while (text.ends_with(' ')) text.pop_back();
   return text;
 }
 
@@ -327,8 +328,10 @@ class HeifReader : public WholeReader {
       context_.fail(std::string("libheif has no decoder for it here (") + text_of(error) +
                     "); install " + (hevc ? "libheif-plugin-libde265" : "libheif-plugin-dav1d"));
     }
-    fail_with_nothing(context_, header_.format,
-                      cut_.empty() ? "its data is damaged (" + text_of(error) + ")" : cut_);
+    const bool ends = error.subcode == heif_suberror_End_of_data;
+    const std::string why =
+        (ends ? "the file ends too early (" : "its data is damaged (") + text_of(error) + ")";
+    fail_with_nothing(context_, header_.format, cut_.empty() ? why : cut_);
   }
 
   void read_metadata() {

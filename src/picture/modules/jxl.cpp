@@ -113,7 +113,6 @@ class JxlReader : public WholeReader {
     JxlDecoderSetUnpremultiplyAlpha(decoder.get(), JXL_TRUE);
     JxlDecoderSetDecompressBoxes(decoder.get(), JXL_TRUE);
     JxlDecoderSetInput(decoder.get(), bytes.data(), bytes.size());
-    JxlDecoderCloseInput(decoder.get());
     return decoder;
   }
 
@@ -128,7 +127,7 @@ class JxlReader : public WholeReader {
   /// Goes through all boxes of the file, but decodes no pixels.
   void read_header() {
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
-    bool has_info = false;
+    bool has_info = false, is_closed = false;
     Metadata::Bytes box;
     std::string type;
     const auto end_box = [&] {
@@ -168,11 +167,16 @@ class JxlReader : public WholeReader {
           return;
         case JXL_DEC_NEED_MORE_INPUT:
           if (!has_info) fail_with_nothing(context_, FormatId::jxl, cut_at_end());
-          return context_.damaged(cut_at_end());
+          if (is_closed) return context_.damaged(cut_at_end());
+          // A box may go to the end of the file, which the decoder does not know by itself.
+          JxlDecoderCloseInput(decoder.get());
+          is_closed = true;
+          break;
         default:
           if (!has_info)
             fail_with_nothing(context_, FormatId::jxl, "its data is damaged (libjxl gave up)");
-          return context_.damaged("its data is damaged (libjxl gave up)");
+          return context_.damaged(is_closed ? cut_at_end()
+                                            : "its data is damaged (libjxl gave up)");
       }
     }
   }

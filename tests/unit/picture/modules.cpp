@@ -656,7 +656,8 @@ TEST_CASE("a file of a module's format that is cut anywhere is refused, with whe
       Bytes cut = whole;
       cut.resize(length);
       const std::string refusal = refusal_of(cut);
-      CHECK(contains(refusal, "cannot read 'in': "));
+      CAPTURE(refusal);
+      CHECK(contains(refusal, "cannot read 'in': the file ends too early ("));
       CHECK(contains(refusal, "; --on-damage=warn takes what can be read"));
       // With damage taken, there is a picture with a warning, or a word that nothing is left.
       try {
@@ -667,6 +668,36 @@ TEST_CASE("a file of a module's format that is cut anywhere is refused, with whe
         CHECK(contains(error.what(), "nothing of this " + std::string(name_of(format))));
       }
     }
+  }
+}
+
+TEST_CASE("a cut JPEG XL gives its beginning") {
+  if (!has(FormatId::jxl)) return;
+  const Image image = pattern(600, 520, 3, Depth::u8);
+  Bytes bytes = encode(FormatId::jxl, image);
+  bytes.resize(bytes.size() * 2 / 3);
+  const Decoded part = decode(bytes, taking_damage());
+  CHECK(part.warnings.size() == 1);
+  int wrong = 0;
+  for (int y = 0; y < 100; ++y) {
+    for (int x = 0; x < 100; ++x) wrong += sample(part.image, x, y, 0) != sample(image, x, y, 0);
+  }
+  CHECK(wrong == 0);
+  CHECK(sample(part.image, 599, 519, 0) == 0);
+}
+
+TEST_CASE("a JPEG 2000 whose codestream goes to the end of the file needs an end mark there") {
+  if (!has(FormatId::jp2)) return;
+  Bytes bytes = encode(FormatId::jp2, pattern(kWidth, kHeight, 3, Depth::u8));
+  const std::string type = "jp2c";
+  const auto at = std::search(bytes.begin(), bytes.end(), type.begin(), type.end());
+  REQUIRE(at != bytes.end());
+  std::fill(at - 4, at, static_cast<unsigned char>(0));  // no length
+  CHECK(refusal_of(bytes) == "");
+  for (const int missing : {1, 2, 200}) {
+    Bytes cut = bytes;
+    cut.resize(cut.size() - std::size_t(missing));
+    CHECK(contains(refusal_of(cut), "the file ends too early (no end-of-codestream marker)"));
   }
 }
 
@@ -737,6 +768,10 @@ TEST_CASE("headers that promise too much are refused before memory is taken") {
     CAPTURE(name_of(format));
     CHECK(contains(refusal_of(bytes, small),
                    "its header promises 67x45 pixels, more than the limit of 3014"));
+    Bytes cut = bytes;  // the size comes before damage
+    cut.resize(cut.size() / 2);
+    if (format == FormatId::bmp || format == FormatId::exr || format == FormatId::hdr)
+      CHECK(contains(refusal_of(cut, small), "its header promises 67x45 pixels"));
     ReadOptions enough;
     enough.max_pixels = kWidth * kHeight;
     CHECK(refusal_of(bytes, enough) == "");
