@@ -15,8 +15,9 @@ build=build/$preset
 mkdir -p "$build" 2>/dev/null ||
   die "cannot write here; build elsewhere: cmake -S '$PWD' -B /tmp/convfilt && cmake --build /tmp/convfilt"
 
-packages=(g++ make cmake libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
-  libeigen3-dev libtiff-dev nlohmann-json3-dev gnuplot-nox)
+packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
+  libeigen3-dev libtbb-dev nlohmann-json3-dev gnuplot-nox
+  libjpeg-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev libgif-dev libheif-dev libjxl-dev)
 [ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
 missing=()
 for package in "${packages[@]}"; do

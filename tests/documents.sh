@@ -29,8 +29,17 @@ cat >"$work/dependencies" <<'NAMES'
 Boost libboost-context-dev boost-context
 CLI11 libcli11-dev cli11
 Eigen3 libeigen3-dev eigen3
+GIF libgif-dev giflib
+HEIF libheif-dev libheif
+ISAL libisal-dev isal
+JPEG libjpeg-dev libjpeg-turbo
+JXL libjxl-dev libjxl
 OpenCV libopencv-dev opencv4
+PNG libpng-dev libpng
+TBB libtbb-dev tbb
 TIFF libtiff-dev tiff
+WEBP libwebp-dev libwebp
+ZLIB zlib1g-dev zlib
 doctest doctest-dev doctest
 hwy libhwy-dev highway
 nlohmann_json nlohmann-json3-dev nlohmann-json
@@ -41,8 +50,8 @@ same() {  # COLUMN WHERE: standard input has the names of that column
   cut -d' ' -f"$1" "$work/dependencies" | sort | diff - "$work/named" >"$work/difference" ||
     fail "$2 does not name the dependencies of the table in tests/documents.sh: $(grep '^[<>]' "$work/difference" | xargs)"
 }
-# The compiler brings Threads, and CUDA stays optional.
-grep -hoE '^ *find_package\([A-Za-z0-9_]+' CMakeLists.txt */CMakeLists.txt | sed 's/.*(//' | grep -vxE 'Threads|CUDAToolkit' | same 1 "CMake's find_package"
+# The compiler brings Threads, pkgconf is a tool, and CUDA stays optional.
+grep -hoE '^ *(find_package|pkg_check_modules)\([A-Za-z0-9_]+' CMakeLists.txt */CMakeLists.txt | sed 's/.*(//' | grep -vxE 'Threads|PkgConfig|CUDAToolkit' | same 1 "CMake's find_package"
 sed -n '/^packages=(/,/)/p' samples/setup.sh | tr -d '()' | tr ' ' '\n' | grep -E '.-dev$' | same 2 samples/setup.sh
 tr -d '\n' <vcpkg.json | sed 's/.*"dependencies": *\[//; s/"features": *\[[^]]*\]//g; s/"default-features"//g; s/"name"//g' |
   grep -oE '"[^"]+"' | tr -d '"' | same 3 vcpkg.json

@@ -104,7 +104,7 @@ TEST_CASE("round trips keep what the format can hold, and warn of the rest") {
               worst = std::max(worst, std::abs(was - is));
             }
           }
-          CHECK(worst < (rough ? 0.35 : 0.0051));
+          CHECK(worst < (rough ? 0.4 : 0.0051));  // chroma of four noisy pixels is one
         }
       }
     }
