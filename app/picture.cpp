@@ -92,10 +92,13 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
   tell(convolver.report());
   log_detail("filtered in " + ms(report.filter_ms) + ", preparation included");
   log_detail("wrote " + options.out + ", " + ms(report.write_ms));
-  log_detail("all in " + ms(report.all_ms) + ", " +
-             (report.why_whole.empty() ? plural(std::uint64_t(report.bands), "band") +
-                                             " read, filtered and written at the same time"
-                                       : "the picture as a whole, since " + report.why_whole));
+  std::string how;
+  if (!report.why_whole.empty())
+    how = ", the picture as a whole, since " + report.why_whole;
+  else if (report.bands > 1)
+    how = ", " + plural(std::uint64_t(report.bands), "band") +
+          " read, filtered and written at the same time";
+  log_detail("all in " + ms(report.all_ms) + how);
 }
 
 }  // namespace convfilt

@@ -104,6 +104,7 @@ std::string extension_of(std::string_view path) {
 std::string known_formats() {
   std::string result;
   for (const Format& format : kFormats) {
+    if (format.name != name_of(format.id)) continue;  // PNM has several names
     result += result.empty() ? "" : ", ";
     result += format.name;
   }

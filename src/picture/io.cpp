@@ -70,6 +70,8 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
                        " samples; they become " + std::string(name_of(written.depth)));
   }
   if (written.channels == 1 && !format.grey) written.channels = 3;
+  if (!shape.metadata.exif.empty())
+    written.metadata.exif = exif_of_result(shape.metadata.exif, shape.width, shape.height);
   if (options.strip) {
     // Without its profile a picture would be shown in other colours.
     written.metadata = {};
@@ -178,6 +180,8 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
     if (!settings.subsampling) settings.subsampling = shape.subsampling;
   }
   writer_ = codec.create(*sink_, written_, settings);
+  for (const std::string& warning : writer_->warnings())
+    warnings_.push_back(shown_out(path) + ": " + warning);
 }
 
 PictureWriter::Rows PictureWriter::prepare(PictureView<const std::byte> rows, int first) const {

@@ -28,6 +28,7 @@
 #include "src/picture/image.hpp"
 #include "src/picture/png_chunks.hpp"
 #include "src/picture/tiff_tags.hpp"
+#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {
@@ -207,6 +208,7 @@ class PngReader : public RowReader {
         if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) return give_up(y);
         look_for_damage(y);
       }
+      first_pass_ = false;
     }
   }
 
@@ -220,8 +222,11 @@ class PngReader : public RowReader {
   void give_up(int row) {
     gave_up_ = true;
     if (exit_.thrown) std::rethrow_exception(exit_.thrown);
-    if (exit_.ended) return context_.damaged("the file ends too early (" + place(row) + ")");
-    context_.damaged("its data is damaged (" + place(row) + ": " + exit_.message + ")");
+    const std::string why = exit_.ended
+                                ? "the file ends too early (" + place(row) + ")"
+                                : "its data is damaged (" + place(row) + ": " + exit_.message + ")";
+    if (row == 0 && first_pass_) fail_with_nothing(context_, FormatId::png, why);
+    context_.damaged(why);
   }
 
   void look_for_damage(int row) {
@@ -237,8 +242,7 @@ class PngReader : public RowReader {
                             : exit_.ended
                                 ? std::string("the file ends too early (in its header)")
                                 : "its header is damaged (" + std::string(exit_.message) + ")";
-    if (context_.options().refuse_damaged) context_.damaged(why);
-    context_.fail("nothing of this PNG can be read: " + why);
+    fail_with_nothing(context_, FormatId::png, why);
   }
 
   ByteSource& source_;
@@ -252,7 +256,8 @@ class PngReader : public RowReader {
   int passes_ = 1;
   int next_row_ = 0;
   bool gave_up_ = false;
-  Image all_;  ///< of an interlaced picture
+  bool first_pass_ = true;  ///< so without row 0 there is nothing
+  Image all_;               ///< of an interlaced picture
 };
 
 /// Deflates with a full flush, so that strips can follow each other. Level -1 is the fastest that

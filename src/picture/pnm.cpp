@@ -547,7 +547,7 @@ class PnmWriter : public RowWriter {
     const int channels = header.channels;
     if (header.format == FormatId::pfm) {
       return std::string(channels == 3 ? "PF\n" : "Pf\n") + width + " " + height +
-             (kHostIsLittle ? "\n-1.0\n" : "\n1.0\n");
+             (kHostIsLittle ? "\n-1\n" : "\n1\n");
     }
     if (header.format == FormatId::pam) {
       return "P7\nWIDTH " + width + "\nHEIGHT " + height + "\nDEPTH " + std::to_string(channels) +

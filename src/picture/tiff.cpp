@@ -1122,8 +1122,8 @@ class TiffReader : public RowReader {
                    (count == 1 ? "is 1" : "are " + std::to_string(count)));
     }
     if (count > 1 && page == 0) {
-      context.warn("only the first of several pictures in this TIFF is read, of " +
-                   std::to_string(count) + "; --page N takes another");
+      context.warn("only the first of its " + std::to_string(count) +
+                   " pictures is read; --page N takes another");
     }
     input_.directory = pages[page];
   }
@@ -1150,8 +1150,9 @@ class TiffReader : public RowReader {
     if (icc.size() >= kSpaceAt + 4 && std::memcmp(&icc[kSpaceAt], wanted.data(), 4) == 0) return;
     icc.clear();
     input_.context.warn(
-        "its colour profile is for another kind of colours than those it is read as, and is left "
-        "out");
+        layout_.colour == Colour::cmyk
+            ? "its CMYK becomes RGB by the plain formula; its colour profile is left out"
+            : "its colour profile is for other colours than those it is read as, and is left out");
   }
 
   Input input_;
@@ -1261,6 +1262,8 @@ class TiffWriter : public RowWriter {
     entries_ = add_metadata(header_.metadata, area);
     const auto values = std::span(area.bytes()).subspan(area.header_size());
     if (!values.empty()) sink.write(area.header_size(), values);
+    if (!header_.metadata.exif.empty() && !exif_is_little(header_.metadata.exif))
+      warnings_.push_back("its EXIF data are damaged, and are left out");
     header_.metadata = {};
   }
 

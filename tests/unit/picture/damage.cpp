@@ -73,12 +73,20 @@ TEST_CASE("a cut file gives its beginning when that is asked for") {
   }
 }
 
-TEST_CASE("a cut WebP gives nothing, and is not taken for a black picture") {
+TEST_CASE("a cut WebP gives its beginning, or nothing, but never a black picture") {
   const TemporaryFolder folder;
   const std::string path = folder / "a.webp";
   write_image(path, pattern(120, 90, 3, Depth::u8), {}, nullptr);
   Bytes bytes = load(path);
   bytes.resize(bytes.size() * 2 / 3);
+  save(path, bytes);
+  std::vector<std::string> warnings;
+  const Image part = read_image(path, {.refuse_damaged = false}, &warnings);
+  CHECK(warnings.size() == 1);
+  for (int x = 0; x < 120; ++x)
+    CHECK(sample(part, x, 0, 1) == sample(pattern(120, 90, 3, Depth::u8), x, 0, 1));
+  CHECK(sample(part, 0, 89, 1) == 0);
+  bytes.resize(60);
   save(path, bytes);
   CHECK_THROWS_WITH_AS(read_image(path, {.refuse_damaged = false}, nullptr),
                        doctest::Contains("nothing of this WebP can be read"), IoError);
@@ -114,10 +122,11 @@ TEST_CASE("broken entropy-coded data of a JPEG is found") {
   save(folder / "ended.jpg", ended);
   CHECK(!reads(folder / "ended.jpg"));
 
-  Bytes longer = whole;  // what cameras append is no damage
+  Bytes longer = whole;
   append(&longer, "trailing bytes");
   save(folder / "longer.jpg", longer);
-  CHECK(reads(folder / "longer.jpg"));
+  CHECK(!reads(folder / "longer.jpg"));
+  CHECK(reads(folder / "longer.jpg", false));
 }
 
 TEST_CASE("a TIFF strip that does not decode is found") {

@@ -210,6 +210,10 @@ TEST_CASE("a PNG that is cut anywhere is refused, with the place") {
       CHECK(contains(taken.refusal, "nothing of this PNG can be read"));
       continue;
     }
+    if (contains(taken.refusal, "nothing of this PNG can be read")) {
+      CHECK(length < whole.size() / 50);
+      continue;
+    }
     CHECK(taken.refusal == "");
     CHECK(taken.warnings.size() == 1);
     REQUIRE(taken.image.width() == 300);

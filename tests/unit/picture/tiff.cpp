@@ -7,8 +7,11 @@
 #include <functional>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -943,4 +946,180 @@ TEST_CASE("TIFF: resolution in inches and centimetres") {
     CHECK(resolution->x == doctest::Approx(unit == RESUNIT_INCH ? 100 : 254));
     CHECK(resolution->y == doctest::Approx(unit == RESUNIT_INCH ? 50 : 127));
   }
+}
+
+TEST_CASE("TIFF: a directory that points beyond the end") {
+  const Image image = pattern(61, 47, 4, Depth::u8);
+  Bytes file = testing::tiff(image, 1, false);  // its last bytes are the pointer to the next one
+  CHECK(same(decode(file).image, image));
+  Bytes cut = file;
+  cut.pop_back();
+  CHECK(decode(cut).refusal.find("its directory points beyond the end") != std::string::npos);
+  CHECK(same(decode(cut, {.refuse_damaged = false}).image, image));
+  file[file.size() - 1] = 1;
+  CHECK(decode(file).refusal.find("its directory points beyond the end") != std::string::npos);
+}
+
+TEST_CASE("TIFF: a tile beyond the end is named, and black") {
+  const Image image = pattern(80, 70, 3, Depth::u8);
+  const Kind kind{.width = 80,
+                  .height = 70,
+                  .samples = 3,
+                  .photometric = PHOTOMETRIC_RGB,
+                  .compression = COMPRESSION_LZW,
+                  .tile_width = 32,
+                  .tile_height = 32};
+  Bytes file = by_libtiff(
+      kind, [&](int x, int y, int s) { return std::uint64_t(sample(image, x, y, 2 - s)); });
+  REQUIRE(same(decode(file).image, image));
+  const auto number = [&](std::size_t at) {
+    std::size_t value = 0;
+    for (int i = 3; i >= 0; --i) value = value << 8 | file[at + std::size_t(i)];
+    return value;
+  };
+  for (std::size_t at = number(4) + 2;; at += 12) {
+    if ((file[at] | file[at + 1] << 8) != TIFFTAG_TILEOFFSETS) continue;
+    file[number(at + 8) + 4 * 4 + 3] = 0x7F;  // the tile in the middle
+    break;
+  }
+  CHECK(decode(file).refusal.find("the file ends too early (row 32 of 70, tile 4)") !=
+        std::string::npos);
+  const Decoded part = decode(file, {.refuse_damaged = false});
+  REQUIRE(part.refusal == "");
+  CHECK(part.warnings.size() == 1);
+  bool right = true;
+  for (int y = 0; y < 70; ++y) {
+    for (int x = 0; x < 80; ++x) {
+      const bool lost = x / 32 == 1 && y / 32 == 1;
+      right &= sample(part.image, x, y, 1) == (lost ? 0 : sample(image, x, y, 1));
+    }
+  }
+  CHECK(right);
+}
+
+TEST_CASE("TIFF: a file that can grow beyond 4 GiB is a BigTIFF") {
+  constexpr int kClassic = 42, kBig = 43;
+  const auto version = [](int side, std::optional<int> compression) {
+    Header header;
+    header.width = header.height = side;
+    WriteOptions options;
+    options.compression = compression;
+    MemorySink sink;
+    kTiffCodec.create(sink, header, options);
+    return int(sink.bytes().at(2));
+  };
+  CHECK(version(40000, {}) == kClassic);
+  CHECK(version(60000, 0) == kClassic);
+  CHECK(version(60000, {}) == kBig);  // LZW can make pixels half as large again
+  CHECK(version(66000, 0) == kBig);
+  CHECK(version(100000, 6) == kBig);
+}
+
+TEST_CASE("TIFF: strips are encoded the same by many threads at once") {
+  const Image image = pattern(300, 2000, 3, Depth::u16);
+  Header header;
+  header.width = 300;
+  header.height = 2000;
+  header.channels = 3;
+  header.depth = Depth::u16;
+  for (const std::optional<int> compression : {std::optional<int>(), {0}, {6}}) {
+    WriteOptions options;
+    options.compression = compression;
+    MemorySink sink;
+    const auto writer = kTiffCodec.create(sink, header, options);
+    const int step = writer->rows_at_a_time();
+    const int strips = (2000 + step - 1) / step;
+    REQUIRE(strips > 8);
+    const auto rows_of = [&](int strip) {
+      PictureView<const std::byte> rows = image.view();
+      rows.data = rows.row(strip * step);
+      rows.height = std::min(step, 2000 - strip * step);
+      return rows;
+    };
+    std::vector<EncodedRows> encoded{std::size_t(strips)};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (int strip = strips - 1 - t; strip >= 0; strip -= 4)
+          encoded[std::size_t(strip)] = writer->encode(rows_of(strip), strip * step);
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (int strip = 0; strip < strips; ++strip)
+      writer->write(rows_of(strip), std::move(encoded[std::size_t(strip)]));
+    writer->finish();
+    CHECK(sink.bytes() == encode(image, options));
+  }
+}
+
+namespace {
+
+/// Takes so many bytes and no more.
+class FullSink : public MemorySink {
+ public:
+  explicit FullSink(std::uint64_t most) : most_(most) {}
+  void write(std::uint64_t offset, std::span<const unsigned char> bytes) override {
+    if (offset + bytes.size() > most_) throw IoError("the disk is full");
+    MemorySink::write(offset, bytes);
+  }
+
+ private:
+  std::uint64_t most_;
+};
+
+/// Fails from an offset on.
+class FailingSource : public ByteSource {
+ public:
+  explicit FailingSource(Bytes bytes) : good(bytes.size()), bytes_(std::move(bytes)) {
+    size_ = bytes_.size();
+  }
+  std::uint64_t good;
+  std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override {
+    if (offset + into.size() > good && offset < size_) throw IoError("the disk is broken");
+    return source_of(bytes_)->read(offset, into);
+  }
+  std::span<const unsigned char> whole() override { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+}  // namespace
+
+TEST_CASE("TIFF: errors of the disk pass through libtiff") {
+  const Image image = pattern(300, 200, 3, Depth::u8);
+  const Bytes file = encode(image);
+  Header header;
+  header.width = 300;
+  header.height = 200;
+  header.channels = 3;
+  for (std::uint64_t most = 0; most < file.size(); most += file.size() / 50) {
+    FullSink sink(most);
+    const auto write = [&] {
+      const auto writer = kTiffCodec.create(sink, header, {});
+      for (int y = 0; y < 200; y += writer->rows_at_a_time()) {
+        PictureView<const std::byte> rows = image.view();
+        rows.data = rows.row(y);
+        rows.height = std::min(writer->rows_at_a_time(), 200 - y);
+        writer->write(rows, writer->encode(rows, y));
+      }
+      writer->finish();
+    };
+    CHECK_THROWS_WITH_AS(write(), "the disk is full", IoError);
+  }
+  // The directory lies at the end of the file.
+  const Bytes strips = by_libtiff({.width = 300, .height = 200, .compression = COMPRESSION_LZW},
+                                  [](int x, int y, int) { return level(x, y, 0, 8); });
+  for (std::uint64_t good = 0; good < strips.size() / 2; good += strips.size() / 20) {
+    FailingSource source(strips);
+    source.good = good;
+    ReadContext context("'in'", {});
+    CHECK_THROWS_WITH_AS(kTiffCodec.open(source, context), "the disk is broken", IoError);
+  }
+  FailingSource source(strips);
+  ReadContext context("'in'", {});
+  const auto reader = kTiffCodec.open(source, context);
+  Image into(300, 200, 1, Depth::u8);
+  source.good = 100;
+  CHECK_THROWS_WITH_AS(reader->read(into.view()), "the disk is broken", IoError);
 }

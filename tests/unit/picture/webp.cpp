@@ -1,0 +1,183 @@
+/// WebP from and to bytes in memory. OpenCV, which is built on the same libwebp, is the witness;
+/// libwebpmux makes the animations.
+#include <doctest/doctest.h>
+#include <webp/encode.h>
+#include <webp/mux.h>
+
+#include <cstring>
+#include <opencv2/imgcodecs.hpp>
+#include <random>
+
+#include "tests/support/codec_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+Read read(const Bytes& bytes, const ReadOptions& options = {}) {
+  Read result;
+  const auto source = source_of(bytes);  // the codec wants all bytes at once
+  ReadContext context("'in'", options);
+  try {
+    const auto reader = kWebpCodec.open(*source, context);
+    const Header& header = result.header = reader->header();
+    result.image = Image(header.width, header.height, header.channels, header.depth);
+    reader->read(result.image.view());
+    if (!context.is_damaged()) reader->finish();
+  } catch (const IoError& error) {
+    result.refusal = error.what();
+    result.image = {};
+  }
+  result.warnings = context.warnings();
+  return result;
+}
+
+Bytes write(const Image& image, const WriteOptions& options = {}, const Metadata& metadata = {}) {
+  return write_by(kWebpCodec, image, header_for(image, FormatId::webp, metadata), options);
+}
+
+cv::Mat mat_of(const Image& image) {
+  cv::Mat pixels(image.height(), image.width(), CV_8UC(image.channels()));
+  for (int y = 0; y < image.height(); ++y)
+    std::memcpy(pixels.ptr(y), image.view().row(y), image.row_bytes());
+  return pixels;
+}
+
+bool same_as(const Image& image, const cv::Mat& pixels) {
+  if (image.empty() || pixels.cols != image.width() || pixels.rows != image.height() ||
+      pixels.channels() != image.channels())
+    return false;
+  for (int y = 0; y < image.height(); ++y)
+    if (std::memcmp(pixels.ptr(y), image.view().row(y), image.row_bytes()) != 0) return false;
+  return true;
+}
+
+/// An animation of two frames of one colour each.
+Bytes animation(int width, int height) {
+  WebPAnimEncoder* const encoder = WebPAnimEncoderNew(width, height, nullptr);
+  WebPConfig config;
+  WebPConfigInit(&config);
+  config.lossless = 1;
+  for (const std::uint32_t colour : {0xff102030u, 0xff405060u}) {
+    WebPPicture picture;
+    WebPPictureInit(&picture);
+    picture.use_argb = 1;
+    picture.width = width;
+    picture.height = height;
+    WebPPictureAlloc(&picture);
+    for (int i = 0; i < picture.argb_stride * height; ++i) picture.argb[i] = colour;
+    WebPAnimEncoderAdd(encoder, &picture, colour == 0xff102030u ? 0 : 100, &config);
+    WebPPictureFree(&picture);
+  }
+  WebPAnimEncoderAdd(encoder, nullptr, 200, nullptr);
+  WebPData data;
+  WebPDataInit(&data);
+  WebPAnimEncoderAssemble(encoder, &data);
+  Bytes bytes(data.bytes, data.bytes + data.size);
+  WebPDataClear(&data);
+  WebPAnimEncoderDelete(encoder);
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a WebP has the bytes that OpenCV writes, and the pixels that it reads") {
+  for (const auto& [width, height] : {std::pair{1, 1}, {61, 47}, {300, 200}}) {
+    for (const int channels : {3, 4}) {
+      const Image image = pattern(width, height, channels, Depth::u8);
+      for (const std::optional<int> quality :
+           {std::optional<int>{}, std::optional(1), std::optional(50), std::optional(100)}) {
+        WriteOptions options;
+        options.quality = quality;
+        const Bytes ours = write(image, options);
+        Bytes theirs;
+        std::vector<int> parameters;
+        if (quality) parameters = {cv::IMWRITE_WEBP_QUALITY, *quality};
+        cv::imencode(".webp", mat_of(image), theirs, parameters);
+        CAPTURE(width);
+        CAPTURE(channels);
+        CAPTURE(quality.value_or(-1));
+        CHECK(ours == theirs);
+        const Read back = read(ours);
+        CHECK(back.refusal == "");
+        CHECK(same_as(back.image, cv::imdecode(ours, cv::IMREAD_UNCHANGED)));
+        if (!quality && channels == 3) CHECK(same(back.image, image));
+      }
+    }
+  }
+}
+
+TEST_CASE("grey becomes colours in a WebP") {
+  const Image grey = pattern(20, 10, 1, Depth::u8);
+  const Read back = read(write(grey));
+  REQUIRE(back.image.channels() == 3);
+  for (int x = 0; x < 20; ++x) {
+    for (int c = 0; c < 3; ++c) CHECK(sample(back.image, x, 5, c) == sample(grey, x, 5, 0));
+  }
+}
+
+TEST_CASE("metadata come back from a WebP, and IPTC is said to be left out") {
+  const Image image = pattern(20, 10, 3, Depth::u8);
+  Metadata metadata;
+  metadata.icc.assign(301, 7);
+  metadata.exif = exif(6, false);
+  append(&metadata.xmp, "<x:xmpmeta/>");
+  const Read back = read(write(image, {}, metadata));
+  CHECK(back.refusal == "");
+  CHECK(same(back.image, image));
+  CHECK(back.header.metadata.icc == metadata.icc);
+  CHECK(back.header.metadata.exif == metadata.exif);
+  CHECK(back.header.metadata.xmp == metadata.xmp);
+  CHECK(back.header.orientation == 6);
+  metadata.iptc = {0x1c, 2, 5, 0, 1, 65};
+  std::vector<std::string> warnings;
+  write_by(kWebpCodec, image, header_for(image, FormatId::webp, metadata), {}, &warnings);
+  REQUIRE(warnings.size() == 1);
+  CHECK(contains(warnings[0], "IPTC"));
+}
+
+TEST_CASE("of an animated WebP the first frame is read, and that is said") {
+  const Read file = read(animation(30, 20));
+  CHECK(file.refusal == "");
+  REQUIRE(file.warnings.size() == 1);
+  CHECK(contains(file.warnings[0], "only the first frame of this animated WebP is read"));
+  REQUIRE(file.image.width() == 30);
+  CHECK(sample(file.image, 29, 19, 0) == 0x30);
+  CHECK(sample(file.image, 0, 0, 2) == 0x10);
+  CHECK(sample(file.image, 0, 0, 3) == 255);
+}
+
+TEST_CASE(
+    "a WebP that is cut, has trailing bytes or flipped ones is no crash, and cuts are refused") {
+  const Bytes whole = write(pattern(120, 90, 3, Depth::u8));
+  for (std::size_t i = 0; i < 64; ++i) {
+    const Bytes cut(whole.begin(), whole.begin() + long(12 + (whole.size() - 12) * i / 64));
+    CAPTURE(cut.size());
+    CHECK(contains(read(cut).refusal, "the file ends too early ("));
+  }
+  Bytes longer = whole;
+  append(&longer, "rubbish");
+  CHECK(contains(read(longer).refusal, "bytes follow the end of the picture"));
+  std::mt19937 random(3);
+  ReadOptions lenient;
+  lenient.refuse_damaged = false;
+  for (int i = 0; i < 500; ++i) {
+    Bytes bytes = whole;
+    bytes[12 + random() % (bytes.size() - 12)] ^= static_cast<unsigned char>(1u << random() % 8);
+    const Read strict = read(bytes);
+    if (strict.refusal.empty())
+      CHECK(same_as(strict.image, cv::imdecode(bytes, cv::IMREAD_UNCHANGED)));
+    read(bytes, lenient);
+  }
+}
+
+TEST_CASE("WebP refuses what it cannot hold") {
+  Header header;
+  header.width = 16384;
+  header.height = 1;
+  header.channels = 3;
+  MemorySink sink;
+  CHECK_THROWS_WITH_AS(kWebpCodec.create(sink, header, {}),
+                       doctest::Contains("at most 16383 pixels a side"), UsageError);
+}
