@@ -11,9 +11,9 @@
 namespace convfilt {
 namespace {
 
-// A format holds what its encoder really keeps; what it would convert in silence counts as not held.
-// HEIC and AVIF are the exception: deep samples lose bits there as their quality says, and 10 or 12
-// remain. Those that are only read come last.
+// A format holds what its encoder really keeps; what it would convert in silence counts as not
+// held. HEIC and AVIF are the exception: deep samples lose bits there as their quality says, and 10
+// or 12 remain. Those that are only read come last.
 constexpr Format kFormats[] = {
     // id, name, extensions, {u8, u16, f32}, {grey, colour, alpha}, quality, through a file, written
     // clang-format off

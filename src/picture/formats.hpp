@@ -11,12 +11,29 @@
 
 namespace convfilt {
 
-/// Formats that are read; all but GIF are written, too. OpenCV knows more. Sun raster is left out because OpenCV
-/// reads grey ones as black. DICOM and GDAL's formats are left out because nothing here shows what
-/// becomes of damaged ones.
-enum class FormatId { jpeg, png, tiff, webp, bmp, pnm, pam, pfm, hdr, jp2, exr, heic, avif, jxl, gif };
+/// Formats that are read; all but GIF are written, too. OpenCV knows more. Sun raster is left out
+/// because OpenCV reads grey ones as black. DICOM and GDAL's formats are left out because nothing
+/// here shows what becomes of damaged ones.
+enum class FormatId {
+  jpeg,
+  png,
+  tiff,
+  webp,
+  bmp,
+  pnm,
+  pam,
+  pfm,
+  hdr,
+  jp2,
+  exr,
+  heic,
+  avif,
+  jxl,
+  gif
+};
 
-/// A format as it is written. PNM has several of these. GIF, which is only read, has one for its name.
+/// A format as it is written. PNM has several of these. GIF, which is only read, has one for its
+/// name.
 struct Format {
   FormatId id;
   std::string_view name;        ///< for people, e.g. "JPEG"
