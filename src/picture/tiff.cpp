@@ -314,8 +314,8 @@ class Strips {
   }
 
  private:
-  /// Copy: bytes are samples. Whole: a strip is decoded at once, which is faster and lets decoders
-  /// see checksums. Rows: it is decoded row by row.
+  /// Copy: bytes are samples. Whole: a strip is decoded at once, which some codecs need. Rows: it
+  /// is decoded row by row, so that a large strip takes no memory of its size.
   enum class Way { copy, whole, rows };
   static constexpr std::size_t kLargestWhole = 4 * kMiB;
 
