@@ -14,7 +14,8 @@ set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
   OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_COMPONENTS_ALL convfilt debian outside_debian library headers library_documents headers_documents)
+set(CPACK_COMPONENTS_ALL convfilt debian outside_debian library headers library_documents headers_documents
+  ${CONVFILT_MODULES})
 set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_CURRENT_LIST_DIR}/components.cmake)
 set(CPACK_COMPONENT_CONVFILT_GROUP convfilt)
 set(CPACK_COMPONENT_DEBIAN_GROUP convfilt)
@@ -87,5 +88,33 @@ foreach(component_and_package debian:convfilt library_documents:${library_name} 
   install(FILES ${packed} ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package}
     COMPONENT ${component} EXCLUDE_FROM_ALL)
 endforeach()
+
+# A module of codecs is a package by itself, since its libraries bring many others along.
+set(CONVFILT_MODULE_FORMATS_opencv "BMP, JPEG 2000, Radiance HDR and OpenEXR")
+set(CONVFILT_MODULE_FORMATS_gif "GIF")
+set(CONVFILT_MODULE_FORMATS_heif "HEIC and AVIF")
+set(CONVFILT_MODULE_FORMATS_jxl "JPEG XL")
+set(CPACK_CONVFILT_MODULES ${CONVFILT_MODULES})
+set(CPACK_CONVFILT_MODULE_DOCUMENTS "")
+foreach(module IN LISTS CONVFILT_MODULES)
+  string(TOUPPER ${module} name)
+  set(CPACK_COMPONENT_${name}_GROUP ${module})
+  set(CPACK_COMPONENT_${name}_DOCUMENTS_GROUP ${module})
+  list(APPEND CPACK_COMPONENTS_ALL ${module}_documents)
+  list(APPEND CPACK_CONVFILT_MODULE_DOCUMENTS ${module}_documents)
+  set(CPACK_DEBIAN_${name}_PACKAGE_NAME convfilt-${module})
+  set(CPACK_DEBIAN_${name}_PACKAGE_SECTION graphics)
+  set(CPACK_DEBIAN_${name}_PACKAGE_DEPENDS "convfilt (= ${PROJECT_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE})")
+  set(CPACK_DEBIAN_${name}_DESCRIPTION
+"exact, fast 2D convolution of pictures (${CONVFILT_MODULE_FORMATS_${module}})
+With this package convfilt reads pictures of these formats, too, and writes
+those that can be written.")
+  install(FILES ${packed} ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/convfilt-${module}
+    COMPONENT ${module}_documents EXCLUDE_FROM_ALL)
+endforeach()
+list(JOIN CONVFILT_MODULES ", convfilt-" recommended)
+if(recommended)
+  set(CPACK_DEBIAN_CONVFILT_PACKAGE_RECOMMENDS "convfilt-${recommended}")
+endif()
 
 include(CPack)

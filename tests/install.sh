@@ -57,6 +57,7 @@ mkdir -p few/bin
 cp -p "$build/bin/convfilt" few/bin/
 cp -rp "$build/app/generated" few/app/
 cp -P "$build"/src/libconvfilt.so* few/src/
+cp -rp "$build/lib" few/  # modules of codecs
 cmake --install few --prefix "$work/of_few" >log 2>&1 || { cat log >&2; fail "a build of convfilt, convfilt_manual and convfilt_library alone cannot be installed"; }
 rm "$filters/marker.txt"
 diff <(cd "$work/moved" && find . -type f | sort) <(cd "$work/of_few" && find . -type f | sort) ||
@@ -73,7 +74,7 @@ if command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
     grep -v 'site-functions\|LICENSE\|^lib/\|^include/' installed
     printf 'share/%s\n' zsh/vendor-completions/_convfilt doc/convfilt/copyright doc/convfilt/changelog.Debian.gz
   } | sort | diff - <(dpkg-deb --fsys-tarfile "$deb" | tar t | files_of) || fail "the .deb has other files than it should"
-  dpkg-deb -f "$deb" Depends | grep -q 'libopencv-imgcodecs.*libtiff' || fail "the .deb depends on $(dpkg-deb -f "$deb" Depends)"
+  dpkg-deb -f "$deb" Depends | grep -q 'libjpeg.*libtiff' || fail "the .deb depends on $(dpkg-deb -f "$deb" Depends)"
   if command -v lintian >/dev/null; then
     lintian --allow-root --fail-on error few/*.deb >log 2>&1 || { cat log >&2; fail "lintian finds errors"; }
   fi
