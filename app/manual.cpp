@@ -283,7 +283,7 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
   std::string text =
       ".TH CONVFILT 1 \"\" \"convfilt " CONVFILT_VERSION
       "\" \"User Commands\"\n"
-      ".nh\n"
+      ".nh\n.ad l\n"
       ".SH NAME\nconvfilt \\- blur, sharpen, find edges and apply any mask to pictures\n"
       ".SH SYNOPSIS\n.B convfilt\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...\n"
       ".SH DESCRIPTION\n"
