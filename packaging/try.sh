@@ -94,7 +94,7 @@ inside() {
 }
 screen() { there tmux capture-pane -p -t "$1"; }
 waits_for() {  # SHELL WORD WHAT: up to 20 s
-  for _ in $(seq 100); do ! screen "$1" | grep -qF -- "$2" || return 0; sleep 0.2; done
+  for _ in $(seq 100); do ! screen "$1" | grep -F -- "$2" >/dev/null || return 0; sleep 0.2; done
   screen "$1" >&2
   die "$1: no '$2' on its screen when it $3"
 }
