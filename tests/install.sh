@@ -52,12 +52,12 @@ rm "$broken"
 
 # What quickstart.sh makes, three targets, is put into a build folder that is new, so nothing else is there to be installed.
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
-settings=(-G "$(setting CMAKE_GENERATOR)" -DCONVFILT_CUDA=OFF)
+settings=(-G "$(setting CMAKE_GENERATOR)" -DCONVFILT_CUDA=OFF -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON)
 for name in CMAKE_CXX_COMPILER CMAKE_BUILD_TYPE CMAKE_TOOLCHAIN_FILE CMAKE_PREFIX_PATH VCPKG_INSTALLED_DIR; do
   value=$(setting $name)
   [ -z "$value" ] || settings+=("-D$name=$value")
 done
-cmake -S "$source" -B few "${settings[@]}" -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON >log 2>&1 || { cat log >&2; fail "cmake fails"; }
+cmake -S "$source" -B few "${settings[@]}" >log 2>&1 || { cat log >&2; fail "cmake fails"; }
 mkdir -p few/bin
 cp -p "$build/bin/convfilt" few/bin/
 cp -rp "$build/app/generated" few/app/
