@@ -126,4 +126,4 @@ line="| \`--version\` |"
 for peer in "${peers[@]:1}"; do line+=" $(median "$peer.wall") |"; done
 echo "$line | |"
 "$convfilt" blur 12.jpg convfilt.png --sigma 2 --device=cpu
-echo; ./opencv distance 12.jpg convfilt.png 2
+./opencv distance 12.jpg convfilt.png 2 >&2
