@@ -263,6 +263,16 @@ void Grammar::picture_options(PictureOptions& picture) {
   flag(kBorder, "--normalize", picture.normalize,
        "Scale the weights to sum to 1 (edge masks: the positive ones)");
 
+  const char* what = "What is filtered";
+  flag(what, "--linear", picture.mapping.linear,
+       "Linear light, by IN's colour profile or sRGB's curve");
+  flag(what, "--luma", picture.mapping.luma, "Luma alone; edges are grey then");
+  option(what, "--region", "X,Y,W,H", raw_.region, "These pixels alone; the rest stays as it was");
+  choice(what, "--output", raw_.negative,
+         "Responses below 0 (default clamp): 0; their size;\nhalf of each response, added to the "
+         "middle",
+         words_of(kNegatives));
+
   const char* files = "Files";
   option(files, "--format", "NAME", picture.write.format,
          "Format of OUT, e.g. png (default: by the end of its name)");

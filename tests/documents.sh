@@ -34,6 +34,7 @@ HEIF libheif-dev libheif
 ISAL libisal-dev isal
 JPEG libjpeg-dev libjpeg-turbo
 JXL libjxl-dev libjxl
+LCMS2 liblcms2-dev lcms
 OpenCV libopencv-dev opencv4
 PNG libpng-dev libpng
 TBB libtbb-dev tbb
