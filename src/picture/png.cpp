@@ -27,6 +27,9 @@
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/png_chunks.hpp"
+#ifdef CONVFILT_HAS_ISAL
+#include "src/picture/png_stream.hpp"
+#endif
 #include "src/picture/tiff_tags.hpp"
 #include "src/picture/whole.hpp"
 
@@ -40,6 +43,7 @@ struct Exit {
   std::jmp_buf jump;
   char message[160]{};          ///< libpng's words for what it gave up for
   char damage[160]{};           ///< the first warning that is about damage
+  char trouble[160]{};          ///< why the pixels end
   bool ended = false;           ///< the file has no more bytes
   std::exception_ptr thrown{};  ///< by the source, which may not throw through libpng
 };
@@ -82,6 +86,10 @@ class PngReader : public RowReader {
   PngReader(ByteSource& source, ReadContext& context)
       : source_(source), context_(context), buffer_(kBufferBytes) {
     const png::Contents contents = png::contents_of(source);
+#ifdef CONVFILT_HAS_ISAL
+    if (contents.pixels_at > 0)
+      stored_ = std::make_unique<png::StoredPixels>(source, contents.pixels_at);
+#endif
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &exit_, convfilt_png_error,
                                   convfilt_png_warning);
     info_ = png_ ? png_create_info_struct(png_) : nullptr;
@@ -96,7 +104,9 @@ class PngReader : public RowReader {
       throw;
     }
   }
-  ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
+  ~PngReader() override {
+    png_destroy_read_struct(&png_, &info_, nullptr);
+  }
   PngReader(const PngReader&) = delete;
   PngReader& operator=(const PngReader&) = delete;
 
@@ -130,7 +140,8 @@ class PngReader : public RowReader {
 
   static void fill(png_structp png, png_bytep to, std::size_t count) {
     auto& reader = *static_cast<PngReader*>(png_get_io_ptr(png));
-    if (!reader.take(to, count)) png_error(png, "it has no more bytes");
+    if (!reader.take(to, count))
+      png_error(png, reader.exit_.trouble[0] ? reader.exit_.trouble : "it has no more bytes");
   }
 
   /// The next bytes of the file; false when there are too few.
@@ -138,13 +149,9 @@ class PngReader : public RowReader {
     try {
       while (count > 0) {
         if (from_ == filled_) {
-          filled_ = source_.read(offset_, buffer_);
-          offset_ += filled_;
+          filled_ = more();
           from_ = 0;
-          if (filled_ == 0) {
-            exit_.ended = true;
-            return false;
-          }
+          if (filled_ == 0) return false;
         }
         const std::size_t part = std::min(count, filled_ - from_);
         std::memcpy(to, buffer_.data() + from_, part);
@@ -157,6 +164,25 @@ class PngReader : public RowReader {
     }
   }
 
+  /// Fills the buffer; 0 where there is nothing more, and then says why.
+  std::size_t more() {
+#ifdef CONVFILT_HAS_ISAL
+    if (stored_) {
+      const std::size_t count = stored_->next(buffer_);
+      if (const std::string damage = stored_->take_damage(); !damage.empty() && !exit_.damage[0])
+        copy_text(exit_.damage, damage.c_str());
+      if (count == 0 && !stored_->trouble().empty())
+        copy_text(exit_.trouble, stored_->trouble().c_str());
+      exit_.ended = count == 0 && stored_->trouble().empty();
+      return count;
+    }
+#endif
+    const std::size_t count = source_.read(offset_, buffer_);
+    offset_ += count;
+    exit_.ended = count == 0;
+    return count;
+  }
+
   void read_header(const png::Contents& contents) {
     png_set_read_fn(png_, this, fill);
     // Sizes are checked by the context.
@@ -164,6 +190,10 @@ class PngReader : public RowReader {
     const bool strict = context_.options().refuse_damaged;
     png_set_crc_action(png_, strict ? PNG_CRC_ERROR_QUIT : PNG_CRC_WARN_USE,
                        strict ? PNG_CRC_ERROR_QUIT : PNG_CRC_WARN_DISCARD);
+    if (reads_stored()) {  // Checksums were checked; those of stored pixels are none.
+      png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+      png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+    }
     png_set_option(png_, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
     if (!attempt(exit_, [&] { png_read_info(png_, info_); })) fail(contents);
     const auto width = png_get_image_width(png_, info_), height = png_get_image_height(png_, info_);
@@ -212,6 +242,14 @@ class PngReader : public RowReader {
     }
   }
 
+  bool reads_stored() const {
+#ifdef CONVFILT_HAS_ISAL
+    return stored_ != nullptr;
+#else
+    return false;
+#endif
+  }
+
   std::string place(int row) const {
     return row < header_.height
                ? "row " + std::to_string(row) + " of " + std::to_string(header_.height)
@@ -250,6 +288,9 @@ class PngReader : public RowReader {
   Exit exit_;
   png_structp png_ = nullptr;
   png_infop info_ = nullptr;
+#ifdef CONVFILT_HAS_ISAL
+  std::unique_ptr<png::StoredPixels> stored_;
+#endif
   Bytes buffer_;
   std::size_t from_ = 0, filled_ = 0;  ///< what of the buffer is still to be taken
   std::uint64_t offset_ = 0;           ///< of the buffer's end in the file

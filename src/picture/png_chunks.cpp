@@ -156,12 +156,6 @@ void take(std::string_view type, View data, Contents& contents) {
   }
 }
 
-bool is_metadata(std::string_view type) {
-  for (const std::string_view known : {"eXIf", "iCCP", "iTXt", "zTXt", "tEXt", "pHYs", "acTL"})
-    if (type == known) return true;
-  return false;
-}
-
 }  // namespace
 
 std::array<unsigned char, 4> big_endian(std::uint32_t value) {
@@ -191,7 +185,9 @@ Contents contents_of(ByteSource& source) {
       contents.damage = "the file ends too early (within chunk " + type + place + ")";
       return contents;
     }
-    if (is_metadata(type) && length <= kMostBytes) {
+    if (type == "IDAT") {
+      if (contents.pixels_at == 0) contents.pixels_at = at;
+    } else if (length <= kMostBytes) {
       Bytes chunk(std::size_t(length) + 8);  // type, data and checksum
       source.read(at + 4, chunk);
       const View data = View(chunk).subspan(4, length);

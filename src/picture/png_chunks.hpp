@@ -16,12 +16,12 @@ namespace convfilt::png {
 struct Contents {
   Metadata metadata;
   bool animated = false;
-  bool grey_key = false;  ///< one level of grey is transparent
-  std::string damage;     ///< why the file cannot be whole, with the place; empty when it may be
+  std::uint64_t pixels_at = 0;  ///< the offset of the first IDAT chunk; 0 where there is none
+  std::string damage;  ///< why the file cannot be whole, with the place; empty when it may be
 };
 
-/// Walks over the chunks, of which the pixels' are passed over. Metadata are found wherever they
-/// stand; those that lie are left out.
+/// Walks over the chunks, of which the pixels' are passed over; the checksums of all others are
+/// checked. Metadata are found wherever they stand; those that lie are left out.
 Contents contents_of(ByteSource& source);
 
 /// Appends a chunk with its checksum.

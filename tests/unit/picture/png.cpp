@@ -263,7 +263,7 @@ TEST_CASE("trailing bytes, a wrong sum and a missing end are damage, with the pl
   append_chunk(&bytes, "IDAT", wrong);
   append_chunk(&bytes, "IEND", {});
   CHECK(read(bytes).refusal ==
-        "cannot read 'in': its data is damaged (row 39 of 40: IDAT: incorrect data check); "
+        "cannot read 'in': its data is damaged (after its last row: IDAT: incorrect data check); "
         "--on-damage=warn takes what can be read");
   // A text's sum is wrong.
   Metadata metadata;
