@@ -90,6 +90,30 @@ void complete_reading(ReadOptions& read, const Raw& raw) {
   read.loader = raw.loader == "opencv" ? Loader::opencv : Loader::automatic;
 }
 
+Region region_in(const std::string& word) {
+  int numbers[4];
+  std::size_t from = 0;
+  for (int i = 0; i < 4; ++i) {
+    const std::size_t comma = i < 3 ? word.find(',', from) : word.size();
+    require(comma != word.npos, "--region: X,Y,W,H, e.g. 100,50,640,480");
+    numbers[i] = number_in<int>("--region", word.substr(from, comma - from));
+    from = comma + 1;
+  }
+  const Region region{numbers[0], numbers[1], numbers[2], numbers[3]};
+  require(region.x >= 0 && region.y >= 0, "--region: X and Y are 0 or more");
+  require(region.width > 0 && region.height > 0, "--region: W and H are 1 or more");
+  return region;
+}
+
+void complete_mapping(Mapping& mapping, Mode mode, const Raw& raw) {
+  require_choice("output", raw.negative, words_of(kNegatives));
+  for (const NamedNegative& named : kNegatives)
+    if (raw.negative == named.name) mapping.negative = named.negative;
+  if (!raw.region.empty()) mapping.region = region_in(raw.region);
+  require(mode == Mode::same || (!mapping.region && !mapping.luma),
+          "--region, --luma: the result has the picture's size then; leave out --mode");
+}
+
 void complete(PictureOptions& picture, const Raw& raw) {
   require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
@@ -99,6 +123,7 @@ void complete(PictureOptions& picture, const Raw& raw) {
   complete_pitch(picture.convolver, raw);
   complete_reading(picture.read, raw);
   picture.write.loader = picture.read.loader;
+  complete_mapping(picture.mapping, picture.convolver.mode, raw);
   if (raw.subsampling.empty()) return;
   require_choice("subsampling", raw.subsampling, words_of(kSubsamplings));
   for (const NamedSubsampling& named : kSubsamplings)

@@ -20,6 +20,14 @@ inline constexpr std::string_view kPitches[] = {"padded", "packed"};
 inline constexpr std::string_view kOnDamage[] = {"fail", "warn"};
 inline constexpr std::string_view kLoaders[] = {"auto", "opencv"};
 
+/// What becomes of responses below 0, by the words of --output.
+struct NamedNegative {
+  std::string_view name;
+  Negative negative;
+};
+inline constexpr NamedNegative kNegatives[] = {
+    {"clamp", Negative::clamp}, {"abs", Negative::absolute}, {"signed", Negative::centred}};
+
 /// Chroma samples as people write them, without the colons of 4:2:0.
 struct NamedSubsampling {
   std::string_view name;
@@ -30,7 +38,8 @@ inline constexpr NamedSubsampling kSubsamplings[] = {
 
 /// Words that picture commands share, as they arrive.
 struct Raw {
-  std::string pitch = "padded", on_damage = "fail", mode = "same", loader = "auto", subsampling;
+  std::string pitch = "padded", on_damage = "fail", mode = "same", loader = "auto", subsampling,
+              negative = "clamp", region;
   std::optional<std::string> border;  ///< by default replicate, and constant with --mode=full
   std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;

@@ -33,7 +33,8 @@ Mask finished(Mask mask, const PictureOptions& options);
 /// A filter in its two forms, see Filter.
 struct PictureFilter {
   std::function<std::unique_ptr<BandFilter>(const Shape&, Convolver&)> in_bands;
-  std::function<Image(const Image&, Convolver&)> whole;
+  WholeFilter whole;
+  bool keeps_lightness = true;  ///< see filter_mapped()
 };
 
 /// The mask as a filter.

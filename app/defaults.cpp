@@ -1,6 +1,8 @@
 #include "app/defaults.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <sstream>
 #include <string_view>
 
 #include "src/base/errors.hpp"
@@ -11,6 +13,7 @@ namespace convfilt {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
+constexpr std::size_t kMostBytes = 1 << 20;  // of a file of defaults
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(kBlanks);
@@ -27,6 +30,31 @@ bool speaks_of(const std::string& message, const std::string& option) {
       return true;
   }
   return false;
+}
+
+/// The message, led by where each default comes from whose option it names, or that `is_meant`.
+template <class IsMeant>
+std::string led_by_origins(const std::string& message, std::span<const Default> defaults,
+                           IsMeant is_meant) {
+  std::string origins;
+  for (const Default& d : defaults)
+    if (speaks_of(message, d.option) || is_meant(d))
+      origins += (origins.empty() ? "" : ", ") + d.where;
+  return origins.empty() ? message : origins + ": " + message;
+}
+
+/// The whole text, which must be readable and of a length that a person would write.
+std::string text_in(std::istream& in, const std::string& file) {
+  std::string text(kMostBytes + 1, '\0');
+  in.read(text.data(), std::streamsize(text.size()));
+  if (in.bad())
+    throw IoError("'" + printable_name(file) +
+                  "' cannot be read to its end, so no defaults are taken from it; check the file");
+  text.resize(std::size_t(in.gcount()));
+  if (text.size() > kMostBytes)
+    throw IoError("'" + printable_name(file) +
+                  "' is larger than 1 MiB, which no file of defaults is; check its name");
+  return text;
 }
 
 /// The value without its quotation marks and without a comment behind it.
@@ -61,11 +89,17 @@ std::string value_in(std::string_view text, const std::string& file, int line) {
 }  // namespace
 
 std::string with_origin(const std::string& message, std::span<const Default> defaults) {
-  std::string origins;
-  for (const Default& d : defaults)
-    if (speaks_of(message, d.option) || message.find(in_quotes(d.value)) != message.npos)
-      origins += (origins.empty() ? "" : ", ") + d.where;
-  return origins.empty() ? message : origins + ": " + message;
+  return led_by_origins(message, defaults, [](const Default&) { return false; });
+}
+
+std::string with_origin(const std::string& message, std::span<const Default> defaults,
+                        std::span<const std::string> words) {
+  return led_by_origins(message, defaults, [&](const Default& d) {
+    return message.find(in_quotes(d.value)) != message.npos &&
+           std::ranges::none_of(words, [&](const std::string& word) {
+             return word == d.value || word.ends_with("=" + d.value);
+           });
+  });
 }
 
 std::string variable_of(const std::string& option) {
@@ -86,7 +120,8 @@ void fail_at(const std::string& file, int line, const std::string& message) {
 std::vector<ConfigLine> config_lines(std::istream& in, const std::string& file) {
   std::vector<ConfigLine> lines;
   ConfigLine line;
-  for (std::string text; std::getline(in, text);) {
+  std::istringstream whole(text_in(in, file));
+  for (std::string text; std::getline(whole, text);) {
     const auto fail = [&](const char* message) { fail_at(file, line.number, message); };
     if (++line.number == 1 && text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
     const std::string_view rest = trimmed(text);

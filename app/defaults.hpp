@@ -16,8 +16,13 @@ struct Default {
   int line = 0;       ///< of the file; 0 = from the environment
 };
 
-/// The message, led by where the options come from that it speaks of by their name or value.
+/// The message, led by where the options come from that it speaks of by their name.
 std::string with_origin(const std::string& message, std::span<const Default> defaults);
+
+/// The same for a message that quotes values of options: one that quotes a default's value speaks
+/// of that option, unless the value is one of the command line's `words`, too.
+std::string with_origin(const std::string& message, std::span<const Default> defaults,
+                        std::span<const std::string> words);
 
 /// "CONVFILT_BORDER_VALUE" for "--border-value".
 std::string variable_of(const std::string& option);
@@ -34,7 +39,8 @@ struct ConfigLine {
 
 /// Reads TOML, as far as options need it: sections, comments, and values that are quoted or, beyond
 /// TOML, bare. Between double quotation marks \" and \\ are " and \. A section comes as a line
-/// without a key, too. Throws UsageError, "file:line: what; remedy".
+/// without a key, too. Throws UsageError, "file:line: what; remedy"; IoError where the file cannot
+/// be read, or is larger than such files are.
 std::vector<ConfigLine> config_lines(std::istream& in, const std::string& file);
 
 /// Throws UsageError for what a line says.

@@ -11,9 +11,10 @@ void run(const EdgeCommand& command) {
   filter_picture(command.picture, {[&](const Shape& shape, Convolver& convolver) {
                                      return edges_in_bands(shape, masks, convolver);
                                    },
-                                   [&](const Image& in, Convolver& convolver) {
+                                   [&](const Image& in, Convolver& convolver, double) {
                                      return find_edges(in, masks, convolver);
-                                   }});
+                                   },
+                                   false});
 }
 
 }  // namespace convfilt

@@ -121,6 +121,12 @@ class Grammar {
   /// Whether the words have the option, or one that a default of it would clash with.
   bool is_settled(const CLI::Option& option, const Words& words) const;
 
+  /// The value that an argument or the last of the words gives the option.
+  std::optional<std::string> value_in(const Words& words, const std::string& name) const;
+
+  /// Whether the command, to which the words say all the rest, has a use for the option.
+  bool is_usable(const std::string& name, const Words& words) const;
+
   /// What the file has for this command and neither the words nor the environment say.
   std::vector<CLI::ConfigItem> items_in(std::istream& file, const Words& words,
                                         std::vector<Default>& defaults) const;
@@ -165,10 +171,10 @@ constexpr const char* kDefaults = "Defaults";
 constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",   "--pitch",
                                        "--border",   "--on-damage", "--max-pixels"};
 
-/// Where the first is on the command line, an option with or without a value, an argument, or a
-/// command with its action, defaults of the others would clash with it, and count for nothing. So
-/// does what comes from the environment for the file, and a section of the file for the lines that
-/// are for all commands.
+/// Defaults of the second count for nothing where the first is said, since they would clash with
+/// it. The first is an option, with or without its value, an argument, or a command with its
+/// action. What is said may stand on the command line. For lines of the file it may also come from
+/// the environment, and for those lines that are for all commands from the command's own section.
 const std::pair<const char*, Words> kSettles[] = {
     {"--box", {"--sigma"}},
     {"--sigma", {"--box"}},
@@ -176,16 +182,13 @@ const std::pair<const char*, Words> kSettles[] = {
     {"-v", {"--quiet"}},
     {"--quiet", {"--verbose"}},
     {"-q", {"--verbose"}},
-    {"--border", {"--border-value"}},
     {"--mode=full", {"--border", "--border-value"}},
-    {"--strategy",
-     {"--halo", "--tile", "--gemm", "--domain", "--accumulate", "--block", "--steps"}},
     {"IN", {"--size", "--depth", "--channels"}},
     {"mask show", {"--size", "--depth", "--channels", "--device"}},
     {"--from",
      {"--size", "--depth", "--channels", "--mask", "--masks", "--weights", "--strategies",
       "--repeats", "--patience", "--border", "--border-value", "--mode", "--device", "--threads",
-      "--pitch"}},
+      "--pitch", "--on-damage", "--max-pixels"}},
 };
 
 /// Leaves what stands in a file of defaults to a function.
@@ -259,6 +262,16 @@ void Grammar::picture_options(PictureOptions& picture) {
   flag(kBorder, "--flip", picture.flip, "Turn the mask by 180 degrees: true convolution");
   flag(kBorder, "--normalize", picture.normalize,
        "Scale the weights to sum to 1 (edge masks: the positive ones)");
+
+  const char* what = "What is filtered";
+  flag(what, "--linear", picture.mapping.linear,
+       "Linear light, by IN's colour profile or sRGB's curve");
+  flag(what, "--luma", picture.mapping.luma, "Luma alone; edges are grey then");
+  option(what, "--region", "X,Y,W,H", raw_.region, "These pixels alone; the rest stays as it was");
+  choice(what, "--output", raw_.negative,
+         "Responses below 0 (default clamp): 0; their size;\nhalf of each response, added to the "
+         "middle",
+         words_of(kNegatives));
 
   const char* files = "Files";
   option(files, "--format", "NAME", picture.write.format,
@@ -412,6 +425,40 @@ bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
          });
 }
 
+std::optional<std::string> Grammar::value_in(const Words& words, const std::string& name) const {
+  const CLI::Option* asked = app_.get_option_no_throw(name);
+  if (asked && asked->get_positional())
+    return asked->count() > 0 ? std::optional(asked->results().front()) : std::nullopt;
+  std::optional<std::string> value;
+  const auto end = std::find(words.begin(), words.end(), "--");
+  for (auto word = words.begin(); word != end; ++word) {
+    if (word->starts_with(name + "="))
+      value = word->substr(name.size() + 1);
+    else if (*word == name && word + 1 != end)
+      value = word[1];
+  }
+  return value;
+}
+
+bool Grammar::is_usable(const std::string& name, const Words& words) const {
+  if (name == "--border-value") return value_in(words, "--border") == name_of(Border::constant);
+  if (name == "--weights") return value_in(words, "--masks").has_value();
+  if (own_name() == "edge" && (name == "--sigma" || name == "--direction")) {
+    const std::string said = value_in(words, "--method").value_or(EdgeOptions{}.method);
+    const auto method = std::ranges::find(kEdgeMethods, said, &EdgeMethod::name);
+    return method == std::end(kEdgeMethods) ||
+           (name == "--sigma" ? method->first.empty() : !method->second.empty());
+  }
+  for (const Setting setting : kSettings) {
+    if (name != option_name(setting)) continue;
+    const auto strategy =
+        value_in(words, own_name() == "explain" ? "STRATEGY" : "--strategy").value_or("");
+    const Words owners = strategies_with(setting);
+    return std::ranges::count(owners, strategy) > 0;
+  }
+  return true;
+}
+
 std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& words,
                                                std::vector<Default>& defaults) const {
   const CLI::Option* config = app_.get_option("--config");
@@ -469,16 +516,22 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
   for (const auto& [key, lines] : taken)
     if (!lines.front().section.empty()) say("--" + key, lines.front().value);
 
-  std::vector<CLI::ConfigItem> items;
-  for (const auto& [key, lines] : taken) {
+  std::erase_if(taken, [&](const auto& entry) {
+    const auto& [key, lines] = entry;
     const CLI::Option& option = *app_.get_option("--" + key);
     const bool is_flag = option.get_items_expected_max() == 0;
     for (const ConfigLine& line : lines)
       if (is_flag && line.value != "true" && line.value != "false")
         fail_at(path, line.number,
                 in_quotes(key) + " is true or false, not " + in_quotes(line.value));
-    if (is_settled(option, lines.front().section.empty() ? said : said_outside)) continue;
-    if (is_flag && lines.front().value == "false") continue;
+    return is_settled(option, lines.front().section.empty() ? said : said_outside) ||
+           (is_flag && lines.front().value == "false");
+  });
+  for (const auto& [key, lines] : taken) say("--" + key, lines.front().value);
+
+  std::vector<CLI::ConfigItem> items;
+  for (const auto& [key, lines] : taken) {
+    if (!is_usable("--" + key, said)) continue;
     CLI::ConfigItem item;
     item.name = key;
     for (const ConfigLine& line : lines) {
@@ -537,6 +590,28 @@ CommandFacts Grammar::facts(const CommandHelp& help) const {
   return command;
 }
 
+/// Throws IoError where a file of defaults is there and must not be opened, or cannot be. `given`
+/// is the value of --config. The command-line library reports a missing file that was given, but
+/// passes over a user's own file that it cannot read, and opening a pipe would wait for somebody to
+/// write.
+void check_config(const std::optional<std::string>& given) {
+  const std::string path = given.value_or(users_config());
+  const std::string name = (given ? "--config: '" : "'") + printable_name(path) + "'";
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  if (path == "/dev/null" || kind == std::filesystem::file_type::none ||
+      kind == std::filesystem::file_type::not_found)
+    return;
+  if (kind == std::filesystem::file_type::directory)
+    throw IoError(name + " is a folder, where a file of defaults is expected; " +
+                  (given ? "name a file" : "move it away"));
+  if (kind != std::filesystem::file_type::regular)
+    throw IoError(name + " is not a regular file, as a file of defaults is; " +
+                  (given ? "name one, or /dev/null for none" : "move it away"));
+  if (::access(path.c_str(), R_OK) != 0)
+    throw IoError(name + " cannot be read; check whose it is" + (given ? "" : ", or remove it"));
+}
+
 void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   for (CLI::Option* option : app_.get_options()) {
     if (option->get_envname().empty()) continue;
@@ -552,16 +627,7 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
       [](const std::string& word) { return word.substr(0, word.find('=')) == "--config"; });
   if (files > 1)
     throw UsageError("--config is given " + std::to_string(files) + " times; give it once");
-  // It passes over a file of one's own that cannot be read.
-  const std::string own = users_config();
-  const CLI::Option* config = app_.get_option_no_throw("--config");
-  if (config && !is_settled(*config, words) && ::access(own.c_str(), F_OK) == 0) {
-    const std::string name = "'" + printable_name(own) + "'";
-    if (std::filesystem::is_directory(own))
-      throw IoError(name + " is a folder, where a file of defaults is expected; move it away");
-    if (::access(own.c_str(), R_OK) != 0)
-      throw IoError(name + " cannot be read; check whose it is, or remove it");
-  }
+  if (app_.get_option_no_throw("--config")) check_config(value_in(words, "--config"));
   app_.config_formatter(std::make_shared<ConfigReader>(
       [&](std::istream& file) { return items_in(file, words, defaults); }));
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -33,6 +34,7 @@ int fail(convfilt::ExitCode code, const std::string& message) {
 
 int main(int argc, char** argv) {
   using namespace convfilt;
+  const std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   std::vector<Default> defaults;
   try {
     reserve_standard_streams();
@@ -42,11 +44,12 @@ int main(int argc, char** argv) {
     std::visit([](const auto& command) { run(command); }, parse(argc, argv, defaults));
     return kDone;
   } catch (const UsageError& error) {
-    return fail(kUsage, with_origin(error.what(), defaults));
+    return fail(kUsage, with_origin(error.what(), defaults, words));
   } catch (const IoError& error) {
+    // What it quotes are files and what is in them, not values of options.
     return fail(kFailed, with_origin(error.what(), defaults));
   } catch (const DeviceError& error) {
-    return fail(kFailed, with_origin(error.what(), defaults));
+    return fail(kFailed, with_origin(error.what(), defaults, words));
   } catch (const std::bad_alloc&) {
     return fail(kFailed, "out of memory: filter a smaller picture, or free some memory");
   } catch (const std::exception& error) {

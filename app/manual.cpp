@@ -82,6 +82,14 @@ std::string troff_of_variables(const std::vector<CommandFacts>& commands) {
 
 // ---- shells
 
+/// Commands that print the filters' names, a line each. They stand between columns of blanks and
+/// may have single ones. The width keeps each filter on one line.
+const std::string kFiltersInAwk =
+    "COLUMNS=100000 convfilt list filters 2>/dev/null | awk -F '   *' '/^  [^ ]/ { print $2 }'";
+const std::string kFiltersInFish =
+    " -a '(COLUMNS=100000 convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+(?: "
+    "\\\\S+)*)\")'";
+
 /// In single quotes for a shell. fish takes \' inside them, the others do not.
 std::string shell_quoted(const std::string& text, bool fish = false) {
   if (fish) return "'" + replaced(replaced(text, "\\", "\\\\"), "'", "\\'") + "'";
@@ -106,36 +114,35 @@ std::string bash(const std::vector<CommandFacts>& commands) {
       if (option.value.empty()) continue;
       const std::string pattern = joined(option.names, "|");
       if (!option.choices.empty()) {
-        values += "        " + pattern + ") choices=" + shell_quoted(joined(option.choices, " ")) +
-                  " ;;\n";
+        values += "        " + pattern + ") choices=(" + joined(option.choices, " ") + ") ;;\n";
       } else if (takes_mask(option)) {
-        values += "        " + pattern + ") choices=$(_convfilt_filters) files=yes ;;\n";
+        values += "        " + pattern + ") _convfilt_filters; files=yes ;;\n";
       } else {
-        values += "        " + pattern + ") " + (takes_file(option) ? "files=yes" : "choices=''") +
-                  " ;;\n";
+        values += "        " + pattern + ") " + (takes_file(option) ? "files=yes" : ":") + " ;;\n";
       }
     }
     // The first word of all may be completed otherwise than those that follow it.
     const auto words_for = [&](std::size_t k) -> std::string {
       if (k >= command.positionals.size()) return "files=yes";
       const ArgumentFacts& positional = command.positionals[k];
-      if (!positional.choices.empty())
-        return "choices=" + shell_quoted(joined(positional.choices, " "));
-      return takes_mask(positional) ? "files=yes choices=$(_convfilt_filters)" : "files=yes";
+      if (!positional.choices.empty()) return "choices=(" + joined(positional.choices, " ") + ")";
+      return takes_mask(positional) ? "files=yes; _convfilt_filters" : "files=yes";
     };
     std::string positional = words_for(0);
     if (command.positionals.size() > 1)
       positional = "if [ $position -gt 1 ]; then " + words_for(1) + "; else " + positional + "; fi";
-    cases += "    " + command.name + ")\n      options=" + shell_quoted(joined(options, " ")) +
-             "\n      case $option in\n" + values + "        '') " + positional +
+    cases += "    " + command.name + ")\n      options=(" + joined(options, " ") +
+             ")\n      case $option in\n" + values + "        '') " + positional +
              " ;;\n        *) files=yes ;;\n      esac ;;\n";
   }
   return "# bash completion for convfilt; made by: convfilt generate bash\n"
-         "_convfilt_filters() { convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 }'; "
-         "}\n"
+         "_convfilt_filters() { mapfile -t choices < <(" +
+         kFiltersInAwk +
+         "); }\n"
          "_convfilt() {\n"
          "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}\n"
-         "  local command=${COMP_WORDS[1]} option='' options='' choices='' files='' position\n"
+         "  local command=${COMP_WORDS[1]} option='' files='' position name\n"
+         "  local -a options=() choices=()\n"
          "  COMPREPLY=()\n"
          "  if [ \"$COMP_CWORD\" = 1 ]; then\n"
          "    mapfile -t COMPREPLY < <(compgen -W " +
@@ -154,10 +161,11 @@ std::string bash(const std::vector<CommandFacts>& commands) {
          "  esac\n"
          "  # A flag takes no value, so what follows it is a word of its own.\n"
          "  if [[ $word == -* && $before != = ]]; then\n"
-         "    mapfile -t COMPREPLY < <(compgen -W \"$options\" -- \"$word\")\n"
-         "    return\n"
+         "    choices=(\"${options[@]}\") files=''\n"
          "  fi\n"
-         "  [ -z \"$choices\" ] || mapfile -t COMPREPLY < <(compgen -W \"$choices\" -- \"$word\")\n"
+         "  # Names of filters are anybody's, and compgen -W would expand what is in them.\n"
+         "  for name in \"${choices[@]}\"; do [[ $name != \"$word\"* ]] || "
+         "COMPREPLY+=(\"$name\"); done\n"
          "  [ -z \"$files\" ] || { compopt -o filenames; local found\n"
          "    mapfile -t found < <(compgen -f -- \"$word\"); COMPREPLY+=(\"${found[@]}\"); }\n"
          "}\n"
@@ -204,8 +212,9 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
          "# zsh completion for convfilt; made by: convfilt generate zsh\n"
          "_convfilt_masks() {\n"
          "  local -a filters\n"
-         "  filters=(${(f)\"$(convfilt list filters 2>/dev/null | awk '/^  [^ ]/ { print $1 "
-         "}')\"})\n"
+         "  filters=(${(f)\"$(" +
+         kFiltersInAwk +
+         ")\"})\n"
          "  compadd -a filters\n"
          "  _files\n"
          "}\n"
@@ -248,8 +257,7 @@ std::string fish(const std::vector<CommandFacts>& commands) {
         text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (!option.value.empty() && !option.joined) text += takes_file(option) ? " -r -F" : " -x";
       if (!option.choices.empty()) text += " -a " + shell_quoted(joined(option.choices, " "), true);
-      if (takes_mask(option))
-        text += " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'";
+      if (takes_mask(option)) text += kFiltersInFish;
       text += about(brief(option)) + "\n";
     }
     if (command.positionals.empty()) continue;
@@ -264,9 +272,7 @@ std::string fish(const std::vector<CommandFacts>& commands) {
     };
     if (!first.choices.empty())
       text += line_if("not ") + " -f -a " + shell_quoted(joined(first.choices, " "), true) + "\n";
-    if (takes_mask(first) || follows)
-      text += line_if("") +
-              " -a '(convfilt list filters 2>/dev/null | string match -rg \"^  (\\\\S+)\")'\n";
+    if (takes_mask(first) || follows) text += line_if("") + kFiltersInFish + "\n";
   }
   return text;
 }
@@ -277,6 +283,7 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
   std::string text =
       ".TH CONVFILT 1 \"\" \"convfilt " CONVFILT_VERSION
       "\" \"User Commands\"\n"
+      ".nh\n.ad l\n"
       ".SH NAME\nconvfilt \\- blur, sharpen, find edges and apply any mask to pictures\n"
       ".SH SYNOPSIS\n.B convfilt\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] ...\n"
       ".SH DESCRIPTION\n"

@@ -4,12 +4,16 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "app/commands.hpp"
 #include "kernels/contract/arithmetic.hpp"
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/separable.hpp"
 #include "src/auto/choice.hpp"
+#include "src/auto/family.hpp"
+#include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/width.hpp"
 #include "src/compare/table.hpp"
@@ -117,7 +121,7 @@ std::vector<Table::Line> rank_of(const Mask& mask) {
       "rank", text + (in_bytes.size() != terms.size() && !in_bytes.empty()
                           ? "; " + std::to_string(in_bytes.size()) + " is near enough for 8 bits"
                           : ""))};
-  for (Factors term : terms) {
+  for (Factors term : terms.empty() ? in_bytes : terms) {
     make_readable(term.row, term.divisor);
     lines.push_back(line("column", numbers(term.column)));
     lines.push_back(line("row", numbers(term.row) + over(term.divisor)));
@@ -125,28 +129,78 @@ std::vector<Table::Line> rank_of(const Mask& mask) {
   return lines;
 }
 
-/// Says whether the arithmetic of a depth has the weights as the file says them.
+/// An error with two digits that count, however small it is.
+std::string error_text(double error) {
+  if (error >= 1e-3) return figure(error);
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1e", error);
+  return text;
+}
+
+std::string integer_text(double error) {
+  return error == 0
+             ? "exact, as integers"
+             : "rounded to fixed point: by at most " + error_text(error) + " of a step in a result";
+}
+
+/// `weight_of(i, j)` is a weight as floats have it. Its error is held against the largest weight,
+/// since a small weight beside large ones may be lost without harm.
+template <class WeightOf>
+std::string float_text(const Mask& mask, WeightOf weight_of) {
+  double error = 0, largest = 0;
+  for (int j = 0; j < mask.height; ++j)
+    for (int i = 0; i < mask.width; ++i) {
+      const double weight = mask.weight(i, j) / mask.divisor;
+      error = std::max(error, std::abs(weight_of(i, j) - weight));
+      largest = std::max(largest, std::abs(weight));
+    }
+  return error == 0 ? "exact, as floats"
+                    : "rounded to floats: by at most " + error_text(error / largest) +
+                          " of the largest weight";
+}
+
+/// What becomes of the weights where they are applied tap by tap.
+template <class T>
+std::string direct_text(const Mask& mask) {
+  if constexpr (std::is_same_v<T, std::uint8_t>) {
+    return integer_text(prepare_mask<T>(mask).error);
+  } else {
+    const PreparedMask<T> prepared = prepare_mask<T>(mask);
+    return float_text(mask, [&](int i, int j) {
+      return double(prepared.weights[std::size_t(j * mask.width + i)]) * prepared.finish.scale;
+    });
+  }
+}
+
+/// What becomes of them where a row pass and a column pass, or up to three of each, do.
+template <class T>
+std::string separable_text(const Mask& mask) {
+  const SeparableMask<T> prepared = prepare_separable<T>(mask);
+  if constexpr (std::is_same_v<T, std::uint8_t>) {
+    return integer_text(prepared.error);
+  } else {
+    return float_text(mask, [&](int i, int j) {
+      double weight = 0;
+      for (const SeparableTerm<T>& term : prepared.terms)
+        weight += double(term.row.weights[std::size_t(i)]) *
+                  double(term.column.weights[std::size_t(j)]) * term.column.finish.scale;
+      return weight;
+    });
+  }
+}
+
+/// Says how near the arithmetic of a depth comes to the weights of the file, in the family that
+/// auto takes.
 std::string arithmetic_of(const Problem& problem) {
   if (const std::string refusal = arithmetic_refuses(problem); !refusal.empty())
     return "refused: " + refusal;
-  const Mask& mask = problem.mask;
-  if (problem.depth == Depth::u8) {
-    const double error = prepare_mask<std::uint8_t>(mask).error;
-    return error == 0
-               ? "exact, as integers"
-               : "rounded to fixed point: by at most " + figure(error) + " of a step in a result";
-  }
-  const PreparedMask<float> prepared = prepare_mask<float>(mask);
-  double most = 0;
-  for (std::size_t k = 0; k < mask.weights.size(); ++k) {
-    const double weight = mask.weights[k] / mask.divisor;
-    if (weight != 0)
-      most = std::max(most,
-                      std::abs(double(prepared.weights[k]) * prepared.finish.scale / weight - 1));
-  }
-  char text[64];
-  std::snprintf(text, sizeof text, "rounded to floats: by at most %.1e of a weight", most);
-  return most == 0 ? "exact, as floats" : text;
+  const Family family = family_for(problem);
+  if (family == Family::transform)
+    return "by transforms, in floats: results within " + std::string(bound_of(family));
+  return with_depth(problem.depth, [&]<class T>(TypeTag<T>) {
+    return family == Family::separable ? "in two passes " + separable_text<T>(problem.mask)
+                                       : direct_text<T>(problem.mask);
+  });
 }
 
 /// Depths for which `text_of` says the same share a line.
@@ -192,9 +246,10 @@ std::string check_text(const Mask& mask, const MaskCommand& command) {
     if (choice.device == DeviceKind::cuda) text += ":" + std::to_string(choice.ordinal);
     return text + " (" + choice.why + ")";
   };
-  return mask.name + "\n" + lines_of(facts) + "\nweights by depth\n" + lines_of(arithmetic) +
-         "\nauto takes, for a picture of " + by(command.width, command.height) + "x" +
-         std::to_string(command.channels) + "\n" + lines_of(by_depth(command.depths, chosen));
+  return mask.name + "\n" + lines_of(facts) + "\nweights by depth, as auto applies them\n" +
+         lines_of(arithmetic) + "\nauto takes, for a picture of " +
+         by(command.width, command.height) + "x" + std::to_string(command.channels) + "\n" +
+         lines_of(by_depth(command.depths, chosen));
 }
 
 /// The weights, or those around the anchor where all are too many for the terminal.
@@ -264,6 +319,9 @@ void show(const Mask& mask, const MaskCommand& command) {
         image.view().row(y)[x] =
             std::byte(most > 0 ? std::lround(255 * grid[std::size_t(y * kPixels + x)] / most) : 0);
     write_image(command.output, image, {}, nullptr);
+    text += "Amplitudes of all waves are in '" + printable_name(command.output) +
+            "': constants in the middle,\n1/2 cycle a pixel at the edges; white is " +
+            figure(most) + ", black is 0\n";
   }
   print_text(text);
 }

@@ -14,6 +14,7 @@
 #include "src/explain/architectures.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/filter/edge.hpp"
+#include "src/filter/mapped.hpp"
 #include "src/mask/random.hpp"
 #include "src/picture/io.hpp"
 
@@ -26,6 +27,7 @@ struct PictureOptions {
   WriteOptions write;
   bool in_place = false;
   ConvolverOptions convolver;
+  Mapping mapping;
   bool flip = false, normalize = false;
   Loudness loudness = Loudness::normal;
 };

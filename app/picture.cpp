@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -68,9 +69,15 @@ Mask finished(Mask mask, const PictureOptions& options) {
 }
 
 PictureFilter filter_by(Mask mask) {
+  constexpr double kUnitGainTolerance = 1e-6;
   return {
       [mask](const Shape& shape, Convolver& convolver) { return convolver.in_bands(shape, mask); },
-      [mask](const Image& in, Convolver& convolver) { return convolver.convolve(in, mask); }};
+      [mask](const Image& in, Convolver& convolver, double unit) {
+        Mask scaled = mask;
+        scaled.offset *= unit;
+        return convolver.convolve(in, scaled);
+      },
+      std::abs(gain(mask) - 1) < kUnitGainTolerance};
 }
 
 void filter_picture(const PictureOptions& options, const PictureFilter& filter) {
@@ -79,12 +86,24 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
     throw UsageError("a picture is not for a terminal; redirect standard output, e.g. > out.png");
   check_output(options.in, options.out, options.write, options.in_place);
 
-  FileJob job{options.in, options.out, options.read, options.write,
-              options.convolver.request.threads};
-  const FileReport report =
-      filter_file(job, {[&](const Shape& shape) { return filter.in_bands(shape, convolver); },
-                        [&] { return convolver.why_whole(); },
-                        [&](const Image& in) { return filter.whole(in, convolver); }});
+  const Mapping& mapping = options.mapping;
+  std::string note;
+  Filter all;
+  all.in_bands = [&](const Shape& shape) {
+    return mapping.is_plain()
+               ? filter.in_bands(shape, convolver)
+               : convolver.keep_whole("--linear, --luma, --region and --output need it");
+  };
+  all.why_whole = [&] { return convolver.why_whole(); };
+  all.whole = [&](const Image& in, const Header& header) {
+    return mapping.is_plain() ? filter.whole(in, convolver, 1)
+                              : filter_mapped(in, header, mapping, filter.keeps_lightness,
+                                              convolver, filter.whole, &note);
+  };
+  const FileJob job{options.in, options.out, options.read, options.write,
+                    options.convolver.request.threads};
+  const FileReport report = filter_file(job, all);
+  if (!note.empty()) log_warning(options.in + ": " + note);
   for (const std::string& warning : report.warnings) log_warning(warning);
   if (report.why_whole.empty()) convolver.add_bands(report.filter_ms, report.bands);
 

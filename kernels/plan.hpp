@@ -56,10 +56,10 @@ class Plan {
     run(in, out);
   }
 
-  /// Kernel milliseconds of each of that many runs on pixels that already lie on the device, so
-  /// that nothing is copied. Some runs to warm up come first. The result is empty where the plan
-  /// has no device memory, or too little. Without `in` the samples are whatever lies in the
-  /// device's memory.
+  /// Kernel milliseconds of each of that many runs on pixels that already lie on the device. `in`
+  /// lies in host memory and is copied there before the first run, so that no copy is in the times.
+  /// Without `in` the samples are whatever lies in the device's memory. Some runs to warm up come
+  /// first. The result is empty where the plan has no device memory, or too little.
   virtual std::vector<double> time_resident(PictureView<const std::byte> /*in*/, int /*repeats*/) {
     return {};
   }

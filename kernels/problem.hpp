@@ -44,7 +44,7 @@ std::size_t size_of(Depth depth);
 /// The largest value of an integer depth, or 1 for f32, whose nominal range is 0..1.
 double full_range(Depth depth);
 
-/// A picture in host memory, with its channels interleaved, as image files and OpenCV have them.
+/// A picture in host memory, or in that of a device for Plan::run_resident; channels interleaved.
 /// `Byte` is std::byte or const std::byte. The problem that goes with the picture says the depth.
 template <class Byte>
 struct PictureView {

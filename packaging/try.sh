@@ -48,6 +48,13 @@ inside() {
   say "blurred photograph: $(there stat -c %s /root/rocket.jpg) bytes, then $(there stat -c %s /root/blurred.jpg); by a filter's name: $(there stat -c %s /root/relief.png)"
 
   if [ "$kind" = deb ]; then
+    ! there convfilt apply identity /root/rocket.jpg /root/photo.bmp 2>"$root/root/said" || die "a .bmp needs no module"
+    grep -q 'install the package convfilt-opencv' "$root/root/said" || die "no package is named: $(cat "$root/root/said")"
+    local modules; modules=$(cd "$root/root" && ls convfilt-*.deb | sed 's/_.*//' | xargs)
+    say "apt-get install the modules: $modules"
+    apt install --no-install-recommends $(cd "$root/root" && printf './root/%s ' convfilt-*.deb)
+    for format in bmp jxl avif; do there convfilt apply identity /root/rocket.jpg /root/photo.$format; done
+    say "modules: $(cd "$root/root" && stat -c '%n %s bytes;' photo.* | xargs)"
     say "apt-get install ./libconvfilt0.1_*.deb ./libconvfilt-dev_*.deb, and what builds a program"
     apt install --no-install-recommends $(cd "$root/root" && printf './root/%s ' libconvfilt*.deb) g++ make cmake
   fi
@@ -78,8 +85,8 @@ inside() {
   rm "$root/root/.bashrc" "$root/root/.zshrc"
 
   if [ "$kind" = deb ]; then
-    there dpkg -L convfilt libconvfilt0.1 libconvfilt-dev | sort -u >"$root/root/owned"
-    apt purge convfilt libconvfilt0.1 libconvfilt-dev
+    there dpkg -L convfilt libconvfilt0.1 libconvfilt-dev $modules | sort -u >"$root/root/owned"
+    apt purge convfilt libconvfilt0.1 libconvfilt-dev $modules
     [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' '*convfilt*' 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
   else
     there xargs -a /root/convfilt/build/release/install_manifest.txt rm
@@ -94,7 +101,7 @@ inside() {
 }
 screen() { there tmux capture-pane -p -t "$1"; }
 waits_for() {  # SHELL WORD WHAT: up to 20 s
-  for _ in $(seq 100); do ! screen "$1" | grep -qF -- "$2" || return 0; sleep 0.2; done
+  for _ in $(seq 100); do ! screen "$1" | grep -F -- "$2" >/dev/null || return 0; sleep 0.2; done
   screen "$1" >&2
   die "$1: no '$2' on its screen when it $3"
 }

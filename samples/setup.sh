@@ -17,7 +17,7 @@ mkdir -p "$build" 2>/dev/null ||
 
 packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctest-dev libhwy-dev libboost-context-dev
   libeigen3-dev libtbb-dev nlohmann-json3-dev gnuplot-nox
-  libjpeg-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev libgif-dev libheif-dev libjxl-dev)
+  libjpeg-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev liblcms2-dev libgif-dev libheif-dev libjxl-dev)
 [ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
 missing=()
 for package in "${packages[@]}"; do
@@ -42,18 +42,29 @@ fresh=()
 log=$build/setup.log
 [ -x "$build/bin/convfilt" ] || echo "building (some minutes; log: $log)" >&2
 # CUDA code takes minutes to compile: for the GPUs that are here, and for none where there is none. A build that has it
-# keeps it. CONVFILT_CUDA=AUTO compiles it wherever nvcc is found, CONVFILT_CUDA_ARCHITECTURES for other GPUs.
+# keeps it. CONVFILT_CUDA=AUTO compiles it wherever nvcc is found, without a GPU for every architecture of a release;
+# CONVFILT_CUDA_ARCHITECTURES names others. What a preset says of CUDA itself stays.
 capabilities=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | grep -E '^[0-9]+\.[0-9]+$' | sort -u | tr -d . | sed 's/$/-real/' | paste -sd';') || capabilities=
 cuda=${CONVFILT_CUDA:-} architectures=${CONVFILT_CUDA_ARCHITECTURES:-$capabilities}
-if [ -z "$cuda" ] && [ -z "$capabilities" ] && ! grep -qs '^CONVFILT_CUDA:STRING=AUTO' "$build/CMakeCache.txt"; then cuda=OFF; fi
-settings=(${cuda:+"-DCONVFILT_CUDA=$cuda"} ${architectures:+"-DCONVFILT_CUDA_ARCHITECTURES=$architectures"}
-  "-DCONVFILT_LONG_TESTS=${CONVFILT_LONG_TESTS:-full}")
+preset_says() { sed -n "/\"name\": \"$preset\", \"inherits\"/,/}}/p" CMakePresets.json | grep "\"$1\"" >/dev/null; }
+settings=("-DCONVFILT_LONG_TESTS=${CONVFILT_LONG_TESTS:-full}")
+no_gpu=false
+if [ -n "$cuda" ]; then
+  # Without its line in the cache, the list of CMakeLists.txt holds, not what another run has left.
+  [ -n "$architectures" ] || preset_says CONVFILT_CUDA_ARCHITECTURES || settings+=(-UCONVFILT_CUDA_ARCHITECTURES)
+elif ! preset_says CONVFILT_CUDA; then
+  if [ -n "$capabilities" ]; then cuda=AUTO
+  elif ! grep -qsE '^CONVFILT_CUDA:[A-Z]*=(AUTO|ON)$' "$build/CMakeCache.txt"; then cuda=OFF no_gpu=true; fi
+fi
+settings+=(${cuda:+"-DCONVFILT_CUDA=$cuda"} ${architectures:+"-DCONVFILT_CUDA_ARCHITECTURES=$architectures"})
 if ! { cmake --preset "$preset" "${settings[@]}" "${fresh[@]}" && cmake --build --preset "$preset" -j "$(nproc)" ${@:+--target "$@"}; } >"$log" 2>&1; then
   tail -n 30 "$log" >&2
   die "the build failed; the whole log is $log"
 fi
-if [ "$cuda" = OFF ] && [ -z "${CONVFILT_CUDA:-}" ] && [ "$preset" = release ]; then
-  echo "no GPU here (nvidia-smi names none), so no CUDA code was built; CONVFILT_CUDA=AUTO samples/setup.sh builds it, where nvcc is found" >&2
+if $no_gpu; then
+  again="CONVFILT_CUDA=AUTO samples/setup.sh"
+  [ "$preset" = release ] || again+=" $preset"
+  echo "no GPU here (nvidia-smi names none), so no CUDA code was built; $again builds it, where nvcc is found" >&2
 else
   grep -E '^-- CUDA kernels' "$log" | sed 's/^-- //' >&2 || true
 fi

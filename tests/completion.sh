@@ -63,6 +63,19 @@ check() {  # SHELL
   done < <(cases)
 }
 check bash
+# Names of the user's own filters are offered as they are, however long, and whatever a shell would make of them.
+mkdir own
+long=$(printf 'long%.0s' {1..40})
+for name in 'odd$(touch ran)' 'odd`touch ran`' 'odd name' 'odd*' "odd$long"; do cp "$CONVFILT_FILTERS/box3.txt" "own/$name.txt"; done
+odd() {  # SHELL
+  CONVFILT_FILTERS=$work/own COLUMNS=80 "complete_$1" 'convfilt apply odd' >offers || fail "$1 fails at odd names"
+  for name in 'odd$(touch ran)' 'odd`touch ran`' 'odd name' 'odd*' "odd$long"; do
+    grep -qxF -- "$name" offers || fail "$1 does not offer the filter '$name' but $(xargs -d '\n' <offers)"
+  done
+  [ ! -e ran ] || fail "$1 runs what a filter's name says"
+}
+odd bash
+if command -v fish >/dev/null; then odd fish; fi
 if command -v fish >/dev/null; then check fish; else echo "skipped: completion in fish, which is not installed"; fi
 # zsh completes on a terminal alone, so here it only says what it would complete an option with.
 specs_zsh() {  # COMMAND
@@ -100,6 +113,8 @@ done
 grep -qF -- '\fB\-\-json\fR[=\fIFILE\fR]' made.man || fail "the manual does not say that --json may come without a value"
 ! $zsh || { specs_zsh compare >specs; grep -q '^[*]--mask=' specs; } || fail "zsh offers --mask once alone"
 if command -v man >/dev/null; then
+  # No word is divided, so that searching for one finds it.
+  MANWIDTH=60 man -l made.man | col -b 2>/dev/null | grep -nE '[a-z]‐$' && fail "man divides words"
   MANWIDTH=80 man --warnings -l made.man >page 2>complaints || fail "man fails: $(cat complaints)"
   [ ! -s complaints ] || fail "man complains: $(head -3 complaints)"
   codes=$(sed -n '/^EXIT STATUS/,/^ENVIRONMENT/p' page | grep -oE '^ +[0-9]+ ' | xargs)

@@ -3,7 +3,8 @@
 #
 #   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt and convfilt_tests, as packed for a
 #                            machine that cannot build (with lib/, library/ from cmake --install, and expected/ from
-#                            tests/same_bytes.sh); by default the release preset is built first
+#                            tests/same_bytes.sh); by default samples/setup.sh builds the release preset first, for
+#                            the GPUs that are here
 #
 # CONVFILT_GPU_PART: only these of the `steps` below, with commas between, for machines that are lent for minutes;
 # `sanitizers` stands for compute-sanitizer's four. auto, peers and targets can be cut further: see their scripts.
@@ -34,8 +35,7 @@ if [ $# -ge 1 ]; then
   [ -d "$bin/lib" ] && export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 else
   bin=$PWD/build/release/bin
-  cmake --preset release >"$out/configure.log" 2>&1 && cmake --build --preset release -j "$(nproc)" >"$out/build.log" 2>&1 ||
-    die "the build failed: $out/configure.log, $out/build.log"
+  samples/setup.sh release >"$out/build.log" 2>&1 || die "the build failed: $out/build.log"
 fi
 for program in convfilt convfilt_tests; do [ -x "$bin/$program" ] || die "$bin/$program is missing"; done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs BUILD, moves what came out elsewhere, and has the moved program find the filters beside it. Two of those are made
-# to differ from the source tree's: a new one, and `identity` described in other words. Then it installs the same files from a build of the program and its manual alone, which is what
-# samples/quickstart.sh makes, and packs them: packaging/try.sh tries such a package on a system of its own.
+# to differ from the source tree's: a new one, and `identity` described in other words. Then it installs the same files from
+# a build of the program, its manual and the library alone, which is what samples/quickstart.sh makes, and packs them:
+# packaging/try.sh tries such a package on a system of its own.
 #
 #   tests/install.sh BUILD
 set -euo pipefail
@@ -51,8 +52,12 @@ rm "$broken"
 
 # What quickstart.sh makes, three targets, is put into a build folder that is new, so nothing else is there to be installed.
 setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
-cmake -S "$source" -B few -G "$(setting CMAKE_GENERATOR)" -DCMAKE_CXX_COMPILER="$(setting CMAKE_CXX_COMPILER)" \
-  -DCMAKE_BUILD_TYPE="$(setting CMAKE_BUILD_TYPE)" -DCONVFILT_CUDA=OFF -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON >log 2>&1 || { cat log >&2; fail "cmake fails"; }
+settings=(-G "$(setting CMAKE_GENERATOR)" -DCONVFILT_CUDA=OFF -DCMAKE_SKIP_INSTALL_ALL_DEPENDENCY=ON)
+for name in CMAKE_CXX_COMPILER CMAKE_BUILD_TYPE CMAKE_TOOLCHAIN_FILE CMAKE_PREFIX_PATH VCPKG_INSTALLED_DIR; do
+  value=$(setting $name)
+  [ -z "$value" ] || settings+=("-D$name=$value")
+done
+cmake -S "$source" -B few "${settings[@]}" >log 2>&1 || { cat log >&2; fail "cmake fails"; }
 mkdir -p few/bin
 cp -p "$build/bin/convfilt" few/bin/
 cp -rp "$build/app/generated" few/app/

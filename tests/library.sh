@@ -10,6 +10,16 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset CONVFILT_FILTERS
 said() { cat "$work/log" >&2; fail "$@"; }
+setting() { sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"; }
+# A program that loads an instrumented library must be linked with the sanitizers, too.
+compiler=$(setting CMAKE_CXX_COMPILER) toolchain=$(setting CMAKE_TOOLCHAIN_FILE) sanitizers=$(setting CONVFILT_SANITIZE)
+sanitize=${sanitizers:+-fsanitize=$sanitizers}
+example() {  # FOLDER CMAKE_ARGUMENT...: builds the example there
+  cmake -S "$work/example" -B "$1" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_COMPILER="$compiler" \
+    ${toolchain:+"-DCMAKE_TOOLCHAIN_FILE=$toolchain"} "${@:2}" \
+    -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wno-missing-field-initializers -Werror $sanitize" >"$work/log" 2>&1 &&
+    cmake --build "$1" >>"$work/log" 2>&1 || said "the example does not build"
+}
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || said "cmake --install failed"
 mv "$work/prefix" "$work/moved"
@@ -22,12 +32,43 @@ folder=$(dirname "$library")
 mv "$work/moved/share/convfilt/filters/gaussian5.txt" "$work/moved/share/convfilt/filters/of-the-library.txt"
 cp -r "$source/samples/library" "$work/example"
 sed -i 's/"gaussian5"/"of-the-library"/' "$work/example/filter.cpp"
-cmake -S "$work/example" -B "$work/filter" -DCMAKE_PREFIX_PATH="$work/moved" -DCMAKE_CXX_FLAGS="-Wall -Wextra -Wno-missing-field-initializers -Werror" >"$work/log" 2>&1 &&
-  cmake --build "$work/filter" >>"$work/log" 2>&1 || said "the example does not build"
+example "$work/filter"
 "$work/filter/filter" >"$work/said" || fail "the example fails: $(cat "$work/said")"
 grep -q '^host: sample [0-9]* became [0-9]*$' "$work/said" || fail "the example says: $(cat "$work/said")"
 ! grep -q 'other' "$work/said" || fail "the GPU gives other bytes: $(cat "$work/said")"
-grep '^GPU' "$work/said" || echo "skipped the example's part on a GPU: there is none here"
+cuda=$(grep '^CMAKE_CUDA_FLAGS:' "$build/CMakeCache.txt" || true)  # there since CUDA was enabled
+case $(setting CONVFILT_CUDA | tr '[:lower:]' '[:upper:]') in OFF | NO | FALSE | N | 0) cuda= ;; esac
+if grep '^GPU' "$work/said"; then :
+elif [ -z "$cuda" ]; then echo "skipped the example's part on a GPU: this build has no CUDA"
+elif nvidia-smi -L 2>/dev/null | grep GPU >/dev/null && grep -q HAS_CUDA "$work/filter/CMakeFiles/filter.dir/flags.make"; then
+  fail "there is a GPU, and the example says: $(cat "$work/said")"
+else echo "skipped the example's part on a GPU: there is none here"
+fi
+
+# Beside a GPU the example asks a library without CUDA for it, and ends well when that refuses. The CUDA runtime is a stand-in
+# that has one GPU.
+if [ -z "$cuda" ]; then
+  mkdir "$work/runtime"
+  cat >"$work/runtime/cuda_runtime.h" <<'END'
+enum { cudaSuccess, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost };
+using cudaStream_t = void*;
+template <class T> int cudaMalloc(T** pointer, int) { return *pointer = nullptr, cudaSuccess; }
+inline int cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
+inline int cudaStreamCreate(cudaStream_t* stream) { return *stream = nullptr, cudaSuccess; }
+inline int cudaMemcpyAsync(void*, const void*, int, int, cudaStream_t) { return cudaSuccess; }
+inline int cudaStreamSynchronize(cudaStream_t) { return cudaSuccess; }
+END
+  echo "add_compile_definitions(HAS_CUDA) include_directories($work/runtime)" | tr ' ' '\n' >"$work/runtime/here.cmake"
+  example "$work/refused" -DCMAKE_DISABLE_FIND_PACKAGE_CUDAToolkit=ON -DCMAKE_PROJECT_INCLUDE="$work/runtime/here.cmake"
+  "$work/refused/filter" >"$work/refusal" || fail "the example fails where the library has no CUDA: $(cat "$work/refusal")"
+  grep -q 'this build has no CUDA' "$work/refusal" || fail "the example says of a library without CUDA: $(cat "$work/refusal")"
+fi
+
+# The library's own filters win over those of an installation that the calling program lies in.
+mkdir -p "$work/share/convfilt/filters"
+echo 3 >"$work/share/convfilt/filters/of-the-library.txt"
+"$work/filter/filter" >"$work/beside" || fail "the example fails beside other filters: $(cat "$work/beside")"
+cmp -s "$work/said" "$work/beside" || fail "the example takes another installation's filter: $(cat "$work/beside")"
 
 # Everything that the headers declare is there, and nothing else of convfilt's; errors arrive as what they are.
 cat >"$work/all.cpp" <<'END'
@@ -87,12 +128,14 @@ int main() {
   return !good;
 }
 END
-c++ -std=c++20 -I "$work/moved/include" "$work/all.cpp" -o "$work/all" "$folder/libconvfilt.so" -Wl,-rpath,"$folder" 2>"$work/log" || said "the headers promise what the library lacks"
+# shellcheck disable=SC2086  # an option or none
+"$compiler" $sanitize -std=c++20 -I "$work/moved/include" "$work/all.cpp" -o "$work/all" "$folder/libconvfilt.so" -Wl,-rpath,"$folder" 2>"$work/log" || said "the headers promise what the library lacks"
 "$work/all" || fail "see above"
 for header in "$work"/moved/include/convfilt/*.hpp; do
-  c++ -std=c++20 -fsyntax-only -x c++ -I "$work/moved/include" "$header" 2>"$work/log" || said "$(basename "$header") does not compile by itself"
+  "$compiler" -std=c++20 -fsyntax-only -x c++ -I "$work/moved/include" "$header" 2>"$work/log" || said "$(basename "$header") does not compile by itself"
   ! grep -n '#include "\(kernels\|src\)/' "$header" || fail "$(basename "$header") includes what is not installed"
 done
-promised='convfilt::((load|make)_mask|make_plan|flipped|gain|absolute_gain|name_of|size_of|full_range|mode_refuses|to_string|Problem::(out_width|out_height|lead_x|lead_y))(\[abi:cxx11\])?\('
+# What the compiler makes of a public struct by itself may be there, too, where it is not inlined.
+promised='convfilt::((load|make)_mask|make_plan|flipped|gain|absolute_gain|name_of|size_of|full_range|mode_refuses|to_string|Problem::(out_width|out_height|lead_x|lead_y|Problem|~Problem)|Mask::~?Mask)(\[abi:cxx11\])?\('
 foreign=$(nm -DC --defined-only "$library" | sed 's/^[0-9a-f]* . //' | grep -vE "^$promised|^(typeinfo|typeinfo name|vtable) for convfilt::(DeviceError|Plan)$" || true)
 [ -z "$foreign" ] || fail "the library also exports: $foreign"

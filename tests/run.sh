@@ -9,7 +9,7 @@ preset=${1:-release}
 # cores.
 if [ "$preset" = release ]; then
   export CONVFILT_CUDA=${CONVFILT_CUDA:-AUTO}
-  nvidia-smi -L 2>/dev/null | grep -q GPU || export CONVFILT_CUDA_ARCHITECTURES=${CONVFILT_CUDA_ARCHITECTURES:-90-real}
+  nvidia-smi -L 2>/dev/null | grep GPU >/dev/null || export CONVFILT_CUDA_ARCHITECTURES=${CONVFILT_CUDA_ARCHITECTURES:-90-real}
 fi
 samples/setup.sh "$preset" >/dev/null
 log=build/$preset/Testing/Temporary/LastTest.log

@@ -15,8 +15,7 @@ int main() try {
       ->run({in.data(), width, height, 1, width}, {out.data(), width, height, 1, width});
   std::printf("host: sample %d became %d\n", int(in[1000]), int(out[1000]));
 #ifdef HAS_CUDA
-  int gpus = 0;
-  if (cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) return 0;
+  if (int gpus = 0; cudaGetDeviceCount(&gpus) != cudaSuccess || gpus == 0) return 0;
   cudaStream_t stream;
   std::byte *from, *to;
   cudaStreamCreate(&stream), cudaMalloc(&from, bytes), cudaMalloc(&to, bytes);
@@ -27,4 +26,5 @@ int main() try {
   cudaStreamSynchronize(stream);
   std::printf("GPU: %s bytes\n", back == out ? "the same" : "other");
 #endif
+} catch (const convfilt::DeviceError& error) { return std::puts(error.what()), 0;  // e.g. a library without CUDA
 } catch (const std::exception& error) { return std::puts(error.what()), 1; }

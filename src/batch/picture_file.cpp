@@ -254,7 +254,7 @@ FileReport filter_file(const FileJob& job, const Filter& filter) {
       Image out;
       {
         const Stopwatch watch(busy.filter);
-        out = filter.whole(image);
+        out = filter.whole(image, report.header);
       }
       image = {};
       writer.emplace(job.out, output_header(report.header, shape_of(out)), job.write);

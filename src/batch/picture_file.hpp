@@ -17,7 +17,7 @@ struct Filter {
   std::function<std::unique_ptr<BandFilter>(const Shape& shape)> in_bands;
   std::function<std::string()> why_whole;
 
-  std::function<Image(const Image&)> whole;
+  std::function<Image(const Image& in, const Header& header)> whole;
 };
 
 /// What was done. Milliseconds of stages are those in which a core was busy with them; together

@@ -157,6 +157,10 @@ bool Convolver::suits_bands(const Choice& choice, const Problem& problem) {
   return why_whole_.empty();
 }
 
+void Convolver::adopt(const Report& report) {
+  report_ = report;
+}
+
 void Convolver::add_bands(double kernel_ms, int bands) {
   report_.timing.kernel_ms += kernel_ms;
   report_.timing.bands = std::max(report_.timing.bands, bands);

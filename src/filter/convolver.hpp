@@ -82,6 +82,9 @@ class Convolver {
   };
   Offset offset_of(const Mask& mask) const;
 
+  /// Takes the report of another convolver, which did the work.
+  void adopt(const Report& report);
+
   /// Says in the report what several runs are for.
   void describe(std::string job) { report_.job = std::move(job); }
 

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -113,20 +114,22 @@ std::vector<fs::path> filter_folders() {
     }
     folders.emplace_back(named);
   }
+  const auto add = [&](const fs::path& folder) {
+    const fs::path plain = folder.lexically_normal();
+    if (std::ranges::count(folders, plain) == 0 && fs::is_directory(plain, error))
+      folders.push_back(plain);
+  };
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  const fs::path installed = program.parent_path() / CONVFILT_FILTERS_FROM_PROGRAM;
-  if (!error && fs::is_directory(installed, error)) folders.push_back(installed.lexically_normal());
-  // In a program that only calls the library, this function lies in the library. A name without a
-  // folder is that of a program, as it was called, and says nothing of where it lies.
+  // In a program that only calls the library, this function lies in the library, whose own filters
+  // win over those of an installation that the program may lie in. A name without a folder is that
+  // of a program, as it was called, and says nothing of where it lies.
   Dl_info here{};
   if (dladdr(reinterpret_cast<void*>(&filter_folders), &here) != 0 && here.dli_fname != nullptr &&
       std::string_view(here.dli_fname).find('/') != std::string_view::npos) {
-    const fs::path library = fs::canonical(here.dli_fname, error);
-    const fs::path beside = library.parent_path() / CONVFILT_FILTERS_FROM_LIBRARY;
-    if (!error && beside.lexically_normal() != installed.lexically_normal() &&
-        fs::is_directory(beside, error))
-      folders.push_back(beside.lexically_normal());
+    const fs::path object = fs::canonical(here.dli_fname, error);
+    if (!error && object != program) add(object.parent_path() / CONVFILT_FILTERS_FROM_LIBRARY);
   }
+  if (!program.empty()) add(program.parent_path() / CONVFILT_FILTERS_FROM_PROGRAM);
   return folders;
 }
 

@@ -29,8 +29,8 @@ Mask load_mask(const std::string& path_or_name);
 std::vector<FilterInfo> list_filters();
 
 /// The folders with filters, in the order of search, existing ones only: that of the environment
-/// variable CONVFILT_FILTERS, those installed beside the running program, and those beside the
-/// library that it calls. Throws UsageError if CONVFILT_FILTERS is set and is no folder.
+/// variable CONVFILT_FILTERS, those installed beside the library where a program calls it, and
+/// those beside the running program. Throws UsageError if CONVFILT_FILTERS is set and is no folder.
 std::vector<std::filesystem::path> filter_folders();
 
 /// Throws UsageError where an output would replace the file of a mask.

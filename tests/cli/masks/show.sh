@@ -10,5 +10,6 @@ show box.pgm >numbers
 head -n 1 numbers
 awk 'NR == 130 { print $1, $129, $257 }' numbers
 grep -q '@' said && fail "the drawing is there beside the picture"
+grep -x "Amplitudes of all waves are in 'box.pgm'.*\|.*white is.*" said
 grep -q 'along x' said || fail "the gains are missing: $(cat said)"
 only . wide.txt box.pgm said numbers

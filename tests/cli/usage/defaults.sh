@@ -74,7 +74,15 @@ convfilt compare | grep -o '^noise: .*'
 convfilt compare --mask 1x3 | grep -o '^noise: .*'
 convfilt compare in.pgm --mask 1x3 | grep -o '^in.pgm: .*'
 convfilt compare --json=all.json >table
-CONVFILT_DEVICE=cpu CONVFILT_BORDER=wrap convfilt compare --from all.json | cmp - table
+variables=$(grep -o 'CONVFILT_[A-Z_]*' help | sort -u)
+[ "$(wc -l <<<"$variables")" = 7 ] || fail "not seven variables: $variables"
+for name in $variables; do
+  case $name in
+    *_BORDER) value=wrap ;; *_DEVICE | *_STRATEGY) value=cpu ;; *_MAX_PIXELS) value=9 ;; *_ON_DAMAGE) value=warn ;; *_PITCH) value=packed ;; *) value=2 ;;
+  esac
+  env XDG_CONFIG_HOME= "$name=$value" "$CONVFILT" blur in.pgm out.pgm -q || fail "blur with $name=$value"
+  env "$name=$value" "$CONVFILT" compare --from all.json | cmp - table
+done
 # What is given on the command line silences what would clash with it.
 config '[blur]' 'sigma = 3'
 convfilt blur in.pgm out.pgm --box 3
@@ -83,7 +91,25 @@ convfilt blur in.pgm out.pgm --border wrap --strategy cpu
 config 'border = wrap'
 CONVFILT_BORDER=reflect convfilt blur in.pgm out.pgm --mode full
 convfilt blur in.pgm out.pgm --mode=full
-# So does the environment what the file says, and a command's section what the file says for all.
+# But --border=constant has a use for the file's value, and --strategy for the file's settings of that strategy.
+config 'border = wrap' 'border-value = 7' 'tile = 8'
+constant() { convfilt apply --border constant "${@:2}"; }
+border 17 constant
+convfilt apply left.txt in.pgm out.pgm --device emulator --strategy tiled-in -v 2>&1 | grep -o 'tile=8'
+convfilt blur in.pgm out.pgm --strategy cpu
+# A line that its command has no use for counts for nothing.
+config 'border-value = 7' 'tile = 8' 'weights = "8bit"' 'sigma = 1.2' 'direction = x'
+border 20 convfilt
+convfilt blur in.pgm out.pgm
+convfilt edge in.pgm out.pgm
+convfilt edge in.pgm out.pgm --method log
+convfilt compare --mask 3x3 --strategies cpu --size 8x8 --repeats 3 | grep -o '^noise: .*'
+convfilt compare --masks 3 --strategies cpu --size 8x8 --repeats 3 --json=- | grep -o '8bit' | head -n 1
+convfilt explain cpu >said 2>&1 || true
+! grep -q 'tile' said || fail "explain cpu: $(cat said)"
+convfilt explain tiled-in >said
+convfilt explain tiled-in --tile 8 --config /dev/null | cmp - said
+# Lines of the file also give way to the environment, and lines for all commands to those of a command's section.
 config 'border = constant' 'border-value = 7'
 CONVFILT_BORDER=wrap border 40 convfilt
 config 'border-value = 7' 'border = constant' '[apply]' 'border = wrap'
@@ -97,12 +123,17 @@ sed "s|$PWD|HERE|g" said
 config '[compare]' 'strategies = "cpu"' 'size = 8x8' 'mask = "a \"b\" \\.txt"' 'repeats = 3'
 echo '1 2 1' >'a "b" \.txt'
 convfilt compare | grep -o '^noise: .*'
-# A folder in the place of the file is no file without lines.
+# A folder that has the file's name is an error; it does not pass for an empty file.
 rm config/convfilt/config.toml
 mkdir config/convfilt/config.toml
 convfilt blur in.pgm out.pgm 2>said && fail "a folder is read"
 sed "s|$PWD|HERE|g" said
 rmdir config/convfilt/config.toml
+# Nobody waits for a pipe to be written to.
+mkfifo config/convfilt/config.toml
+timeout 20 "$CONVFILT" blur in.pgm out.pgm 2>said && fail "a pipe is read"
+sed "s|$PWD|HERE|g" said
+rm config/convfilt/config.toml
 # -v says what came from outside.
 config 'border = wrap' '[apply]' 'flip = true'
 CONVFILT_THREADS=1 convfilt apply left.txt in.pgm out.pgm -v 2>&1 | grep ' --' | sed "s|$PWD|HERE|"

@@ -40,6 +40,20 @@ from '[compare]' 'json = all.json'
 from 'x'
 try blur in.pgm out.pgm --config missing.toml
 try blur in.pgm out.pgm --config samples
+mkfifo pipe
+(sleep 20; echo >pipe) & # so that waiting for it ends
+try blur in.pgm out.pgm --config pipe
+kill $!
+rm pipe
+try blur in.pgm out.pgm --config /dev/zero
+{ echo 'sigma = 3'; printf '#%.0s' {1..1100000}; } >c.toml
+try blur in.pgm out.pgm --config c.toml
+# A file whose bytes cannot be read, though it can be opened.
+[ -r /proc/self/mem ] && try blur in.pgm out.pgm --config /proc/self/mem
+echo >c.toml
+# A word of the command line that a variable has, too, is not put down to the variable; nor is a file's name.
+CONVFILT_STRATEGY=cpu try apply cpu in.pgm out.pgm
+CONVFILT_DEVICE=cpu try blur cpu out.pgm
 try blur in.pgm out.pgm --config c.toml --config c.toml
 try list --config c.toml
 only . in.pgm c.toml out.pgm

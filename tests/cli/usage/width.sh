@@ -47,7 +47,7 @@ unset COLUMNS
 all 100
 export COLUMNS=80
 all 80
-# No terminal is taken to be narrower than 80, and nonsense to say nothing.
+# A width below 80 counts as 80. A width that is no number counts as unknown.
 COLUMNS=20 fits 80 convfilt list strategies
 COLUMNS=wide fits 100 convfilt list strategies
 [ $checked -gt 200 ] || fail "only $checked outputs were looked at"

@@ -32,7 +32,7 @@ struct Run {
   FileReport operator()(const FileJob& job, const Mask& mask) {
     return filter_file(job, {[&](const Shape& shape) { return convolver.in_bands(shape, mask); },
                              [&] { return convolver.why_whole(); },
-                             [&](const Image& in) { return convolver.convolve(in, mask); }});
+                             [&](const Image& in, const Header&) { return convolver.convolve(in, mask); }});
   }
 
   Convolver convolver;

@@ -1,0 +1,138 @@
+// The peer of convfilt's commands: a plain OpenCV program; and the truth that both are held
+// against.
+//
+// clang-format off
+//   opencv_filter make FROM TO.jpg WIDTH HEIGHT    a photograph: FROM enlarged, with noise
+//   opencv_filter blur|sharpen IN OUT SIGMA        imread, GaussianBlur (and a weighted sum), imwrite
+//   opencv_filter edge IN OUT 0                    the length of Sobel's two responses
+//   opencv_filter mask IN OUT SIDE                 filter2D with mask_of(SIDE)
+//   opencv_filter weights SIDE                     prints the same mask, for the others
+//   opencv_filter distance IN RESULT SIGMA         largest distance, in steps, of RESULT from the
+//                                                  untruncated Gaussian of IN
+//   opencv_filter difference A B                   mean difference of two pictures, in steps
+// clang-format on
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <opencv2/imgcodecs.hpp>
+#include <opencv2/imgproc.hpp>
+#include <string>
+#include <vector>
+
+namespace {
+
+int make(const char* from, const char* to, int width, int height) {
+  cv::Mat small = cv::imread(from), large, noise(height, width, CV_8UC3);
+  cv::resize(small, large, noise.size(), 0, 0, cv::INTER_CUBIC);
+  cv::theRNG().state = 1;
+  cv::randu(noise, cv::Scalar::all(0),
+            cv::Scalar::all(8));  // sensors have noise, enlarged pictures none
+  cv::add(large, noise, large);
+  return cv::imwrite(to, large, {cv::IMWRITE_JPEG_QUALITY, 92}) ? 0 : 1;
+}
+
+/// A mask of no rank 1, so that nobody can take it apart; its whole weights sum to a power of 2.
+cv::Mat mask_of(int side) {
+  cv::Mat mask(side, side, CV_32F);
+  int sum = 0;
+  for (int y = 0; y < side; ++y) {
+    for (int x = 0; x < side; ++x) {
+      const int weight = 1 + (x * 7 + y * 13 + x * y) % 5;
+      mask.at<float>(y, x) = float(weight);
+      sum += weight;
+    }
+  }
+  int whole = 1;
+  while (whole < sum) whole *= 2;
+  mask.at<float>(side / 2, side / 2) += float(whole - sum);
+  return mask;
+}
+
+int print_weights(int side) {
+  const cv::Mat mask = mask_of(side);
+  for (int y = 0; y < side; ++y) {
+    for (int x = 0; x < side; ++x) std::printf("%s%g", x ? " " : "", double(mask.at<float>(y, x)));
+    std::printf("\n");
+  }
+  return 0;
+}
+
+int write(const char* out, const cv::Mat& picture) {
+  return cv::imwrite(out, picture, {cv::IMWRITE_JPEG_QUALITY, 90}) ? 0 : 1;
+}
+
+int filter(const std::string& what, const char* in, const char* out, double number) {
+  const cv::Mat picture = cv::imread(in);
+  cv::Mat result;
+  if (what == "mask") {
+    const cv::Mat mask = mask_of(int(number));
+    cv::filter2D(picture, result, -1, mask / cv::sum(mask)[0], {-1, -1}, 0, cv::BORDER_REPLICATE);
+  } else if (what == "edge") {
+    cv::Mat x, y;
+    cv::Sobel(picture, x, CV_32F, 1, 0);
+    cv::Sobel(picture, y, CV_32F, 0, 1);
+    cv::magnitude(x, y, x);
+    x.convertTo(result, CV_8U);
+  } else {
+    cv::GaussianBlur(picture, result, {}, number);
+    if (what == "sharpen") cv::addWeighted(picture, 2, result, -1, 0, result);
+  }
+  return write(out, result);
+}
+
+int difference(const char* one, const char* other) {
+  const cv::Mat a = cv::imread(one), b = cv::imread(other);
+  if (a.empty() || a.size() != b.size()) return 1;
+  std::printf("%.2f\n", cv::norm(a, b, cv::NORM_L1) / double(a.total() * 3));
+  return 0;
+}
+
+// The truth is summed in double precision to 12 sigma, over replicated edges, first rows, then
+// columns.
+int distance(const char* in, const char* result_file, double sigma) {
+  cv::Mat picture = cv::imread(in), result = cv::imread(result_file);
+  if (picture.empty() || picture.size() != result.size()) return 1;
+  const int r = int(std::ceil(12 * sigma));
+  cv::Mat weights(1, 2 * r + 1, CV_64F);
+  for (int i = -r; i <= r; ++i) weights.at<double>(i + r) = std::exp(-i * i / (2 * sigma * sigma));
+  weights /= cv::sum(weights)[0];
+  double largest = 0, peer = 0;
+  cv::Mat blurred;
+  cv::GaussianBlur(picture, blurred, {}, sigma, sigma, cv::BORDER_REPLICATE);
+  constexpr int kRows = 500;  // at a time: 64-bit samples take eight times the memory
+  for (int y = 0; y < picture.rows; y += kRows) {
+    const int rows = std::min(kRows, picture.rows - y);
+    const int top = std::max(0, y - r), bottom = std::min(picture.rows, y + rows + r);
+    cv::Mat truth;
+    cv::sepFilter2D(
+        picture.rowRange(top, bottom), truth, CV_64F, weights, weights, {-1, -1}, 0,
+        cv::BORDER_REPLICATE | (top > 0 || bottom < picture.rows ? cv::BORDER_ISOLATED : 0));
+    truth = truth.rowRange(y - top, y - top + rows);
+    const auto distance_of = [&](const cv::Mat& other) {
+      cv::Mat real;
+      other.rowRange(y, y + rows).convertTo(real, CV_64F);
+      return cv::norm(truth, real, cv::NORM_INF);
+    };
+    largest = std::max(largest, distance_of(result));
+    peer = std::max(peer, distance_of(blurred));
+  }
+  std::printf("largest distance from the untruncated Gaussian, in steps: %s %.3f, OpenCV %.3f\n",
+              result_file, largest, peer);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "make" && argc == 6)
+    return make(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]));
+  if (what == "weights" && argc == 3) return print_weights(std::atoi(argv[2]));
+  if (what == "difference" && argc == 4) return difference(argv[2], argv[3]);
+  if (what == "distance" && argc == 5) return distance(argv[2], argv[3], std::atof(argv[4]));
+  if (argc == 5) return filter(what, argv[2], argv[3], std::atof(argv[4]));
+  std::fprintf(stderr, "opencv_filter: see the head of tests/bench/peers/opencv_filter.cpp\n");
+  return 2;
+}

@@ -1,0 +1,204 @@
+/// Linear light, luma, regions and responses below 0, against what they say they are, pixel by
+/// pixel.
+#include "src/filter/mapped.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/mask/file.hpp"
+#include "src/mask/make.hpp"
+#include "src/picture/transfer_curve.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+Convolver on_the_cpu() {
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  return Convolver(options);
+}
+
+Image mapped(const Image& in, const Mapping& mapping, const Mask& mask,
+             bool keeps_lightness = true) {
+  Convolver convolver = on_the_cpu();
+  std::string note;
+  return filter_mapped(
+      in, Header{}, mapping, keeps_lightness, convolver,
+      [&](const Image& image, Convolver& with, double unit) {
+        Mask scaled = mask;
+        scaled.offset *= unit;
+        return with.convolve(image, scaled);
+      },
+      &note);
+}
+
+/// The response of a replicated picture, in double precision.
+double response(const Image& in, const Mask& mask, int x, int y, int c, auto&& value) {
+  double sum = 0;
+  for (int j = 0; j < mask.height; ++j) {
+    for (int i = 0; i < mask.width; ++i) {
+      const int u = std::clamp(x + i - mask.anchor_x, 0, in.width() - 1);
+      const int v = std::clamp(y + j - mask.anchor_y, 0, in.height() - 1);
+      sum += mask.weight(i, j) * value(sample(in, u, v, c));
+    }
+  }
+  return sum / mask.divisor + mask.offset;
+}
+
+double srgb_light(double encoded) {
+  return encoded <= 0.04045 ? encoded / 12.92 : std::pow((encoded + 0.055) / 1.055, 2.4);
+}
+double srgb_encoded(double light) {
+  light = std::clamp(light, 0.0, 1.0);
+  return light <= 0.0031308 ? light * 12.92 : 1.055 * std::pow(light, 1 / 2.4) - 0.055;
+}
+
+void for_samples(const Image& image, auto&& body) {
+  for (int y = 0; y < image.height(); ++y)
+    for (int x = 0; x < image.width(); ++x)
+      for (int c = 0; c < image.channels(); ++c) body(x, y, c);
+}
+
+}  // namespace
+
+TEST_CASE("every sample comes back from linear light") {
+  for (const Depth depth : {Depth::u8, Depth::u16}) {
+    const int count = depth == Depth::u8 ? 256 : 65536;
+    Image all(count, 1, 1, depth);
+    for (int x = 0; x < count; ++x) set_sample(&all, x, 0, 0, x);
+    std::string note;
+    const TransferCurve curve({}, depth, 1, &note);
+    const Image linear = curve.to_linear(all);
+    CHECK(same(curve.from_linear(linear), all));
+    double worst = 0;
+    for (int x = 0; x < count; ++x)
+      worst = std::max(worst, std::abs(sample(linear, x, 0, 0) - srgb_light(x / (count - 1.0))));
+    CHECK(worst < 1e-7);
+  }
+}
+
+TEST_CASE("light becomes the nearest sample") {
+  std::string note;
+  const TransferCurve curve({}, Depth::u8, 1, &note);
+  Image light(20001, 1, 1, Depth::f32);
+  for (int x = 0; x <= 20000; ++x) set_sample(&light, x, 0, 0, x / 19000.0 - 0.02);
+  const Image samples = curve.from_linear(light);
+  int wrong = 0;
+  for (int x = 0; x <= 20000; ++x) {
+    const double exact = 255 * srgb_encoded(sample(light, x, 0, 0));
+    wrong += std::abs(sample(samples, x, 0, 0) - exact) > 0.5001;
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("a blur in linear light is the mean of light") {
+  Mapping mapping;
+  mapping.linear = true;
+  const Mask mask = box_mask(3);
+  for (const Depth depth : {Depth::u8, Depth::u16}) {
+    for (const int channels : {1, 3}) {
+      const Image in = pattern(23, 17, channels, depth);
+      const Image out = mapped(in, mapping, mask);
+      const double full = full_range(depth);
+      for_samples(out, [&](int x, int y, int c) {
+        const double light =
+            response(in, mask, x, y, c, [&](double s) { return srgb_light(s / full); });
+        CHECK(std::abs(sample(out, x, y, c) - full * srgb_encoded(light)) <= 0.51);
+      });
+    }
+  }
+  // Black beside white is brighter than the mean of samples says.
+  Image edge(2, 1, 1, Depth::u8);
+  set_sample(&edge, 0, 0, 0, 0);
+  set_sample(&edge, 1, 0, 0, 255);
+  const Mask mean = make_mask("mean", 2, 1, {1, 1}, 2);
+  CHECK(sample(mapped(edge, mapping, mean), 1, 0, 0) == 188);
+}
+
+TEST_CASE("alpha keeps its value in linear light") {
+  Mapping mapping;
+  mapping.linear = true;
+  const Image in = pattern(20, 10, 4, Depth::u8);
+  const Image out = mapped(in, mapping, make_mask("identity", 1, 1, {1}));
+  for_samples(out, [&](int x, int y, int c) {
+    CHECK(std::abs(sample(out, x, y, c) - sample(in, x, y, c)) <= 1);
+  });
+}
+
+TEST_CASE("luma alone is filtered: colours change by what luma changes") {
+  Mapping mapping;
+  mapping.luma = true;
+  const Mask mask = sharpen_mask(1, 1);
+  for (const Depth depth : kDepths) {
+    const Image in = pattern(31, 19, 3, depth);
+    const Image out = mapped(in, mapping, mask);
+    REQUIRE(out.channels() == 3);
+    const double full = full_range(depth), tolerance = depth == Depth::f32 ? 1e-5 : 0.51;
+    const auto luma = [&](int x, int y) {
+      return 0.0722 * sample(in, x, y, 0) + 0.7152 * sample(in, x, y, 1) +
+             0.2126 * sample(in, x, y, 2);
+    };
+    for_samples(out, [&](int x, int y, int c) {
+      double sum = 0;
+      for (int j = 0; j < mask.height; ++j) {
+        for (int i = 0; i < mask.width; ++i) {
+          sum += mask.weight(i, j) * luma(std::clamp(x + i - mask.anchor_x, 0, in.width() - 1),
+                                          std::clamp(y + j - mask.anchor_y, 0, in.height() - 1));
+        }
+      }
+      double expected = sample(in, x, y, c) + sum / mask.divisor - luma(x, y);
+      if (depth != Depth::f32) expected = std::clamp(expected, 0.0, full);
+      CHECK(std::abs(sample(out, x, y, c) - expected) <= tolerance);
+    });
+  }
+  CHECK(mapped(pattern(9, 9, 3, Depth::u8), mapping, load_mask("sobel_x"), false).channels() == 1);
+  CHECK_THROWS_WITH_AS(mapped(pattern(9, 9, 4, Depth::u8), mapping, mask),
+                       doctest::Contains("--luma: the picture has alpha"), UsageError);
+}
+
+TEST_CASE("responses below 0 are cut, turned or centred") {
+  const Mask mask = load_mask("sobel_x");
+  for (const Depth depth : {Depth::u8, Depth::u16}) {
+    const Image in = pattern(31, 19, 3, depth);
+    const double full = full_range(depth);
+    int negative = 0;
+    for (const Negative what : {Negative::absolute, Negative::centred}) {
+      Mapping mapping;
+      mapping.negative = what;
+      const Image out = mapped(in, mapping, mask);
+      for_samples(out, [&](int x, int y, int c) {
+        const double exact = response(in, mask, x, y, c, [](double s) { return s; });
+        negative += exact < 0;
+        const double wanted =
+            what == Negative::absolute ? std::abs(exact) : (full + 1) / 2 + exact / 2;
+        // Whole responses have exact halves, which are rounded to even.
+        CHECK(sample(out, x, y, c) == std::clamp(std::nearbyint(wanted), 0.0, full));
+      });
+    }
+    CHECK(negative > 100);
+  }
+}
+
+TEST_CASE("outside its region a picture stays as it was") {
+  const Image in = pattern(40, 30, 3, Depth::u8);
+  Mapping mapping;
+  mapping.region = Region{7, 5, 20, 11};
+  const Image out = mapped(in, mapping, box_mask(5));
+  Convolver convolver = on_the_cpu();
+  const Image all = convolver.convolve(in, box_mask(5));
+  for_samples(out, [&](int x, int y, int c) {
+    const bool inside = x >= 7 && x < 27 && y >= 5 && y < 16;
+    CHECK(sample(out, x, y, c) == sample(inside ? all : in, x, y, c));
+  });
+  mapping.region = Region{21, 5, 20, 11};
+  CHECK_THROWS_WITH_AS(mapped(in, mapping, box_mask(5)),
+                       doctest::Contains("--region: it ends at 41,16, and the picture at 40,30"),
+                       UsageError);
+}
