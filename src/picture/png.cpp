@@ -30,6 +30,7 @@
 #ifdef CONVFILT_HAS_ISAL
 #include "src/picture/png_stream.hpp"
 #endif
+#include "src/picture/sample_type.hpp"
 #include "src/picture/tiff_tags.hpp"
 #include "src/picture/whole.hpp"
 
@@ -63,9 +64,10 @@ void copy_text(char (&to)[160], const char* from) {
 }
 
 /// Whether a warning of libpng is about damage. The others are about what does not matter to
-/// pixels, such as a colour profile that is known to be wrong.
+/// pixels, such as transparency that is told beside an alpha channel.
 bool tells_damage(const char* warning) {
-  for (const char* words : {"IDAT", "CRC", "ompressed data", "image data"})
+  if (std::strstr(warning, "with alpha channel")) return false;
+  for (const char* words : {"IDAT", "CRC", "ompressed data", "image data", "tRNS"})
     if (std::strstr(warning, words)) return true;
   return false;
 }
@@ -85,6 +87,7 @@ class PngReader : public RowReader {
  public:
   PngReader(ByteSource& source, ReadContext& context)
       : source_(source), context_(context), buffer_(kBufferBytes) {
+    check_first_page(context, FormatId::png);
     const png::Contents contents = png::contents_of(source);
 #ifdef CONVFILT_HAS_ISAL
     if (contents.pixels_at > 0)
@@ -121,10 +124,11 @@ class PngReader : public RowReader {
       } else if (context_.is_damaged() && gave_up_) {
         std::memset(row, 0, row_bytes);
       } else if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) {
-        std::memset(row, 0, row_bytes);
+        // The last row is there when libpng gives up on what follows it.
+        if (int(png_get_current_row_number(png_)) <= next_row_) std::memset(row, 0, row_bytes);
         give_up(next_row_);
       } else {
-        look_for_damage(next_row_);
+        look_for_damage(place(next_row_));
       }
     }
   }
@@ -132,7 +136,7 @@ class PngReader : public RowReader {
   void finish() override {
     if (gave_up_) return;
     if (!attempt(exit_, [&] { png_read_end(png_, nullptr); })) return give_up(header_.height);
-    look_for_damage(header_.height);
+    look_for_damage(place(header_.height));
   }
 
  private:
@@ -194,11 +198,13 @@ class PngReader : public RowReader {
       png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
       png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
     }
-    png_set_option(png_, PNG_SKIP_sRGB_CHECK_PROFILE, PNG_OPTION_ON);
+    // contents_of() takes the metadata. libpng would keep all that a small file's texts inflate to.
+    png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);
     if (!attempt(exit_, [&] { png_read_info(png_, info_); })) fail(contents);
     const auto width = png_get_image_width(png_, info_), height = png_get_image_height(png_, info_);
     context_.check_size(width, height);
     if (!contents.damage.empty()) context_.damaged(contents.damage);
+    look_for_damage("in its header");
 
     const int colour = png_get_color_type(png_, info_), bits = png_get_bit_depth(png_, info_);
     const bool key = png_get_valid(png_, info_, PNG_INFO_tRNS);
@@ -236,7 +242,7 @@ class PngReader : public RowReader {
       for (int y = 0; y < view.height; ++y) {
         auto* const row = reinterpret_cast<unsigned char*>(view.row(y));
         if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) return give_up(y);
-        look_for_damage(y);
+        look_for_damage(place(y));
       }
       first_pass_ = false;
     }
@@ -267,9 +273,9 @@ class PngReader : public RowReader {
     context_.damaged(why);
   }
 
-  void look_for_damage(int row) {
+  void look_for_damage(const std::string& where) {
     if (!exit_.damage[0]) return;
-    context_.damaged("its data is damaged (" + place(row) + ": " + exit_.damage + ")");
+    context_.damaged("its data is damaged (" + where + ": " + exit_.damage + ")");
     exit_.damage[0] = 0;
   }
 
@@ -301,23 +307,32 @@ class PngReader : public RowReader {
   Image all_;               ///< of an interlaced picture
 };
 
+/// Adler-32, by which zlib's streams are checked.
+std::uint32_t checksum_of(std::span<const unsigned char> bytes) {
+#ifdef CONVFILT_HAS_ISAL
+  return isal_adler32(1, bytes.data(), bytes.size());
+#else
+  return std::uint32_t(adler32_z(1, bytes.data(), bytes.size()));
+#endif
+}
+
 /// Deflates with a full flush, so that strips can follow each other. Level -1 is the fastest that
 /// is there.
-Bytes deflated(const Bytes& raw, int level) {
+Bytes deflated(std::span<const unsigned char> raw, int level) {
   Bytes out(raw.size() + raw.size() / 8 + 1024);
   std::size_t size = 0;
 #ifdef CONVFILT_HAS_ISAL
   if (level < 0) {
     // Filtered photographs have runs and hardly other repetitions: matches from further away are
     // short, and cost more bits than the samples themselves.
-    constexpr int kLevel = 2, kHistoryBits = 1;
-    const std::unique_ptr<std::uint8_t[]> work(new std::uint8_t[ISAL_DEF_LVL2_DEFAULT]);
+    constexpr int kLevel = 1, kHistoryBits = 1;
+    const auto work = std::make_unique_for_overwrite<std::uint8_t[]>(ISAL_DEF_LVL1_DEFAULT);
     isal_zstream stream;
     isal_deflate_init(&stream);
     stream.level = kLevel;
     stream.hist_bits = kHistoryBits;
     stream.level_buf = work.get();
-    stream.level_buf_size = ISAL_DEF_LVL2_DEFAULT;
+    stream.level_buf_size = ISAL_DEF_LVL1_DEFAULT;
     stream.flush = FULL_FLUSH;
     stream.end_of_stream = 0;
     stream.next_in = const_cast<unsigned char*>(raw.data());
@@ -353,15 +368,39 @@ Bytes deflated(const Bytes& raw, int level) {
   return out;
 }
 
+/// Filters a row by Sub: each byte less that of the pixel before. Bytes stand as PNG stores them,
+/// in RGB(A), most significant first.
+template <class T, int kChannels>
+void subtract(const T* row, int width, unsigned char* __restrict out) {
+  T before[kChannels] = {};
+  for (int x = 0; x < width; ++x, row += kChannels) {
+    for (int c = 0; c < kChannels; ++c) {
+      const T sample = row[kChannels >= 3 && c < 3 ? 2 - c : c];
+      if constexpr (sizeof(T) == 2)
+        *out++ = static_cast<unsigned char>((sample >> 8) - (before[c] >> 8));
+      *out++ = static_cast<unsigned char>(sample - before[c]);
+      before[c] = sample;
+    }
+  }
+}
+
+template <class T>
+void subtract(const T* row, int channels, int width, unsigned char* out) {
+  switch (channels) {
+    case 1: return subtract<T, 1>(row, width, out);
+    case 3: return subtract<T, 3>(row, width, out);
+    default: return subtract<T, 4>(row, width, out);
+  }
+}
+
 class PngWriter : public RowWriter {
  public:
   PngWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : sink_(sink),
         header_(header),
         level_(options.compression.value_or(-1)),
-        pixel_(std::size_t(header.channels) * size_of(header.depth)),
-        row_(std::size_t(header.width) * pixel_),
-        checksum_(std::uint32_t(adler32(0, nullptr, 0))) {
+        row_(std::size_t(header.width) * std::size_t(header.channels) * size_of(header.depth)),
+        checksum_(checksum_of({})) {
     constexpr unsigned char kSignature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1A, '\n'};
     sink_.append(kSignature);
     Bytes chunk;
@@ -385,19 +424,23 @@ class PngWriter : public RowWriter {
   }
 
   EncodedRows encode(PictureView<const std::byte> rows, int) const override {
-    Bytes raw(std::size_t(rows.height) * (row_ + 1)), stored(row_);
+    const std::size_t size = std::size_t(rows.height) * (row_ + 1);
+    // Strips are of one size, so a buffer that stays spares fresh pages for each of them.
+    thread_local Bytes raw;
+    if (raw.size() < size) raw.resize(size);
     for (int y = 0; y < rows.height; ++y) {
       unsigned char* const line = raw.data() + std::size_t(y) * (row_ + 1);
       line[0] = PNG_FILTER_VALUE_SUB;
-      arrange(reinterpret_cast<const unsigned char*>(rows.row(y)), stored.data());
-      std::copy_n(stored.data(), pixel_, line + 1);
-      for (std::size_t i = pixel_; i < row_; ++i)
-        line[1 + i] = static_cast<unsigned char>(stored[i] - stored[i - pixel_]);
+      if (header_.depth == Depth::u8) {
+        subtract(row_of<std::uint8_t>(rows, y), rows.channels, rows.width, line + 1);
+      } else {
+        subtract(row_of<std::uint16_t>(rows, y), rows.channels, rows.width, line + 1);
+      }
     }
     EncodedRows encoded;
-    encoded.length = raw.size();
-    encoded.checksum = std::uint32_t(adler32_z(adler32(0, nullptr, 0), raw.data(), raw.size()));
-    encoded.bytes = deflated(raw, level_);
+    encoded.length = size;
+    encoded.checksum = checksum_of({raw.data(), size});
+    encoded.bytes = deflated({raw.data(), size}, level_);
     return encoded;
   }
 
@@ -421,34 +464,10 @@ class PngWriter : public RowWriter {
   }
 
  private:
-  /// A row as PNG stores it: RGB(A), most significant byte first.
-  void arrange(const unsigned char* row, unsigned char* out) const {
-    const int channels = header_.channels;
-    if (header_.depth == Depth::u8) {
-      std::memcpy(out, row, row_);
-      if (channels >= 3) {
-        for (std::size_t i = 0; i < row_; i += pixel_) {
-          out[i] = row[i + 2];
-          out[i + 2] = row[i];
-        }
-      }
-      return;
-    }
-    const auto* const samples = reinterpret_cast<const std::uint16_t*>(row);
-    for (int x = 0; x < header_.width; ++x) {
-      for (int c = 0; c < channels; ++c) {
-        const int from = channels >= 3 && c < 3 ? 2 - c : c;
-        const std::uint16_t sample = samples[std::ptrdiff_t(x) * channels + from];
-        *out++ = static_cast<unsigned char>(sample >> 8);
-        *out++ = static_cast<unsigned char>(sample);
-      }
-    }
-  }
-
   ByteSink& sink_;
   Header header_;
   int level_;
-  std::size_t pixel_, row_;  ///< bytes
+  std::size_t row_;  ///< bytes
   std::uint32_t checksum_;
   bool started_ = false;
 };

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace convfilt::png {
 namespace {
@@ -128,22 +129,34 @@ Bytes records_in(Bytes profile) {
   return {};
 }
 
-void take(std::string_view type, View data, Contents& contents) {
+/// What was taken so far. Of each kind the first chunk counts, as for libpng; inflating every one
+/// would take minutes for a small file.
+struct Taken {
+  bool exif = false, icc = false, xmp = false, iptc = false;
+};
+
+void take(std::string_view type, View data, Taken& taken, Contents& contents) {
   Metadata& metadata = contents.metadata;
   if (type == "eXIf") {
-    metadata.exif.assign(data.begin(), data.end());
+    // Some writers put JPEG's mark before the block.
+    constexpr std::string_view kMark("Exif\0\0", 6);
+    if (starts_with(data, kMark)) data = data.subspan(kMark.size());
+    if (!std::exchange(taken.exif, true)) metadata.exif.assign(data.begin(), data.end());
   } else if (type == "iCCP") {
     const auto end = std::find(data.begin(), data.end(), 0);  // of the profile's name
-    if (data.end() - end > 2)
+    if (data.end() - end > 2 && !std::exchange(taken.icc, true))
       metadata.icc = inflated(data.subspan(std::size_t(end - data.begin()) + 2));
   } else if (type == "iTXt") {
-    if (const View text = after_keyword(data, kXmpKeyword); !text.empty())
+    if (const View text = after_keyword(data, kXmpKeyword);
+        !text.empty() && !std::exchange(taken.xmp, true))
       metadata.xmp = international_text(text);
   } else if (type == "zTXt") {
-    if (const View text = after_keyword(data, kIptcKeyword); text.size() > 1)
+    if (const View text = after_keyword(data, kIptcKeyword);
+        text.size() > 1 && !std::exchange(taken.iptc, true))
       metadata.iptc = records_in(raw_profile(inflated(text.subspan(1))));
   } else if (type == "tEXt") {
-    if (const View text = after_keyword(data, kIptcKeyword); !text.empty())
+    if (const View text = after_keyword(data, kIptcKeyword);
+        !text.empty() && !std::exchange(taken.iptc, true))
       metadata.iptc = records_in(raw_profile(text));
   } else if (type == "pHYs") {
     constexpr unsigned char kMetre = 1;
@@ -167,6 +180,7 @@ Contents contents_of(ByteSource& source) {
   constexpr std::uint64_t kSignature = 8, kFrame = 12;  // a chunk's length, type and checksum
   constexpr std::uint32_t kMostLength = 0x7fffffff;
   Contents contents;
+  Taken taken;
   std::uint64_t at = kSignature;
   while (true) {
     std::array<unsigned char, 8> head{};
@@ -192,7 +206,7 @@ Contents contents_of(ByteSource& source) {
       source.read(at + 4, chunk);
       const View data = View(chunk).subspan(4, length);
       if (number_at(chunk, std::size_t(length) + 4) == crc32(0, chunk.data(), uInt(length) + 4)) {
-        take(type, data, contents);
+        take(type, data, taken, contents);
       } else if (contents.damage.empty()) {
         contents.damage = "its data is damaged (wrong checksum of chunk " + type + place + ")";
       }

@@ -114,7 +114,10 @@ class WebpReader : public WholeReader {
   void decode() override {
     image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
     PictureView<std::byte> into = image_.view();
-    for (int y = 0; y < into.height; ++y) std::memset(into.row(y), 0, image_.row_bytes());
+    // Rows that are not decoded are black. Where damage is refused there are none, and a header
+    // that lies takes no memory.
+    if (frame_.part || !context_.options().refuse_damaged)
+      for (int y = 0; y < into.height; ++y) std::memset(into.row(y), 0, image_.row_bytes());
     if (frame_.part) {
       if (frame_.x < 0 || frame_.y < 0 || frame_.width < 1 || frame_.height < 1 ||
           frame_.x + frame_.width > into.width || frame_.y + frame_.height > into.height)
@@ -207,24 +210,45 @@ class WebpWriter : public WholeWriter {
   Bytes encoded(const Image& image) const {
     const PictureView<const std::byte> view = image.view();
     const auto* const pixels = reinterpret_cast<const std::uint8_t*>(view.data);
-    const bool alpha = view.channels == 4;
-    // OpenCV calls the same simple functions, so both write the same bytes.
-    std::uint8_t* bytes = nullptr;
-    const int pitch = int(view.pitch);
-    std::size_t size;
-    if (quality_) {
-      // At 0 libwebp itself would fall back on its default.
-      const float quality = float(std::max(*quality_, 1));
-      size = alpha ? WebPEncodeBGRA(pixels, view.width, view.height, pitch, quality, &bytes)
-                   : WebPEncodeBGR(pixels, view.width, view.height, pitch, quality, &bytes);
-    } else {
-      size = alpha ? WebPEncodeLosslessBGRA(pixels, view.width, view.height, pitch, &bytes)
-                   : WebPEncodeLosslessBGR(pixels, view.width, view.height, pitch, &bytes);
+    // Settings are those of libwebp's simple functions, which OpenCV calls, so both write the same
+    // bytes; but clear pixels keep their colours, because lossless means all samples.
+    constexpr float kEffort = 70;
+    WebPConfig config;
+    WebPPicture picture;
+    // At 0 libwebp itself would fall back on its default.
+    const float quality = quality_ ? float(std::max(*quality_, 1)) : kEffort;
+    if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, quality) || !WebPPictureInit(&picture))
+      fail("the installed libwebp is another than that of the program's build");
+    config.lossless = config.exact = !quality_;
+    Bytes bytes;
+    picture.use_argb = !quality_;
+    picture.width = view.width;
+    picture.height = view.height;
+    picture.writer = keep;
+    picture.custom_ptr = &bytes;
+    const auto import = view.channels == 4 ? WebPPictureImportBGRA : WebPPictureImportBGR;
+    const bool done = import(&picture, pixels, int(view.pitch)) && WebPEncode(&config, &picture);
+    WebPPictureFree(&picture);
+    if (done) return bytes;
+    switch (picture.error_code) {
+      case VP8_ENC_ERROR_OUT_OF_MEMORY:
+      case VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY: throw std::bad_alloc();
+      case VP8_ENC_ERROR_PARTITION0_OVERFLOW:
+      case VP8_ENC_ERROR_PARTITION_OVERFLOW:
+        fail("it has more detail than WebP holds at this quality; lower --quality");
+      default: fail("libwebp's error " + std::to_string(int(picture.error_code)));
     }
-    const std::unique_ptr<std::uint8_t, decltype(&WebPFree)> owner(bytes,
-                                                                   [](void* p) { WebPFree(p); });
-    if (size == 0) throw std::bad_alloc();
-    return Bytes(bytes, bytes + size);
+  }
+
+  /// Appends what libwebp has encoded; 0 tells it that memory is short.
+  static int keep(const std::uint8_t* data, std::size_t size, const WebPPicture* picture) {
+    auto& bytes = *static_cast<Bytes*>(picture->custom_ptr);
+    try {
+      bytes.insert(bytes.end(), data, data + size);
+      return 1;
+    } catch (const std::bad_alloc&) {
+      return 0;
+    }
   }
 
   Image image_;  ///< colours: WebP has no grey

@@ -1,13 +1,16 @@
 /// PNG from and to bytes in memory. OpenCV is the witness for pixels; the kinds that it does not
 /// write are put together here, chunk by chunk.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <zlib.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "tests/support/codec_files.hpp"
 
@@ -41,6 +44,14 @@ void append_chunk(Bytes* png, const std::string& type, const Bytes& data) {
   body.insert(body.end(), data.begin(), data.end());
   png->insert(png->end(), body.begin(), body.end());
   append_number(png, std::uint32_t(crc32(0, body.data(), uInt(body.size()))), 4, false);
+}
+
+Bytes deflated(const Bytes& raw) {
+  Bytes data(compressBound(uLong(raw.size())));
+  uLongf size = uLongf(data.size());
+  compress(data.data(), &size, raw.data(), uLong(raw.size()));
+  data.resize(size);
+  return data;
 }
 
 struct Kind {
@@ -87,13 +98,27 @@ Bytes made(const Kind& kind) {
   } else {
     add_rows(kind.width, kind.height);
   }
-  Bytes data(compressBound(uLong(raw.size())));
-  uLongf size = uLongf(data.size());
-  compress(data.data(), &size, raw.data(), uLong(raw.size()));
-  data.resize(size);
-  append_chunk(&png, "IDAT", data);
+  append_chunk(&png, "IDAT", deflated(raw));
   append_chunk(&png, "IEND", {});
   return png;
+}
+
+/// The file with more chunks behind its header.
+Bytes with_chunks(const Bytes& png, const std::vector<std::pair<std::string, Bytes>>& chunks) {
+  constexpr long kBehindHeader = 8 + 25;
+  Bytes more(png.begin(), png.begin() + kBehindHeader);
+  for (const auto& [type, data] : chunks) append_chunk(&more, type, data);
+  more.insert(more.end(), png.begin() + kBehindHeader, png.end());
+  return more;
+}
+
+/// A text of `size` letters under this keyword, deflated.
+Bytes compressed_text(const std::string& keyword, std::size_t size) {
+  Bytes data(keyword.begin(), keyword.end());
+  data.insert(data.end(), {0, 0});
+  const Bytes text = deflated(Bytes(size, '\n'));
+  data.insert(data.end(), text.begin(), text.end());
+  return data;
 }
 
 std::size_t place_of(const Bytes& png, const std::string& type) {
@@ -324,4 +349,111 @@ TEST_CASE("an animated PNG gives its first picture, and that is said") {
   CHECK(same(file.image, pattern(20, 10, 3, Depth::u8)));
   REQUIRE(file.warnings.size() == 1);
   CHECK(contains(file.warnings[0], "only the first picture of this animated PNG is read"));
+}
+
+TEST_CASE("small files whose texts are large take neither memory nor time") {
+  const Bytes png = write(pattern(20, 10, 3, Depth::u8));
+  const auto peak = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;  // KiB
+  };
+  // libpng keeps each of these texts where it is let.
+  std::vector<std::pair<std::string, Bytes>> chunks(150,
+                                                    {"zTXt", compressed_text("Note", 7900000)});
+  const Bytes comments = with_chunks(png, chunks);
+  REQUIRE(comments.size() < 2000000);
+  const long before = peak();
+  CHECK(read(comments).refusal == "");
+  CHECK(peak() - before < 256 * 1024);
+  // Those are metadata, of which one is taken.
+  chunks.assign(100, {"zTXt", compressed_text("Raw profile type iptc", 60000000)});
+  const Bytes profiles = with_chunks(png, chunks);
+  const auto start = std::chrono::steady_clock::now();
+  CHECK(read(profiles).refusal == "");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
+}
+
+TEST_CASE("the first chunk of a kind counts, and EXIF may have JPEG's mark") {
+  const Bytes png = write(pattern(20, 10, 3, Depth::u8));
+  Bytes marked = {'E', 'x', 'i', 'f', 0, 0};
+  const Bytes block = exif(6, true);
+  marked.insert(marked.end(), block.begin(), block.end());
+  const Read file = read(with_chunks(png, {{"eXIf", marked}, {"eXIf", exif(3, true)}}));
+  CHECK(file.refusal == "");
+  CHECK(file.header.orientation == 6);
+  CHECK(file.header.metadata.exif == block);
+}
+
+TEST_CASE("transparency that cannot be used is damage, unless there is an alpha channel") {
+  const Bytes opaque = with_chunks(write(pattern(20, 10, 3, Depth::u8)), {{"tRNS", {0, 1, 0}}});
+  CHECK(read(opaque).refusal ==
+        "cannot read 'in': its data is damaged (in its header: tRNS: invalid); "
+        "--on-damage=warn takes what can be read");
+  ReadOptions lenient;
+  lenient.refuse_damaged = false;
+  CHECK(same(read(opaque, lenient).image, pattern(20, 10, 3, Depth::u8)));
+  const Image image = pattern(20, 10, 4, Depth::u8);
+  const Read file = read(with_chunks(write(image), {{"tRNS", {0, 1, 0, 2, 0, 3}}}));
+  CHECK(file.refusal == "");
+  CHECK(file.warnings.empty());
+  CHECK(same(file.image, image));
+}
+
+TEST_CASE("the last row is taken where only what follows it is missing") {
+  const Bytes whole = made({60, 40, 8, 2});
+  const std::size_t at = place_of(whole, "IDAT"), end = place_of(whole, "IEND");
+  const Bytes data(whole.begin() + long(at) + 8, whole.begin() + long(end) - 4 - 4);
+  Bytes cut(whole.begin(), whole.begin() + long(at));
+  append_chunk(&cut, "IDAT", data);
+  append_chunk(&cut, "IEND", {});
+  CHECK(contains(read(cut).refusal, "row 39 of 40"));
+  ReadOptions lenient;
+  lenient.refuse_damaged = false;
+  const Read taken = read(cut, lenient);
+  CHECK(taken.warnings.size() == 1);
+  CHECK(same(taken.image, by_opencv(whole)));
+}
+
+TEST_CASE("strips make the same file on any number of threads, in any order") {
+  for (const Depth depth : {Depth::u8, Depth::u16}) {
+    const Image image = pattern(500, 900, 3, depth);
+    const auto file = [&](bool threads) {
+      MemorySink sink;
+      const auto writer = kPngCodec.create(sink, header_for(image, FormatId::png), {});
+      const int step = writer->rows_at_a_time();
+      const int strips = (image.height() + step - 1) / step;
+      REQUIRE(strips > 2);
+      std::vector<Image> rows;
+      for (int i = 0; i < strips; ++i)
+        rows.push_back(
+            image.part(0, i * step, image.width(), std::min(step, image.height() - i * step)));
+      std::vector<EncodedRows> encoded(rows.size());
+      const auto encode = [&](int i) {
+        const auto k = std::size_t(i);
+        encoded[k] = writer->encode(std::as_const(rows[k]).view(), i * step);
+      };
+      if (threads) {
+        std::vector<std::thread> pool;
+        for (int i = strips; i-- > 0;) pool.emplace_back(encode, i);
+        for (std::thread& thread : pool) thread.join();
+      } else {
+        for (int i = 0; i < strips; ++i) encode(i);
+      }
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        writer->write(std::as_const(rows[i]).view(), std::move(encoded[i]));
+      writer->finish();
+      return sink.bytes();
+    };
+    const Bytes alone = file(false);
+    CHECK(alone == file(true));
+    CHECK(same(by_opencv(alone), image));
+  }
+}
+
+TEST_CASE("a PNG has one picture") {
+  ReadOptions options;
+  options.page = 1;
+  CHECK(contains(read(write(pattern(2, 2, 1, Depth::u8)), options).refusal,
+                 "only the first picture of a PNG is read; leave out --page"));
 }

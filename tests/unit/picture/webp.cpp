@@ -1,6 +1,7 @@
 /// WebP from and to bytes in memory. OpenCV, which is built on the same libwebp, is the witness;
 /// libwebpmux makes the animations.
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 #include <webp/encode.h>
 #include <webp/mux.h>
 
@@ -180,4 +181,34 @@ TEST_CASE("WebP refuses what it cannot hold") {
   MemorySink sink;
   CHECK_THROWS_WITH_AS(kWebpCodec.create(sink, header, {}),
                        doctest::Contains("at most 16383 pixels a side"), UsageError);
+}
+
+TEST_CASE("a lossless WebP keeps the colours of clear pixels") {
+  Image image = pattern(61, 47, 4, Depth::u8);
+  const PictureView<std::byte> view = image.view();
+  for (int y = 0; y < view.height; ++y)
+    for (int x = y % 3; x < view.width; x += 3) view.row(y)[4 * x + 3] = std::byte{0};
+  const Bytes webp = write(image);
+  CHECK(same(read(webp).image, image));
+  CHECK(same_as(image, cv::imdecode(webp, cv::IMREAD_UNCHANGED)));
+}
+
+TEST_CASE("a WebP whose header lies takes no memory") {
+  Bytes bytes = write(pattern(20, 10, 3, Depth::u8));
+  REQUIRE(bytes[15] == 'L');
+  // Width and height less one, 14 bits each, stand behind a byte that marks lossless.
+  constexpr std::uint32_t kSide = 16383;
+  const std::uint32_t sides = (kSide - 1) | (kSide - 1) << 14;
+  for (std::size_t i = 0; i < 4; ++i)
+    bytes[21 + i] =
+        static_cast<unsigned char>((sides >> (8 * i)) | (bytes[21 + i] & (i == 3 ? 0xf0 : 0)));
+  const auto peak = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;  // KiB
+  };
+  const long before = peak();
+  const std::string refusal = read(bytes).refusal;
+  CHECK(contains(refusal, "--on-damage=warn takes what can be read"));
+  CHECK(peak() - before < 256 * 1024);
 }
