@@ -91,18 +91,23 @@ void StoredPixels::make_chunk() {
   unsigned char* const raw = ready_.data() + kStart;
   std::size_t count = 0;
   while (count < kMostStored && !ended_ && trouble_.empty()) {
-    if (state.avail_in == 0 && state.block_state != ISAL_BLOCK_FINISH) {
-      if (!read_compressed()) {
-        if (count == 0) trouble_ = "IDAT: the compressed data end too early";
-        break;
-      }
+    // ISA-L holds back some bits and bytes, which it gives when it is asked without more input.
+    if (state.avail_in == 0 && read_compressed()) {
       state.next_in = compressed_.data();
       state.avail_in = std::uint32_t(compressed_.size());
     }
+    const std::size_t before = count;
+    const std::uint32_t left = state.avail_in;
     state.next_out = raw + count;
     state.avail_out = std::uint32_t(kMostStored - count);
     const int result = isal_inflate(&state);
     count = kMostStored - state.avail_out;
+    if (state.block_state == ISAL_BLOCK_FINISH) {
+      ended_ = true;
+    } else if (result >= 0 && count == before && state.avail_in == left) {
+      if (count == 0) trouble_ = "IDAT: the compressed data end too early";
+      break;
+    }
     if (result == ISAL_INCORRECT_CHECKSUM) {
       damage_at_end_ = "IDAT: incorrect data check";
       ended_ = true;
@@ -111,11 +116,13 @@ void StoredPixels::make_chunk() {
     } else if (result > ISAL_END_INPUT) {
       trouble_ = "IDAT: a compression that PNG does not have";
     }
-    if (state.block_state == ISAL_BLOCK_FINISH) ended_ = true;
   }
   // What was inflated before the trouble still gives its rows.
   if (count == 0 && !ended_) {
     ready_.clear();
+    // Even without pixels libpng ends the header only where a chunk of them begins.
+    if (std::exchange(first_, false))
+      ready_ = {0, 0, 0, 2, 'I', 'D', 'A', 'T', 0x78, 0x01, 0, 0, 0, 0};
     return;
   }
   const std::size_t lead = first_ ? 0 : 2;  // the stream's head stands in the first chunk alone

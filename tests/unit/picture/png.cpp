@@ -194,6 +194,31 @@ TEST_CASE("every kind of PNG has the pixels that OpenCV gives it") {
   CHECK(kinds == 2 * (5 + 2 + 4 + 2 + 2 + 5 + 2 + 4) * 3);
 }
 
+TEST_CASE("files of other programs, in chunks of any size, are read to their last row") {
+  int kinds = 0;
+  for (const int level : {0, 1, 6, 9}) {
+    for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
+      for (const auto& [width, height] : {std::pair{1, 1}, {37, 53}, {512, 512}, {700, 301}}) {
+        const Image image = pattern(width, height, 3, Depth::u8);
+        cv::Mat pixels(height, width, CV_8UC3);
+        for (int y = 0; y < height; ++y)
+          std::memcpy(pixels.ptr(y), image.view().row(y), image.row_bytes());
+        Bytes png;
+        cv::imencode(".png", pixels, png,
+                     {cv::IMWRITE_PNG_COMPRESSION, level, cv::IMWRITE_PNG_STRATEGY, strategy});
+        CAPTURE(level);
+        CAPTURE(strategy);
+        CAPTURE(width);
+        const Read file = read(png, {}, 5);
+        CHECK(file.refusal == "");
+        CHECK(same(file.image, image));
+        ++kinds;
+      }
+    }
+  }
+  CHECK(kinds == 80);
+}
+
 TEST_CASE("the size is that of OpenCV's default, within 5 %") {
   for (const char* name : {"rocket.jpg", "camera.png"}) {
     const cv::Mat pixels =
