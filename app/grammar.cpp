@@ -177,7 +177,7 @@ constexpr const char* kDefaults = "Defaults";
 constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",   "--pitch",
                                        "--border",   "--on-damage", "--max-pixels"};
 
-/// What variables of ours begin with, and the rest of those that set no option.
+/// Variables of ours begin like this, and some of them set no option.
 constexpr std::string_view kOurs = "CONVFILT_";
 constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES"};
 
