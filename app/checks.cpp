@@ -368,6 +368,12 @@ void check(MaskCommand& command, const Raw& raw) {
   if (command.action == "show") {
     require(!raw.size && !raw.depth && !raw.channels && command.request.device == Request{}.device,
             "--size, --depth, --channels, --device: mask check takes these, mask show takes none");
+    require(command.output != "-",
+            "--output: the text goes to standard output; name a file, e.g. --output response.png");
+    require(command.output.empty() || !extension_of(command.output).empty(),
+            "--output: " + in_quotes(command.output) +
+                " has no suffix that says the format; write e.g. " +
+                in_quotes(command.output + ".png"));
     return;
   }
   require(command.output.empty(), "--output: mask show draws a picture, mask check does not");

@@ -118,8 +118,13 @@ class Grammar {
   /// Declares --config, and variables for options, where there are options to be set so.
   void defaults_options();
 
-  /// Whether the words have the option, or one that a default of it would clash with.
+  /// Whether the words have the option, or one that any default of it would clash with.
   bool is_settled(const CLI::Option& option, const Words& words) const;
+
+  /// Whether this default of the option clashes with what is said. The command line's `words` are
+  /// in `said`, too; its settings, which have no variables, win over a strategy alone.
+  bool clashes(const std::string& name, const std::string& value, const Words& words,
+               const Words& said) const;
 
   /// The value that an argument or the last of the words gives the option.
   std::optional<std::string> value_in(const Words& words, const std::string& name) const;
@@ -158,6 +163,7 @@ class Grammar {
   CLI::App app_;
   Raw raw_;
   std::map<const CLI::Option*, Words> choices_;
+  std::string other_defaults_;  ///< what sets options beside --config, for help
 };
 
 constexpr const char* kHow = "How to compute";
@@ -170,6 +176,10 @@ constexpr const char* kDefaults = "Defaults";
 /// them, too.
 constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",   "--pitch",
                                        "--border",   "--on-damage", "--max-pixels"};
+
+/// Variables of ours begin like this, and some of them set no option.
+constexpr std::string_view kOurs = "CONVFILT_";
+constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES"};
 
 /// Defaults of the second count for nothing where the first is said, since they would clash with
 /// it. The first is an option, with or without its value, an argument, or a command with its
@@ -211,6 +221,12 @@ constexpr const char* kFile = "[=FILE]";
 /// "--halo" and the like.
 std::string option_name(Setting setting) {
   return "--" + std::string(info_of(setting).name);
+}
+
+Words setting_names() {
+  Words names;
+  for (const Setting setting : kSettings) names.push_back(option_name(setting));
+  return names;
 }
 
 /// Names of the strategies that have a setting.
@@ -395,15 +411,13 @@ void Grammar::defaults_options() {
       ->type_name("value")
       ->option_text("FILE")
       ->group(kDefaults);
-  app_.footer(
-      (variables.empty() ? "" : "  Environment             " + variables + "\n") +
-      "  ~/.config/convfilt/config.toml\n"
-      "                          Your own file, in $XDG_CONFIG_HOME if that is set: lines such\n"
-      "                          as border = \"reflect\"; those below [" +
-      own_name() +
-      "] are for this\n"
-      "                          command. Options win over the environment, and it wins\n"
-      "                          over the file.");
+  other_defaults_ = (variables.empty() ? "" : "  Environment             " + variables + "\n") +
+                    "  ~/.config/convfilt/config.toml\n"
+                    "                          Your own file, in $XDG_CONFIG_HOME if that is set: "
+                    "lines such as border = \"reflect\"; those below [" +
+                    own_name() +
+                    "] are for this command. Options win over the environment, and it wins over "
+                    "the file.\n";
 }
 
 bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
@@ -457,6 +471,34 @@ bool Grammar::is_usable(const std::string& name, const Words& words) const {
     return std::ranges::count(owners, strategy) > 0;
   }
   return true;
+}
+
+bool Grammar::clashes(const std::string& name, const std::string& value, const Words& words,
+                      const Words& said) const {
+  const auto apart = [](const std::string& strategy, const std::string& device) {
+    const Strategy* known = this_machine().find(strategy);
+    const std::string kind = device.substr(0, device.find(':'));
+    const Words names = device_names();
+    return known && kind != Request{}.device && std::ranges::count(names, kind) > 0 &&
+           std::ranges::count(devices_of(*known), kind) == 0;
+  };
+  if (name == "--device") return apart(value_in(said, "--strategy").value_or(""), value);
+  if (name == "--strategy" && apart(value, value_in(said, "--device").value_or("auto")))
+    return true;
+  if (name == "--mode" && value == name_of(Mode::full))
+    return value_in(said, "--border").value_or("constant") != name_of(Border::constant) ||
+           value_in(said, "--border-value").value_or("0") != "0";
+  const std::pair<std::string, Words> uses[] = {
+      {"--strategy", setting_names()},
+      {"--method", {"--sigma", "--direction"}},
+  };
+  Words with = words;
+  with.insert(with.begin(), name + "=" + value);
+  return std::ranges::any_of(uses, [&](const auto& use) {
+    return use.first == name && std::ranges::any_of(use.second, [&](const std::string& used) {
+             return value_in(words, used) && !is_usable(used, with);
+           });
+  });
 }
 
 std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& words,
@@ -524,7 +566,8 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
       if (is_flag && line.value != "true" && line.value != "false")
         fail_at(path, line.number,
                 in_quotes(key) + " is true or false, not " + in_quotes(line.value));
-    return is_settled(option, lines.front().section.empty() ? said : said_outside) ||
+    const Words& before = lines.front().section.empty() ? said : said_outside;
+    return is_settled(option, before) || clashes("--" + key, lines.front().value, words, before) ||
            (is_flag && lines.front().value == "false");
   });
   for (const auto& [key, lines] : taken) say("--" + key, lines.front().value);
@@ -551,10 +594,7 @@ std::string Grammar::help() const {
   std::string text = app_.help();
   for (std::size_t at; (at = text.find("\n\n\n")) != std::string::npos;) text.erase(at, 1);
   while (text.ends_with("\n\n")) text.pop_back();
-  // What else sets options stands right below --config.
-  if (const std::size_t at = text.find("\n\n" + app_.get_footer());
-      !app_.get_footer().empty() && at != text.npos)
-    text.erase(at, 1);
+  text += other_defaults_;  // right below --config
   const std::string shown = std::string(kAlone) + " " + kFile, wanted = kFile;
   for (std::size_t at; (at = text.find(shown)) != std::string::npos;)
     text.replace(at, shown.size(), wanted + std::string(shown.size() - wanted.size(), ' '));
@@ -571,6 +611,9 @@ CommandFacts Grammar::facts(const CommandHelp& help) const {
     std::replace(argument.description.begin(), argument.description.end(), '\n', ' ');
     if (const auto known = choices_.find(option); known != choices_.end())
       argument.choices = known->second;
+    // A shell would offer the N of cuda:N, which stands for a number, as if it were one.
+    std::erase_if(argument.choices, [](const std::string& word) { return word.ends_with(":N"); });
+    argument.required = option->get_required();
     if (option->get_positional()) {
       argument.names = {option->get_name()};
       argument.value = option->get_name();
@@ -612,14 +655,46 @@ void check_config(const std::optional<std::string>& given) {
     throw IoError(name + " cannot be read; check whose it is" + (given ? "" : ", or remove it"));
 }
 
+/// Warns of variables that set nothing: a name that is nearly one of ours, and that of an option
+/// which has no variable. Scripts have others of their own, so the rest is left alone.
+void warn_of_variables() {
+  Words found;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view text = *entry;
+    const std::size_t sign = text.find('=');
+    if (text.starts_with(kOurs) && sign != text.npos && sign + 1 < text.size())
+      found.emplace_back(text.substr(kOurs.size(), sign - kOurs.size()));
+  }
+  Words known(std::begin(kOtherVariables), std::end(kOtherVariables));
+  for (const char* option : kByVariable) known.push_back(variable_of(option).substr(kOurs.size()));
+  std::erase_if(found,
+                [&](const std::string& name) { return std::ranges::count(known, name) > 0; });
+  if (found.empty()) return;
+  std::ranges::sort(found);
+  Words options;
+  for (const CommandFacts& command : command_facts())
+    for (const ArgumentFacts& option : command.options)
+      if (option.by_file) options.push_back(option.names.back());
+  for (const std::string& name : found) {
+    const std::string variable = std::string(kOurs) + name;
+    const auto option = std::ranges::find(options, variable, variable_of);
+    if (option != options.end())
+      log_warning(variable + " sets nothing, since " + *option +
+                  " has no variable; give the option, or write it in the file of defaults");
+    else if (const std::string near = nearest(name, known); !near.empty())
+      log_warning(variable + " sets nothing; did you mean '" + std::string(kOurs) + near + "'?");
+  }
+}
+
 void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   for (CLI::Option* option : app_.get_options()) {
     if (option->get_envname().empty()) continue;
     const char* value = std::getenv(option->get_envname().c_str());
-    if (is_settled(*option, words))
+    const std::string name = "--" + option->get_lnames().front();
+    if (is_settled(*option, words) || (value && clashes(name, value, words, words)))
       option->envname("");
     else if (value && *value)
-      defaults.push_back({"--" + option->get_lnames().front(), value, option->get_envname()});
+      defaults.push_back({name, value, option->get_envname()});
   }
   // Some versions of the command-line library take several files.
   const auto files = std::count_if(
@@ -659,6 +734,7 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
     throw UsageError("the options cannot be understood" + help);
   }
   refuse_extras();
+  if (app_.get_option_no_throw("--config") && !raw_.quiet) warn_of_variables();
 }
 
 /// Throws UsageError where words were left over: misspelt options, and superfluous names.

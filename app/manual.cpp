@@ -48,7 +48,8 @@ std::string troff_of(const CommandFacts& command) {
       ".SS \"convfilt " + troff(command.name) + "\"\n.B convfilt " + troff(command.name) + "\n";
   text += "[\\fIOPTIONS\\fR]";
   for (const ArgumentFacts& positional : command.positionals)
-    text += " \\fI" + troff(positional.names.front()) + "\\fR";
+    text += (positional.required ? " \\fI" : " [\\fI") + troff(positional.names.front()) +
+            (positional.required ? "\\fR" : "\\fR]");
   // The lead is a sentence or two; examples keep their lines.
   const std::size_t examples = command.examples.find("Examples:\n");
   text += "\n.PP\n" + troff(command.examples.substr(0, examples));
@@ -175,7 +176,8 @@ std::string bash(const std::vector<CommandFacts>& commands) {
 /// What _arguments completes a value with.
 std::string zsh_value(const ArgumentFacts& argument) {
   std::string text = ":" + replaced(argument.value, ":", "\\:") + ":";
-  if (!argument.choices.empty()) return text + "(" + joined(argument.choices, " ") + ")";
+  if (!argument.choices.empty())
+    return text + "(" + replaced(joined(argument.choices, " "), ":", "\\:") + ")";
   if (takes_mask(argument)) return text + "_convfilt_masks";
   return text + (takes_file(argument) ? "_files" : " ");
 }

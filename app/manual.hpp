@@ -18,6 +18,7 @@ struct ArgumentFacts {
   std::string group;        ///< the heading in help; empty for a positional
   std::string description;  ///< one line
   Words choices;            ///< the values there are; empty where any may do
+  bool required = true;     ///< for a positional: whether it must be there
 };
 
 struct CommandFacts {

@@ -13,6 +13,7 @@
 #include "kernels/contract/separable.hpp"
 #include "src/auto/choice.hpp"
 #include "src/auto/family.hpp"
+#include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/width.hpp"
@@ -203,6 +204,19 @@ std::string arithmetic_of(const Problem& problem) {
   });
 }
 
+/// Why no picture of these depths can be filtered with the mask, as the first of them says it;
+/// empty where one can.
+std::string refusal_of(const Mask& mask, const std::vector<Depth>& depths) {
+  std::vector<std::string> refusals;
+  Problem problem;
+  problem.mask = mask;
+  for (const Depth depth : depths) {
+    problem.depth = depth;
+    refusals.push_back(arithmetic_refuses(problem));
+  }
+  return std::ranges::count(refusals, "") > 0 ? "" : refusals.front();
+}
+
 /// Depths for which `text_of` says the same share a line.
 template <class TextOf>
 std::vector<Table::Line> by_depth(const std::vector<Depth>& depths, TextOf text_of) {
@@ -309,7 +323,7 @@ void show(const Mask& mask, const MaskCommand& command) {
   const double most = *std::ranges::max_element(grid);
   std::string text = weights + "What becomes of a wave's amplitude\n\n" + gains_text(mask) + "\n";
   if (command.output.empty()) {
-    text += "Amplitudes of all waves: constants in the middle, 1/2 cycle a pixel at the edges;\n'" +
+    text += "Amplitudes of all waves: constants in the middle, 1/2 cycle a pixel at the\nedges; '" +
             std::string(1, kShades.back()) + "' is " + figure(most) + ", blank is 0\n\n" +
             drawing(grid, most);
   } else {
@@ -336,6 +350,8 @@ void run(const MaskCommand& command) {
   const Mask mask = load_mask(command.mask);
   if (command.action == "show") return show(mask, command);
   print_text(check_text(mask, command));
+  if (const std::string refusal = refusal_of(mask, command.depths); !refusal.empty())
+    throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
 }
 
 }  // namespace convfilt

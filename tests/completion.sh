@@ -21,6 +21,7 @@ convfilt bl|blur|list
 convfilt |compare generate|--sigma
 convfilt blur --stra|--strategy|--box
 convfilt blur --strategy til|tiled-in tiled-out|cached
+convfilt blur --device cu|cuda|cuda:N auto
 convfilt blur --border=re|reflect reflect101 replicate|wrap
 convfilt edge --method s|sobel scharr|prewitt
 convfilt apply embo|emboss3|gaussian5
@@ -77,7 +78,7 @@ odd() {  # SHELL
 odd bash
 if command -v fish >/dev/null; then odd fish; fi
 if command -v fish >/dev/null; then check fish; else echo "skipped: completion in fish, which is not installed"; fi
-# zsh completes on a terminal alone, so here it only says what it would complete an option with.
+# What zsh would complete an option with.
 specs_zsh() {  # COMMAND
   zsh -f -c '
     compdef() { : }
@@ -86,9 +87,27 @@ specs_zsh() {  # COMMAND
     words=(convfilt "$1" "") CURRENT=3
     _convfilt' zsh "$1"
 }
+# The words that zsh hands over where Tab is typed behind a line, on a terminal that it makes for itself, and errors.
+complete_zsh() {  # TYPED
+  TERM=dumb timeout 30 zsh -f -c '
+    zmodload zsh/zpty
+    zpty shell zsh -f
+    zpty -w shell "PS1= PS2=; autoload -U compinit; compinit -u -D; source ./made.zsh; convfilt() { echo \"<\$*>\" }; echo rea\"\"dy"
+    zpty -r -m shell line "*ready*"
+    zpty -w shell "$1"$'\''\t'\''
+    zpty -r -m shell said "*<blur*>*"
+    print -r -- "$said"' zsh "$1" | tr -d '\r'
+}
 zsh=false
 if command -v zsh >/dev/null; then zsh=true; zsh -n made.zsh || fail "zsh does not understand its script"
 else echo "skipped: completion in zsh, which is not installed"; fi
+if $zsh; then
+  complete_zsh 'convfilt blur --device cu' >said
+  grep -q '<blur --device cuda *>' said || fail "zsh completes --device cu to: $(cat said)"
+  ! grep -E 'error|not found' said || fail "see above: zsh, after --device cu"
+  specs_zsh blur >specs
+  ! grep -F 'cuda:N' specs || fail "zsh offers cuda:N"
+fi
 
 # Every option, argument and example of --help is in the command's part of the page, which man reads without a complaint; and
 # every option is known to zsh.
@@ -103,6 +122,9 @@ for command in $("$CONVFILT" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .
   for argument in $(sed -n '/^Arguments:/,/^$/s/^  \([A-Za-z]*\) .*/\1/p' help); do
     grep -qxF "\\fI$argument\\fR" part || fail "the manual lacks $argument of $command"
   done
+  # The page says which arguments may be left out, as --help does.
+  usage=$(sed -n "s/^Usage: convfilt $command \(.*\)/\1/p" help)
+  [ "$(sed -n '/^\[\\fIOPTIONS/s/\\f[IR]//gp' part)" = "$usage" ] || fail "the manual has not the usage $command $usage"
   sed -n '/^Examples:/,/^$/{/^Examples:/d; /^$/d; s/-/\\-/g; p}' help >examples
   while IFS= read -r line; do
     grep -qxF -- "$line" part || fail "the manual lacks an example of $command: $line"

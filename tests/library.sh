@@ -106,6 +106,13 @@ int main() {
   good &= throws("a picture has 1x1 to", [&] { Problem none = problem; none.width = 0; make_plan(none); });
   good &= throws("a picture has 1x1 to", [&] { Problem huge = problem; huge.height = 1 << 30; make_plan(huge); });
   good &= throws("1, 3 or 4 channels", [&] { Problem two = problem; two.channels = 2; make_plan(two); });
+  good &= throws("u8, u16 or f32", [&] { Problem odd = problem; odd.depth = Depth(7); make_plan(odd); });
+  good &= throws("same, valid or full", [&] { Problem odd = problem; odd.mode = Mode(9); make_plan(odd); });
+  good &= throws("reflect101 or wrap", [&] { Problem odd = problem; odd.border = Border(9); make_plan(odd); });
+  for (const double value : {300.0, 0.5, -1.0})
+    good &= throws("whole numbers from 0 to 255", [&] { Problem odd = problem; odd.border_value = value; make_plan(odd); });
+  good &= throws("up to about 3.4e38", [&] { Problem odd = problem; odd.depth = Depth::f32; odd.border_value = 1e300; make_plan(odd); });
+  good &= throws("finite", [&] { Problem odd = problem; odd.border_value = 1 / 0.0; make_plan(odd); });
   good &= throws("threads are 0", [&] { make_plan(problem, {.threads = -1}); });
   good &= throws("at least 1 picture", [&] { make_plan(problem, {.pictures = 0}); });
   problem.mode = Mode::same;

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "src/base/border_value.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
@@ -264,17 +265,11 @@ Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
 
 void Convolver::check_border_value(Depth depth) const {
   if (options_.border != Border::constant) return;
-  const double value = options_.border_value;
-  const bool whole = depth == Depth::f32 || value == std::floor(value);
-  const bool inside = depth == Depth::f32 || (value >= 0 && value <= full_range(depth));
-  if (whole && inside && std::isfinite(value)) return;
+  const std::string refusal = border_value_refuses(options_.border_value, depth);
+  if (refusal.empty()) return;
   std::ostringstream text;
   text.imbue(std::locale::classic());
-  text << "--border-value " << value << ": samples of this picture are " << name_of(depth) << ", ";
-  if (depth == Depth::f32)
-    text << "any finite number";
-  else
-    text << "whole numbers from 0 to " << full_range(depth);
+  text << "--border-value " << options_.border_value << ": samples of this picture are " << refusal;
   throw UsageError(text.str());
 }
 

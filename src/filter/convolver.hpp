@@ -89,7 +89,7 @@ class Convolver {
   void describe(std::string job) { report_.job = std::move(job); }
 
   /// The border value as a sample of a picture of this depth; throws UsageError where it is none:
-  /// out of range, or not whole for an integer depth.
+  /// out of range, or not whole for an integer depth. border_value_refuses() has the rule.
   void check_border_value(Depth depth) const;
 
   Problem problem_of(const Shape& in, const Mask& mask, double border_value) const;

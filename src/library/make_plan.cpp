@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "src/auto/choice.hpp"
+#include "src/base/border_value.hpp"
 #include "src/base/errors.hpp"
 #include "src/library/convfilt.hpp"
 
@@ -19,6 +20,10 @@ constexpr int kMostThreads = 1024;
 
 /// Throws UsageError for what load_mask() and pictures never give, but a program may.
 void check_problem(const Problem& problem) {
+  require(std::ranges::count(kDepths, problem.depth) > 0, "a picture's depth is u8, u16 or f32");
+  require(std::ranges::count(kBorders, problem.border) > 0,
+          "a border is replicate, constant, reflect, reflect101 or wrap");
+  require(std::ranges::count(kModes, problem.mode) > 0, "a mode is same, valid or full");
   const auto is_length = [](int pixels) { return pixels >= 1 && pixels <= kMostPixels; };
   require(is_length(problem.width) && is_length(problem.height),
           "a picture has 1x1 to " + std::to_string(kMostPixels) + "x" +
@@ -41,6 +46,9 @@ void check_problem(const Problem& problem) {
               is_finite(mask.offset) && is_finite(problem.border_value),
           "weights, offset and border value are finite numbers");
   require(is_finite(mask.divisor) && mask.divisor > 0, "a mask's divisor is above 0");
+  if (problem.border != Border::constant) return;
+  const std::string refusal = border_value_refuses(problem.border_value, problem.depth);
+  require(refusal.empty(), "a border value is a sample: " + refusal);
 }
 
 /// A plan that looks at the pictures before it runs: what a program hands over may be of any shape.

@@ -21,6 +21,16 @@ try mask show gaussian5 --depth u8
 try mask show gaussian5 --device cpu
 try mask show gaussian5 --output a.xyz
 try mask show gaussian5 --output missing/a.png
+try mask show gaussian5 --output -
+try mask show gaussian5 --output response
+# A mask that every depth refuses is described, and refused as apply does it.
+echo '1e30 1' >large.txt
+echo '1e39 1' >huge.txt
+try mask check large.txt >said
+try mask check large.txt --depth u8 >said
+try mask check huge.txt >said
+grep -q '^  u8, u16, f32  nothing: the mask is refused' said || fail "check of huge.txt: $(cat said)"
+rm large.txt huge.txt
 cp filters/box3.txt box.txt
 try mask show box.txt --output box.txt
 cmp box.txt filters/box3.txt

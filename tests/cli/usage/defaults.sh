@@ -91,6 +91,31 @@ convfilt blur in.pgm out.pgm --border wrap --strategy cpu
 config 'border = wrap'
 CONVFILT_BORDER=reflect convfilt blur in.pgm out.pgm --mode full
 convfilt blur in.pgm out.pgm --mode=full
+said_by() {  # VALUE...: blur takes the strategy and device that stand in these words, whatever else is a default
+  convfilt blur in.pgm out.pgm -v "$@" 2>said || fail "blur $*: $(cat said)"
+  ! grep -E ' by (CONVFILT_|.*config.toml)' said || fail "blur $* takes a default that clashes with it"
+}
+: >config/convfilt/config.toml
+CONVFILT_DEVICE=cuda said_by --strategy cpu
+CONVFILT_DEVICE=emulator said_by --strategy=cpu
+CONVFILT_STRATEGY=tiled-in said_by --device cpu
+config 'device = "emulator"'
+said_by --strategy cpu
+config 'strategy = tiled-in'
+said_by --device cpu
+CONVFILT_DEVICE=cpu convfilt blur in.pgm out.pgm
+config 'mode = full'
+said_by --border wrap
+config '[edge]' 'method = log'
+convfilt edge in.pgm out.pgm --direction x
+# A strategy that has not the setting is none, as if it had not been there.
+config 'strategy = cpu'
+convfilt blur in.pgm out.pgm --tile 4 2>said && fail "no strategy has a tile"
+CONVFILT_STRATEGY=cpu "$CONVFILT" blur in.pgm out.pgm --config /dev/null --tile 4 2>>said && fail "no strategy has a tile"
+cat said
+# One that has it stays.
+config 'strategy = tiled-in'
+convfilt apply left.txt in.pgm out.pgm --device emulator --tile 4 -v 2>&1 | grep -o 'strategy tiled-in on emulator'
 # But --border=constant has a use for the file's value, and --strategy for the file's settings of that strategy.
 config 'border = wrap' 'border-value = 7' 'tile = 8'
 constant() { convfilt apply --border constant "${@:2}"; }

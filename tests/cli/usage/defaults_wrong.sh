@@ -9,6 +9,12 @@ CONVFILT_THREADS=0 try blur in.pgm out.pgm
 CONVFILT_DEVICE=emulator try tune
 CONVFILT_STRATEGY=winograd try blur in.pgm out.pgm
 CONVFILT_MAX_PIXELS=2 try blur in.pgm out.pgm
+# Two defaults that clash are told, if nothing on the command line decides between them.
+CONVFILT_STRATEGY=cpu CONVFILT_DEVICE=emulator try blur in.pgm out.pgm
+# A variable that sets nothing, but looks as if it should, is warned of; a script's own is not.
+CONVFILT_BORDR=wrap try blur in.pgm out.pgm
+CONVFILT_SIGMA=3 CONVFILT_FILTER=masks CONVFILT_TEST_DEVICES=cpu CONVFILT_DEVIC='' try blur in.pgm out.pgm
+CONVFILT_BORDR=wrap CONVFILT_SIGMA=3 try blur in.pgm out.pgm -q
 # A mistake in a flag is not put down to a variable that is right.
 CONVFILT_BORDER=wrap try blur in.pgm out.pgm --strategy tield-in
 CONVFILT_BORDER=relect try blur in.pgm out.pgm --border wrap

@@ -12,4 +12,8 @@ for quality in 101 -1 9.5 best; do try blur samples/camera.png out.jpg --quality
 for pixels in 0 -5 1e6 many; do try blur samples/camera.png out.png --max-pixels "$pixels"; done
 try blur samples/camera.png out.png --border-value 3
 for value in 256 -1 0.5 nan white; do try blur samples/camera.png out.png --border constant --border-value "$value"; done
+printf 'Pf 1 1 -1 \0\0\0\0' >float.pfm
+try blur float.pfm out.pfm --border constant --border-value 1e300
+convfilt blur float.pfm out.pfm --border constant --border-value -1e38
+rm float.pfm out.pfm
 only .
