@@ -204,7 +204,7 @@ class HeifReader : public WholeReader {
         has_alpha_ ? deep ? heif_chroma_interleaved_RRGGBBAA_LE : heif_chroma_interleaved_RGBA
         : deep     ? heif_chroma_interleaved_RRGGBB_LE
                    : heif_chroma_interleaved_RGB;
-    // Of some monochrome pictures libheif gives colours only, which are equal then.
+    // libheif gives some monochrome pictures as colours alone, which are equal then.
     is_luma_ = is_grey_ && heif_decode_image(handle_.get(), &image, heif_colorspace_monochrome,
                                              heif_chroma_monochrome, options.get())
                                    .code == heif_error_Ok;
