@@ -7,7 +7,7 @@ void run(const ApplyCommand& command) {
   set_loudness(command.picture.loudness);
   check_keeps_mask(command.mask, command.picture.out);
   const Mask mask = finished(load_mask(command.mask), command.picture);
-  filter_picture(command.picture, filter_by(mask));
+  filter_pictures(command.picture, filter_by(mask));
 }
 
 }  // namespace convfilt

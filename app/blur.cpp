@@ -8,7 +8,7 @@ void run(const BlurCommand& command) {
   const Mask mask = finished(command.box ? box_mask(*command.box)
                                          : gaussian_mask(command.sigma.value_or(kDefaultBlurSigma)),
                              command.picture);
-  filter_picture(command.picture, filter_by(mask));
+  filter_pictures(command.picture, filter_by(mask));
 }
 
 }  // namespace convfilt

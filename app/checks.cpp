@@ -1,8 +1,10 @@
 #include "app/checks.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <string>
 #include <system_error>
@@ -114,9 +116,54 @@ void complete_mapping(Mapping& mapping, Mode mode, const Raw& raw) {
           "--region, --luma: the result has the picture's size then; leave out --mode");
 }
 
-void complete(PictureOptions& picture, const Raw& raw) {
-  require(!picture.in.empty(), "IN is empty: name a picture, or - for standard input");
+/// Reads a number of bytes, with a letter for their unit.
+std::int64_t bytes_in(const char* option, const std::string& word) {
+  constexpr std::string_view kUnits = "KMGT";
+  const char last =
+      word.empty() ? ' ' : char(std::toupper(static_cast<unsigned char>(word.back())));
+  const std::size_t unit = kUnits.find(last);
+  const bool has_unit = unit != kUnits.npos;
+  const std::int64_t number =
+      number_in<std::int64_t>(option, has_unit ? word.substr(0, word.size() - 1) : word);
+  const int shift = has_unit ? 10 * int(unit + 1) : 0;
+  require(number > 0 && number <= (std::int64_t{1} << 62) >> shift,
+          std::string(option) + ": a number of bytes above 0, such as 500M or 2G");
+  return number << shift;
+}
+
+void complete_folder(PictureOptions& picture, const Raw& raw) {
+  FolderOptions& folder = picture.folder;
+  require_choice("value of --if-exists", raw.if_exists, words_of(kIfExists));
+  for (std::size_t i = 0; i < std::size(kIfExists); ++i)
+    if (raw.if_exists == kIfExists[i]) folder.if_exists = IfExists(i);
+  if (!raw.shard.empty())
+    folder.shard = shard_in(raw.shard, [](const char* variable) { return std::getenv(variable); });
+  if (!raw.max_memory.empty()) picture.max_memory = bytes_in("--max-memory", raw.max_memory);
+  picture.progress = !raw.no_progress;
+
+  const Selection& selection = folder.selection;
+  const bool listed = !selection.files_from.empty();
+  require(!selection.nul || listed, "--null: only --files-from has a list");
+  // Words before OUT are inputs; with --out all of them are.
+  if (raw.out.empty()) {
+    require(picture.more.empty(),
+            "several inputs: name the folder for their results with -o, e.g. -o out/");
+    if (listed && picture.out.empty()) std::swap(picture.in, picture.out);
+  } else {
+    if (!picture.out.empty()) picture.more.insert(picture.more.begin(), picture.out);
+    picture.out = raw.out;
+  }
+  // These make sense of a folder alone, or would be passed over in silence otherwise.
+  picture.to_folder = listed || selection.recursive || !selection.globs.empty() || folder.newer ||
+                      folder.resume || !raw.shard.empty() || picture.dry_run ||
+                      selection.name != Selection{}.name ||
+                      folder.if_exists != IfExists::overwrite || picture.json;
+  require(listed || !picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
+}
+
+void complete(PictureOptions& picture, const Raw& raw) {
+  complete_folder(picture, raw);
   picture.loudness = loudness_of(raw);
   complete_request(picture.convolver.request, raw);
   complete_border(picture.convolver, raw);
@@ -387,6 +434,11 @@ void check(MaskCommand& command, const Raw& raw) {
   command.channels = raw.channels.value_or(command.channels);
   require(command.channels == 1 || command.channels == 3,
           "--channels: a picture has 1, or 3 for colour; write one of the two");
+}
+
+void check(MergeCommand& command, const Raw& raw) {
+  command.loudness = loudness_of(raw);
+  require(!command.out.empty(), "OUT is empty: name the folder of the results");
 }
 
 void check(GenerateCommand& command, const Raw&) {

@@ -19,6 +19,7 @@ using Words = std::vector<std::string>;
 inline constexpr std::string_view kPitches[] = {"padded", "packed"};
 inline constexpr std::string_view kOnDamage[] = {"fail", "warn"};
 inline constexpr std::string_view kLoaders[] = {"auto", "opencv"};
+inline constexpr std::string_view kIfExists[] = {"overwrite", "skip", "fail"};  ///< by IfExists
 
 /// What becomes of responses below 0, by the words of --output.
 struct NamedNegative {
@@ -47,6 +48,10 @@ struct Raw {
   std::optional<std::string> size, depth;  ///< those of a picture that is not read
   std::optional<int> channels;
   bool verbose = false, quiet = false;
+
+  // Of many pictures.
+  std::string out, if_exists = "overwrite", shard, max_memory;
+  bool no_progress = false;
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };
 
@@ -81,6 +86,7 @@ void check(CompareCommand& command, const Raw& raw);
 void check(ExplainCommand& command, const Raw& raw);
 void check(TuneCommand& command, const Raw& raw);
 void check(MaskCommand& command, const Raw& raw);
+void check(MergeCommand& command, const Raw& raw);
 void check(ListCommand& command, const Raw& raw);
 void check(GenerateCommand& command, const Raw& raw);
 

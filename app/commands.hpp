@@ -3,9 +3,12 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/options.hpp"
+#include "src/batch/picture_file.hpp"
 
 namespace convfilt {
 
@@ -18,6 +21,7 @@ void run(const CompareCommand& command);
 void run(const ExplainCommand& command);
 void run(const TuneCommand& command);
 void run(const MaskCommand& command);
+void run(const MergeCommand& command);
 void run(const ListCommand& command);
 void run(const GenerateCommand& command);
 
@@ -35,13 +39,26 @@ struct PictureFilter {
   std::function<std::unique_ptr<BandFilter>(const Shape&, Convolver&)> in_bands;
   WholeFilter whole;
   bool keeps_lightness = true;  ///< see filter_mapped()
+  std::string settings;         ///< all that decides its bytes
 };
 
 /// The mask as a filter.
 PictureFilter filter_by(Mask mask);
 
-/// Checks the output, reads the input, filters, writes, and with -v says what it did. Nothing is
-/// written when anything fails.
+/// The masks, as far as they decide the bytes of results.
+std::string settings_of(const std::vector<Mask>& masks);
+
+/// One picture's filter by these options. What it uses must outlive it; `note` gets what somebody
+/// should know of the picture.
+Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,
+                   std::string& note);
+
+/// Filters one picture or a folder of them. A result is written whole or not at all. Throws IoError
+/// where a picture failed.
+void filter_pictures(const PictureOptions& options, const PictureFilter& filter);
+
+/// The same for one: checks the output, reads the input, filters, writes, and with -v says what it
+/// did.
 void filter_picture(const PictureOptions& options, const PictureFilter& filter);
 
 }  // namespace convfilt

@@ -8,13 +8,13 @@ void run(const EdgeCommand& command) {
   set_loudness(command.picture.loudness);
   std::vector<Mask> masks = edge_masks(command.edge);
   for (Mask& mask : masks) mask = finished(mask, command.picture);
-  filter_picture(command.picture, {[&](const Shape& shape, Convolver& convolver) {
-                                     return edges_in_bands(shape, masks, convolver);
-                                   },
-                                   [&](const Image& in, Convolver& convolver, double) {
-                                     return find_edges(in, masks, convolver);
-                                   },
-                                   false});
+  filter_pictures(command.picture, {[&](const Shape& shape, Convolver& convolver) {
+                                      return edges_in_bands(shape, masks, convolver);
+                                    },
+                                    [&](const Image& in, Convolver& convolver, double) {
+                                      return find_edges(in, masks, convolver);
+                                    },
+                                    false, settings_of(masks)});
 }
 
 }  // namespace convfilt

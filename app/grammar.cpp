@@ -75,6 +75,7 @@ class Grammar {
 
   void picture_files(PictureOptions& picture);
   void picture_options(PictureOptions& picture);
+  void folder_options(PictureOptions& picture);
   void explain_options(ExplainCommand& command);
   void mask_options(MaskCommand& command);
 
@@ -107,7 +108,12 @@ class Grammar {
   const Raw& raw() const { return raw_; }
 
  private:
+  /// Words that nothing has taken.
+  Words left_over() const;
   void refuse_extras() const;
+
+  /// Takes the names beyond the last positional argument, where the command has room for them.
+  void take_more();
 
   /// The command's, without the program's.
   std::string own_name() const { return app_.get_name().substr(app_.get_name().find(' ') + 1); }
@@ -163,7 +169,8 @@ class Grammar {
   CLI::App app_;
   Raw raw_;
   std::map<const CLI::Option*, Words> choices_;
-  std::string other_defaults_;  ///< what sets options beside --config, for help
+  std::vector<std::string>* more_ = nullptr;  ///< takes names beyond the positional arguments
+  std::string other_defaults_;                ///< what sets options beside --config, for help
 };
 
 constexpr const char* kHow = "How to compute";
@@ -265,8 +272,13 @@ void Grammar::output(const char* group, const std::string& name, std::string& pa
 }
 
 void Grammar::picture_files(PictureOptions& picture) {
-  positional("IN", picture.in, "Picture to read; - is standard input");
-  positional("OUT", picture.out, "Picture to write; - is standard output, with --format");
+  more_ = &picture.more;
+  // With --files-from or --out there may be one name, or none; check() has the last word.
+  positional("IN", picture.in, "Picture or folder to read; - is standard input", false);
+  positional("OUT", picture.out,
+             "Picture or folder to write; - is standard output,\nwith --format. With -o, this is "
+             "one more IN, and so are\nmore words",
+             false);
 }
 
 void Grammar::picture_options(PictureOptions& picture) {
@@ -304,8 +316,41 @@ void Grammar::picture_options(PictureOptions& picture) {
   flag(files, "--in-place", picture.in_place, "Allow OUT to be the same file as IN");
   reading_options(files, picture.read);
 
+  folder_options(picture);
   setting_options();
   message_options();
+}
+
+void Grammar::folder_options(PictureOptions& picture) {
+  const char* many = "Many pictures";
+  FolderOptions& folder = picture.folder;
+  Selection& selection = folder.selection;
+  option(many, "-o,--out", "FOLDER", raw_.out, "Where results go: all other names are inputs");
+  flag(many, "-r,--recursive", selection.recursive, "Folders in folders, too; OUT mirrors them");
+  repeated(many, "--glob", "PATTERN", selection.globs,
+           "Files in folders by their names, such as '*.jpg';\nmay come several times (default: "
+           "pictures' endings)");
+  option(many, "--files-from", "FILE", selection.files_from,
+         "Pictures from a list, a line each; - is standard input");
+  flag(many, "-0,--null", selection.nul, "Names in that list end with NUL");
+  flag(many, "--follow-links", selection.follow_links,
+       "Links to folders, and to files elsewhere, too");
+  option(many, "--name", "TEMPLATE", selection.name,
+         "Names of results (default {stem}{ext}),\ne.g. {stem}_blur{ext}");
+  choice(many, "--if-exists", raw_.if_exists, "What to do if a result is there (default overwrite)",
+         words_of(kIfExists));
+  flag(many, "--newer", folder.newer, "Just pictures that are newer than their results");
+  flag(many, "--resume", folder.resume,
+       "Just what an earlier run of the same command has not\ndone, by its journal in OUT");
+  option(many, "--shard", "I/N", raw_.shard,
+         "The I-th of N parts, from 1, for one of N machines;\nauto: by the variables of Slurm "
+         "and other launchers,\nor auto/N where they say the index alone, as\nKubernetes does");
+  flag(many, "--dry-run", picture.dry_run, "Say what would be done, and do nothing");
+  flag(many, "--fail-fast", folder.schedule.fail_fast, "Begin no more after a failure");
+  flag(many, "--json", picture.json, "A line of JSON for each picture on standard output");
+  flag(many, "--no-progress", raw_.no_progress, "No progress bar on a terminal");
+  option(many, "--max-memory", "BYTES", raw_.max_memory,
+         "For all pictures under way, such as 500M or 2G\n(default: no limit)");
 }
 
 void Grammar::reading_options(const char* group, ReadOptions& read) {
@@ -391,7 +436,8 @@ void Grammar::closing_options() {
 
 bool Grammar::by_file(const CLI::Option& option) const {
   // Nothing is replaced, and no file written, that the command line does not name.
-  const bool names_file = option.get_option_text() == "FILE" || option.get_option_text() == kFile;
+  const std::string text = option.get_option_text();
+  const bool names_file = text == "FILE" || text == "FOLDER" || text == kFile;
   return !option.get_positional() && !names_file && !option.check_lname("help") &&
          !option.check_lname("version") && !option.check_lname("in-place");
 }
@@ -734,13 +780,32 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
     throw UsageError("the options cannot be understood" + help);
   }
   refuse_extras();
+  take_more();
+  if (more_ && app_.get_option("--files-from")->count() == 0) {
+    const bool has_out = app_.get_option("--out")->count() > 0;
+    for (const char* name : {"IN", "OUT"})
+      if (app_.get_option(name)->count() == 0 && !(has_out && std::string(name) == "OUT"))
+        throw UsageError(std::string(name) + " is missing" + help);
+  }
   if (app_.get_option_no_throw("--config") && !raw_.quiet) warn_of_variables();
+}
+
+Words Grammar::left_over() const {
+  Words left = app_.remaining();
+  std::erase(left, "--");  // it did its work
+  if (more_) std::erase_if(left, [](const std::string& word) { return !word.starts_with("-"); });
+  return left;
+}
+
+void Grammar::take_more() {
+  if (!more_) return;
+  for (const std::string& word : app_.remaining())
+    if (!word.starts_with("-")) more_->push_back(word);
 }
 
 /// Throws UsageError where words were left over: misspelt options, and superfluous names.
 void Grammar::refuse_extras() const {
-  Words left = app_.remaining();
-  std::erase(left, "--");  // it did its work
+  Words left = left_over();
   if (left.empty()) return;
   if (!left[0].starts_with("-"))
     throw UsageError("unexpected argument " + in_quotes(left[0]) + "; " + app_.get_name() +
@@ -866,6 +931,11 @@ void declare(Grammar& grammar, MaskCommand& command) {
   grammar.mask_options(command);
 }
 
+void declare(Grammar& grammar, MergeCommand& command) {
+  grammar.positional("OUT", command.out, "The folder of the results");
+  grammar.message_options();
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)", false,
                      words_of(kListTopics));
@@ -922,11 +992,12 @@ CommandFacts facts_of(std::string_view name) {
 }  // namespace
 
 std::vector<CommandFacts> command_facts() {
-  return {facts_of<BlurCommand>("blur"),       facts_of<SharpenCommand>("sharpen"),
-          facts_of<EdgeCommand>("edge"),       facts_of<ApplyCommand>("apply"),
-          facts_of<CompareCommand>("compare"), facts_of<ExplainCommand>("explain"),
-          facts_of<TuneCommand>("tune"),       facts_of<MaskCommand>("mask"),
-          facts_of<ListCommand>("list"),       facts_of<GenerateCommand>("generate")};
+  return {facts_of<BlurCommand>("blur"),        facts_of<SharpenCommand>("sharpen"),
+          facts_of<EdgeCommand>("edge"),        facts_of<ApplyCommand>("apply"),
+          facts_of<CompareCommand>("compare"),  facts_of<ExplainCommand>("explain"),
+          facts_of<TuneCommand>("tune"),        facts_of<MaskCommand>("mask"),
+          facts_of<MergeCommand>("merge"),      facts_of<ListCommand>("list"),
+          facts_of<GenerateCommand>("generate")};
 }
 
 Command parse(int argc, const char* const* argv, std::vector<Default>& defaults) {
@@ -944,6 +1015,7 @@ Command parse(int argc, const char* const* argv, std::vector<Default>& defaults)
     if (name == "explain") return parse_as<ExplainCommand>(help, rest, defaults);
     if (name == "tune") return parse_as<TuneCommand>(help, rest, defaults);
     if (name == "mask") return parse_as<MaskCommand>(help, rest, defaults);
+    if (name == "merge") return parse_as<MergeCommand>(help, rest, defaults);
     if (name == "generate") return parse_as<GenerateCommand>(help, rest, defaults);
     return parse_as<ListCommand>(help, rest, defaults);
   }

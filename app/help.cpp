@@ -68,6 +68,13 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt mask check gaussian7 --size 8192x8192 --depth u16\n"
      "  convfilt mask show sobel_x\n"
      "  convfilt mask show log5 --output log5-response.png\n"},
+    {"merge", "Whether the results of several machines are whole",
+     "Join the journals that runs with --shard have left in the folder of their\n"
+     "results, and say what is missing, has failed or was done twice.\n\n"
+     "Examples:\n"
+     "  convfilt blur photos/ out/ --shard 1/2           on one machine\n"
+     "  convfilt blur photos/ out/ --shard 2/2           on another\n"
+     "  convfilt merge out/\n"},
     {"list", "Strategies, filters and devices to choose from",
      "List what there is to choose from.\n\n"
      "Examples:\n"

@@ -9,6 +9,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/sides.hpp"
+#include "src/batch/folder.hpp"
 #include "src/compare/measure.hpp"
 #include "src/compare/report.hpp"
 #include "src/explain/architectures.hpp"
@@ -22,13 +23,25 @@ namespace convfilt {
 
 /// What blur, sharpen, edge and apply share.
 struct PictureOptions {
-  std::string in, out;  ///< paths; "-" = standard input, standard output
+  std::string in, out;  ///< paths; "-" = standard input, standard output; out may be a folder
+  std::vector<std::string> more;  ///< further inputs, beside `in`
+  bool to_folder = false;         ///< whether the command line says that `out` is one
   ReadOptions read;
   WriteOptions write;
   bool in_place = false;
   ConvolverOptions convolver;
   Mapping mapping;
   bool flip = false, normalize = false;
+  Loudness loudness = Loudness::normal;
+  std::int64_t max_memory = 0;  ///< bytes; 0 = no limit
+
+  FolderOptions folder;  ///< but for what stands above
+  bool dry_run = false, json = false, progress = true;
+};
+
+/// What the journals of shards say together.
+struct MergeCommand {
+  std::string out;  ///< the folder of the results
   Loudness loudness = Loudness::normal;
 };
 
@@ -134,8 +147,8 @@ struct Answer {
   std::string text;
 };
 
-using Command =
-    std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand, CompareCommand,
-                 ExplainCommand, TuneCommand, MaskCommand, ListCommand, GenerateCommand>;
+using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
+                             CompareCommand, ExplainCommand, TuneCommand, MaskCommand, MergeCommand,
+                             ListCommand, GenerateCommand>;
 
 }  // namespace convfilt

@@ -77,17 +77,12 @@ PictureFilter filter_by(Mask mask) {
         scaled.offset *= unit;
         return convolver.convolve(in, scaled);
       },
-      std::abs(gain(mask) - 1) < kUnitGainTolerance};
+      std::abs(gain(mask) - 1) < kUnitGainTolerance, settings_of({mask})};
 }
 
-void filter_picture(const PictureOptions& options, const PictureFilter& filter) {
-  Convolver convolver(options.convolver);
-  if (options.out == "-" && isatty(STDOUT_FILENO))
-    throw UsageError("a picture is not for a terminal; redirect standard output, e.g. > out.png");
-  check_output(options.in, options.out, options.write, options.in_place);
-
+Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,
+                   std::string& note) {
   const Mapping& mapping = options.mapping;
-  std::string note;
   Filter all;
   all.in_bands = [&](const Shape& shape) {
     return mapping.is_plain()
@@ -100,8 +95,23 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
                               : filter_mapped(in, header, mapping, filter.keeps_lightness,
                                               convolver, filter.whole, &note);
   };
-  const FileJob job{options.in, options.out, options.read, options.write,
-                    options.convolver.request.threads};
+  return all;
+}
+
+void filter_picture(const PictureOptions& options, const PictureFilter& filter) {
+  Convolver convolver(options.convolver);
+  if (options.out == "-" && isatty(STDOUT_FILENO))
+    throw UsageError("a picture is not for a terminal; redirect standard output, e.g. > out.png");
+  check_output(options.in, options.out, options.write, options.in_place);
+
+  std::string note;
+  const Filter all = make_filter(options, filter, convolver, note);
+  FileJob job{options.in, options.out, options.read, options.write,
+              options.convolver.request.threads};
+  job.admit = [&](std::int64_t bytes) {
+    if (options.max_memory > 0 && bytes > options.max_memory)
+      throw IoError(takes_too_much(options.in, bytes, options.max_memory));
+  };
   const FileReport report = filter_file(job, all);
   if (!note.empty()) log_warning(options.in + ": " + note);
   for (const std::string& warning : report.warnings) log_warning(warning);

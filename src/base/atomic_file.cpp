@@ -210,6 +210,21 @@ OutputTarget resolve_output(const std::string& path) {
   return target;
 }
 
+namespace {
+
+FileStamp stamp_in(const struct stat& info) {
+  return {std::uint64_t(info.st_size),
+          std::int64_t(info.st_mtim.tv_sec) * 1'000'000'000 + info.st_mtim.tv_nsec};
+}
+
+}  // namespace
+
+std::optional<FileStamp> stamp_of(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return std::nullopt;
+  return stamp_in(info);
+}
+
 /// The file before it has the target's name: nameless, or under a name of its own.
 struct AtomicFile::Temporaries {
   Descriptor file;
@@ -258,7 +273,7 @@ std::size_t AtomicFile::read(std::uint64_t offset, std::span<unsigned char> into
   return std::size_t(got);
 }
 
-void AtomicFile::commit() {
+void AtomicFile::commit(const std::function<void(const FileStamp&)>& before) {
   const WriteSignalsBlocked blocked;
   if (target_.direct) {
     Descriptor file(::open(target_.path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -267,6 +282,8 @@ void AtomicFile::commit() {
   }
   Descriptor& file = temporaries_->file;
   if (!settle(file.get(), target_)) fail(path_, errno);
+  struct stat info {};
+  if (before && ::fstat(file.get(), &info) == 0) before(stamp_in(info));
   if (std::optional<TemporaryName>& name = temporaries_->name) {
     if (!file.close() || !name->rename_to(target_.path)) fail(path_, errno);
     return;

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,10 +28,21 @@ std::string folder_of(const std::string& path);
 /// is what `nameless` falls back to there.
 enum class Temporary { nameless, named };
 
+/// A file as far as telling whether it is another one now.
+struct FileStamp {
+  std::uint64_t size = 0;
+  std::int64_t modified = 0;  ///< nanoseconds since 1970
+
+  bool operator==(const FileStamp&) const = default;
+};
+
+/// Nothing where there is no such regular file.
+std::optional<FileStamp> stamp_of(const std::string& path);
+
 /// A file that appears under its name when it is whole. Until commit() it is a temporary in the
 /// target's folder. commit() syncs it and gives it the target's name in one step, replacing an
-/// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or a
-/// crash leave the old file as it was. Nothing is left beside it either; a named temporary is
+/// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or
+/// a crash leave the old file as it was. Nothing is left beside it either; a named temporary is
 /// removed on SIGHUP, SIGINT, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or an open
 /// descriptor gets its bytes at commit(); until then they lie in memory. Only one thread at a time
 /// may use it.
@@ -50,8 +63,9 @@ class AtomicFile {
   /// Throws IoError.
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into);
 
-  /// Throws IoError; the old file then is as it was.
-  void commit();
+  /// Throws IoError; the old file then is as it was. `before` is called when all but the name is
+  /// done, with the stamp that the file is going to have; what it throws leaves the old file, too.
+  void commit(const std::function<void(const FileStamp&)>& before = {});
 
  private:
   struct Temporaries;

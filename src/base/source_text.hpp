@@ -39,4 +39,7 @@ std::string in_quotes(std::string_view word);
 /// A file name as messages show it: control characters escaped, so that a message stays one line.
 std::string printable_name(std::string_view name);
 
+/// The same in single quotes.
+std::string quoted_name(std::string_view name);
+
 }  // namespace convfilt

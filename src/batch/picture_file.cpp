@@ -102,10 +102,11 @@ int cores(int threads) {
 /// Takes bands of `step` rows of an output of `height` rows through three stages. `read` makes the
 /// input of a band and `write` takes its output, each in order; `work` runs on all cores.
 template <class Read, class Work, class Write>
-int run_stages(int height, int step, int threads, Read read, Work work, Write write) {
+int run_stages(int height, int step, const FileJob& job, Read read, Work work, Write write) {
   const int bands = std::max(1, height / step);
   int next = 0;
   const auto begin = [&] {
+    if (job.stop && job.stop->load()) throw Stopped();
     Band band;
     band.first = next * step;
     band.rows = next + 1 == bands ? height - band.first : step;
@@ -113,7 +114,7 @@ int run_stages(int height, int step, int threads, Read read, Work work, Write wr
     read(band);
     return band;
   };
-  const int workers = std::min(cores(threads), bands + 1);
+  const int workers = std::min(cores(job.threads), bands + 1);
   if (workers == 1 || bands == 1) {
     while (next < bands) {
       Band band = begin();
@@ -123,8 +124,7 @@ int run_stages(int height, int step, int threads, Read read, Work work, Write wr
     return bands;
   }
   namespace tbb = oneapi::tbb;
-  tbb::task_arena arena(workers);
-  arena.execute([&] {
+  const auto pipeline = [&] {
     tbb::parallel_pipeline(std::size_t(workers) + 2,
                            tbb::make_filter<void, std::shared_ptr<Band>>(
                                tbb::filter_mode::serial_in_order,
@@ -142,7 +142,12 @@ int run_stages(int height, int step, int threads, Read read, Work work, Write wr
                                tbb::make_filter<std::shared_ptr<Band>, void>(
                                    tbb::filter_mode::serial_in_order,
                                    [&](const std::shared_ptr<Band>& band) { write(*band); }));
-  });
+  };
+  // While it waits for its bands, this thread must not begin another picture.
+  if (job.shares_threads)
+    tbb::this_task_arena::isolate(pipeline);
+  else
+    tbb::task_arena(workers).execute(pipeline);
   return bands;
 }
 
@@ -160,11 +165,11 @@ void write_encoded(PictureWriter& writer, PictureView<const std::byte> rows, int
 
 /// From rows to a file, by a filter that takes bands.
 int filter_bands(const BandFilter& filter, const std::function<void(PictureView<std::byte>)>& read,
-                 int threads, PictureWriter& writer, Busy& busy) {
+                 const FileJob& job, PictureWriter& writer, Busy& busy) {
   BandCutter cutter(filter, read);
   Workers workers(filter);
   return run_stages(
-      filter.out.height, band_rows(filter, writer.rows_at_a_time(), kBandBytes), threads,
+      filter.out.height, band_rows(filter, writer.rows_at_a_time(), kBandBytes), job,
       [&](Band& band) {
         const Stopwatch watch(busy.read);
         band.in = cutter.next(band.first, band.rows);
@@ -186,7 +191,7 @@ int filter_bands(const BandFilter& filter, const std::function<void(PictureView<
 }
 
 /// From a picture in memory to a file.
-void write_whole(const Image& image, int threads, PictureWriter& writer, Busy& busy) {
+void write_whole(const Image& image, const FileJob& job, PictureWriter& writer, Busy& busy) {
   const int step =
       std::max(writer.rows_at_a_time(), int(kBandBytes / image.row_bytes()) /
                                             writer.rows_at_a_time() * writer.rows_at_a_time());
@@ -197,7 +202,7 @@ void write_whole(const Image& image, int threads, PictureWriter& writer, Busy& b
     return rows;
   };
   run_stages(
-      image.height(), std::min(step, image.height()), threads, [](Band&) {},
+      image.height(), std::min(step, image.height()), job, [](Band&) {},
       [&](Band& band) {
         const Stopwatch watch(busy.write);
         encode(writer, rows_of_band(band), band.first, band);
@@ -206,6 +211,27 @@ void write_whole(const Image& image, int threads, PictureWriter& writer, Busy& b
         const Stopwatch watch(busy.write);
         write_encoded(writer, rows_of_band(band), band.first, band);
       });
+}
+
+/// What a picture takes that is cut into bands, at most.
+std::int64_t memory_of_bands(const BandFilter& filter, const PictureReader& reader,
+                             const PictureWriter& writer, const FileJob& job) {
+  const std::int64_t rows = band_rows(filter, writer.rows_at_a_time(), kBandBytes);
+  const std::int64_t in_row = std::int64_t{filter.out.width + filter.window.width} *
+                              filter.in.channels * std::int64_t(size_of(filter.in.depth));
+  const std::int64_t out_row = std::int64_t{filter.out.width} * filter.out.channels *
+                               std::int64_t(size_of(filter.out.depth));
+  // The last band has up to twice the rows. What is encoded, or fitted to the format, may take as
+  // much as the output; the cutter keeps one band.
+  const std::int64_t band = 2 * (in_row * (rows + filter.window.height) + 2 * out_row * rows);
+  const int workers = cores(job.threads);
+  return band * (workers == 1 ? 2 : workers + 3) + reader.held_bytes() + writer.held_bytes();
+}
+
+/// What a picture takes that is filtered whole: the input, the output, and what lies between them,
+/// or what an encoder makes of it.
+std::int64_t memory_of_whole(const Header& header, const PictureReader& reader) {
+  return 3 * bytes_of(header) + reader.held_bytes();
 }
 
 Header output_header(const Header& input, const Shape& shape) {
@@ -232,10 +258,16 @@ FileReport filter_file(const FileJob& job, const Filter& filter) {
   if (turns_sideways(report.header.orientation)) std::swap(shape.width, shape.height);
   const std::unique_ptr<BandFilter> bands = filter.in_bands(shape);
   if (bands) writer.emplace(job.out, output_header(report.header, bands->out), job.write);
+  if (job.admit) {
+    const bool turned = report.header.orientation != 1;
+    const std::int64_t in_memory = !bands || turned ? memory_of_whole(report.header, reader) : 0;
+    job.admit(in_memory + (bands ? memory_of_bands(*bands, reader, *writer, job) : 0));
+  }
+  if (job.stop && job.stop->load()) throw Stopped();
 
   if (bands && report.header.orientation == 1) {
     const auto read = [&](PictureView<std::byte> rows) { reader.read(rows); };
-    report.bands = filter_bands(*bands, read, job.threads, *writer, busy);
+    report.bands = filter_bands(*bands, read, job, *writer, busy);
   } else {
     Image image;
     {
@@ -248,7 +280,7 @@ FileReport filter_file(const FileJob& job, const Filter& filter) {
         for (int y = 0; y < rows.height; ++y)
           std::memcpy(rows.row(y), std::as_const(image).view().row(next++), image.row_bytes());
       };
-      report.bands = filter_bands(*bands, read, job.threads, *writer, busy);
+      report.bands = filter_bands(*bands, read, job, *writer, busy);
     } else {
       report.why_whole = filter.why_whole();
       Image out;
@@ -258,12 +290,12 @@ FileReport filter_file(const FileJob& job, const Filter& filter) {
       }
       image = {};
       writer.emplace(job.out, output_header(report.header, shape_of(out)), job.write);
-      write_whole(out, job.threads, *writer, busy);
+      write_whole(out, job, *writer, busy);
     }
   }
   {
     const Stopwatch watch(busy.write);
-    writer->commit();
+    writer->commit(job.before_commit);
   }
   report.read_ms = double(busy.read) / 1e6;
   report.filter_ms = double(busy.filter) / 1e6;

@@ -1,6 +1,8 @@
 /// One picture from file to file: decoded, filtered and encoded at the same time, in bands of rows.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -28,6 +30,7 @@ struct FileReport {
   double all_ms = 0;
   int bands = 1;
   std::string why_whole;  ///< empty where the picture went in bands
+  std::string strategy, device;
   std::vector<std::string> warnings;
 };
 
@@ -36,10 +39,22 @@ struct FileJob {
   ReadOptions read;
   WriteOptions write;
   int threads = 0;  ///< 0 = all cores
+
+  bool shares_threads = false;  ///< takes those of the caller's arena, not an arena of its own
+  const std::atomic<bool>* stop = nullptr;  ///< Stopped is thrown when it becomes true
+
+  /// Is told once how many bytes the picture is going to take, before it takes them; may throw.
+  std::function<void(std::int64_t bytes)> admit{};
+
+  /// See AtomicFile::commit().
+  std::function<void(const FileStamp&)> before_commit{};
 };
 
-/// Filters a picture. The output appears whole or not at all. Throws IoError, UsageError, and
-/// what the filter throws.
+/// A picture was dropped since FileJob::stop became true.
+struct Stopped {};
+
+/// Filters a picture. The output appears whole or not at all. Throws IoError, UsageError, Stopped,
+/// and what the filter throws.
 FileReport filter_file(const FileJob& job, const Filter& filter);
 
 }  // namespace convfilt

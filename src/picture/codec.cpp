@@ -4,6 +4,11 @@
 
 namespace convfilt {
 
+std::int64_t bytes_of(const Header& header) {
+  return std::int64_t{header.width} * header.height * header.channels *
+         std::int64_t(size_of(header.depth));
+}
+
 void ReadContext::fail(const std::string& why) const {
   throw IoError("cannot read " + name_ + ": " + why);
 }

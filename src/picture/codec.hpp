@@ -58,6 +58,9 @@ struct Header {
   std::optional<Subsampling> subsampling;  ///< of a colour JPEG
 };
 
+/// Bytes of all its samples.
+std::int64_t bytes_of(const Header& header);
+
 /// Whom a reader tells what is wrong. Messages are one line: what, where, remedy.
 class ReadContext {
  public:
@@ -101,6 +104,9 @@ class RowReader {
   /// Throws IoError.
   virtual void read(PictureView<std::byte> rows) = 0;
 
+  /// Bytes of the whole picture that it keeps while it gives rows.
+  virtual std::int64_t held_bytes() const { return 0; }
+
   /// Checks what follows the last row: checksums, end marks, trailing bytes. It is called once,
   /// after the last row. Throws IoError.
   virtual void finish() {}
@@ -122,6 +128,9 @@ class RowWriter {
 
   /// Rows that encode() should get at a time; the last time fewer. 1 where it does not matter.
   virtual int rows_at_a_time() const { return 1; }
+
+  /// Bytes of the whole picture that it keeps until its end.
+  virtual std::int64_t held_bytes() const { return 0; }
 
   /// Does what needs no other rows, such as compressing a strip. Several threads may call it at
   /// once, in any order. `first` is the number of the first row.

@@ -211,10 +211,10 @@ void PictureWriter::write(PictureView<const std::byte> rows, Rows prepared) {
   writer_->write(fitted.empty() ? rows : fitted.view(), std::move(prepared.encoded));
 }
 
-void PictureWriter::commit() {
+void PictureWriter::commit(const std::function<void(const FileStamp&)>& before) {
   writer_->finish();
   if (file_)
-    file_->commit();
+    file_->commit(before);
   else
     write_stdout(static_cast<MemorySink&>(*sink_).bytes());
 }

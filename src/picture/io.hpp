@@ -5,6 +5,7 @@
 /// remedy.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ class PictureReader {
   PictureReader& operator=(const PictureReader&) = delete;
 
   const Header& header() const { return reader_->header(); }
+
+  /// See RowReader.
+  std::int64_t held_bytes() const { return reader_->held_bytes(); }
 
   /// Reads the next rows; the last of them make it look at the end of the file, too. Throws
   /// IoError.
@@ -78,6 +82,7 @@ class PictureWriter {
 
   /// See RowWriter.
   int rows_at_a_time() const { return writer_->rows_at_a_time(); }
+  std::int64_t held_bytes() const { return writer_->held_bytes(); }
 
   struct Rows {
     Image fitted;  ///< empty where the rows can be written as they are
@@ -92,8 +97,8 @@ class PictureWriter {
   void write(PictureView<const std::byte> rows, Rows prepared);
 
   /// Gives the file its name. An existing file is replaced at once, keeping its mode, or stays as
-  /// it was; links are followed. Throws IoError.
-  void commit();
+  /// it was; links are followed. `before` is as for AtomicFile::commit(). Throws IoError.
+  void commit(const std::function<void(const FileStamp&)>& before = {});
 
   const std::vector<std::string>& warnings() const { return warnings_; }
 

@@ -52,6 +52,20 @@ bool attempt(Exit& exit, const Work& work) {
   return true;
 }
 
+/// Bytes of all coefficients of a file that is decoded or encoded, two each.
+template <class Info>
+std::int64_t coefficient_bytes(const Info& info) {
+  int across = 1, down = 1;
+  std::int64_t samples = 0;
+  for (int i = 0; i < info.num_components; ++i) {
+    across = std::max(across, info.comp_info[i].h_samp_factor);
+    down = std::max(down, info.comp_info[i].v_samp_factor);
+    samples += info.comp_info[i].h_samp_factor * info.comp_info[i].v_samp_factor;
+  }
+  const std::int64_t pixels = std::int64_t{info.image_width} * info.image_height;
+  return std::int64_t{sizeof(JCOEF)} * pixels * samples / (across * down);
+}
+
 /// The quantisation of luma at quality 50 (ISO/IEC 10918-1, table K.1), row by row.
 constexpr int kStandardLuma[DCTSIZE2] = {
     16, 11, 10, 16, 24,  40,  51,  61,  12, 12, 14, 19, 26,  58,  60,  55,
@@ -160,6 +174,11 @@ class JpegReader : public RowReader {
     for (int y = std::clamp(there, 0, rows.height); y < rows.height; ++y)
       std::memset(rows.row(y), 0, std::size_t(rows.width) * std::size_t(rows.channels));
     next_row_ += rows.height;
+  }
+
+  /// Of several scans libjpeg keeps all coefficients, two bytes each.
+  std::int64_t held_bytes() const override {
+    return several_scans_ ? coefficient_bytes(owner_.info) : 0;
   }
 
   void finish() override {
@@ -604,6 +623,11 @@ class JpegWriter : public RowWriter {
 
   void finish() override {
     run([&] { jpeg_finish_compress(&owner_.info); });
+  }
+
+  /// A progressive file is written from all coefficients.
+  std::int64_t held_bytes() const override {
+    return owner_.info.num_scans > 1 ? coefficient_bytes(owner_.info) : 0;
   }
 
  private:

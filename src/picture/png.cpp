@@ -133,6 +133,10 @@ class PngReader : public RowReader {
     }
   }
 
+  std::int64_t held_bytes() const override {
+    return passes_ > 1 ? bytes_of(header_) : 0;
+  }
+
   void finish() override {
     if (gave_up_) return;
     if (!attempt(exit_, [&] { png_read_end(png_, nullptr); })) return give_up(header_.height);

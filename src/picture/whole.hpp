@@ -20,6 +20,9 @@ class WholeReader : public RowReader {
     for (int y = 0; y < rows.height; ++y) copy_row(next_++, rows.row(y));
   }
 
+  /// The library has a picture of its own beside the one that it gives.
+  std::int64_t held_bytes() const final { return 2 * bytes_of(header_); }
+
  protected:
   /// Throws IoError.
   virtual void decode() = 0;
@@ -39,6 +42,8 @@ class WholeWriter : public RowWriter {
   void write(PictureView<const std::byte> rows, EncodedRows) final {
     for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
   }
+
+  std::int64_t held_bytes() const final { return 2 * bytes_of(header_); }
 
  protected:
   virtual void put_row(int y, const std::byte* from) = 0;

@@ -1,0 +1,227 @@
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <optional>
+#include <thread>
+
+#include "app/commands.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/stable_hash.hpp"
+#include "src/base/stop_on_signal.hpp"
+#include "src/batch/folder.hpp"
+#include "src/batch/tell.hpp"
+
+namespace convfilt {
+namespace {
+
+/// Filters pictures one after the other with one convolver, which keeps its plans.
+class PictureLane : public Lane {
+ public:
+  PictureLane(const PictureOptions& options, const PictureFilter& filter, int threads)
+      : options_(options), filter_(filter), convolver_(with_threads(options.convolver, threads)) {}
+
+  FileReport filter(const FileJob& job) override {
+    std::string note;
+    FileReport report = filter_file(job, make_filter(options_, filter_, convolver_, note));
+    if (!note.empty()) report.warnings.push_back(job.in + ": " + note);
+    const Choice& choice = convolver_.report().choice;
+    report.strategy = choice.strategy->name;
+    report.device = name_of(choice.device);
+    return report;
+  }
+
+ private:
+  static ConvolverOptions with_threads(ConvolverOptions options, int threads) {
+    options.request.threads = threads;
+    return options;
+  }
+
+  const PictureOptions& options_;
+  const PictureFilter& filter_;
+  Convolver convolver_;
+};
+
+bool is_folder(const std::string& path) {
+  struct stat info {};
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/// All that decides the bytes of results, but for the device and for how the work is shared.
+std::string settings_of(const PictureOptions& options, const PictureFilter& filter) {
+  const ConvolverOptions& convolver = options.convolver;
+  const WriteOptions& write = options.write;
+  const Mapping& mapping = options.mapping;
+  std::string text = CONVFILT_VERSION;
+  const auto add = [&](const auto& value) {
+    if constexpr (requires { std::string(value); })
+      text += "|" + std::string(value);
+    else
+      text += "|" + std::to_string(value);
+  };
+  add(filter.settings);
+  add(name_of(convolver.border));
+  add(convolver.border_value);
+  add(name_of(convolver.mode));
+  add(convolver.request.strategy);
+  add(mapping.linear);
+  add(mapping.luma);
+  add(int(mapping.negative));
+  if (const auto& region = mapping.region)
+    for (const int number : {region->x, region->y, region->width, region->height}) add(number);
+  add(options.read.refuse_damaged);
+  add(options.read.page);
+  add(int(options.read.loader));
+  add(write.format);
+  add(write.quality.value_or(-1));
+  add(write.subsampling ? write.subsampling->across * 10 + write.subsampling->down : 0);
+  add(write.progressive);
+  add(write.compression.value_or(-1));
+  add(write.strip);
+  char hash[17];
+  std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
+  return hash;
+}
+
+FolderOptions folder_options(const PictureOptions& options, const PictureFilter& filter) {
+  FolderOptions folder = options.folder;
+  Selection& selection = folder.selection;
+  if (!options.in.empty()) selection.inputs.push_back(options.in);
+  selection.inputs.insert(selection.inputs.end(), options.more.begin(), options.more.end());
+  selection.out = options.out;
+  selection.format = options.write.format;
+  selection.in_place = options.in_place;
+  folder.settings = settings_of(options, filter);
+  folder.schedule.read = options.read;
+  folder.schedule.write = options.write;
+  folder.schedule.threads = options.convolver.request.threads;
+  folder.schedule.max_memory = options.max_memory;
+  return folder;
+}
+
+void print_plan(const FolderPlan& plan) {
+  for (const std::size_t i : plan.to_filter) {
+    const Job& job = plan.list.jobs[i];
+    print_result(printable_name(job.in) + " -> " + printable_name(job.out) + "\n");
+  }
+  for (const PictureOutcome& outcome : plan.settled)
+    print_result(printable_name(outcome.job->in) + ": " +
+                 (outcome.outcome == Outcome::failed ? "fails: " : "skipped: ") + outcome.reason +
+                 "\n");
+}
+
+void note_what_is_left_out(const JobList& list) {
+  if (list.other_files > 0)
+    log_detail(std::to_string(list.other_files) +
+               " other files passed over; --glob takes files by other names");
+  if (list.links_passed > 0)
+    log_note(std::to_string(list.links_passed) +
+             " links passed over, which lead to folders or out of theirs; --follow-links takes "
+             "them");
+  for (const std::string& problem : list.problems) log_error(problem);
+}
+
+void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
+  FolderOptions folder = folder_options(options, filter);
+  const FolderPlan plan = plan_folder(folder);
+  note_what_is_left_out(plan.list);
+  if (plan.list.jobs.empty() && plan.list.problems.empty() && folder.shard.count == 1)
+    throw IoError("there are no pictures to filter" +
+                  std::string(folder.selection.recursive ? "" : "; -r looks into folders, too"));
+  if (options.dry_run) return print_plan(plan);
+
+  const StopOnSignal signals;
+  folder.schedule.stop = &signals.stop();
+  ProgressBar progress(std::int64_t(plan.list.jobs.size()),
+                    options.progress && options.loudness != Loudness::quiet);
+  const auto tell = [&](const PictureOutcome& outcome) {
+    progress.clear();
+    for (const std::string& warning : outcome.report.warnings) log_warning(warning);
+    if (outcome.outcome == Outcome::failed)
+      log_error(outcome.reason);
+    else if (outcome.outcome == Outcome::skipped)
+      log_detail(printable_name(outcome.job->in) + ": skipped, " + outcome.reason);
+    if (options.json) print_result(json_line(outcome) + "\n");
+    progress.count(outcome);
+  };
+  const MakeLane make_lane = [&](int threads) {
+    return std::make_unique<PictureLane>(options, filter, threads);
+  };
+  const FolderTotals totals = filter_folder(folder, plan, make_lane, tell);
+  progress.clear();
+  log_note(summary_of(totals));
+  const int threads = folder.schedule.threads;
+  log_detail(shares_of(totals, threads > 0 ? threads : int(std::thread::hardware_concurrency())));
+  if (signals.stop()) {
+    log_error("stopped by a signal; the same command with --resume does the rest");
+    signals.die_if_asked();
+  }
+  const std::int64_t failed = totals.failed + std::int64_t(plan.list.problems.size());
+  if (failed > 0 || totals.not_begun > 0)
+    throw IoError(std::to_string(failed) + " of " + std::to_string(plan.list.jobs.size()) +
+                  " pictures failed" +
+                  (totals.not_begun > 0
+                       ? ", and " + std::to_string(totals.not_begun) + " were not begun"
+                       : "") +
+                  "; the same command with --resume tries these again");
+}
+
+}  // namespace
+
+std::string settings_of(const std::vector<Mask>& masks) {
+  std::string text;
+  char number[40];
+  const auto add = [&](double value) {
+    std::snprintf(number, sizeof number, "%a ", value);
+    text += number;
+  };
+  for (const Mask& mask : masks) {
+    for (const int value : {mask.width, mask.height, mask.anchor_x, mask.anchor_y}) add(value);
+    add(mask.divisor);
+    add(mask.offset);
+    for (const double weight : mask.weights) add(weight);
+  }
+  return text;
+}
+
+void filter_pictures(const PictureOptions& options, const PictureFilter& filter) {
+  const bool many = options.to_folder || !options.more.empty() || is_folder(options.in) ||
+                    is_folder(options.out) || options.out.ends_with('/');
+  if (!many) return filter_picture(options, filter);
+  if (options.in == "-" || options.out == "-")
+    throw UsageError(
+        "standard input and output hold one picture each; name files and folders, or "
+        "one IN and one OUT");
+  filter_folder_of(options, filter);
+}
+
+void run(const MergeCommand& command) {
+  set_loudness(command.loudness);
+  const MergeReport report = merge_journals(command.out);
+  const auto name = [](const Shard& shard) {
+    return std::to_string(shard.index) + "/" + std::to_string(shard.count);
+  };
+  for (const Shard& shard : report.missing_shards)
+    print_result("shard " + name(shard) + " has no journal: run it with --shard " + name(shard) +
+                 "\n");
+  for (const Shard& shard : report.unfinished_shards)
+    print_result("shard " + name(shard) + " has not ended: run it with --shard " + name(shard) +
+                 " --resume\n");
+  for (const std::string& missing : report.missing)
+    print_result("missing: " + printable_name(missing) + "\n");
+  for (const auto& [failed, why] : report.failed)
+    print_result("failed: " + printable_name(failed) + ": " + why + "\n");
+  for (const std::string& twice : report.twice)
+    print_result("twice: " + printable_name(twice) + "\n");
+  if (report.bad_lines > 0)
+    log_warning(std::to_string(report.bad_lines) +
+                " lines of journals are cut or changed, and passed over");
+  print_result(std::to_string(report.done) + " pictures done, " +
+               std::to_string(report.missing.size()) + " missing, " +
+               std::to_string(report.failed.size()) + " failed, " +
+               std::to_string(report.twice.size()) + " done twice\n");
+  if (!report.is_whole())
+    throw IoError("the results are not whole yet; the journals stay as they are");
+}
+
+}  // namespace convfilt

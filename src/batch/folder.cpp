@@ -1,0 +1,270 @@
+#include "src/batch/folder.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "src/base/atomic_file.hpp"
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+
+namespace convfilt {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string below(const std::string& path, const std::string& folder) {
+  return fs::path(path).lexically_relative(folder).string();
+}
+
+std::string is_there(const std::string& result) {
+  return "cannot write " + quoted_name(result) +
+         ": it is there already; --if-exists=overwrite replaces it";
+}
+
+/// Whether the journal's entry holds for the files that are there.
+bool is_done(const DoneEntry& entry, const Job& job) {
+  const std::optional<FileStamp> out = stamp_of(job.out);
+  return out == entry.out && (stamp_of(job.in) == entry.in || same_file(job.in, job.out));
+}
+
+/// Why there is nothing to do for a picture; nothing where there is.
+std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& options,
+                                      const JournalContents* before) {
+  PictureOutcome outcome;
+  outcome.job = &job;
+  outcome.outcome = Outcome::skipped;
+  if (before) {
+    const auto entry = before->done.find(job.name);
+    if (entry != before->done.end() && is_done(entry->second, job)) {
+      outcome.reason = "done before";
+      return outcome;
+    }
+  }
+  const std::optional<FileStamp> out = stamp_of(job.out);
+  if (!out) return std::nullopt;
+  if (options.newer) {
+    const std::optional<FileStamp> in = stamp_of(job.in);
+    if (in && in->modified <= out->modified) {
+      outcome.reason = "not newer";
+      return outcome;
+    }
+    return std::nullopt;
+  }
+  if (options.if_exists == IfExists::overwrite) return std::nullopt;
+  outcome.reason = "exists";
+  if (options.if_exists == IfExists::fail) {
+    outcome.outcome = Outcome::failed;
+    outcome.reason = is_there(job.out);
+  }
+  return outcome;
+}
+
+std::string journal_path(const FolderOptions& options) {
+  return (fs::path(options.selection.out) / journal_name(options.shard)).string();
+}
+
+/// Makes the folders of a result. Throws IoError where the result would lie elsewhere.
+void make_place(const std::string& result, const std::string& out) {
+  const std::string folder = folder_of(result);
+  const auto check = [&](const std::string& path) {
+    if (!lies_in(path, out))
+      throw IoError("cannot write " + quoted_name(result) + ": a link leads out of " +
+                    quoted_name(out) + "; name another folder");
+  };
+  check(folder);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error)
+    throw IoError("cannot make the folder " + quoted_name(folder) + ": " + error.message());
+  if (fs::is_symlink(result, error)) check(resolve_output(result).path);
+}
+
+}  // namespace
+
+FolderPlan plan_folder(const FolderOptions& options) {
+  FolderPlan plan;
+  plan.list = list_jobs(options.selection);
+  if (options.shard.count > 1)
+    std::erase_if(plan.list.jobs, [&](const Job& job) { return !options.shard.takes(job.name); });
+  std::optional<JournalContents> before;
+  if (options.resume && stamp_of(journal_path(options)))
+    before = read_journal(journal_path(options));
+  for (std::size_t i = 0; i < plan.list.jobs.size(); ++i) {
+    if (auto outcome = settled(plan.list.jobs[i], options, before ? &*before : nullptr))
+      plan.settled.push_back(std::move(*outcome));
+    else
+      plan.to_filter.push_back(i);
+  }
+  return plan;
+}
+
+FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
+                           const MakeLane& make_lane,
+                           const std::function<void(const PictureOutcome&)>& on_outcome) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::string& out = options.selection.out;
+  std::error_code error;
+  fs::create_directories(out, error);
+  if (error) throw IoError("cannot make the folder " + quoted_name(out) + ": " + error.message());
+  Journal journal(out, options.shard, options.settings, options.resume);
+
+  FolderTotals totals;
+  const std::set<std::string> planned(journal.before().planned.begin(),
+                                      journal.before().planned.end());
+  std::vector<std::string> names;
+  for (const Job& job : plan.list.jobs)
+    if (!planned.contains(job.name)) names.push_back(job.name);
+  journal.plan(names);
+
+  const auto count = [&](const PictureOutcome& outcome) {
+    totals.filtered += outcome.outcome == Outcome::filtered;
+    totals.skipped += outcome.outcome == Outcome::skipped;
+    totals.failed += outcome.outcome == Outcome::failed;
+    on_outcome(outcome);
+  };
+  for (const PictureOutcome& outcome : plan.settled) {
+    const Job& job = *outcome.job;
+    if (outcome.outcome == Outcome::failed)
+      journal.failed(job.name, outcome.reason);
+    else if (!journal.before().done.contains(job.name))
+      journal.done({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
+                    stamp_of(job.out).value_or(FileStamp{})});
+    count(outcome);
+  }
+
+  std::vector<Job> jobs;
+  for (const std::size_t i : plan.to_filter) jobs.push_back(plan.list.jobs[i]);
+  // The stamps of inputs are those before they are read, so that one that changes meanwhile is
+  // filtered again.
+  std::mutex mutex;
+  std::map<const Job*, DoneEntry> entries;
+  JobEvents events;
+  events.before = [&](const Job& job) {
+    make_place(job.out, out);
+    if (options.if_exists == IfExists::fail && stamp_of(job.out)) throw IoError(is_there(job.out));
+    const DoneEntry entry{
+        job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}), {}};
+    const std::lock_guard lock(mutex);
+    entries[&job] = entry;
+  };
+  events.before_commit = [&](const Job& job, const FileStamp& stamp) {
+    const std::lock_guard lock(mutex);
+    DoneEntry& entry = entries[&job];
+    entry.out = stamp;
+    journal.done(entry);
+  };
+  events.after = [&](const JobResult& result) {
+    const Job& job = *result.job;
+    PictureOutcome outcome;
+    outcome.job = &job;
+    DoneEntry entry;
+    {
+      const std::lock_guard lock(mutex);
+      entry = entries[&job];
+      entries.erase(&job);
+    }
+    if (!result.failure.empty()) {
+      outcome.outcome = Outcome::failed;
+      outcome.reason = result.failure;
+      journal.failed(job.name, result.failure);
+    } else {
+      const Header& header = result.report.header;
+      outcome.report = result.report;
+      outcome.bytes_read = entry.in.size;
+      outcome.bytes_written = entry.out.size;
+      totals.bytes_read += entry.in.size;
+      totals.bytes_written += entry.out.size;
+      totals.pixels += std::int64_t{header.width} * header.height;
+      totals.read_ms += result.report.read_ms;
+      totals.filter_ms += result.report.filter_ms;
+      totals.write_ms += result.report.write_ms;
+    }
+    count(outcome);
+  };
+  filter_jobs(jobs, options.schedule, make_lane, events);
+  totals.not_begun =
+      std::int64_t(plan.list.jobs.size()) - totals.filtered - totals.skipped - totals.failed;
+  if (totals.not_begun == 0) journal.end();
+  const auto spent = std::chrono::steady_clock::now() - start;
+  totals.all_ms = std::chrono::duration<double, std::milli>(spent).count();
+  return totals;
+}
+
+MergeReport merge_journals(const std::string& folder) {
+  std::map<int, JournalContents> journals;  // by the shard's index
+  std::vector<fs::path> paths;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(journal_name({}) + ".")) continue;
+    JournalContents contents = read_journal(entry->path().string());
+    if (name != journal_name(contents.shard)) continue;
+    if (!journals.empty()) {
+      const JournalContents& first = journals.begin()->second;
+      if (first.shard.count != contents.shard.count || first.settings != contents.settings)
+        throw IoError("the journals in " + quoted_name(folder) + " are those of several runs: " +
+                      quoted_name(journal_name(first.shard)) + " and " + quoted_name(name) +
+                      " differ in their number of shards or their options; move one run's away");
+    }
+    paths.push_back(entry->path());
+    journals[contents.shard.index] = std::move(contents);
+  }
+  if (error)
+    throw IoError("cannot read the folder " + quoted_name(folder) + ": " + error.message());
+  if (journals.empty())
+    throw IoError("the folder " + quoted_name(folder) +
+                  " has no journals of shards; name the OUT of runs with --shard");
+
+  MergeReport report;
+  const int count = journals.begin()->second.shard.count;
+  std::set<std::string> done;
+  std::vector<DoneEntry> entries;
+  std::vector<std::string> planned;
+  for (int i = 1; i <= count; ++i) {
+    const auto found = journals.find(i);
+    if (found == journals.end()) {
+      report.missing_shards.push_back({i, count});
+      continue;
+    }
+    const JournalContents& contents = found->second;
+    report.bad_lines += contents.bad_lines;
+    if (!contents.has_ended) report.unfinished_shards.push_back({i, count});
+    for (const auto& [name, entry] : contents.done) {
+      if (!done.insert(name).second) report.twice.push_back(name);
+      entries.push_back(entry);
+    }
+    for (const auto& [name, why] : contents.failed) report.failed.emplace_back(name, why);
+    for (const std::string& name : contents.planned) {
+      const auto entry = contents.done.find(name);
+      const bool has_result =
+          entry != contents.done.end() &&
+          stamp_of((fs::path(folder) / entry->second.result).string()) == entry->second.out;
+      if (has_result)
+        ++report.done;
+      else if (!contents.failed.contains(name))
+        report.missing.push_back(name);
+      planned.push_back(name);
+    }
+  }
+  std::sort(report.missing.begin(), report.missing.end());
+  std::sort(report.failed.begin(), report.failed.end());
+  std::sort(report.twice.begin(), report.twice.end());
+  if (!report.is_whole()) return report;
+  {
+    Journal joined(folder, {}, journals.begin()->second.settings, false);
+    joined.plan(planned);
+    for (const DoneEntry& entry : entries) joined.done(entry);
+    joined.end();
+  }
+  for (const fs::path& path : paths) fs::remove(path, error);
+  return report;
+}
+
+}  // namespace convfilt

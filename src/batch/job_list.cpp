@@ -1,0 +1,232 @@
+#include "src/batch/job_list.hpp"
+
+#include <fnmatch.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/picture/formats.hpp"
+
+namespace convfilt {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A file by its place on a disk, whatever its names are.
+using FileId = std::pair<dev_t, ino_t>;
+
+bool file_id(const std::string& path, FileId* id) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return false;
+  *id = {info.st_dev, info.st_ino};
+  return true;
+}
+
+bool is_wanted(const std::string& name, const std::vector<std::string>& globs) {
+  if (globs.empty()) return find_format(extension_of(name)) != nullptr;
+  return std::any_of(globs.begin(), globs.end(), [&](const std::string& glob) {
+    return ::fnmatch(glob.c_str(), name.c_str(), 0) == 0;
+  });
+}
+
+/// Walks a folder that the command names.
+class Walk {
+ public:
+  Walk(const Selection& selection, const std::string& root, JobList& list)
+      : selection_(selection), root_(root), list_(list) {
+    std::error_code error;
+    real_root_ = fs::canonical(root, error);
+    real_out_ = fs::weakly_canonical(selection.out, error);
+  }
+
+  void run() { enter(root_, ""); }
+
+ private:
+  void enter(const fs::path& folder, const std::string& below) {
+    FileId id;
+    // A link can lead back to a folder that is being walked.
+    if (!file_id(folder.string(), &id) || !open_.insert(id).second) return;
+    std::error_code error;
+    fs::directory_iterator entries(folder, error);
+    if (error) {
+      list_.problems.push_back("cannot read the folder " + quoted_name(folder.string()) + ": " +
+                               error.message() + "; its pictures are left out");
+    }
+    for (; !error && entries != fs::directory_iterator(); entries.increment(error))
+      take(*entries, below);
+    open_.erase(id);
+  }
+
+  void take(const fs::directory_entry& entry, const std::string& below) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(".")) return;
+    std::error_code error;
+    const bool is_link = entry.is_symlink(error);
+    const bool is_folder = entry.is_directory(error);
+    if (is_folder && !selection_.recursive) return;
+    if (is_link && !selection_.follow_links && (is_folder || !stays_inside(entry.path()))) {
+      ++list_.links_passed;
+      return;
+    }
+    if (is_folder) {
+      // Results of an earlier run are no inputs, where they lie in a folder that is read.
+      if (fs::canonical(entry.path(), error) != real_out_) enter(entry.path(), below + name + "/");
+      return;
+    }
+    if (!entry.is_regular_file(error) || !is_wanted(name, selection_.globs)) {
+      ++list_.other_files;
+      return;
+    }
+    list_.jobs.push_back({entry.path().string(), below + name, {}});
+  }
+
+  bool stays_inside(const fs::path& link) const {
+    std::error_code error;
+    const fs::path target = fs::canonical(link, error);
+    if (error) return true;  // it leads nowhere, which reading it will say
+    return std::mismatch(real_root_.begin(), real_root_.end(), target.begin(), target.end())
+               .first == real_root_.end();
+  }
+
+  const Selection& selection_;
+  std::string root_;
+  JobList& list_;
+  fs::path real_root_, real_out_;
+  std::set<FileId> open_;
+};
+
+/// Names in a list; blank lines count for nothing.
+std::vector<std::string> names_in(const std::string& list, bool nul) {
+  std::ifstream file;
+  if (list != "-") file.open(list, std::ios::binary);
+  std::istream& in = list == "-" ? std::cin : file;
+  std::vector<std::string> names;
+  std::string name;
+  while (std::getline(in, name, nul ? '\0' : '\n')) {
+    if (!nul && name.ends_with('\r')) name.pop_back();
+    if (!name.empty()) names.push_back(name);
+  }
+  std::error_code error;
+  if (!in.eof() || (list != "-" && fs::is_directory(list, error)))
+    throw IoError("--files-from: cannot read " + quoted_name(list) + "; check its name and mode");
+  return names;
+}
+
+/// The name of a listed file below the results: its own folders stay, unless it has a place in the
+/// whole file system.
+std::string name_of_listed(const std::string& path) {
+  const fs::path normal = fs::path(path).lexically_normal();
+  return normal.is_absolute() || *normal.begin() == ".." ? normal.filename().string()
+                                                         : normal.string();
+}
+
+std::string replaced(std::string text, const std::string& word, const std::string& by) {
+  for (std::size_t at = 0; (at = text.find(word, at)) != text.npos; at += by.size())
+    text.replace(at, word.size(), by);
+  return text;
+}
+
+std::string result_of(const Job& job, const Selection& selection) {
+  const fs::path name(job.name);
+  std::string extension = name.extension().string();
+  if (!selection.format.empty())
+    extension = (selection.format.starts_with('.') ? "" : ".") + selection.format;
+  // A stem may hold what looks like {ext}, so the template is cut before anything is put in.
+  std::string result;
+  const std::string& pattern = selection.name;
+  for (std::size_t at = 0; at < pattern.size();) {
+    if (pattern.compare(at, 6, "{stem}") == 0) {
+      result += name.stem().string();
+      at += 6;
+    } else if (pattern.compare(at, 5, "{ext}") == 0) {
+      result += extension;
+      at += 5;
+    } else {
+      result += pattern[at++];
+    }
+  }
+  return (fs::path(selection.out) / name.parent_path() / result).string();
+}
+
+void check_name(const std::string& pattern) {
+  const std::string rest = replaced(replaced(pattern, "{stem}", ""), "{ext}", "");
+  if (rest.find_first_of("{}") != rest.npos)
+    throw UsageError("--name: " + in_quotes(pattern) +
+                     " may hold {stem} and {ext}, such as {stem}_blur{ext}");
+  if (pattern.find("{stem}") == pattern.npos)
+    throw UsageError("--name: " + in_quotes(pattern) +
+                     " gives all results one name; put {stem} into it");
+  if (pattern.find('/') != pattern.npos)
+    throw UsageError("--name: " + in_quotes(pattern) +
+                     " has a '/'; results mirror the folders of their inputs");
+}
+
+/// Throws UsageError where two results are one file, or a result is the input of a job.
+void check_results(const JobList& list, const Selection& selection) {
+  std::map<std::string, const Job*> by_result;
+  for (const Job& job : list.jobs) {
+    const auto [other, is_new] = by_result.emplace(job.out, &job);
+    if (!is_new)
+      throw UsageError(quoted_name(other->second->in) + " and " + quoted_name(job.in) +
+                       " would both become " + quoted_name(job.out) +
+                       "; filter them into folders of their own");
+  }
+  std::map<FileId, const Job*> by_input;
+  FileId id;
+  for (const Job& job : list.jobs)
+    if (file_id(job.in, &id)) by_input.emplace(id, &job);
+  for (const Job& job : list.jobs) {
+    if (!file_id(job.out, &id)) continue;
+    const auto input = by_input.find(id);
+    if (input == by_input.end() || (selection.in_place && input->second == &job)) continue;
+    throw UsageError(quoted_name(job.out) + " would replace the input " +
+                     quoted_name(input->second->in) +
+                     (input->second == &job ? "; --in-place allows it, --name gives results names "
+                                              "of their own"
+                                            : ", which is another picture's; name another OUT"));
+  }
+}
+
+}  // namespace
+
+bool lies_in(const std::string& path, const std::string& folder) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(fs::absolute(path), error);
+  if (error) return false;
+  const fs::path real_folder = fs::weakly_canonical(fs::absolute(folder), error);
+  return !error &&
+         std::mismatch(real_folder.begin(), real_folder.end(), real.begin(), real.end()).first ==
+             real_folder.end();
+}
+
+JobList list_jobs(const Selection& selection) {
+  check_name(selection.name);
+  JobList list;
+  for (const std::string& input : selection.inputs) {
+    std::error_code error;
+    if (fs::is_directory(input, error)) {
+      Walk(selection, input, list).run();
+      continue;
+    }
+    list.jobs.push_back({input, fs::path(input).filename().string(), {}});
+  }
+  if (!selection.files_from.empty())
+    for (const std::string& path : names_in(selection.files_from, selection.nul))
+      list.jobs.push_back({path, name_of_listed(path), {}});
+  for (Job& job : list.jobs) job.out = result_of(job, selection);
+  std::sort(list.jobs.begin(), list.jobs.end(),
+            [](const Job& a, const Job& b) { return a.name < b.name; });
+  check_results(list, selection);
+  return list;
+}
+
+}  // namespace convfilt

@@ -1,0 +1,46 @@
+/// Which pictures a command filters, and where each result goes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace convfilt {
+
+/// What the command line says of inputs and outputs.
+struct Selection {
+  std::vector<std::string> inputs;   ///< files and folders
+  std::string files_from;            ///< a list of files, a line each; "-" = standard input
+  bool nul = false;                  ///< names in that list end with NUL, not with a newline
+  std::string out;                   ///< the folder for the results
+  bool recursive = false;            ///< folders within folders, too
+  bool follow_links = false;         ///< to folders, and to files beyond the folder that is read
+  std::vector<std::string> globs;    ///< names that are taken; empty = those of known formats
+  std::string name = "{stem}{ext}";  ///< of a result: {stem} and {ext} are those of its input
+  std::string format;                ///< gives results its extension; empty = the input's
+  bool in_place = false;             ///< results may replace their inputs
+};
+
+struct Job {
+  std::string in;    ///< a path
+  std::string name;  ///< the input below the folder that was read, which the results mirror
+  std::string out;   ///< a path in Selection::out
+};
+
+struct JobList {
+  std::vector<Job> jobs;              ///< in the order of their names
+  std::int64_t other_files = 0;       ///< in folders, passed over as no pictures by their names
+  std::int64_t links_passed = 0;      ///< that lead out of their folder, or to a folder
+  std::vector<std::string> problems;  ///< folders that cannot be read, a message each
+};
+
+/// Lists the jobs; touches nothing. Hidden files in folders are passed over. Throws UsageError
+/// where two results would be one file, or a result would replace an input; IoError where a list
+/// cannot be read.
+JobList list_jobs(const Selection& selection);
+
+/// Whether `path`, or the nearest folder of it that is there, lies in `folder` when links are
+/// followed.
+bool lies_in(const std::string& path, const std::string& folder);
+
+}  // namespace convfilt

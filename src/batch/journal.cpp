@@ -1,0 +1,223 @@
+#include "src/batch/journal.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+#include "src/base/stable_hash.hpp"
+
+namespace convfilt {
+namespace {
+
+constexpr std::string_view kTitle = "convfilt-journal-1";
+
+/// Fields are parted by blanks and lines by newlines, so names with these, and bytes beyond ASCII's
+/// printable ones, are escaped.
+std::string escaped(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (c > ' ' && c < 0x7f && c != '%') {
+      line += c;
+      continue;
+    }
+    char code[4];
+    std::snprintf(code, sizeof code, "%%%02x", static_cast<unsigned char>(c));
+    line += code;
+  }
+  return line.empty() ? "%" : line;
+}
+
+std::string unescaped(std::string_view line) {
+  std::string text;
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    unsigned code = 0;
+    if (line[at] != '%') {
+      text += line[at];
+    } else if (at + 2 < line.size()) {
+      std::from_chars(line.data() + at + 1, line.data() + at + 3, code, 16);
+      text += char(code);
+      at += 2;
+    }
+  }
+  return text;
+}
+
+std::string hex(std::uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+std::string with_hash(const std::string& text) {
+  return text + " " + hex(stable_hash(text)) + "\n";
+}
+
+/// The fields of a line whose hash is right; else none.
+std::vector<std::string> fields_of(std::string_view line) {
+  const std::size_t end = line.rfind(' ');
+  if (end == line.npos || line.substr(end + 1) != hex(stable_hash(line.substr(0, end)))) return {};
+  std::vector<std::string> fields;
+  for (std::string_view rest = line.substr(0, end); !rest.empty();) {
+    const std::size_t blank = std::min(rest.find(' '), rest.size());
+    fields.push_back(unescaped(rest.substr(0, blank)));
+    rest.remove_prefix(std::min(blank + 1, rest.size()));
+  }
+  return fields;
+}
+
+template <class Number>
+bool number_in(const std::string& text, Number* value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+std::string title_line(const Shard& shard, const std::string& settings) {
+  return with_hash(std::string(kTitle) + " " + std::to_string(shard.index) + " " +
+                   std::to_string(shard.count) + " " + escaped(settings));
+}
+
+bool read_title(const std::vector<std::string>& fields, JournalContents& contents) {
+  if (fields.size() != 4 || fields[0] != kTitle) return false;
+  contents.settings = fields[3];
+  return number_in(fields[1], &contents.shard.index) && number_in(fields[2], &contents.shard.count);
+}
+
+bool read_entry(const std::vector<std::string>& fields, JournalContents& contents) {
+  if (fields.empty()) return false;
+  const std::string& kind = fields[0];
+  if (kind == "plan" && fields.size() == 2) {
+    contents.planned.push_back(fields[1]);
+  } else if (kind == "done" && fields.size() == 7) {
+    DoneEntry entry{fields[5], fields[6], {}, {}};
+    if (!number_in(fields[1], &entry.in.size) || !number_in(fields[2], &entry.in.modified) ||
+        !number_in(fields[3], &entry.out.size) || !number_in(fields[4], &entry.out.modified))
+      return false;
+    contents.failed.erase(entry.name);
+    contents.done[entry.name] = std::move(entry);
+  } else if (kind == "failed" && fields.size() == 3) {
+    contents.done.erase(fields[1]);
+    contents.failed[fields[1]] = fields[2];
+  } else if (kind == "end" && fields.size() == 1) {
+    contents.has_ended = true;
+    return true;
+  } else {
+    return false;
+  }
+  contents.has_ended = false;  // a run came after the one that ended
+  return true;
+}
+
+[[noreturn]] void fail(const std::string& path, const std::string& why) {
+  throw IoError("the journal '" + printable_name(path) + "' " + why);
+}
+
+}  // namespace
+
+std::string journal_name(const Shard& shard) {
+  std::string name = ".convfilt-journal";
+  if (shard.count > 1)
+    name += "." + std::to_string(shard.index) + "-of-" + std::to_string(shard.count);
+  return name;
+}
+
+JournalContents read_journal(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path, "cannot be read: " + std::string(std::strerror(errno)));
+  JournalContents contents;
+  std::string line;
+  bool has_title = false;
+  while (std::getline(file, line)) {
+    const std::vector<std::string> fields = fields_of(line);
+    if (!has_title) {
+      if (!read_title(fields, contents)) fail(path, "is none of convfilt's; move it away");
+      has_title = true;
+    } else if (!read_entry(fields, contents)) {
+      ++contents.bad_lines;
+    }
+  }
+  if (!has_title) fail(path, "is empty; move it away");
+  return contents;
+}
+
+Journal::Journal(const std::string& folder, const Shard& shard, const std::string& settings,
+                 bool resumes)
+    : path_(folder + "/" + journal_name(shard)) {
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (file_ < 0) fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
+  try {
+    // The lock goes with the process, however that ends.
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      fail(path_,
+           "is in use: another convfilt filters into this folder; wait for it, or name "
+           "another folder");
+    struct stat info {};
+    const bool is_new = ::fstat(file_, &info) == 0 && info.st_size == 0;
+    if (!is_new && resumes) {
+      before_ = read_journal(path_);
+      if (before_.settings != settings)
+        fail(path_,
+             "is that of a run with other options or another version; leave out --resume to "
+             "filter all again, or name another folder");
+      // A line that a crash has cut would spoil the next one, too.
+      char last = '\n';
+      if (::pread(file_, &last, 1, info.st_size - 1) == 1 && last != '\n') add("\n");
+    } else {
+      if (::ftruncate(file_, 0) != 0)
+        fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
+      before_.shard = shard;
+      before_.settings = settings;
+      add(title_line(shard, settings));
+    }
+  } catch (...) {
+    ::close(file_);
+    throw;
+  }
+}
+
+Journal::~Journal() {
+  ::close(file_);
+}
+
+/// One call to the kernel adds all of the text, so that lines of several threads do not mix.
+void Journal::add(const std::string& text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
+    rest.remove_prefix(std::size_t(written));
+  }
+}
+
+void Journal::plan(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += with_hash("plan " + escaped(name));
+  add(text);
+}
+
+void Journal::done(const DoneEntry& entry) {
+  add(with_hash("done " + std::to_string(entry.in.size) + " " + std::to_string(entry.in.modified) +
+                " " + std::to_string(entry.out.size) + " " + std::to_string(entry.out.modified) +
+                " " + escaped(entry.name) + " " + escaped(entry.result)));
+}
+
+void Journal::failed(const std::string& name, const std::string& why) {
+  add(with_hash("failed " + escaped(name) + " " + escaped(why)));
+}
+
+void Journal::end() {
+  add(with_hash("end"));
+}
+
+}  // namespace convfilt

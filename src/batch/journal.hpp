@@ -1,0 +1,71 @@
+/// What was done to a folder of pictures, so that a later run does just what is missing.
+///
+/// A journal is a text file in the folder of the results. Each line ends with a hash of what stands
+/// before it, so that a line that a crash has cut counts for nothing. Lines are only ever added: a
+/// run says first what it is about to do, then each picture just before its result gets its name.
+/// The entry has the stamp that the result has then, so a crash between the two shows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "src/base/atomic_file.hpp"
+#include "src/batch/shard.hpp"
+
+namespace convfilt {
+
+/// A picture that was filtered.
+struct DoneEntry {
+  std::string name;    ///< Job::name
+  std::string result;  ///< below the folder of the results
+  FileStamp in, out;
+};
+
+/// What one journal says.
+struct JournalContents {
+  Shard shard;
+  std::string settings;                             ///< what the results were made by; see Journal
+  std::vector<std::string> planned;                 ///< names
+  std::unordered_map<std::string, DoneEntry> done;  ///< by name; the latest counts
+  std::unordered_map<std::string, std::string>
+      failed;                  ///< why, by name; a later success removes it
+  bool has_ended = false;      ///< whether the last run came to its end
+  std::int64_t bad_lines = 0;  ///< cut or changed, and passed over
+};
+
+/// A journal's name, which begins with a dot: those of shards have their numbers.
+std::string journal_name(const Shard& shard);
+
+/// Throws IoError where the file cannot be read or is no journal.
+JournalContents read_journal(const std::string& path);
+
+/// A journal that is being written.
+class Journal {
+ public:
+  /// Begins a journal in `folder`, or goes on with it where `resumes`. `settings` is a hash of all
+  /// that decides the bytes of results. Throws IoError.
+  Journal(const std::string& folder, const Shard& shard, const std::string& settings, bool resumes);
+  ~Journal();
+  Journal(const Journal&) = delete;
+  Journal& operator=(const Journal&) = delete;
+
+  /// What earlier runs by the same settings have done; empty unless it resumes.
+  const JournalContents& before() const { return before_; }
+
+  /// Several threads may call these at once. They throw IoError.
+  void plan(const std::vector<std::string>& names);
+  void done(const DoneEntry& entry);
+  void failed(const std::string& name, const std::string& why);
+  void end();
+
+ private:
+  void add(const std::string& text);
+
+  std::string path_;
+  int file_ = -1;
+  JournalContents before_;
+};
+
+}  // namespace convfilt

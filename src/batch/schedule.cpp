@@ -1,0 +1,227 @@
+#include "src/batch/schedule.hpp"
+
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "src/base/errors.hpp"
+#include "src/base/source_text.hpp"
+
+namespace convfilt {
+namespace {
+
+namespace tbb = oneapi::tbb;
+
+/// A picture waits until others have given their memory back.
+struct Postponed {};
+
+/// A job in the hands of a worker.
+struct Ticket {
+  std::size_t job = 0;
+  bool was_postponed = false;
+  std::int64_t memory = 0;  ///< bytes that were admitted
+};
+
+std::string mebibytes(std::int64_t bytes) {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
+}
+
+class Schedule {
+ public:
+  Schedule(const std::vector<Job>& jobs, const ScheduleOptions& options, const MakeLane& make_lane,
+           const JobEvents& events)
+      : jobs_(jobs),
+        options_(options),
+        make_lane_(make_lane),
+        events_(events),
+        threads_(options.threads > 0 ? options.threads
+                                     : std::max(1, int(std::thread::hardware_concurrency()))),
+        arena_(threads_) {}
+
+  void run() {
+    arena_.execute([&] {
+      {
+        const std::lock_guard lock(mutex_);
+        start_workers();
+      }
+      workers_.wait();
+    });
+    if (broken_) std::rethrow_exception(broken_);
+  }
+
+ private:
+  bool is_stopped() const { return options_.stop && options_.stop->load(); }
+
+  bool has_more() const {
+    return !ends_ && !is_stopped() && (!postponed_.empty() || next_ < jobs_.size());
+  }
+
+  /// Needs the lock.
+  void start_workers() {
+    while (active_ < threads_ && has_more()) {
+      ++active_;
+      workers_.run([this] { work(); });
+      // One tries whether a postponed picture fits, and its end starts the rest.
+      if (!postponed_.empty()) return;
+    }
+  }
+
+  /// The next job; nothing where the worker is to end, which leaves its core to pictures that are
+  /// cut into bands.
+  std::optional<Ticket> take() {
+    const std::lock_guard lock(mutex_);
+    // Pictures begin in their order, so that many small ones cannot hold back a large one.
+    if (has_more() && !is_trying_) {
+      if (postponed_.empty()) return Ticket{next_++};
+      is_trying_ = true;
+      return Ticket{*postponed_.begin(), true};
+    }
+    --active_;
+    return std::nullopt;
+  }
+
+  void work() {
+    while (std::optional<Ticket> ticket = take()) {
+      bool has_to_wait = false;
+      std::exception_ptr broken;
+      try {
+        filter(*ticket);
+      } catch (const Postponed&) {
+        has_to_wait = true;
+      } catch (...) {
+        broken = std::current_exception();
+      }
+      const std::lock_guard lock(mutex_);
+      if (ticket->was_postponed) is_trying_ = false;
+      if (has_to_wait) {
+        postponed_.insert(ticket->job);
+        if (memory_ == 0) continue;
+        // Whoever gives memory back starts workers again.
+        --active_;
+        return;
+      }
+      postponed_.erase(ticket->job);
+      if (broken && !broken_) broken_ = broken;
+      if (broken) ends_ = true;
+      memory_ -= ticket->memory;
+      start_workers();
+    }
+  }
+
+  void admit(Ticket& ticket, std::int64_t wanted) {
+    const std::lock_guard lock(mutex_);
+    const std::int64_t most = options_.max_memory;
+    if (most > 0 && wanted > most)
+      throw IoError(takes_too_much(jobs_[ticket.job].in, wanted, most));
+    if (most > 0 && memory_ + wanted > most) throw Postponed();
+    memory_ += ticket.memory = wanted;
+    postponed_.erase(ticket.job);
+    if (ticket.was_postponed) is_trying_ = false;
+    ticket.was_postponed = false;
+    start_workers();
+  }
+
+  /// Whether enough pictures wait to keep every core busy with one of its own.
+  bool others_wait() {
+    const std::lock_guard lock(mutex_);
+    return jobs_.size() - next_ >= std::size_t(threads_);
+  }
+
+  void filter(Ticket& ticket) {
+    const Job& job = jobs_[ticket.job];
+    JobResult result;
+    result.job = &job;
+    try {
+      events_.before(job);
+      FileJob file{job.in, job.out, options_.read, options_.write, others_wait() ? 1 : threads_};
+      file.shares_threads = true;
+      file.stop = options_.stop;
+      file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };
+      file.before_commit = [&](const FileStamp& stamp) { events_.before_commit(job, stamp); };
+      std::unique_ptr<Lane> lane = lane_for_this();
+      try {
+        result.report = lane->filter(file);
+      } catch (const Postponed&) {
+        keep(std::move(lane));
+        throw;
+      }
+      keep(std::move(lane));
+    } catch (const Postponed&) {
+      throw;
+    } catch (const Stopped&) {
+      return;
+    } catch (const std::bad_alloc&) {
+      result.failure =
+          quoted_name(job.in) + ": out of memory; --max-memory has fewer pictures under way";
+    } catch (const std::exception& error) {
+      result.failure = error.what();
+    }
+    const std::lock_guard lock(results_mutex_);
+    events_.after(result);
+    if (options_.fail_fast && !result.failure.empty()) ends_ = true;
+  }
+
+  void keep(std::unique_ptr<Lane> lane) {
+    const std::lock_guard lock(lanes_mutex_);
+    lanes_.push_back(std::move(lane));
+  }
+
+  std::unique_ptr<Lane> lane_for_this() {
+    {
+      const std::lock_guard lock(lanes_mutex_);
+      if (!lanes_.empty()) {
+        std::unique_ptr<Lane> lane = std::move(lanes_.back());
+        lanes_.pop_back();
+        return lane;
+      }
+    }
+    return make_lane_(threads_ / int(std::min(jobs_.size(), std::size_t(threads_))));
+  }
+
+  const std::vector<Job>& jobs_;
+  const ScheduleOptions& options_;
+  const MakeLane& make_lane_;
+  const JobEvents& events_;
+  const int threads_;
+
+  tbb::task_arena arena_;
+  tbb::task_group workers_;
+
+  std::mutex mutex_;  // guards what follows
+  std::size_t next_ = 0;
+  std::set<std::size_t> postponed_;
+  bool is_trying_ = false;   ///< whether somebody tries if the first of them fits
+  int active_ = 0;           ///< workers
+  std::int64_t memory_ = 0;  ///< of the pictures under way
+  std::exception_ptr broken_;
+  std::atomic<bool> ends_{false};
+
+  std::mutex lanes_mutex_;
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< idle ones
+
+  std::mutex results_mutex_;
+};
+
+}  // namespace
+
+std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most) {
+  return "cannot filter " + quoted_name(in) + ": it takes " + mebibytes(bytes) +
+         " of memory, and --max-memory allows " + mebibytes(most);
+}
+
+void filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
+                 const MakeLane& make_lane, const JobEvents& events) {
+  Schedule(jobs, options, make_lane, events).run();
+}
+
+}  // namespace convfilt

@@ -1,0 +1,60 @@
+/// Many pictures on all cores, within a limit of memory.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "src/batch/job_list.hpp"
+#include "src/batch/picture_file.hpp"
+
+namespace convfilt {
+
+/// Filters one picture at a time, and keeps what was prepared for the shapes that it met.
+class Lane {
+ public:
+  virtual ~Lane() = default;
+
+  /// Throws as filter_file() does.
+  virtual FileReport filter(const FileJob& job) = 0;
+};
+
+/// `threads` is how many a lane may take for a picture that must be filtered whole.
+using MakeLane = std::function<std::unique_ptr<Lane>(int threads)>;
+
+struct JobResult {
+  const Job* job = nullptr;
+  std::string failure;  ///< why there is no result; empty where there is one
+  FileReport report;    ///< of a result
+};
+
+struct ScheduleOptions {
+  ReadOptions read;
+  WriteOptions write;
+  int threads = 0;                          ///< 0 = all cores
+  std::int64_t max_memory = 0;              ///< bytes for all pictures under way; 0 = no limit
+  bool fail_fast = false;                   ///< nothing is begun after a failure
+  const std::atomic<bool>* stop = nullptr;  ///< drops what is under way when it becomes true
+};
+
+/// Whom filter_jobs() tells. Several threads call the first two, one at a time the third. What the
+/// first two throw fails the job.
+struct JobEvents {
+  std::function<void(const Job&)> before;
+  std::function<void(const Job&, const FileStamp&)> before_commit;  ///< see AtomicFile::commit()
+  std::function<void(const JobResult&)> after;
+};
+
+/// The message for a picture that takes more memory than there may be.
+std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most);
+
+/// Filters the jobs, begun in their order; results come in the order in which jobs end. A job's
+/// failure ends no other. Jobs that were dropped, or not begun, have no result. Throws what
+/// JobEvents::after throws, when all that was begun has ended.
+void filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
+                 const MakeLane& make_lane, const JobEvents& events);
+
+}  // namespace convfilt

@@ -1,0 +1,113 @@
+#include "src/batch/tell.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "src/picture/formats.hpp"
+
+namespace convfilt {
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[256];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+constexpr double kMega = 1e6;
+
+std::string counted(std::int64_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string json_line(const PictureOutcome& outcome) {
+  nlohmann::ordered_json json;
+  json["input"] = outcome.job->in;
+  json["output"] = outcome.job->out;
+  switch (outcome.outcome) {
+    case Outcome::filtered: json["status"] = "done"; break;
+    case Outcome::skipped: json["status"] = "skipped"; break;
+    case Outcome::failed: json["status"] = "failed"; break;
+  }
+  if (!outcome.reason.empty()) json["reason"] = outcome.reason;
+  if (outcome.outcome == Outcome::filtered) {
+    const FileReport& report = outcome.report;
+    const Header& header = report.header;
+    json["width"] = header.width;
+    json["height"] = header.height;
+    json["channels"] = header.channels;
+    json["depth"] = name_of(header.depth);
+    json["pixels"] = std::int64_t{header.width} * header.height;
+    json["format"] = name_of(header.format);
+    json["bytes_in"] = outcome.bytes_read;
+    json["bytes_out"] = outcome.bytes_written;
+    json["codec"] = "cpu";
+    json["device"] = report.device;
+    json["strategy"] = report.strategy;
+    const auto ms = [](double value) { return std::int64_t(value * 1000 + 0.5) / 1000.0; };
+    json["ms"] = {{"all", ms(report.all_ms)},
+                  {"decode", ms(report.read_ms)},
+                  {"filter", ms(report.filter_ms)},
+                  {"encode", ms(report.write_ms)}};
+    if (!report.warnings.empty()) json["warnings"] = report.warnings;
+  }
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string summary_of(const FolderTotals& totals) {
+  const double seconds = std::max(totals.all_ms / 1000, 1e-6);
+  std::string text = counted(totals.filtered, "picture") + " in " + format("%.2f s", seconds);
+  if (totals.filtered > 0)
+    text += format(" (%.1f/s, %.1f Mpx/s, %.1f MB/s in, %.1f MB/s out)",
+                   double(totals.filtered) / seconds, double(totals.pixels) / kMega / seconds,
+                   double(totals.bytes_read) / kMega / seconds,
+                   double(totals.bytes_written) / kMega / seconds);
+  if (totals.skipped > 0) text += ", " + std::to_string(totals.skipped) + " skipped";
+  if (totals.failed > 0) text += ", " + std::to_string(totals.failed) + " failed";
+  if (totals.not_begun > 0)
+    text += ", " + std::to_string(totals.not_begun) + " not begun or dropped";
+  return text;
+}
+
+std::string shares_of(const FolderTotals& totals, int threads) {
+  const double all = std::max(totals.all_ms * threads, 1e-6) / 100;
+  const double busy = totals.read_ms + totals.filter_ms + totals.write_ms;
+  return format(
+      "decoding %.0f %%, filtering %.0f %%, encoding and writing %.0f %%, otherwise %.0f %%",
+      totals.read_ms / all, totals.filter_ms / all, totals.write_ms / all,
+      std::max(0.0, 100 - busy / all));
+}
+
+std::string progress_text(std::int64_t ended, std::int64_t pictures, std::int64_t filtered,
+                          std::uint64_t bytes, double seconds) {
+  constexpr int kBar = 24;
+  const int full = pictures > 0 ? int(ended * kBar / pictures) : kBar;
+  std::string text = "[" + std::string(std::size_t(full), '=');
+  if (full < kBar) text += ">" + std::string(std::size_t(kBar - full - 1), ' ');
+  text += "]  " + std::to_string(ended) + "/" + std::to_string(pictures);
+  if (filtered == 0 || seconds <= 0) return text;
+  const double rate = double(filtered) / seconds;
+  const std::int64_t left = std::int64_t(double(pictures - ended) / rate + 0.5);
+  text += format("  %.1f/s  %.1f MB/s", rate, double(bytes) / kMega / seconds);
+  text += left < 3600 ? format("  %d:%02d left", int(left / 60), int(left % 60))
+                      : format("  %lld:%02d:%02d left", static_cast<long long>(left / 3600),
+                               int(left / 60 % 60), int(left % 60));
+  return text;
+}
+
+void ProgressBar::count(const PictureOutcome& outcome) {
+  ++ended_;
+  filtered_ += outcome.outcome == Outcome::filtered;
+  bytes_ += outcome.bytes_read;
+  const Clock::time_point now = Clock::now();
+  if (now - shown_ < std::chrono::milliseconds(100)) return;
+  shown_ = now;
+  line_.show(progress_text(ended_, pictures_, filtered_, bytes_,
+                           std::chrono::duration<double>(now - start_).count()));
+}
+
+}  // namespace convfilt

@@ -1,0 +1,44 @@
+/// What a run over many pictures says: a line of JSON for each, how far it is, and what it came to.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+#include "src/base/progress.hpp"
+#include "src/batch/folder.hpp"
+
+namespace convfilt {
+
+/// One line, without its newline. Bytes of names that are no UTF-8 become U+FFFD.
+std::string json_line(const PictureOutcome& outcome);
+
+/// "98 pictures in 2.5 s (39.2/s, 78.4 Mpx/s, 40.0 MB/s in, 38.1 MB/s out), 1 skipped, 1 failed".
+std::string summary_of(const FolderTotals& totals);
+
+/// What the cores were busy with, in percent: "decoding 52 %, filtering 9 %, encoding 37 %,
+/// otherwise 2 %".
+std::string shares_of(const FolderTotals& totals, int threads);
+
+/// A bar, a rate and the time left, on a terminal; at most ten times a second.
+class ProgressBar {
+ public:
+  ProgressBar(std::int64_t pictures, bool wanted) : pictures_(pictures), line_(wanted) {}
+
+  void count(const PictureOutcome& outcome);
+  void clear() { line_.clear(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::int64_t pictures_, ended_ = 0, filtered_ = 0;
+  std::uint64_t bytes_ = 0;
+  Clock::time_point start_ = Clock::now(), shown_{};
+  ProgressLine line_;
+};
+
+/// "[=====>    ]  45/100  58.2/s  12.5 MB/s  0:01 left", with what is known.
+std::string progress_text(std::int64_t ended, std::int64_t pictures, std::int64_t filtered,
+                          std::uint64_t bytes, double seconds);
+
+}  // namespace convfilt
