@@ -1,5 +1,6 @@
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -64,6 +65,7 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
   add(convolver.border_value);
   add(name_of(convolver.mode));
   add(convolver.request.strategy);
+  add(to_string(convolver.request.tuning));
   add(mapping.linear);
   add(mapping.luma);
   add(int(mapping.negative));
@@ -188,7 +190,7 @@ void filter_pictures(const PictureOptions& options, const PictureFilter& filter)
   const bool many = options.to_folder || !options.more.empty() || is_folder(options.in) ||
                     is_folder(options.out) || options.out.ends_with('/');
   if (!many) return filter_picture(options, filter);
-  if (options.in == "-" || options.out == "-")
+  if (options.in == "-" || options.out == "-" || std::ranges::count(options.more, "-") > 0)
     throw UsageError(
         "standard input and output hold one picture each; name files and folders, or "
         "one IN and one OUT");

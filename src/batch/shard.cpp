@@ -99,7 +99,7 @@ Shard part_of(const Launcher& launcher, std::optional<int> said_count,
   if (!count)
     fail(name + " says the index alone (" + launcher.index +
          "); add how many there are, e.g. --shard auto/8");
-  if (step < 1 || index < first || (index - first) % step != 0)
+  if (step < 1 || (index - first) % step != 0)
     fail(std::string(launcher.index) + " is " + std::to_string(index) + ", which is none of " +
          name + "'s indices from " + std::to_string(first) + " on; write --shard I/N");
   return checked((index - first) / step + 1, *count, name);

@@ -30,9 +30,10 @@ struct Run {
   explicit Run(ConvolverOptions options) : convolver(std::move(options)) {}
 
   FileReport operator()(const FileJob& job, const Mask& mask) {
-    return filter_file(job, {[&](const Shape& shape) { return convolver.in_bands(shape, mask); },
-                             [&] { return convolver.why_whole(); },
-                             [&](const Image& in, const Header&) { return convolver.convolve(in, mask); }});
+    return filter_file(
+        job, {[&](const Shape& shape) { return convolver.in_bands(shape, mask); },
+              [&] { return convolver.why_whole(); },
+              [&](const Image& in, const Header&) { return convolver.convolve(in, mask); }});
   }
 
   Convolver convolver;

@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Kills a run over a folder at random moments, goes on with --resume, and kills again, until it comes to its end; over and
+# over until there were as many kills as asked for. Each result must be the one of a run in peace, no other file may
+# be left, and by the journals and the results' inodes none may be written twice. Prints counts; exit code 1 on a loss.
+#
+#   tests/kills.sh [KILLS] [DEVICE] [SEED]     by default 300, auto and 1; CONVFILT names the program
+set -euo pipefail
+kills=${1:-300} device=${2:-auto} RANDOM=${3:-1}
+cd "$(dirname "$0")/.."
+convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
+picture=$(realpath samples/rocket.jpg)
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+cd "$work"
+mkdir -p photos/sub
+# Formats that are cut into bands and such that are not, small ones and some of many bands.
+"$convfilt" apply identity "$picture" photos/a.png -q
+"$convfilt" apply identity "$picture" photos/sub/b.webp -q
+"$convfilt" apply identity "$picture" photos/c.tif -q
+{ printf 'P6\n3000 2000\n255\n'; head -c 18000000 < <(yes 'any bytes will do as pixels'); } >photos/large.ppm
+for i in {1..12}; do cp "$picture" "photos/p$i.jpg"; cp photos/a.png "photos/sub/p$i.png"; done
+run() { "$convfilt" blur photos out -r --sigma 3 --device "$device" -q "$@"; }
+list() { (cd "$1" && find . -type f ! -name '.convfilt-journal' | sort | xargs -d '\n' md5sum); }
+start=$EPOCHREALTIME
+run
+took=$((${EPOCHREALTIME/./} - ${start/./}))
+list out >expected
+pictures=$(wc -l <expected)
+
+killed=0 rounds=0 lost=0 torn=0 twice=0 litter=0
+declare -A inode
+# Results that are there already must stay the files that they are.
+check_inodes() {
+  local name
+  while read -r number name; do
+    [ -z "${inode[$name]:-}" ] || [ "${inode[$name]}" = "$number" ] || { twice=$((twice + 1)); echo "written twice: $name" >&2; }
+    inode[$name]=$number
+  done < <(cd out 2>/dev/null && find . -type f ! -name '.*' -printf '%i %P\n')
+}
+while [ $killed -lt "$kills" ]; do
+  rounds=$((rounds + 1))
+  rm -rf out
+  inode=()
+  while :; do
+    signal=$([ $((RANDOM % 3)) = 0 ] && echo TERM || echo KILL)
+    delay=$((RANDOM * 32768 + RANDOM)); delay=$((delay % (took * 6 / 10 + 1)))
+    code=0
+    timeout --foreground -s $signal "$((delay / 1000000)).$(printf %06d $((delay % 1000000)))" "$convfilt" blur photos out -r \
+      --sigma 3 --device "$device" -q --resume 2>said || code=$?
+    check_inodes
+    # What SIGKILL can leave, the next run does not mind; SIGTERM leaves nothing.
+    while read -r file; do
+      [ $signal = KILL ] || { litter=$((litter + 1)); echo "SIGTERM left $file" >&2; }
+      rm -f "out/$file"
+    done < <(cd out 2>/dev/null && find . -name '.convfilt-*.tmp')
+    while read -r sum name; do
+      grep -qxF "$sum  $name" expected || { torn=$((torn + 1)); echo "torn: $name" >&2; }
+    done < <([ ! -d out ] || list out)
+    [ $code != 0 ] || break
+    case $code in 124 | 137) killed=$((killed + 1)) ;; *) echo "exit code $code: $(cat said)" >&2; exit 1 ;; esac
+  done
+  list out | cmp -s - expected || { lost=$((lost + $(list out | comm -13 - expected | wc -l))); list out | diff - expected >&2 || true; }
+done
+echo "$killed kills in $rounds runs over $pictures pictures on device $device: $lost lost, $torn torn, $twice written twice, $litter left by SIGTERM"
+[ $((lost + torn + twice + litter)) = 0 ]

@@ -1,0 +1,143 @@
+/// Which pictures are filtered, and where their results go.
+#include "src/batch/job_list.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of files, of which the list knows names alone.
+struct Tree {
+  explicit Tree(const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      fs::create_directories(fs::path(folder / file).parent_path());
+      std::ofstream(folder / file) << file;
+    }
+    selection.inputs = {folder / "in"};
+    selection.out = folder / "out";
+  }
+
+  /// The names of jobs, or of their results below the tree's folder.
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const Job& job : list_jobs(selection).jobs) all.push_back(job.name);
+    return all;
+  }
+  std::vector<std::string> results() const {
+    std::vector<std::string> all;
+    for (const Job& job : list_jobs(selection).jobs)
+      all.push_back(fs::path(job.out).lexically_relative(folder / "").string());
+    return all;
+  }
+
+  TemporaryFolder folder;
+  Selection selection;
+};
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a folder's pictures are taken by their endings, in order, and mirrored") {
+  Tree tree({"in/b.jpg", "in/a.PNG", "in/notes.txt", "in/.hidden.jpg", "in/sub/c.tif",
+             "in/sub/deep/d.webp", "in/.cache/e.jpg"});
+  CHECK(tree.names() == Names{"a.PNG", "b.jpg"});
+  CHECK(list_jobs(tree.selection).other_files == 1);
+  tree.selection.recursive = true;
+  CHECK(tree.results() == Names{"out/a.PNG", "out/b.jpg", "out/sub/c.tif", "out/sub/deep/d.webp"});
+  tree.selection.globs = {"*.txt", "c.*"};
+  CHECK(tree.names() == Names{"notes.txt", "sub/c.tif"});
+}
+
+TEST_CASE("results are named by the template and the format") {
+  Tree tree({"in/a.b.jpg", "in/{ext}.png"});
+  tree.selection.name = "{stem}_blur{ext}";
+  CHECK(tree.results() == Names{"out/a.b_blur.jpg", "out/{ext}_blur.png"});
+  tree.selection.format = "tif";
+  CHECK(tree.results() == Names{"out/a.b_blur.tif", "out/{ext}_blur.tif"});
+  for (const char* wrong :
+       {"blur.png", "{stem}/x{ext}", "../{stem}{ext}", "{stem}{what}", "{stem}}"}) {
+    CAPTURE(wrong);
+    tree.selection.name = wrong;
+    CHECK_THROWS_AS(tree.names(), UsageError);
+  }
+}
+
+TEST_CASE("two inputs that would write one result are refused") {
+  Tree tree({"in/a.jpg", "in/a.png", "other/a.jpg"});
+  CHECK(tree.names().size() == 2);
+  tree.selection.format = "png";
+  CHECK_THROWS_AS(tree.names(), UsageError);
+  tree.selection.format = "";
+  tree.selection.inputs.push_back(tree.folder / "other/a.jpg");
+  CHECK_THROWS_AS(tree.names(), UsageError);
+}
+
+TEST_CASE("results that are inputs are refused, but for their own in place") {
+  Tree tree({"in/a.jpg", "in/a_soft.jpg"});
+  tree.selection.out = tree.folder / "in";
+  CHECK_THROWS_AS(tree.names(), UsageError);
+  tree.selection.in_place = true;
+  CHECK(tree.names().size() == 2);
+  tree.selection.name = "{stem}_soft{ext}";  // a.jpg's result is the other input
+  CHECK_THROWS_AS(tree.names(), UsageError);
+  // A link is another name for the same file.
+  Tree linked({"in/a.jpg", "out/b.jpg"});
+  fs::remove(linked.folder / "out/b.jpg");
+  fs::create_symlink(linked.folder / "in/a.jpg", linked.folder / "out/a.jpg");
+  CHECK_THROWS_AS(linked.names(), UsageError);
+}
+
+TEST_CASE("results in a folder that is read are no inputs") {
+  Tree tree({"in/a.jpg", "in/out/a.jpg"});
+  tree.selection.out = tree.folder / "in/out";
+  tree.selection.recursive = true;
+  CHECK(tree.names() == Names{"a.jpg"});
+}
+
+TEST_CASE("links out of the folder are followed only when asked, and circles end") {
+  Tree tree({"in/a.jpg", "in/sub/b.jpg", "elsewhere/c.jpg"});
+  tree.selection.recursive = true;
+  fs::create_symlink(tree.folder / "elsewhere", tree.folder / "in/folder");
+  fs::create_symlink(tree.folder / "elsewhere/c.jpg", tree.folder / "in/c.jpg");
+  fs::create_symlink(tree.folder / "in/sub/b.jpg", tree.folder / "in/inside.jpg");
+  fs::create_symlink(tree.folder / "in", tree.folder / "in/sub/circle");
+  CHECK(tree.names() == Names{"a.jpg", "inside.jpg", "sub/b.jpg"});
+  CHECK(list_jobs(tree.selection).links_passed == 3);
+  tree.selection.follow_links = true;
+  CHECK(tree.names() == Names{"a.jpg", "c.jpg", "folder/c.jpg", "inside.jpg", "sub/b.jpg"});
+}
+
+TEST_CASE("lists of files keep their own folders, but never lead out") {
+  Tree tree({"list"});
+  tree.selection.inputs.clear();
+  tree.selection.files_from = tree.folder / "list";
+  std::ofstream(tree.folder / "list") << "x/a.jpg\r\n\n./y/../b.jpg\n../c.jpg\n/somewhere/d.jpg\n";
+  CHECK(tree.results() == Names{"out/b.jpg", "out/c.jpg", "out/d.jpg", "out/x/a.jpg"});
+  std::ofstream(tree.folder / "list", std::ios::binary) << std::string("new\nline.jpg\0e.jpg", 18);
+  tree.selection.nul = true;
+  CHECK(tree.names() == Names{"e.jpg", "new\nline.jpg"});
+  tree.selection.files_from = tree.folder / "none";
+  CHECK_THROWS_AS(tree.names(), IoError);
+}
+
+TEST_CASE("a place lies in a folder when links are followed") {
+  Tree tree({"out/x", "elsewhere/y"});
+  fs::create_symlink(tree.folder / "elsewhere", tree.folder / "out/link");
+  CHECK(lies_in(tree.folder / "out/new/deep/a.jpg", tree.folder / "out"));
+  CHECK_FALSE(lies_in(tree.folder / "out/link/a.jpg", tree.folder / "out"));
+  CHECK_FALSE(lies_in(tree.folder / "out/../elsewhere/a.jpg", tree.folder / "out"));
+  CHECK_FALSE(lies_in(tree.folder / "outer/a.jpg", tree.folder / "out"));
+}

@@ -1,0 +1,155 @@
+/// What journals keep, whatever happens to them.
+#include "src/batch/journal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path, std::ios::binary) << text;
+}
+
+const DoneEntry kEntry{
+    "a b%\n\xff.jpg", "sub/a b%\n\xff.png", {12, -5}, {345, 1234567890123456789}};
+
+}  // namespace
+
+TEST_CASE("a journal says what was written to it, whatever bytes names have") {
+  const TemporaryFolder folder;
+  const Shard shard{2, 3};
+  {
+    Journal journal(folder / "", shard, "settings", false);
+    journal.plan({kEntry.name, "", "b.jpg"});
+    journal.done(kEntry);
+    journal.failed("b.jpg", "cannot read 'b.jpg': 100 % wrong\nreally");
+    journal.end();
+  }
+  const JournalContents contents = read_journal(folder / journal_name(shard));
+  CHECK(contents.shard == shard);
+  CHECK(contents.settings == "settings");
+  CHECK(contents.planned == std::vector<std::string>{kEntry.name, "", "b.jpg"});
+  REQUIRE(contents.done.contains(kEntry.name));
+  const DoneEntry& entry = contents.done.at(kEntry.name);
+  CHECK(entry.result == kEntry.result);
+  CHECK(entry.in == kEntry.in);
+  CHECK(entry.out == kEntry.out);
+  CHECK(contents.failed.at("b.jpg") == "cannot read 'b.jpg': 100 % wrong\nreally");
+  CHECK(contents.has_ended);
+  CHECK(contents.bad_lines == 0);
+}
+
+TEST_CASE("a journal that is cut anywhere loses its last line alone") {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    for (int i = 0; i < 5; ++i) journal.done({std::to_string(i), "r", {1, 2}, {3, 4}});
+  }
+  const std::string path = folder / journal_name({}), whole = text_of(path);
+  const std::size_t title = whole.find('\n') + 1;
+  for (std::size_t length = title; length <= whole.size(); ++length) {
+    write(path, whole.substr(0, length));
+    const auto lines = std::count(whole.begin() + long(title), whole.begin() + long(length), '\n');
+    // A line is whole without its newline, too.
+    const bool whole_line = length < whole.size() && whole[length] == '\n';
+    const std::size_t kept = std::size_t(lines) + (whole_line ? 1 : 0);
+    REQUIRE(read_journal(path).done.size() == kept);
+    {
+      Journal journal(folder / "", {}, "s", true);
+      REQUIRE(journal.before().done.size() == kept);
+      journal.done({"next", "r", {1, 2}, {3, 4}});
+    }
+    REQUIRE(read_journal(path).done.contains("next"));
+    REQUIRE(read_journal(path).done.size() == kept + 1);
+  }
+}
+
+TEST_CASE("a changed line counts for nothing") {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.done({"a", "r", {1, 2}, {3, 4}});
+    journal.done({"b", "r", {1, 2}, {3, 4}});
+  }
+  const std::string path = folder / journal_name({}), whole = text_of(path);
+  const std::size_t first = whole.find('\n') + 1, second = whole.find('\n', first) + 1;
+  for (std::size_t at = first; at < second - 1; ++at) {
+    std::string changed = whole;
+    changed[at] = char(changed[at] ^ 1);
+    write(path, changed);
+    CAPTURE(at);
+    const JournalContents contents = read_journal(path);
+    REQUIRE_FALSE(contents.done.contains("a"));
+    REQUIRE(contents.done.contains("b"));
+  }
+}
+
+TEST_CASE("later lines win") {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.failed("a", "why");
+    journal.done({"a", "r", {1, 2}, {3, 4}});
+    journal.done({"b", "r", {1, 2}, {3, 4}});
+    journal.failed("b", "why");
+    journal.end();
+    journal.done({"c", "r", {1, 2}, {3, 4}});
+  }
+  const JournalContents contents = read_journal(folder / journal_name({}));
+  CHECK(contents.done.contains("a"));
+  CHECK_FALSE(contents.failed.contains("a"));
+  CHECK_FALSE(contents.done.contains("b"));
+  CHECK(contents.failed.contains("b"));
+  CHECK_FALSE(contents.has_ended);
+}
+
+TEST_CASE("a journal is one run's, and goes on by the same settings only") {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.done(kEntry);
+    CHECK_THROWS_AS(Journal(folder / "", {}, "s", true), IoError);   // in use
+    CHECK_THROWS_AS(Journal(folder / "", {}, "s", false), IoError);  // in use, and it must stay
+  }
+  CHECK(read_journal(folder / journal_name({})).done.size() == 1);
+  CHECK_THROWS_AS(Journal(folder / "", {}, "other", true), IoError);
+  CHECK(read_journal(folder / journal_name({})).done.size() == 1);
+  { Journal journal(folder / "", {}, "other", false); }
+  CHECK(read_journal(folder / journal_name({})).done.empty());
+  write(folder / journal_name({}), "not a journal\n");
+  CHECK_THROWS_AS(Journal(folder / "", {}, "s", true), IoError);
+}
+
+TEST_CASE("lines of several threads do not mix") {
+  const TemporaryFolder folder;
+  constexpr int kThreads = 8, kLines = 500;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = 0; i < kLines; ++i)
+          journal.done({std::to_string(t) + "-" + std::to_string(i), "r", {1, 2}, {3, 4}});
+      });
+    for (std::thread& thread : threads) thread.join();
+  }
+  const JournalContents contents = read_journal(folder / journal_name({}));
+  CHECK(int(contents.done.size()) == kThreads * kLines);
+  CHECK(contents.bad_lines == 0);
+}

@@ -1,0 +1,211 @@
+/// Many jobs at once: each is done once, within the memory there may be, and failures stay alone.
+#include "src/batch/schedule.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "src/base/errors.hpp"
+#include "src/base/splitmix.hpp"
+
+using namespace convfilt;
+
+namespace {
+
+std::vector<Job> jobs_of(int count) {
+  std::vector<Job> jobs;
+  for (int i = 0; i < count; ++i) jobs.push_back({std::to_string(i), std::to_string(i), ""});
+  return jobs;
+}
+
+/// What a job takes in the test's world.
+struct Work {
+  std::int64_t memory = 0;
+  bool fails = false;
+};
+
+/// Keeps books of what lanes do.
+struct World {
+  std::vector<Work> work;
+  std::int64_t limit = 0;
+  std::atomic<std::int64_t> in_use{0}, most_in_use{0};
+  std::atomic<int> lanes{0}, busy{0}, most_busy{0};
+  std::mutex mutex;
+  std::map<std::string, int> runs;
+  std::vector<int> order;  ///< in which jobs were admitted
+};
+
+class TestLane : public Lane {
+ public:
+  explicit TestLane(World& world) : world_(world) { ++world.lanes; }
+
+  FileReport filter(const FileJob& job) override {
+    REQUIRE_FALSE(is_busy_.exchange(true));  // one thread at a time has the lane
+    struct Idle {
+      std::atomic<bool>& flag;
+      ~Idle() { flag = false; }
+    } idle{is_busy_};
+    const Work& work = world_.work[std::size_t(std::stoi(job.in))];
+    job.admit(work.memory);
+    raise(world_.most_in_use, world_.in_use += work.memory);
+    raise(world_.most_busy, ++world_.busy);
+    {
+      const std::lock_guard lock(world_.mutex);
+      ++world_.runs[job.in];
+      world_.order.push_back(std::stoi(job.in));
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    const bool stops = job.stop && job.stop->load();
+    --world_.busy;
+    world_.in_use -= work.memory;
+    if (stops) throw Stopped();
+    if (work.fails) throw IoError("job " + job.in + " fails");
+    return {};
+  }
+
+ private:
+  template <class Value>
+  static void raise(std::atomic<Value>& most, Value value) {
+    Value before = most;
+    while (before < value && !most.compare_exchange_weak(before, value)) {
+    }
+  }
+
+  World& world_;
+  std::atomic<bool> is_busy_{false};
+};
+
+struct Outcomes {
+  int done = 0;
+  std::vector<std::string> failures;
+};
+
+Outcomes run(World& world, const std::vector<Job>& jobs, ScheduleOptions options) {
+  Outcomes outcomes;
+  JobEvents events;
+  events.before = [](const Job&) {};
+  events.before_commit = [](const Job&, const FileStamp&) {};
+  events.after = [&](const JobResult& result) {
+    if (result.failure.empty())
+      ++outcomes.done;
+    else
+      outcomes.failures.push_back(result.failure);
+  };
+  filter_jobs(
+      jobs, options, [&](int) { return std::make_unique<TestLane>(world); }, events);
+  return outcomes;
+}
+
+}  // namespace
+
+TEST_CASE("each job is done once, whatever memory jobs take, and never more than there is") {
+  for (const int threads : {1, 2, 3, 8}) {
+    for (int seed = 0; seed < 8; ++seed) {
+      CAPTURE(threads);
+      CAPTURE(seed);
+      SplitMix random(std::uint64_t(seed) * 100 + std::uint64_t(threads));
+      World world;
+      for (int i = 0; i < 120; ++i)
+        // Most are small, some take nearly all, and some take exactly all.
+        world.work.push_back({random.below(10) ? random.below(20) : 90 + random.below(11), false});
+      ScheduleOptions options;
+      options.threads = threads;
+      options.max_memory = 100;
+      const std::vector<Job> jobs = jobs_of(120);
+      const Outcomes outcomes = run(world, jobs, options);
+      CHECK(outcomes.done == 120);
+      CHECK(world.most_in_use <= 100);
+      CHECK(world.most_busy <= threads);
+      CHECK(world.lanes <= threads);
+      for (const auto& [name, times] : world.runs) REQUIRE(times == 1);
+      CHECK(world.runs.size() == 120);
+    }
+  }
+}
+
+TEST_CASE("small jobs do not hold back a large one") {
+  World world;
+  world.work.assign(200, {10, false});
+  world.work[50].memory = 100;
+  ScheduleOptions options;
+  options.threads = 4;
+  options.max_memory = 100;
+  run(world, jobs_of(200), options);
+  const auto large = std::find(world.order.begin(), world.order.end(), 50) - world.order.begin();
+  // Only jobs that were in other hands already may come before it.
+  CHECK(large < 50 + options.threads);
+}
+
+TEST_CASE("a job that takes more than there is fails, and ends no other") {
+  World world;
+  world.work.assign(20, {10, false});
+  world.work[7].memory = 101;
+  ScheduleOptions options;
+  options.threads = 3;
+  options.max_memory = 100;
+  const Outcomes outcomes = run(world, jobs_of(20), options);
+  CHECK(outcomes.done == 19);
+  REQUIRE(outcomes.failures.size() == 1);
+  CHECK(outcomes.failures[0].find("--max-memory") != std::string::npos);
+}
+
+TEST_CASE("failures end no other, unless asked") {
+  World world;
+  world.work.assign(400, {1, false});
+  for (const std::size_t i : {3u, 100u, 399u}) world.work[i].fails = true;
+  ScheduleOptions options;
+  options.threads = 2;
+  Outcomes outcomes = run(world, jobs_of(400), options);
+  CHECK(outcomes.done == 397);
+  CHECK(outcomes.failures.size() == 3);
+  World again;
+  again.work = world.work;
+  options.fail_fast = true;
+  outcomes = run(again, jobs_of(400), options);
+  CHECK(outcomes.failures.size() == 1);
+  CHECK(again.runs.size() < 100);
+}
+
+TEST_CASE("a stop drops what is under way and begins nothing") {
+  World world;
+  world.work.assign(500, {1, false});
+  std::atomic<bool> stop{false};
+  ScheduleOptions options;
+  options.threads = 2;
+  options.stop = &stop;
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    stop = true;
+  });
+  const Outcomes outcomes = run(world, jobs_of(500), options);
+  later.join();
+  CHECK(outcomes.failures.empty());
+  CHECK(outcomes.done < 500);
+  CHECK(int(world.runs.size()) - outcomes.done <= options.threads);
+}
+
+TEST_CASE("what a listener throws comes out when all that was begun has ended") {
+  World world;
+  world.work.assign(50, {1, false});
+  ScheduleOptions options;
+  options.threads = 4;
+  JobEvents events;
+  events.before = [](const Job&) {};
+  events.before_commit = [](const Job&, const FileStamp&) {};
+  events.after = [&](const JobResult&) { throw IoError("the disk is full"); };
+  const std::vector<Job> jobs = jobs_of(50);
+  CHECK_THROWS_AS(
+      filter_jobs(
+          jobs, options, [&](int) { return std::make_unique<TestLane>(world); }, events),
+      IoError);
+  CHECK(world.busy == 0);
+  CHECK(int(world.runs.size()) <= 2 * options.threads);
+}
