@@ -6,6 +6,7 @@
 //   opencv_filter blur|sharpen IN OUT SIGMA        imread, GaussianBlur (and a weighted sum), imwrite
 //   opencv_filter edge IN OUT 0                    the length of Sobel's two responses
 //   opencv_filter mask IN OUT SIDE                 filter2D with mask_of(SIDE)
+//   opencv_filter folder WORKERS SIGMA OUT FILES...   blur of many, one a worker; OpenCV's own threads are off
 //   opencv_filter weights SIDE                     prints the same mask, for the others
 //   opencv_filter distance IN RESULT SIGMA         largest distance, in steps, of RESULT from the
 //                                                  untruncated Gaussian of IN
@@ -13,12 +14,14 @@
 // clang-format on
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <opencv2/imgcodecs.hpp>
 #include <opencv2/imgproc.hpp>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -82,6 +85,22 @@ int filter(const std::string& what, const char* in, const char* out, double numb
   return write(out, result);
 }
 
+int folder(int workers, double sigma, const std::string& out, char** begin, char** end) {
+  cv::setNumThreads(1);
+  std::atomic<char**> next{begin};
+  std::atomic<int> failed{0};
+  std::vector<std::thread> all;
+  for (int i = 0; i < workers; ++i)
+    all.emplace_back([&] {
+      for (char** file; (file = next.fetch_add(1)) < end;) {
+        const std::string in = *file, name = out + "/" + in.substr(in.rfind('/') + 1);
+        failed += filter("blur", in.c_str(), name.c_str(), sigma);
+      }
+    });
+  for (std::thread& worker : all) worker.join();
+  return failed;
+}
+
 int difference(const char* one, const char* other) {
   const cv::Mat a = cv::imread(one), b = cv::imread(other);
   if (a.empty() || a.size() != b.size()) return 1;
@@ -129,6 +148,8 @@ int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
   if (what == "make" && argc == 6)
     return make(argv[2], argv[3], std::atoi(argv[4]), std::atoi(argv[5]));
+  if (what == "folder" && argc > 5)
+    return folder(std::atoi(argv[2]), std::atof(argv[3]), argv[4], argv + 5, argv + argc);
   if (what == "weights" && argc == 3) return print_weights(std::atoi(argv[2]));
   if (what == "difference" && argc == 4) return difference(argv[2], argv[3]);
   if (what == "distance" && argc == 5) return distance(argv[2], argv[3], std::atof(argv[4]));

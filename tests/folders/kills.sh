@@ -3,10 +3,10 @@
 # over until there were as many kills as asked for. Each result must be the one of a run in peace, no other file may
 # be left, and by the journals and the results' inodes none may be written twice. Prints counts; exit code 1 on a loss.
 #
-#   tests/kills.sh [KILLS] [DEVICE] [SEED]     by default 300, auto and 1; CONVFILT names the program
+#   tests/folders/kills.sh [KILLS] [DEVICE] [SEED]     by default 300, auto and 1; CONVFILT names the program
 set -euo pipefail
 kills=${1:-300} device=${2:-auto} RANDOM=${3:-1}
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
 picture=$(realpath samples/rocket.jpg)
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
