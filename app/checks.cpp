@@ -144,7 +144,7 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
   const Selection& selection = folder.selection;
   const bool listed = !selection.files_from.empty();
   require(!selection.nul || listed, "--null: only --files-from has a list");
-  // Words before OUT are inputs; with --out all of them are.
+  // Words before OUT are inputs; with -o all of them are.
   if (raw.out.empty()) {
     require(picture.more.empty(),
             "several inputs: name the folder for their results with -o, e.g. -o out/");

@@ -273,7 +273,7 @@ void Grammar::output(const char* group, const std::string& name, std::string& pa
 
 void Grammar::picture_files(PictureOptions& picture) {
   more_ = &picture.more;
-  // With --files-from or --out there may be one name, or none; check() has the last word.
+  // With --files-from or -o there may be one name, or none; check() has the last word.
   positional("IN", picture.in, "Picture or folder to read; - is standard input", false);
   positional("OUT", picture.out,
              "Picture or folder to write; - is standard output,\nwith --format. With -o, this is "
@@ -325,7 +325,7 @@ void Grammar::folder_options(PictureOptions& picture) {
   const char* many = "Many pictures";
   FolderOptions& folder = picture.folder;
   Selection& selection = folder.selection;
-  option(many, "-o,--out", "FOLDER", raw_.out, "Where results go: all other names are inputs");
+  option(many, "-o,--out-folder", "FOLDER", raw_.out, "Where results go: all other names are inputs");
   flag(many, "-r,--recursive", selection.recursive, "Folders in folders, too; OUT mirrors them");
   repeated(many, "--glob", "PATTERN", selection.globs,
            "Files in folders by their names, such as '*.jpg';\nmay come several times (default: "
@@ -782,7 +782,7 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   refuse_extras();
   take_more();
   if (more_ && app_.get_option("--files-from")->count() == 0) {
-    const bool has_out = app_.get_option("--out")->count() > 0;
+    const bool has_out = app_.get_option("--out-folder")->count() > 0;
     for (const char* name : {"IN", "OUT"})
       if (app_.get_option(name)->count() == 0 && !(has_out && std::string(name) == "OUT"))
         throw UsageError(std::string(name) + " is missing" + help);

@@ -12,6 +12,7 @@
 #include "src/base/stop_on_signal.hpp"
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
+#include "src/picture/formats.hpp"
 
 namespace convfilt {
 namespace {
@@ -190,6 +191,9 @@ void filter_pictures(const PictureOptions& options, const PictureFilter& filter)
   const bool many = options.to_folder || !options.more.empty() || is_folder(options.in) ||
                     is_folder(options.out) || options.out.ends_with('/');
   if (!many) return filter_picture(options, filter);
+  if (!is_folder(options.out) && find_format(extension_of(options.out)))
+    throw UsageError("OUT is " + quoted_name(options.out) +
+                     ", a picture's name, and these inputs need a folder; name one, such as out/");
   if (options.in == "-" || options.out == "-" || std::ranges::count(options.more, "-") > 0)
     throw UsageError(
         "standard input and output hold one picture each; name files and folders, or "

@@ -11,7 +11,7 @@ repository=$PWD
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 fail() { echo "tests/documents.sh: $*" >&2; exit 1; }
 
-[ "$(wc -c <README.md)" -le 10500 ] || fail "README.md has $(wc -c <README.md) bytes; keep it to 10500"
+[ "$(wc -c <README.md)" -le 12000 ] || fail "README.md has $(wc -c <README.md) bytes; keep it to 12000"
 
 # A path in a link or in backticks is there, from the file's own folder or from the repository's.
 for file in README.md CONTRIBUTING.md kernels/README.md kernels/MEASUREMENTS.md samples/README.md filters/README.md; do

@@ -2,7 +2,7 @@
 # Runs everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
 #
 #   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt and convfilt_tests, as packed for a
-#                            machine that cannot build (with lib/, library/ from cmake --install, and expected/ from
+#                            machine that cannot build (with the modules, lib/, library/ from cmake --install, and expected/ from
 #                            tests/same_bytes.sh); by default samples/setup.sh builds the release preset first, for
 #                            the GPUs that are here
 #
@@ -37,6 +37,8 @@ else
   bin=$PWD/build/release/bin
   samples/setup.sh release >"$out/build.log" 2>&1 || die "the build failed: $out/build.log"
 fi
+# Packed modules lie beside the programs.
+[ ! -e "$bin/libconvfilt_opencv.so" ] || export CONVFILT_MODULES=$bin
 for program in convfilt convfilt_tests; do [ -x "$bin/$program" ] || die "$bin/$program is missing"; done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT=$bin/convfilt CONVFILT_FILTERS=$PWD/filters

@@ -12,7 +12,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)
 # The user's own defaults would change what options do.
 for name in "${!CONVFILT_@}"; do
-  case $name in CONVFILT_PROFILES | CONVFILT_FILTERS) ;; *) unset "$name" ;; esac
+  case $name in CONVFILT_PROFILES | CONVFILT_FILTERS | CONVFILT_MODULES) ;; *) unset "$name" ;; esac
 done
 export XDG_CONFIG_HOME=/nonexistent
 export CONVFILT=${CONVFILT:-$repository/build/release/bin/convfilt}
