@@ -35,6 +35,8 @@ readonly fallible=' newfstatat faccessat2 readlink openat pread64 pwrite64 fchow
 readonly decisive=' openat fchmod fdatasync unlink linkat rename '
 # Faults after which the program goes on: it repeats these calls.
 readonly repeated=' pread64 pwrite64 '
+# Calls whose error nothing can make good.
+readonly needed=' faccessat2 pread64 pwrite64 fchmod fdatasync rename '
 declare -A cases=() olds=() news=() absents=() losses=() litter=()
 calls=() total=0 seen=0 lost=0
 
@@ -74,6 +76,7 @@ check() {  # EXIT_CODE
   case $1,$kind in
     0,KILL | 0,TERM | 0,INT) wrong "it lived on" ;;
     0,*) [ $state = new ] || wrong "exit code 0 without a new file"
+      [[ $kind != E* || $needed != *" $call "* || ($kind = EINTR && $repeated = *" $call "*) ]] || wrong "it kept the error to itself"
       [ ! -s said ] || wrong "a message without an error" ;;
     1,E*) [ $state != new ] || wrong "exit code 1 with the new file in place"
       [ "$(wc -l <said)" = 1 ] && grep -qE "^convfilt: cannot (read|write) 'folder/(in|out)\.$format': .*${text[$kind]}" said || wrong "not its message"

@@ -285,6 +285,13 @@ TEST_CASE("an old file keeps its owner, as far as the system allows") {
   }
 }
 
+TEST_CASE("a name of which nobody can tell whether a file has it is an error") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(resolve_output(folder / std::string(300, 'x')), IoError);
+  CHECK_NOTHROW(resolve_output(folder / "new"));
+  CHECK_NOTHROW(resolve_output(folder / "missing/new"));
+}
+
 TEST_CASE("a folder that is missing is an error") {
   const TemporaryFolder folder;
   CHECK_THROWS_AS(write_file(folder / "no/a", Bytes(10)), IoError);
