@@ -198,7 +198,7 @@ TEST_CASE("killed at any moment, a file is the old or the new one") {
 
 TEST_CASE("a signal removes a named temporary and still ends the program") {
   const TemporaryFolder folder;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     save(folder / "temporary", Bytes(10));
     const int status = wait_for(child([&] {
       const rlimit no_core{0, 0};
