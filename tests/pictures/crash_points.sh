@@ -53,7 +53,7 @@ prepare() {
 # Runs the program under strace with some of its options, on one thread, so that it always makes the same calls.
 traced() { strace -f "$@" "$CONVFILT" blur "folder/in.$format" "$output" --threads 1 --device cpu "${in_place[@]}"; }
 
-wrong() { echo "$format, $way${named:+, named}: $kind at $call $when: $*: $(head -c 300 said)" >&2; bad=true; }
+wrong() { echo "$format, $way, $named: $kind at $call $when: $*: $(head -c 300 said)" >&2; bad=true; }
 check() {  # EXIT_CODE
   local state bad=false left
   if [ ! -e "$output" ]; then state=absent
@@ -70,7 +70,7 @@ check() {  # EXIT_CODE
   left=$(find folder -mindepth 1 ! -path "$output" ! -path "folder/in.$format" -printf '%f\n')
   if [ -n "$left" ]; then
     if [ $kind != KILL ]; then wrong "it left $left"
-    elif [[ $left =~ ^\.convfilt-[0-9]+-[0-9]+\.tmp$ ]]; then litter[$call]=$((${litter[$call]:-0} + 1))
+    elif [[ $left =~ ^\.convfilt-[0-9]+-[0-9]+\.tmp$ ]]; then litter[$named]=$((${litter[$named]:-0} + 1))
     else wrong "it left $left"; fi
   fi
   case $1,$kind in
@@ -97,7 +97,7 @@ check() {  # EXIT_CODE
 }
 
 one_way() {  # FORMAT over|new|in_place [named: on a file system without nameless files]
-  format=$1 way=$2 named=${3:-} output=folder/out.$1 in_place=()
+  format=$1 way=$2 named=${3:-nameless} output=folder/out.$1 in_place=()
   [ $way != in_place ] || { output=folder/in.$format; in_place=(--in-place); }
   "$CONVFILT" apply identity plain.ppm "in.$format" --device cpu
   cp "in.$format" old
@@ -108,7 +108,7 @@ one_way() {  # FORMAT over|new|in_place [named: on a file system without nameles
   # The write path begins where the program first names the output. A nameless file is refused as NFS does it.
   local with=()
   prepare
-  if [ -n "$named" ]; then
+  if [ "$named" = named ]; then
     traced -o trace 2>/dev/null
     with=(-e "inject=openat:error=EOPNOTSUPP:when=$(awk '$2 ~ /^openat\(/ { ++n; if (/O_TMPFILE/) { print n; exit } }' trace)")
     prepare
@@ -129,19 +129,19 @@ one_way() {  # FORMAT over|new|in_place [named: on a file system without nameles
   local -a fault
   for point in "${points[@]}"; do
     read -r call when <<<"$point"
-    [ -z "$named" ] || [ $call != openat ] || continue   # strace injects one fault a call
+    [ "$named $call" != "named openat" ] || continue   # strace injects one fault a call
     [[ " ${calls[*]} " == *" $call "* ]] || calls+=("$call")
     kinds=("${signals[@]}")
     [[ $fallible != *" $call "* ]] || kinds+=("${errors[@]}")
     for kind in "${kinds[@]}"; do
       seen=$((seen + 1))
       if [ $((seen % stride)) != 0 ]; then
-        [ "$format $way$named" = "png over" ] && [[ $decisive == *" $call "* && $kind != EACCES && $kind != PIPE ]] || continue
+        [ "$format $way $named" = "png over nameless" ] && [[ $decisive == *" $call "* && $kind != EACCES && $kind != PIPE ]] || continue
       fi
       case $kind in E*) fault=("${filter[@]}" -e "inject=$call:error=$kind:when=$when") ;; *) fault=(-e "inject=$call:signal=$kind:when=$when") ;; esac
       prepare
       code=0
-      { traced -o /dev/null "${with[@]}" -e "trace=$call${named:+,openat}" "${fault[@]}" 2>said; } 2>/dev/null || code=$?
+      { traced -o /dev/null "${with[@]}" -e "trace=$call,openat" "${fault[@]}" 2>said; } 2>/dev/null || code=$?
       check $code
     done
   done
@@ -178,6 +178,6 @@ for kind in "${signals[@]}" "${errors[@]}"; do
   done
   printf '| %s | all | %s | %s | %s | %s | %s |\n' "$kind" "${sums[@]}"
 done
-for call in "${!litter[@]}"; do echo "SIGKILL at $call left a file .convfilt-PID-N.tmp in ${litter[$call]} cases"; done
+echo "SIGKILL left a file .convfilt-PID-N.tmp in ${litter[nameless]:-0} cases, and in ${litter[named]:-0} without nameless files"
 echo "cases $total, of $seen; LOST $lost"
 [ $lost = 0 ]
