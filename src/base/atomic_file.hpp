@@ -28,11 +28,11 @@ enum class Temporary { nameless, named };
 
 /// A file that appears under its name when it is whole. Until commit() it is a temporary in the
 /// target's folder. commit() syncs it and gives it the target's name in one step, replacing an
-/// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or a
-/// crash leave the old file as it was. Nothing is left beside it either; a named temporary is
-/// removed on SIGHUP, SIGINT, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or an open
-/// descriptor gets its bytes at commit(); until then they lie in memory. Only one thread at a time
-/// may use it.
+/// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or
+/// a crash leave the old file as it was. Nothing is left beside it either; a named temporary is
+/// removed on SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or
+/// an open descriptor gets its bytes at commit(); until then they lie in memory. Only one thread at
+/// a time may use it.
 class AtomicFile {
  public:
   /// Throws IoError.
