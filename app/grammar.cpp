@@ -325,7 +325,8 @@ void Grammar::folder_options(PictureOptions& picture) {
   const char* many = "Many pictures";
   FolderOptions& folder = picture.folder;
   Selection& selection = folder.selection;
-  option(many, "-o,--out-folder", "FOLDER", raw_.out, "Where results go: all other names are inputs");
+  option(many, "-o,--out-folder", "FOLDER", raw_.out,
+         "Where results go: all other names are inputs");
   flag(many, "-r,--recursive", selection.recursive, "Folders in folders, too; OUT mirrors them");
   repeated(many, "--glob", "PATTERN", selection.globs,
            "Files in folders by their names, such as '*.jpg';\nmay come several times (default: "
@@ -649,7 +650,8 @@ std::string Grammar::help() const {
 
 CommandFacts Grammar::facts(const CommandHelp& help) const {
   CommandFacts command{
-      std::string(help.name), std::string(help.summary), std::string(help.examples), {}, {}};
+      std::string(help.name), std::string(help.summary), std::string(help.examples), {}, {},
+      more_ != nullptr};
   for (const CLI::Option* option : app_.get_options()) {
     ArgumentFacts argument;
     argument.group = option->get_group();
@@ -666,6 +668,7 @@ CommandFacts Grammar::facts(const CommandHelp& help) const {
       command.positionals.push_back(std::move(argument));
       continue;
     }
+    argument.repeats = option->get_items_expected_max() > 1;
     argument.by_file = by_file(*option);
     argument.variable = option->get_envname();
     for (const std::string& name : option->get_snames()) argument.names.push_back("-" + name);

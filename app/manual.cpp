@@ -191,11 +191,10 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
     names += "    " + shell_quoted(command.name + ":" + escaped(command.summary)) + "\n";
     cases += "    " + command.name + ") _arguments -s \\\n";
     for (const ArgumentFacts& option : command.options) {
-      // --mask may be given several times.
       const std::string about = "[" + escaped(brief(option)) + "]";
       for (const std::string& name : option.names) {
         const bool is_long = name.starts_with("--");
-        std::string spec = (name == "--mask" ? "*" : "") + name;
+        std::string spec = (option.repeats ? "*" : "") + name;
         if (option.joined)
           spec += "=-" + about + ":" + zsh_value(option);
         else if (option.value.empty())
@@ -208,6 +207,7 @@ std::string zsh(const std::vector<CommandFacts>& commands) {
     for (std::size_t k = 0; k < command.positionals.size(); ++k)
       cases += "      " + shell_quoted(std::to_string(k + 1) + zsh_value(command.positionals[k])) +
                " \\\n";
+    if (command.takes_more) cases += "      '*:IN:_files' \\\n";
     cases += "      && return ;;\n";
   }
   return "#compdef convfilt\n"

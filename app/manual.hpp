@@ -19,12 +19,14 @@ struct ArgumentFacts {
   std::string description;  ///< one line
   Words choices;            ///< the values there are; empty where any may do
   bool required = true;     ///< for a positional: whether it must be there
+  bool repeats = false;     ///< whether it may come several times
 };
 
 struct CommandFacts {
   std::string name, summary;
   std::string examples;  ///< the lines that lead the command's help
   std::vector<ArgumentFacts> positionals, options;
+  bool takes_more = false;  ///< files beyond the positional arguments
 };
 
 /// The manual page in troff's language, for man(1).

@@ -136,7 +136,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   const StopOnSignal signals;
   folder.schedule.stop = &signals.stop();
   ProgressBar progress(std::int64_t(plan.list.jobs.size()),
-                    options.progress && options.loudness != Loudness::quiet);
+                       options.progress && options.loudness != Loudness::quiet);
   const auto tell = [&](const PictureOutcome& outcome) {
     progress.clear();
     for (const std::string& warning : outcome.report.warnings) log_warning(warning);

@@ -129,7 +129,7 @@ for command in $("$CONVFILT" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .
   while IFS= read -r line; do
     grep -qxF -- "$line" part || fail "the manual lacks an example of $command: $line"
   done <examples
-  ! $zsh || ! grep -vE -- '^([*]?-[a-z-]+[=+-]*\[.*\](:.*)?|[0-9]+:.*)$' specs ||
+  ! $zsh || ! grep -vE -- '^([*]?-[a-z0-9-]+[=+-]*\[.*\](:.*)?|[0-9*]+:.*)$' specs ||
     fail "zsh takes these for no options of $command"
 done
 grep -qF -- '\fB\-\-json\fR[=\fIFILE\fR]' made.man || fail "the manual does not say that --json may come without a value"

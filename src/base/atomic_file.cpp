@@ -107,7 +107,8 @@ bool write_all(int fd, std::span<const unsigned char> bytes) {
 /// Takes over mode and owner of the file that is to be replaced. A new file follows the umask.
 bool take_over_mode(int fd, const OutputTarget& target) {
   struct stat old {};
-  if (!target.exists || ::stat(target.path.c_str(), &old) != 0) return true;
+  if (!target.exists) return true;
+  if (::stat(target.path.c_str(), &old) != 0) return errno == ENOENT;  // removed meanwhile
   if (old.st_uid != geteuid() || old.st_gid != getegid()) {
     // Only root may change the owner. For others the new file is theirs, as with any tool that
     // replaces files.
@@ -189,7 +190,9 @@ OutputTarget resolve_output(const std::string& path) {
   OutputTarget target{.path = path};
   struct stat info {};
   target.exists = ::stat(path.c_str(), &info) == 0;
-  if (!target.exists && errno == ELOOP) fail(path, ELOOP);
+  // Where nobody can tell whether there is a file, its mode would not be kept. A missing place
+  // is for check_writable() to name.
+  if (!target.exists && errno != ENOENT && errno != ENOTDIR) fail(path, errno);
   if (target.exists && S_ISDIR(info.st_mode)) {
     throw IoError("cannot write '" + printable_name(path) + "': it is a folder; name a file in it");
   }

@@ -43,9 +43,9 @@ std::optional<FileStamp> stamp_of(const std::string& path);
 /// target's folder. commit() syncs it and gives it the target's name in one step, replacing an
 /// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or
 /// a crash leave the old file as it was. Nothing is left beside it either; a named temporary is
-/// removed on SIGHUP, SIGINT, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or an open
-/// descriptor gets its bytes at commit(); until then they lie in memory. Only one thread at a time
-/// may use it.
+/// removed on SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or
+/// an open descriptor gets its bytes at commit(); until then they lie in memory. Only one thread at
+/// a time may use it.
 class AtomicFile {
  public:
   /// Throws IoError.

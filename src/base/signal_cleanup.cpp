@@ -12,7 +12,7 @@
 namespace convfilt {
 namespace {
 
-constexpr int kSignals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+constexpr int kSignals[] = {SIGHUP, SIGINT, SIGPIPE, SIGQUIT, SIGTERM};
 
 // The handler may touch nothing but lock-free atomics and plain memory.
 struct Slot {

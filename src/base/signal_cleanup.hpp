@@ -5,8 +5,8 @@
 
 namespace convfilt {
 
-/// While it lives, SIGHUP, SIGINT, SIGQUIT and SIGTERM remove `path` before they end the program as
-/// they would have; signals that the program handles or ignores are left alone.
+/// While it lives, SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM remove `path` before they end the
+/// program as they would have; signals that the program handles or ignores are left alone.
 class SignalCleanup {
  public:
   explicit SignalCleanup(const std::string& path);

@@ -15,25 +15,26 @@ namespace {
 // held. HEIC and AVIF are the exception: deep samples lose bits there as their quality says, and 10
 // or 12 remain. Those that are only read come last.
 constexpr Format kFormats[] = {
-    // id, name, extensions, {u8, u16, f32}, {grey, colour, alpha}, quality, through a file, written
+    // id, name, extensions, {u8, u16, f32}, {grey, colour, alpha}, quality, through a file,
+    // resolution in EXIF, written
     // clang-format off
-    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, true},
-    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, true},
-    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, true},
-    {FormatId::webp, "WebP", "webp",                true, false, false,  true, true, true,   true, false, true},
-    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, true},
-    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, true},
-    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, true},
-    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, true},
-    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, true},
-    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, true},
-    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, true},
-    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, true},
-    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, true},
-    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true},
-    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true},
-    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true},
-    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false},
+    {FormatId::jpeg, "JPEG", "jpg jpeg jpe jfif",   true, false, false,  true, true, false,  true, false, false, true},
+    {FormatId::png, "PNG", "png",                   true, true, false,   true, true, true,   false, false, false, true},
+    {FormatId::tiff, "TIFF", "tif tiff",            true, true, true,    true, true, true,   false, false, false, true},
+    {FormatId::webp, "WebP", "webp",                true, false, false,  false, true, true,   true, false, true, true},
+    {FormatId::bmp, "BMP", "bmp dib",               true, false, false,  true, true, false,  false, false, false, true},
+    {FormatId::pnm, "PNM", "pnm",                   true, true, false,   true, true, false,  false, false, false, true},
+    {FormatId::pnm, "PGM", "pgm",                   true, true, false,   true, false, false, false, false, false, true},
+    {FormatId::pnm, "PPM", "ppm",                   true, true, false,   false, true, false, false, false, false, true},
+    {FormatId::pam, "PAM", "pam",                   true, true, false,   true, true, true,   false, false, false, true},
+    {FormatId::pfm, "PFM", "pfm",                   false, false, true,  true, true, false,  false, false, false, true},
+    {FormatId::hdr, "Radiance HDR", "hdr pic",      false, false, true,  false, true, false, false, true, false, true},
+    {FormatId::jp2, "JPEG 2000", "jp2",             true, true, false,   true, true, true,   false, true, false, true},
+    {FormatId::exr, "OpenEXR", "exr",               false, false, true,  true, true, true,   false, true, false, true},
+    {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true},
+    {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true},
+    {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true},
+    {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false},
     // clang-format on
 };
 

@@ -42,6 +42,7 @@ struct Format {
   bool grey, colour, alpha;     ///< channels it holds
   bool quality;                 ///< takes a quality
   bool through_file;            ///< OpenCV encodes it by way of a file in the temporary folder
+  bool resolution_in_exif;      ///< has no other place for a resolution
   bool written;                 ///< not only read
 
   bool holds(Depth depth) const;

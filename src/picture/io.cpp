@@ -41,6 +41,37 @@ Depth nearest_depth(const Format& format, Depth depth) {
   return Depth::u8;
 }
 
+/// The metadata of a picture that was turned as its orientation says.
+void turn_metadata(const Header& shape, Metadata& metadata) {
+  if (!metadata.resolution) metadata.resolution = exif_resolution(shape.metadata.exif);
+  if (metadata.resolution && turns_sideways(shape.orientation))
+    std::swap(metadata.resolution->x, metadata.resolution->y);
+  if (!metadata.exif.empty())
+    metadata.exif = exif_of_result(shape.metadata.exif, shape.width, shape.height);
+  if (shape.orientation != 1) set_xmp_upright(metadata.xmp);
+}
+
+void fit_metadata(const std::string& to, const Header& shape, const Format& format,
+                  const WriteOptions& options, Header& written,
+                  std::vector<std::string>& warnings) {
+  Metadata& metadata = written.metadata;
+  if (!metadata.icc.empty() && !profile_fits(metadata.icc, written.channels)) {
+    metadata.icc.clear();
+    warnings.push_back(to + "the colour profile is for other colours than those that the " +
+                       std::string(format.name) + " has, and is left out");
+  }
+  if (options.strip) {
+    // Without its profile a picture would be shown in other colours.
+    Metadata left;
+    left.icc = std::move(metadata.icc);
+    metadata = std::move(left);
+    return;
+  }
+  turn_metadata(shape, metadata);
+  if (metadata.resolution && format.resolution_in_exif)
+    metadata.exif = exif_with_resolution(std::move(metadata.exif), *metadata.resolution);
+}
+
 /// What the format gets of a picture; every change that loses something adds a warning.
 Header fitted(const std::string& path, const Header& shape, const Format& format,
               const WriteOptions& options, std::vector<std::string>& warnings) {
@@ -70,13 +101,7 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
                        " samples; they become " + std::string(name_of(written.depth)));
   }
   if (written.channels == 1 && !format.grey) written.channels = 3;
-  if (!shape.metadata.exif.empty())
-    written.metadata.exif = exif_of_result(shape.metadata.exif, shape.width, shape.height);
-  if (options.strip) {
-    // Without its profile a picture would be shown in other colours.
-    written.metadata = {};
-    written.metadata.icc = shape.metadata.icc;
-  }
+  fit_metadata(to, shape, format, options, written, warnings);
   return written;
 }
 

@@ -1,7 +1,10 @@
 #include "src/picture/metadata.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "src/picture/bytes.hpp"
@@ -18,6 +21,9 @@ enum Tag : std::uint16_t {
   kStripOffsets = 273,
   kOrientation = 274,
   kStripByteCounts = 279,
+  kXResolution = 282,
+  kYResolution = 283,
+  kResolutionUnit = 296,
   kThumbnailAt = 513,
   kThumbnailLength = 514,
   kXmp = 700,
@@ -107,16 +113,53 @@ std::vector<TiffValue> add_exif(const TiffStructure& file, const TiffDirectory& 
   return result;
 }
 
-Bytes exif_block(const TiffStructure& file, const TiffDirectory& directory) {
-  TiffArea area(file.little(), false);
-  std::vector<TiffValue> values = add_exif(file, directory, area);
+/// A block whose first directory has these values; the area holds what they point to.
+Bytes block_of(std::vector<TiffValue> values, TiffArea& area) {
   if (values.empty()) return {};
   const std::uint64_t first = area.add_directory(std::move(values));
-  Bytes header(2, file.little() ? 'I' : 'M');
+  Bytes header(2, area.little() ? 'I' : 'M');
   area.append_number(header, 42, 2);
   area.append_number(header, first, 4);
   std::copy(header.begin(), header.end(), area.bytes().begin());
   return std::move(area.bytes());
+}
+
+Bytes exif_block(const TiffStructure& file, const TiffDirectory& directory) {
+  TiffArea area(file.little(), false);
+  std::vector<TiffValue> values = add_exif(file, directory, area);
+  return block_of(std::move(values), area);
+}
+
+enum ResolutionUnit : std::uint16_t { kNoUnit = 1, kInch = 2, kCentimetre = 3 };
+
+/// An entry of one fraction; null for any other.
+const TiffEntry* find_fraction(const TiffDirectory& directory, std::uint16_t tag) {
+  const TiffEntry* entry = directory.find(tag);
+  return entry && entry->type == kTiffRational && entry->count == 1 ? entry : nullptr;
+}
+
+/// The fraction's value; 0 where it has none.
+double fraction(const TiffStructure& file, const TiffEntry* entry) {
+  if (!entry) return 0;
+  const Bytes bytes = file.bytes_of(*entry, 8);
+  if (bytes.size() != 8) return 0;
+  const auto denominator = file.number_in(std::span(bytes).subspan(4));
+  if (denominator == 0) return 0;
+  return double(file.number_in(std::span(bytes).first(4))) / double(denominator);
+}
+
+/// A positive number as two of 32 bits.
+TiffValue fraction_value(const TiffArea& area, std::uint16_t tag, double number) {
+  constexpr double kMost = UINT32_MAX;
+  double denominator = 1;
+  while (denominator < 1e6 && number * denominator * 10 < kMost &&
+         std::abs(number * denominator - std::round(number * denominator)) > 1e-6)
+    denominator *= 10;
+  TiffValue value{tag, kTiffRational, 1, {}};
+  const double numerator = std::clamp(std::round(number * denominator), 1.0, kMost);
+  area.append_number(value.bytes, std::uint64_t(numerator), 4);
+  area.append_number(value.bytes, std::uint64_t(denominator), 4);
+  return value;
 }
 
 /// IIM records without what a TIFF does to them. They are bytes, but files call them 32-bit
@@ -238,6 +281,15 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
           longer ? 4 : std::size_t(tiff_type_size(entry.type)));
     }
   };
+  const std::uint64_t orientation = file.number(first->find(kOrientation)).value_or(1);
+  const TiffEntry* const x = find_fraction(*first, kXResolution);
+  const TiffEntry* const y = find_fraction(*first, kYResolution);
+  if (orientation >= 5 && orientation <= 8 && x && y) {
+    // The sides that the two count along changed places.
+    const Bytes across = file.bytes_of(*x, 8), down = file.bytes_of(*y, 8);
+    std::copy(down.begin(), down.end(), result.begin() + std::ptrdiff_t(x->values_at));
+    std::copy(across.begin(), across.end(), result.begin() + std::ptrdiff_t(y->values_at));
+  }
   set(*first, kOrientation, 1);
   if (width > 0 && height > 0) {
     set(*first, kWidth, width);
@@ -263,6 +315,80 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
   collect_thumbnail(file, *thumbnail, exif.size(), dropped);
   erase(dropped, kept, result);
   return result;
+}
+
+std::optional<Metadata::Resolution> exif_resolution(const Bytes& exif) {
+  constexpr double kCentimetres = 2.54;  // of an inch
+  const auto source = source_of(exif);
+  const TiffStructure file(*source);
+  const auto first = file.valid() ? file.directory(file.first()) : std::optional<TiffDirectory>();
+  if (!first) return std::nullopt;
+  const std::uint64_t unit = file.number(first->find(kResolutionUnit)).value_or(kInch);
+  const double x = fraction(file, find_fraction(*first, kXResolution));
+  const double y = fraction(file, find_fraction(*first, kYResolution));
+  if ((unit != kInch && unit != kCentimetre) || x == 0 || y == 0) return std::nullopt;
+  const double factor = unit == kCentimetre ? kCentimetres : 1;
+  return Metadata::Resolution{x * factor, y * factor};
+}
+
+Bytes exif_with_resolution(Bytes exif, Metadata::Resolution resolution) {
+  TiffArea area(exif_is_little(exif).value_or(true), false);
+  std::vector<TiffValue> values = {fraction_value(area, kXResolution, resolution.x),
+                                   fraction_value(area, kYResolution, resolution.y),
+                                   area.number_value(kResolutionUnit, kTiffShort, kInch)};
+  if (exif.empty()) return block_of(std::move(values), area);
+
+  const auto source = source_of(exif);
+  const TiffStructure file(*source);
+  const auto first =
+      file.valid() && !file.big() ? file.directory(file.first()) : std::optional<TiffDirectory>();
+  if (!first) return exif;
+  MemorySink sink;
+  sink.append(exif);
+  std::vector<Bytes> added;
+  for (const TiffValue& value : values) {
+    const TiffEntry* const there = first->find(value.tag);
+    if (there && there->type == value.type && there->count == 1) {
+      sink.write(there->values_at, value.bytes);
+      continue;
+    }
+    Bytes entry;
+    area.append_number(entry, value.tag, 2);
+    area.append_number(entry, value.type, 2);
+    area.append_number(entry, value.count, 4);
+    if (value.bytes.size() > 4) {
+      if (sink.size() % 2) sink.append(Bytes(1));
+      area.append_number(entry, sink.size(), 4);
+      sink.append(value.bytes);
+    } else {
+      entry.insert(entry.end(), value.bytes.begin(), value.bytes.end());
+      entry.resize(12);
+    }
+    added.push_back(std::move(entry));
+  }
+  add_entries(sink, added);
+  return sink.bytes();
+}
+
+void set_xmp_upright(Bytes& xmp) {
+  constexpr std::string_view kName = "tiff:Orientation";
+  const std::string_view text(reinterpret_cast<const char*>(xmp.data()), xmp.size());
+  for (std::size_t at = text.find(kName); at != text.npos; at = text.find(kName, at)) {
+    const bool end_tag = at > 0 && text[at - 1] == '/';
+    at += kName.size();
+    if (end_tag) continue;
+    // An attribute, tiff:Orientation="6", or an element, <tiff:Orientation>6</tiff:Orientation>.
+    const std::size_t value = text.find_first_not_of(" \t\r\n=>\"'", at);
+    if (value != text.npos && value > at && text[value] >= '1' && text[value] <= '8')
+      xmp[value] = '1';
+  }
+}
+
+bool profile_fits(const Bytes& icc, int channels) {
+  constexpr std::size_t kSpaceAt = 16;
+  const std::string_view space = channels == 1 ? "GRAY" : "RGB ";
+  return icc.size() >= kSpaceAt + space.size() &&
+         std::memcmp(&icc[kSpaceAt], space.data(), space.size()) == 0;
 }
 
 Metadata metadata_of(const TiffStructure& file, const TiffDirectory& directory) {

@@ -27,11 +27,25 @@ struct Metadata {
   }
 };
 
-/// An EXIF block as it goes into a result, which stands upright: its orientation says 1, and the
-/// thumbnail, which shows the picture before, is gone. Where a size is given, the entries that tell
-/// the picture's size say that one. All else stays where it was, because maker notes count offsets
-/// from the start of the block. Empty where `exif` is no TIFF structure.
+/// An EXIF block as it goes into a result, which stands upright: its orientation says 1, with the
+/// resolution turned as the picture was, and the thumbnail, which shows the picture before, is
+/// gone. Where a size is given, the entries that tell the picture's size say that one. All else
+/// stays where it was, because maker notes count offsets from the start of the block. Empty where
+/// `exif` is no TIFF structure.
 Metadata::Bytes exif_of_result(const Metadata::Bytes& exif, int width = 0, int height = 0);
+
+/// The resolution that an EXIF block tells.
+std::optional<Metadata::Resolution> exif_resolution(const Metadata::Bytes& exif);
+
+/// The EXIF block with a resolution, for a format that has no other place for it; a block of its
+/// own where `exif` is empty.
+Metadata::Bytes exif_with_resolution(Metadata::Bytes exif, Metadata::Resolution resolution);
+
+/// Makes an XMP packet's orientation, where it tells one, say 1.
+void set_xmp_upright(Metadata::Bytes& xmp);
+
+/// Whether an ICC profile is for pictures of so many channels, alpha included.
+bool profile_fits(const Metadata::Bytes& icc, int channels);
 
 class TiffStructure;
 struct TiffDirectory;

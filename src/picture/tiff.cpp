@@ -1144,10 +1144,7 @@ class TiffReader : public RowReader {
   /// them.
   void leave_out_foreign_profile() {
     Metadata::Bytes& icc = header_.metadata.icc;
-    constexpr std::size_t kSpaceAt = 16;
-    if (icc.empty()) return;
-    const std::string_view wanted = header_.channels == 1 ? "GRAY" : "RGB ";
-    if (icc.size() >= kSpaceAt + 4 && std::memcmp(&icc[kSpaceAt], wanted.data(), 4) == 0) return;
+    if (icc.empty() || profile_fits(icc, header_.channels)) return;
     icc.clear();
     input_.context.warn(
         layout_.colour == Colour::cmyk

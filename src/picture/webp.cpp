@@ -162,7 +162,7 @@ class WebpWriter : public WholeWriter {
  public:
   WebpWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
       : WholeWriter(sink, header),
-        image_(header.width, header.height, std::max(3, header.channels), header.depth),
+        image_(header.width, header.height, header.channels, header.depth),
         quality_(options.quality) {
     if (header.width > WEBP_MAX_DIMENSION || header.height > WEBP_MAX_DIMENSION) {
       throw UsageError("WebP holds at most " + std::to_string(WEBP_MAX_DIMENSION) +
@@ -175,13 +175,7 @@ class WebpWriter : public WholeWriter {
 
  private:
   void put_row(int y, const std::byte* from) override {
-    PictureView<std::byte> view = image_.view();
-    if (header_.channels > 1) {
-      std::memcpy(view.row(y), from, image_.row_bytes());
-    } else {
-      for (int x = 0; x < view.width; ++x)
-        std::fill_n(view.row(y) + 3 * std::ptrdiff_t(x), 3, from[x]);
-    }
+    std::memcpy(image_.view().row(y), from, image_.row_bytes());
   }
 
   void finish() override {
@@ -251,7 +245,7 @@ class WebpWriter : public WholeWriter {
     }
   }
 
-  Image image_;  ///< colours: WebP has no grey
+  Image image_;
   std::optional<int> quality_;
 };
 

@@ -198,7 +198,7 @@ TEST_CASE("killed at any moment, a file is the old or the new one") {
 
 TEST_CASE("a signal removes a named temporary and still ends the program") {
   const TemporaryFolder folder;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     save(folder / "temporary", Bytes(10));
     const int status = wait_for(child([&] {
       const rlimit no_core{0, 0};
@@ -283,6 +283,13 @@ TEST_CASE("an old file keeps its owner, as far as the system allows") {
     CHECK(info.st_gid == 4321);
     CHECK(mode_of(folder / "a") == 04711);
   }
+}
+
+TEST_CASE("a name of which nobody can tell whether a file has it is an error") {
+  const TemporaryFolder folder;
+  CHECK_THROWS_AS(resolve_output(folder / std::string(300, 'x')), IoError);
+  CHECK_NOTHROW(resolve_output(folder / "new"));
+  CHECK_NOTHROW(resolve_output(folder / "missing/new"));
 }
 
 TEST_CASE("a folder that is missing is an error") {

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "src/picture/codec.hpp"
+#include "src/picture/formats.hpp"
 #include "src/picture/image.hpp"
+#include "src/picture/io.hpp"
 #include "src/picture/tiff_directory.hpp"
 #include "src/picture/tiff_tags.hpp"
 #include "tests/support/picture_files.hpp"
@@ -123,6 +125,23 @@ Bytes camera_block(bool little, bool tail = false) {
             0);
   if (tail) block.text("something that no directory points to");
   return block.bytes();
+}
+
+/// 300 across and 150 down, in inches (2), centimetres (3) or no unit (1).
+Bytes block_with_resolution(int orientation, int unit) {
+  Block block(true);
+  block.add({{274, 3, 1, block.number(std::uint32_t(orientation), 2)},
+             {282, 5, 1, block.numbers({300, 1}, 4)},
+             {283, 5, 1, block.numbers({1500, 10}, 4)},
+             {296, 3, 1, block.number(std::uint32_t(unit), 2)}},
+            0);
+  return block.bytes();
+}
+
+/// The formats that hold a profile and need no module.
+bool kept_by_convfilt(FormatId format) {
+  return format == FormatId::jpeg || format == FormatId::png || format == FormatId::tiff ||
+         format == FormatId::webp;
 }
 
 bool contains(const Bytes& bytes, const std::string& text) {
@@ -274,6 +293,91 @@ TEST_CASE("EXIF of a result: what is no TIFF structure gives nothing") {
   Bytes outside = camera_block(true);
   outside[7] = 0x7F;
   CHECK(exif_of_result(outside).empty());
+}
+
+TEST_CASE("EXIF of a result: its resolution is turned with the picture") {
+  for (const int orientation : {1, 2, 3, 4, 5, 6, 7, 8}) {
+    const Bytes after = exif_of_result(block_with_resolution(orientation, 2));
+    const auto resolution = exif_resolution(after);
+    REQUIRE(resolution);
+    CHECK(resolution->x == (orientation < 5 ? 300 : 150));
+    CHECK(resolution->y == (orientation < 5 ? 150 : 300));
+    CHECK(exif_orientation(after) == 1);
+  }
+}
+
+TEST_CASE("EXIF's resolution") {
+  const auto per_centimetre = exif_resolution(block_with_resolution(1, 3));
+  REQUIRE(per_centimetre);
+  CHECK(per_centimetre->x == doctest::Approx(762));
+  CHECK(per_centimetre->y == doctest::Approx(381));
+  CHECK(!exif_resolution(block_with_resolution(1, 1)));  // only the ratio counts
+  CHECK(!exif_resolution(camera_block(true)));           // one of the two is not there
+  CHECK(!exif_resolution({}));
+}
+
+TEST_CASE("EXIF gets a resolution, and all else stays in its place") {
+  const auto check = [](const Bytes& block, double x, double y) {
+    const auto resolution = exif_resolution(block);
+    REQUIRE(resolution);
+    CHECK(resolution->x == doctest::Approx(x).epsilon(1e-9));
+    CHECK(resolution->y == doctest::Approx(y).epsilon(1e-9));
+  };
+  check(exif_with_resolution({}, {299.9994, 72}), 299.9994, 72);
+  check(exif_with_resolution(block_with_resolution(1, 3), {96, 97}), 96, 97);
+  for (const bool little : {true, false}) {
+    const Bytes before = exif_of_result(camera_block(little));
+    const Bytes after = exif_with_resolution(before, {118.11, 4e9});
+    check(after, 118.11, 4e9);
+    for (const int tag : {271, 274, 315}) CHECK(values_in(after, tag) == values_in(before, tag));
+    CHECK(values_in(after, 2, 34853) == values_in(before, 2, 34853));
+    CHECK(std::equal(kNote.begin(), kNote.end(), after.begin() + kNoteAt));
+    for (std::size_t length = 0; length < before.size(); ++length)
+      exif_with_resolution(Bytes(before.begin(), before.begin() + std::ptrdiff_t(length)), {1, 1});
+  }
+}
+
+TEST_CASE("an XMP packet's orientation becomes 1, and nothing else does") {
+  const auto upright = [](const std::string& text) {
+    Bytes xmp = letters(text);
+    set_xmp_upright(xmp);
+    return std::string(xmp.begin(), xmp.end());
+  };
+  CHECK(upright("<a tiff:Orientation=\"6\" b='6'/>") == "<a tiff:Orientation=\"1\" b='6'/>");
+  CHECK(upright("<tiff:Orientation>8</tiff:Orientation>7") ==
+        "<tiff:Orientation>1</tiff:Orientation>7");
+  CHECK(upright("<a tiff:Orientation = '3'/>") == "<a tiff:Orientation = '1'/>");
+  for (const char* const other :
+       {"", "tiff:Orientation", "tiff:Orientation=", "<a tiff:Orientations='6'/>",
+        "<a tiff:Orientation='9'/>", "<tiff:Orientation6>", "<a exif:Orientation='6'/>"})
+    CHECK(upright(other) == other);
+}
+
+TEST_CASE("a colour profile goes only with the colours that it is for, in every format") {
+  const TemporaryFolder folder;
+  for (const Format& format : written_formats()) {
+    if (!format.u8 || !kept_by_convfilt(format.id)) continue;
+    for (const std::string space : {"RGB ", "GRAY"}) {
+      for (const int channels : {1, 3}) {
+        if (channels == 3 && !format.colour) continue;
+        CAPTURE(format.name);
+        CAPTURE(space);
+        CAPTURE(channels);
+        Header header;
+        header.metadata.icc = everything(true).icc;
+        std::copy(space.begin(), space.end(), header.metadata.icc.begin() + 16);
+        const std::string path = folder / ("a." + std::string(format.extension()));
+        std::vector<std::string> warnings;
+        write_picture(path, pattern(16, 16, channels, Depth::u8), header, {}, &warnings);
+        const bool grey = channels == 1 && format.grey;
+        const bool fits = grey == (space == "GRAY");
+        CHECK(warnings.size() == (fits ? 0 : 1));
+        const Picture back = read_picture(path, {}, nullptr);
+        CHECK(back.image.channels() == (grey ? 1 : 3));
+        CHECK(back.header.metadata.icc == (fits ? header.metadata.icc : Bytes()));
+      }
+    }
+  }
 }
 
 TEST_CASE("EXIF of a result: hostile blocks") {

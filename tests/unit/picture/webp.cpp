@@ -109,15 +109,6 @@ TEST_CASE("a WebP has the bytes that OpenCV writes, and the pixels that it reads
   }
 }
 
-TEST_CASE("grey becomes colours in a WebP") {
-  const Image grey = pattern(20, 10, 1, Depth::u8);
-  const Read back = read(write(grey));
-  REQUIRE(back.image.channels() == 3);
-  for (int x = 0; x < 20; ++x) {
-    for (int c = 0; c < 3; ++c) CHECK(sample(back.image, x, 5, c) == sample(grey, x, 5, 0));
-  }
-}
-
 TEST_CASE("metadata come back from a WebP, and IPTC is said to be left out") {
   const Image image = pattern(20, 10, 3, Depth::u8);
   Metadata metadata;
