@@ -1,5 +1,6 @@
 #include "src/batch/picture_file.hpp"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -144,10 +145,14 @@ int run_stages(int height, int step, const FileJob& job, Read read, Work work, W
                                    [&](const std::shared_ptr<Band>& band) { write(*band); }));
   };
   // While it waits for its bands, this thread must not begin another picture.
-  if (job.shares_threads)
+  if (job.shares_threads) {
     tbb::this_task_arena::isolate(pipeline);
-  else
+  } else {
+    // oneTBB stops at the machine's cores without it, and complains.
+    const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
+                                      std::size_t(workers));
     tbb::task_arena(workers).execute(pipeline);
+  }
   return bands;
 }
 

@@ -1,5 +1,6 @@
 #include "src/batch/schedule.hpp"
 
+#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 
@@ -46,6 +47,7 @@ class Schedule {
         events_(events),
         threads_(options.threads > 0 ? options.threads
                                      : std::max(1, int(std::thread::hardware_concurrency()))),
+        allowed_(tbb::global_control::max_allowed_parallelism, std::size_t(threads_)),
         arena_(threads_) {}
 
   void run() {
@@ -194,6 +196,7 @@ class Schedule {
   const JobEvents& events_;
   const int threads_;
 
+  tbb::global_control allowed_;  ///< oneTBB stops at the machine's cores without it, and complains
   tbb::task_arena arena_;
   tbb::task_group workers_;
 
