@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/contract/border.hpp"
 #include "src/filter/rows.hpp"
 #include "src/picture/sample_type.hpp"
 
@@ -35,18 +36,56 @@ double opaque(Depth depth) {
   return full_range(depth);
 }
 
-bool is_opaque(const Image& image) {
-  if (!image.has_alpha()) return true;
-  bool all = true;
-  with_depth(image.depth(), [&]<class T>(TypeTag<T>) {
-    const T full = T(opaque(image.depth()));
-    for (int y = 0; all && y < image.height(); ++y) {
-      const T* alpha = row_of<T>(image.view(), y) + kAlpha;
-      for (int x = 0; x < image.width(); ++x)
+std::vector<bool> opaque_rows(PictureView<const std::byte> picture, Depth depth) {
+  std::vector<bool> rows(std::size_t(picture.height), true);
+  if (picture.channels <= kAlpha) return rows;
+  with_depth(depth, [&]<class T>(TypeTag<T>) {
+    const T full = T(opaque(depth));
+    for (int y = 0; y < picture.height; ++y) {
+      const T* alpha = row_of<T>(picture, y) + kAlpha;
+      bool all = true;
+      for (int x = 0; x < picture.width; ++x)
         all &= alpha[std::ptrdiff_t(x) * (kAlpha + 1)] == full;
+      rows[std::size_t(y)] = all;
     }
   });
-  return all;
+  return rows;
+}
+
+std::vector<bool> opaque_windows(const std::vector<bool>& rows, int height) {
+  std::vector<bool> windows(rows.size() - std::size_t(height) + 1);
+  int run = 0;  // opaque rows up to this one
+  for (std::size_t y = 0; y < rows.size(); ++y) {
+    run = rows[y] ? run + 1 : 0;
+    if (y + 1 >= std::size_t(height)) windows[y + 1 - std::size_t(height)] = run >= height;
+  }
+  return windows;
+}
+
+std::vector<bool> opaque_windows(const Image& image, const Window& window, Border border,
+                                 int out_height) {
+  const std::vector<bool> rows = opaque_rows(image.view(), image.depth());
+  std::vector<bool> under(std::size_t(out_height + window.height - 1));
+  for (int i = 0; i < int(under.size()); ++i) {
+    const int y = border_index(border, i - window.lead_y, image.height());
+    under[std::size_t(i)] = y < 0 || rows[std::size_t(y)];
+  }
+  return opaque_windows(under, window.height);
+}
+
+void put_opaque_rows(const Image& colours, const std::vector<bool>& rows, Image& out) {
+  with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
+    const T full = T(opaque(out.depth()));
+    for (int y = 0; y < out.height(); ++y) {
+      if (!rows[std::size_t(y)]) continue;
+      const T* from = row_of<T>(colours.view(), y);
+      T* to = row_of<T>(out.view(), y);
+      for (int x = 0; x < out.width(); ++x, from += kAlpha, to += kAlpha + 1) {
+        std::copy_n(from, kAlpha, to);
+        to[kAlpha] = full;
+      }
+    }
+  });
 }
 
 Image without_alpha(const Image& image, int threads) {
@@ -57,18 +96,6 @@ Image without_alpha(const Image& image, int threads) {
     });
   });
   return colours;
-}
-
-Image with_opaque_alpha(const Image& colours, int threads) {
-  Image image(colours.width(), colours.height(), kAlpha + 1, colours.depth());
-  with_depth(colours.depth(), [&]<class T>(TypeTag<T>) {
-    const T full = T(opaque(colours.depth()));
-    for_pixels<T, T>(colours, threads, image, [full](const T* in, T* out) {
-      for (int c = 0; c < kAlpha; ++c) out[c] = in[c];
-      out[kAlpha] = full;
-    });
-  });
-  return image;
 }
 
 Image plane_like(const Image& image) {
@@ -123,12 +150,9 @@ void store_colour(const Image& premultiplied, const Image& alpha, double offset,
 }
 
 void store_alpha(const Image& alpha, int threads, Image& out) {
-  const double full = opaque(out.depth());
   with_depth(out.depth(), [&]<class T>(TypeTag<T>) {
-    for_pixels<float, T>(alpha, threads, out, [full](const float* in, T* to) {
-      // The comparison is written so that NaN becomes 0.
-      to[kAlpha] = *in > 0 ? to_sample<T>(std::min(double(*in), full)) : T(0);
-    });
+    for_pixels<float, T>(alpha, threads, out,
+                         [](const float* in, T* to) { to[kAlpha] = to_alpha<T>(*in); });
   });
 }
 

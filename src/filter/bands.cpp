@@ -56,15 +56,24 @@ BandCutter::BandCutter(const BandFilter& filter, std::function<void(PictureView<
       border_value_(filter.border_value),
       read_(std::move(read)) {}
 
+template <class T>
+auto BandCutter::ghost_of() const {
+  return [ghost = to_sample<T>(border_value_), channels = in_.channels,
+          full = T(full_range(in_.depth))](T* pixel) {
+    std::fill_n(pixel, channels, ghost);
+    if (channels == 4) pixel[3] = full;
+  };
+}
+
 void BandCutter::fill_sides(std::byte* row) const {
   with_depth(in_.depth, [&]<class T>(TypeTag<T>) {
     T* const samples = reinterpret_cast<T*>(row) + std::ptrdiff_t(window_.lead_x) * in_.channels;
-    const T ghost = to_sample<T>(border_value_);
+    const auto fill_ghost = ghost_of<T>();
     const auto fill = [&](int x) {
       const int from = border_index(border_, x, in_.width);
       T* const to = samples + std::ptrdiff_t(x) * in_.channels;
       if (from < 0)
-        std::fill_n(to, in_.channels, ghost);
+        fill_ghost(to);
       else
         std::copy_n(samples + std::ptrdiff_t(from) * in_.channels, in_.channels, to);
     };
@@ -105,8 +114,9 @@ Image BandCutter::next(int first, int rows) {
       continue;
     }
     with_depth(in_.depth, [&]<class T>(TypeTag<T>) {
-      std::fill_n(row_of<T>(view, y - top), std::ptrdiff_t(width) * in_.channels,
-                  to_sample<T>(border_value_));
+      const auto fill_ghost = ghost_of<T>();
+      for (int x = 0; x < width; ++x)
+        fill_ghost(row_of<T>(view, y - top) + std::ptrdiff_t(x) * in_.channels);
     });
   }
   latest_ = band.part(0, 0, width, height);

@@ -101,6 +101,10 @@ class BandCutter {
  private:
   void fill_sides(std::byte* row) const;
 
+  /// Writes a pixel of the border value, opaque where there is alpha.
+  template <class T>
+  auto ghost_of() const;
+
   Shape in_, out_;
   Window window_;
   Border border_;

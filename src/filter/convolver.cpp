@@ -13,7 +13,9 @@
 #include "src/base/log.hpp"
 #include "src/base/source_text.hpp"
 #include "src/filter/alpha.hpp"
+#include "src/filter/alpha_bands.hpp"
 #include "src/filter/rows.hpp"
+#include "src/picture/sample_type.hpp"
 
 namespace convfilt {
 namespace {
@@ -194,12 +196,77 @@ class MaskBands final : public BandFilter {
   BandPlans plans_;
 };
 
+/// A mask over premultiplied rows: all channels of a pixel at once.
+class MaskTranslucent final : public TranslucentRows {
+ public:
+  MaskTranslucent(const BandPlans& plans, const Mask& mask, bool filters_alpha, Depth depth)
+      : plans_(plans),
+        offset_(mask.offset),
+        anchor_x_(mask.anchor_x),
+        anchor_y_(mask.anchor_y),
+        filters_alpha_(filters_alpha),
+        depth_(depth) {}
+
+  void filter(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+    if (filtered_.width() != out.width || filtered_.height() != out.height)
+      filtered_ = Image(out.width, out.height, out.channels, Depth::f32);
+    plans_.for_rows(out.height).run(in, filtered_.view());
+    with_depth(depth_, [&]<class T>(TypeTag<T>) {
+      for (int y = 0; y < out.height; ++y) {
+        const float* from = row_of<float>(std::as_const(filtered_).view(), y);
+        const float* alpha = from + 3;
+        if (!filters_alpha_)
+          alpha = row_of<float>(in, y + anchor_y_) + std::ptrdiff_t(anchor_x_) * 4 + 3;
+        T* to = row_of<T>(out, y);
+        for (int x = 0; x < out.width; ++x, from += 4, alpha += 4, to += 4)
+          store_straight(from, *alpha, offset_, to);
+      }
+    });
+  }
+
+ private:
+  BandPlans plans_;
+  double offset_;
+  int anchor_x_, anchor_y_;
+  bool filters_alpha_;
+  Depth depth_;
+  Image filtered_;
+};
+
 }  // namespace
+
+std::unique_ptr<BandFilter> Convolver::in_bands_with_alpha(const Shape& in, const Mask& mask) {
+  Shape opaque_picture = in, plane = in;
+  opaque_picture.channels = 3;
+  plane.channels = 1;
+  plane.depth = Depth::f32;
+  Mask plain = mask;
+  plain.offset = 0;
+  const double border_value = options_.border_value * opaque(in.depth);
+  const Choice choice = choice_for(plane, plain, border_value, 4);
+  Problem problem = problem_of(plane, plain, border_value);
+  if (!suits_bands(choice, problem)) return nullptr;
+  std::unique_ptr<BandFilter> colours = in_bands(opaque_picture, mask);
+  if (!colours) return nullptr;
+  describe(
+      "a picture with alpha: where it is opaque, as if it had none; elsewhere premultiplied by "
+      "alpha, in f32");
+  note(problem);
+  problem.channels = 4;
+  PlanOptions how;
+  how.threads = 1;
+  how.tuning = options_.request.tuning;
+  const BandPlans plans(*choice.strategy, problem, how);
+  const bool filters_alpha = std::abs(gain(mask) - 1) <= kUnitGainTolerance;
+  return alpha_bands(problem_of(in, mask, options_.border_value), std::move(colours),
+                     [plans, mask, filters_alpha, depth = in.depth] {
+                       return std::make_unique<MaskTranslucent>(plans, mask, filters_alpha, depth);
+                     });
+}
 
 std::unique_ptr<BandFilter> Convolver::in_bands(const Shape& in, const Mask& mask) {
   check_border_value(in.depth);
-  if (in.channels == 4)
-    return keep_whole("whether its alpha is opaque everywhere decides how it is filtered");
+  if (in.channels == 4) return in_bands_with_alpha(in, mask);
   const Problem problem = problem_of(in, mask, options_.border_value);
   if (const std::string refusal = mode_refuses(problem); !refusal.empty())
     throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
@@ -214,21 +281,25 @@ std::unique_ptr<BandFilter> Convolver::in_bands(const Shape& in, const Mask& mas
 
 Image Convolver::convolve(const Image& in, const Mask& mask) {
   check_border_value(in.depth());
-  if (!is_opaque(in)) return convolve_with_alpha(in, mask);
+  Image out = result_like(in, mask);
   if (!in.has_alpha()) {
-    Image out = result_like(in, mask);
     run(in, mask, options_.border_value, 1, out);
     return out;
   }
-  // Opaque pictures keep their own depth and its exact arithmetic.
-  const int threads = options_.request.threads;
-  const Image colours = without_alpha(in, threads);
-  Image filtered = result_like(colours, mask);
-  run(colours, mask, options_.border_value, 1, filtered);
-  return with_opaque_alpha(filtered, threads);
+  const Window window = window_of(problem_of(shape_of(in), mask, 0));
+  const std::vector<bool> rows = opaque_windows(in, window, options_.border, out.height());
+  if (std::ranges::count(rows, false) > 0) convolve_premultiplied(in, mask, out);
+  if (std::ranges::count(rows, true) > 0) {
+    // Opaque pixels keep their own depth and its exact arithmetic.
+    const Image colours = without_alpha(in, options_.request.threads);
+    Image filtered = result_like(colours, mask);
+    run(colours, mask, options_.border_value, 1, filtered);
+    put_opaque_rows(filtered, rows, out);
+  }
+  return out;
 }
 
-Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
+void Convolver::convolve_premultiplied(const Image& in, const Mask& mask, Image& out) {
   // The offset is a colour, not a weight: it is added once colours are no longer premultiplied.
   Mask plain = mask;
   plain.offset = 0;
@@ -253,14 +324,12 @@ Image Convolver::convolve_with_alpha(const Image& in, const Mask& mask) {
     const Offset from = offset_of(mask);
     alpha = moved(plane, from.x, from.y, filtered, float(full));
   }
-  Image out = result_like(in, mask);
   store_alpha(alpha, threads, out);
   for (int c = 0; c < colours; ++c) {
     take_premultiplied(in, c, threads, plane);
     run(plane, plain, options_.border_value * full, runs, filtered);
     store_colour(filtered, alpha, mask.offset, c, threads, out);
   }
-  return out;
 }
 
 void Convolver::check_border_value(Depth depth) const {

@@ -40,10 +40,10 @@ class Convolver {
 
   /// Filters every channel with the mask, border and offset applied; the result has the input's
   /// depth and channels, and the size that the mode says. Alpha is filtered with the colours where
-  /// the mask's gain is 1, and kept where it is not (an edge has no transparency of its own); where
-  /// the picture is opaque everywhere, colours get exactly the bytes they get without alpha, and
-  /// alpha stays opaque. A ghost cell of border constant is opaque. Throws UsageError and
-  /// DeviceError as choose() does.
+  /// the mask's gain is 1, and kept where it is not (an edge has no transparency of its own). In
+  /// rows of the result for which all rows under the mask are opaque, colours get exactly the bytes
+  /// they get without alpha, and alpha stays opaque. A ghost cell of border constant is opaque.
+  /// Throws UsageError and DeviceError as choose() does.
   Image convolve(const Image& in, const Mask& mask);
 
   /// The same for a picture that comes in bands, which gets the same bytes. Null where bands cannot
@@ -106,7 +106,8 @@ class Convolver {
   };
 
   Prepared& prepared(const Problem& problem, int runs, bool finite);
-  Image convolve_with_alpha(const Image& in, const Mask& mask);
+  void convolve_premultiplied(const Image& in, const Mask& mask, Image& out);
+  std::unique_ptr<BandFilter> in_bands_with_alpha(const Shape& in, const Mask& mask);
 
   ConvolverOptions options_;
   Machine machine_;

@@ -11,6 +11,7 @@
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/filter/alpha.hpp"
+#include "src/filter/alpha_bands.hpp"
 #include "src/filter/gradient_rows.hpp"
 #include "src/filter/rows.hpp"
 #include "src/mask/file.hpp"
@@ -195,6 +196,56 @@ class GradientBands final : public BandFilter {
   std::vector<GradientTap> taps_;
 };
 
+/// Edges of premultiplied rows: all masks, and alpha kept.
+class EdgeTranslucent final : public TranslucentRows {
+ public:
+  EdgeTranslucent(std::vector<BandPlans> plans, std::vector<double> divisors, const Mask& mask,
+                  Depth depth)
+      : plans_(std::move(plans)),
+        divisors_(std::move(divisors)),
+        anchor_x_(mask.anchor_x),
+        anchor_y_(mask.anchor_y),
+        depth_(depth),
+        responses_(plans_.size()) {}
+
+  void filter(PictureView<const std::byte> in, PictureView<std::byte> out) override {
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      Image& response = responses_[i];
+      if (response.width() != out.width || response.height() != out.height)
+        response = Image(out.width, out.height, out.channels, Depth::f32);
+      plans_[i].for_rows(out.height).run(in, response.view());
+    }
+    length_.resize(std::size_t(out.width) * std::size_t(out.channels));
+    with_depth(depth_, [&]<class T>(TypeTag<T>) {
+      for (int y = 0; y < out.height; ++y) {
+        const auto row = [&](std::size_t i) {
+          return row_of<float>(std::as_const(responses_[i]).view(), y);
+        };
+        start_length(row(0), divisors_[0], length_);
+        for (std::size_t i = 1; i < responses_.size(); ++i)
+          extend_length(row(i), divisors_[i], length_);
+        const float* alpha =
+            row_of<float>(in, y + anchor_y_) + std::ptrdiff_t(anchor_x_) * out.channels + 3;
+        T* to = row_of<T>(out, y);
+        const double* length = length_.data();
+        for (int x = 0; x < out.width; ++x, alpha += 4, length += 4, to += 4) {
+          for (int c = 0; c < 3; ++c)
+            to[c] = to_sample<T>(*alpha > 0 ? length[c] / double(*alpha) : 0);
+          to[3] = to_alpha<T>(*alpha);
+        }
+      }
+    });
+  }
+
+ private:
+  std::vector<BandPlans> plans_;
+  std::vector<double> divisors_;
+  int anchor_x_, anchor_y_;
+  Depth depth_;
+  std::vector<Image> responses_;
+  std::vector<double> length_;
+};
+
 /// What the runs are for, for -v.
 std::string description(int colours, bool weighted, std::span<const Mask> masks) {
   std::vector<std::string> names;
@@ -226,10 +277,12 @@ std::vector<Mask> edge_masks(const EdgeOptions& options) {
   return masks;
 }
 
-Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convolver) {
+namespace {
+
+/// Fills `out`. Where the picture has alpha, colours are premultiplied, and divided at the end.
+void take_edges(const Image& in, std::span<const Mask> masks, Convolver& convolver, Image& out) {
   const ConvolverOptions& options = convolver.options();
-  convolver.check_border_value(in.depth());
-  const bool weighted = !is_opaque(in);
+  const bool weighted = in.has_alpha();
   const int threads = options.request.threads;
   const int colours = colour_channels(in);
   const int runs = colours * int(masks.size());
@@ -238,24 +291,46 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
 
   const std::vector<Mask> whole = without_divisors(masks);
 
-  Image out = convolver.result_like(in, masks[0]);
   Image alpha, plane = plane_like(in);
   std::vector<Image> responses;
   for (const Mask& mask : masks) responses.push_back(convolver.result_like(plane, mask));
-  if (in.has_alpha()) {
+  if (weighted) {
     take_plane(in, colours, threads, plane);
     const Convolver::Offset from = convolver.offset_of(masks[0]);
     alpha = moved(plane, from.x, from.y, responses[0], float(opaque(in.depth())));
     store_alpha(alpha, threads, out);
   }
   for (int c = 0; c < colours; ++c) {
-    if (weighted)
-      take_premultiplied(in, c, threads, plane);
-    else
-      take_plane(in, c, threads, plane);
+    take_premultiplied(in, c, threads, plane);
     for (std::size_t i = 0; i < masks.size(); ++i)
       convolver.run(plane, whole[i], border_value, runs, responses[i]);
     store_length(responses, masks, weighted ? &alpha : nullptr, c, threads, out);
+  }
+}
+
+}  // namespace
+
+Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convolver) {
+  const ConvolverOptions& options = convolver.options();
+  convolver.check_border_value(in.depth());
+  Image out = convolver.result_like(in, masks[0]);
+  if (!in.has_alpha()) {
+    take_edges(in, masks, convolver, out);
+    return out;
+  }
+  // Masks may reach differently far; what is opaque under the highest is opaque under all.
+  std::vector<bool> rows(std::size_t(out.height()), true);
+  for (const Mask& mask : masks) {
+    const Window window = window_of(convolver.problem_of(shape_of(in), mask, 0));
+    const std::vector<bool> under = opaque_windows(in, window, options.border, out.height());
+    for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = rows[y] && under[y];
+  }
+  if (std::ranges::count(rows, false) > 0) take_edges(in, masks, convolver, out);
+  if (std::ranges::count(rows, true) > 0) {
+    const Image colours = without_alpha(in, options.request.threads);
+    Image edges = convolver.result_like(colours, masks[0]);
+    take_edges(colours, masks, convolver, edges);
+    put_opaque_rows(edges, rows, out);
   }
   return out;
 }
@@ -264,14 +339,21 @@ std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask
                                            Convolver& convolver) {
   const ConvolverOptions& options = convolver.options();
   convolver.check_border_value(in.depth);
-  if (in.channels == 4) return convolver.keep_whole("alpha goes another way than the colours");
   const std::vector<Mask> whole = without_divisors(masks);
   for (const Mask& mask : whole) {
     if (mask.width != whole[0].width || mask.height != whole[0].height ||
         mask.anchor_x != whole[0].anchor_x || mask.anchor_y != whole[0].anchor_y)
       return convolver.keep_whole("its masks reach differently far");
   }
-  convolver.describe(description(in.channels, false, masks));
+  std::unique_ptr<BandFilter> opaque_picture;
+  if (in.channels == 4) {
+    Shape colours = in;
+    colours.channels = 3;
+    opaque_picture = edges_in_bands(colours, masks, convolver);
+    if (!opaque_picture) return nullptr;
+  }
+  const double border_value = options.border_value * (in.channels == 4 ? opaque(in.depth) : 1);
+  convolver.describe(description(std::min(in.channels, 3), in.channels == 4, masks));
 
   PlanOptions how;
   how.threads = 1;
@@ -281,16 +363,23 @@ std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask
   const Shape plane{in.width, in.height, 1, Depth::f32};
   Problem problem;
   for (std::size_t i = 0; i < whole.size(); ++i) {
-    problem = convolver.problem_of(plane, whole[i], options.border_value);
+    problem = convolver.problem_of(plane, whole[i], border_value);
     if (const std::string refusal = mode_refuses(problem); !refusal.empty())
       throw UsageError("mask " + in_quotes(masks[i].name) + ": " + refusal);
-    const Choice& choice = convolver.choice_for(plane, whole[i], options.border_value,
-                                                in.channels * int(masks.size()));
+    const Choice& choice =
+        convolver.choice_for(plane, whole[i], border_value, in.channels * int(masks.size()));
     if (!convolver.suits_bands(choice, problem)) return nullptr;
     convolver.note(problem);
     problem.channels = in.channels;
     plans.emplace_back(*choice.strategy, problem, how);
     divisors.push_back(masks[i].divisor);
+  }
+  if (in.channels == 4) {
+    return alpha_bands(convolver.problem_of(in, whole[0], options.border_value),
+                       std::move(opaque_picture),
+                       [plans, divisors, mask = whole[0], depth = in.depth] {
+                         return std::make_unique<EdgeTranslucent>(plans, divisors, mask, depth);
+                       });
   }
   if (in.depth == Depth::u8 && divisors == std::vector<double>{1, 1}) {
     problem.depth = in.depth;

@@ -140,6 +140,28 @@ TEST_CASE("opaque everywhere: the bytes of the picture without alpha") {
   }
 }
 
+TEST_CASE("rows that see opaque rows alone: the bytes of the picture without alpha") {
+  for (Depth depth : kDepths) {
+    Image in = opaque_copy(random_image(17, 23, 4, depth, 4));
+    for (const int y : {0, 9}) put(in, 5, y, 3, full_range(depth) / 4);
+    const Image out = Convolver(on_cpu(Border::reflect101, 0)).convolve(in, binomial());
+    const Image plain =
+        Convolver(on_cpu(Border::reflect101, 0)).convolve(colours_of(in), binomial());
+    int kept = 0;
+    for (int y = 0; y < 23; ++y) {
+      // Row 0 has its own pixel and, mirrored, no other's; row 1 lies beside it.
+      const bool sees_alpha = y <= 1 || (y >= 8 && y <= 10);
+      if (sees_alpha) continue;
+      ++kept;
+      for (int x = 0; x < 17; ++x)
+        for (int c = 0; c < 4; ++c)
+          CHECK(sample(out, x, y, c) == (c == 3 ? full_range(depth) : sample(plain, x, y, c)));
+    }
+    CHECK(kept == 18);
+    CHECK(sample(out, 5, 9, 3) < full_range(depth));
+  }
+}
+
 TEST_CASE("a constant border is opaque, of the border's colour") {
   Image in(5, 5, 4, Depth::u8);
   for_samples(in, [&](int x, int y, int c) { put(in, x, y, c, 0); });  // transparent
