@@ -243,7 +243,13 @@ std::unique_ptr<BandFilter> Convolver::in_bands_with_alpha(const Shape& in, cons
   Mask plain = mask;
   plain.offset = 0;
   const double border_value = options_.border_value * opaque(in.depth);
-  const Choice choice = choice_for(plane, plain, border_value, 4);
+  Choice choice;
+  try {
+    choice = choice_for(plane, plain, border_value, 4);
+  } catch (const UsageError&) {
+    // A strategy by name may take no floats, and an opaque picture has none.
+    return keep_whole("only where its alpha is opaque does the strategy take it");
+  }
   Problem problem = problem_of(plane, plain, border_value);
   if (!suits_bands(choice, problem)) return nullptr;
   std::unique_ptr<BandFilter> colours = in_bands(opaque_picture, mask);
