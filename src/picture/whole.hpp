@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -77,6 +78,12 @@ class WholeWriter : public RowWriter {
                                            const std::string& damage) {
   if (context.options().refuse_damaged) context.damaged(damage);
   context.fail("nothing of this " + std::string(name_of(format)) + " can be read: " + damage);
+}
+
+/// What is said of a file that goes on behind its picture.
+inline std::string bytes_follow(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte follows" : " bytes follow") +
+         " the end of the picture";
 }
 
 /// Refuses --page for a format whose codec gives the first picture only.

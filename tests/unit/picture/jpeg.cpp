@@ -745,6 +745,22 @@ TEST_CASE("a file of scans without end is refused") {
   CHECK(contains(read(more).refusal, "it has more than 500 scans, more than any picture of 64x48"));
 }
 
+TEST_CASE("coefficients that would take more than the limit are refused before memory is taken") {
+  Bytes bytes = grey(pattern(64, 48, 3, Depth::u8),
+                     [](jpeg_compress_struct& info) { jpeg_simple_progression(&info); });
+  const std::size_t header = find_marker(bytes, 0xC2);
+  const Bytes sides = {0x59, 0xD8, 0x59, 0xD8};  // 23000x23000, which is 2875^2 blocks of 128 bytes
+  std::copy(sides.begin(), sides.end(), bytes.begin() + std::ptrdiff_t(header) + 5);
+  CHECK(contains(read(bytes).refusal, "bytes cannot hold 23000x23000 pixels"));
+  bytes.resize(bytes.size() + 2'000'000);
+  CHECK(contains(read(bytes).refusal,
+                 "must be held whole, in 1008 MiB, more than the limit of 768 MiB; raise it with "
+                 "--max-pixels 705333334 if you trust"));
+  ReadOptions more;
+  more.max_pixels = 705333334;
+  CHECK(contains(read(bytes, more).refusal, "its data is damaged"));
+}
+
 TEST_CASE("changed bits are refused, or give what OpenCV gives") {
   const Image image = pattern(61, 47, 3, Depth::u8);
   const std::vector<Bytes> files = {colour(image), colour(image, progressive), grey(image),
