@@ -389,9 +389,24 @@ class JpegReader : public RowReader {
     info.out_color_space = components == 1   ? JCS_GRAYSCALE
                            : components == 3 ? JCS_EXT_BGR
                                              : JCS_CMYK;
+    check_quantisation();
     several_scans_ = jpeg_has_multiple_scans(&info);
     missing_from_ = header_.height;
     take_metadata(jpeg::contents_of(saved_segments(info)));
+  }
+
+  /// A step of 0 wipes out its coefficient, and libjpeg takes it without a word.
+  void check_quantisation() {
+    const jpeg_decompress_struct& info = owner_.info;
+    for (int i = 0; i < info.num_components; ++i) {
+      const int number = info.comp_info[i].quant_tbl_no;
+      const JQUANT_TBL* table =
+          number >= 0 && number < NUM_QUANT_TBLS ? info.quant_tbl_ptrs[number] : nullptr;
+      if (!table || std::find(std::begin(table->quantval), std::end(table->quantval), 0) ==
+                        std::end(table->quantval))
+        continue;
+      return context_.damaged("its header is damaged (a quantisation step of 0)");
+    }
   }
 
   void take_metadata(jpeg::Contents contents) {

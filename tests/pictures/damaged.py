@@ -1233,18 +1233,39 @@ def check(options, shop, case):
         shutil.rmtree(folder)
 
 
+# What ffmpeg says of a JPEG, where libjpeg-turbo says nothing, and why.
+SILENCES = (
+    ("error count|error ac|error dc|error y=|error decoding",
+     "JPEG: a run of zeros that leaves its block, or a code of no table: libjpeg-turbo's fast decoder goes on without a word"),
+    ("EXIF", "JPEG: EXIF that ffmpeg refuses, which no pixel depends on"),
+    ("index out of range", "JPEG: a scan names a table that it does not use"),
+)
+
+
 def known(case, other, words):
     """Why another answer of the other decoder says nothing against convfilt, where that is known."""
-    if other == "equal" or case.how == "sound":
+    if other in ("", "equal") or case.how != "flip":
         return ""
     if case.kind.other == "heif":
-        return "HEVC and AV1 data carry no checksum, and libheif does not tell what its decoders conceal"
-    if case.kind.other == "jpeg" or case.kind.name == "tiff-jpeg":
-        if "error count" in words:  # ffmpeg's words for it
-            return "a run of zeros that leaves its block, of which libjpeg-turbo says nothing"
-        wrong, _, rest = words.partition(" of ")
-        if other == "differs" and wrong.isdigit() and 16 * int(wrong) <= int(rest.split()[0]):
-            return "some blocks have coefficients out of range, where transforms overflow in different ways; the others are equal"
+        return "HEIC, AVIF: their data carry no checksum, and libheif does not tell what its decoders conceal"
+    if case.kind.name == "tiff-deflate" and other == "differs":
+        return "TIFF: a deflate stream that goes on behind its strip: libtiff takes it, and leaves the strip's last bytes unset"
+    if other == "refuses" and case.kind.extension == "tif" and re.match("no tag|too few strips", words):
+        return "TIFF: a tag is gone that TIFF wants, and libtiff guesses it"
+    if case.kind.other != "jpeg" and case.kind.name != "tiff-jpeg":
+        return ""
+    if other == "refuses":
+        if "EXIF" in words:
+            return SILENCES[1][1]
+        return next((why for pattern, why in SILENCES if re.search(pattern, words)), "")
+    if case.kind.name == "jpeg-restart":
+        return "JPEG: bytes are left before a restart marker: libjpeg-turbo goes on behind it without a word, ffmpeg astray"
+    quantisation = [at for at in range(len(case.data) - 70) if case.data[at:at + 3] == b"\xff\xdb\0"]
+    flipped = int(case.name.partition("-")[2].partition(".")[0])
+    wrong, _, rest = words.partition(" of ")
+    if any(at < flipped < at + 140 for at in quantisation) or \
+            wrong.isdigit() and 16 * int(wrong) <= int(rest.split()[0]):
+        return "JPEG: coefficients out of range, where transforms overflow in different ways; all else is equal"
     return ""
 
 

@@ -622,6 +622,13 @@ TEST_CASE("broken entropy-coded data are found, with the row") {
                  "nothing of this JPEG can be read: its data is damaged ("));
 }
 
+TEST_CASE("quantisation steps of 0 are damage") {
+  Bytes bytes = grey(pattern(64, 48, 3, Depth::u8), [](jpeg_compress_struct&) {});
+  REQUIRE(read(bytes).refusal == "");
+  bytes[find_marker(bytes, 0xDB) + 8] = 0;
+  CHECK(contains(read(bytes).refusal, "its header is damaged (a quantisation step of 0)"));
+}
+
 TEST_CASE("a colour component without a scan is damage") {
   Bytes bytes = colour(pattern(64, 64, 3, Depth::u8), [](jpeg_compress_struct& info) {
     static const jpeg_scan_info kScans[] = {
