@@ -125,8 +125,14 @@ class WebpReader : public WholeReader {
   }
 
   void decode() override {
-    context_.check_memory(std::uint64_t(header_.width) * std::uint64_t(header_.height) *
-                          std::uint64_t(header_.channels));
+    const auto area = [](int width, int height) {
+      return std::uint64_t(width) * std::uint64_t(height);
+    };
+    const std::uint64_t all = area(header_.width, header_.height);
+    if (frame_.part)
+      check_canvas(context_, all, area(frame_.width, frame_.height));
+    else
+      context_.check_memory(all * std::uint64_t(header_.channels));
     image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
     PictureView<std::byte> into = image_.view();
     // Rows that are not decoded are black. Where damage is refused there are none, and a header

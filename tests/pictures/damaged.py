@@ -1250,6 +1250,10 @@ def known(case, other, words):
         return "HEIC, AVIF: their data carry no checksum, and libheif does not tell what its decoders conceal"
     if case.kind.name == "tiff-deflate" and other == "differs":
         return "TIFF: a deflate stream that goes on behind its strip: libtiff takes it, and leaves the strip's last bytes unset"
+    if words == "no such code" and case.kind.name == "gif":
+        return "GIF: a code that its table does not have yet: giflib goes on without a word"
+    if case.kind.name == "jpeg-cmyk" and b"Adobe" not in case.data:
+        return "JPEG: Adobe's mark is gone, and decoders guess what its four colours mean"
     if other == "refuses" and case.kind.extension == "tif" and re.match("no tag|too few strips", words):
         return "TIFF: a tag is gone that TIFF wants, and libtiff guesses it"
     if case.kind.other != "jpeg" and case.kind.name != "tiff-jpeg":

@@ -176,8 +176,8 @@ class GifReader : public WholeReader {
     const auto area = [](int width, int height) {
       return std::uint64_t(width) * std::uint64_t(height);
     };
-    context_.check_memory(area(header_.width, header_.height) * std::uint64_t(header_.channels) +
-                          area(blocks_.width, blocks_.height));
+    check_canvas(context_, area(header_.width, header_.height),
+                 area(blocks_.width, blocks_.height));
   }
 
   [[noreturn]] void nothing(int error) {
