@@ -1268,7 +1268,7 @@ def known(case, other, words):
     flipped = int(case.name.partition("-")[2].partition(".")[0])
     wrong, _, rest = words.partition(" of ")
     if any(at < flipped < at + 140 for at in quantisation) or \
-            wrong.isdigit() and 16 * int(wrong) <= int(rest.split()[0]):
+            wrong.isdigit() and 8 * int(wrong) <= int(rest.split()[0]):
         return "JPEG: coefficients out of range, where transforms overflow in different ways; all else is equal"
     return ""
 
