@@ -1,5 +1,7 @@
 #include "src/picture/codec.hpp"
 
+#include <algorithm>
+
 #include "src/base/errors.hpp"
 
 namespace convfilt {
@@ -30,6 +32,16 @@ void ReadContext::check_size(std::int64_t width, std::int64_t height) const {
          std::to_string(options_.max_pixels) +
          "; raise it with --max-pixels if you trust the file");
   }
+}
+
+void ReadContext::check_memory(std::uint64_t bytes) const {
+  const std::int64_t pixels = std::max(options_.max_pixels, ReadOptions{}.max_pixels);
+  const std::uint64_t most = std::uint64_t(pixels) / 2 * 3;
+  if (bytes <= most) return;
+  const auto mebibytes = [](std::uint64_t count) { return std::to_string(count >> 20) + " MiB"; };
+  fail("this kind of picture must be held whole, in " + mebibytes(bytes) +
+       ", more than the limit of " + mebibytes(most) + "; raise it with --max-pixels " +
+       std::to_string(bytes / 3 * 2 + 2) + " if you trust the file");
 }
 
 }  // namespace convfilt

@@ -87,6 +87,12 @@ class ReadContext {
   /// is below 1 or above 2^28. Readers call it before they take memory for pixels.
   void check_size(std::int64_t width, std::int64_t height) const;
 
+  /// Throws IoError where a decoder would have to hold more than 768 MiB at once, or, where
+  /// ReadOptions::max_pixels is above its default, three bytes for each two of them. So a small
+  /// file that promises much stays below 1 GiB with all that is beside. Readers that cannot give
+  /// rows as they come call it before they take that memory.
+  void check_memory(std::uint64_t bytes) const;
+
  private:
   std::string name_;
   ReadOptions options_;

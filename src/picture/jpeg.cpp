@@ -408,9 +408,24 @@ class JpegReader : public RowReader {
     info.out_color_space = components == 1   ? JCS_GRAYSCALE
                            : components == 3 ? JCS_EXT_BGR
                                              : JCS_CMYK;
+    check_quantisation();
     several_scans_ = jpeg_has_multiple_scans(&info);
     missing_from_ = header_.height;
     take_metadata(jpeg::contents_of(saved_segments(info)));
+  }
+
+  /// A step of 0 wipes out its coefficient, and libjpeg takes it without a word.
+  void check_quantisation() {
+    const jpeg_decompress_struct& info = owner_.info;
+    for (int i = 0; i < info.num_components; ++i) {
+      const int number = info.comp_info[i].quant_tbl_no;
+      const JQUANT_TBL* table =
+          number >= 0 && number < NUM_QUANT_TBLS ? info.quant_tbl_ptrs[number] : nullptr;
+      if (!table || std::find(std::begin(table->quantval), std::end(table->quantval), 0) ==
+                        std::end(table->quantval))
+        continue;
+      return context_.damaged("its header is damaged (a quantisation step of 0)");
+    }
   }
 
   void take_metadata(jpeg::Contents contents) {
@@ -431,7 +446,8 @@ class JpegReader : public RowReader {
   }
 
   /// Scans are work for libjpeg even where they are empty, so a small file could ask for hours.
-  /// Programs write 10 or so; the more pixels, the fewer are allowed.
+  /// Programs write 10 or so, and libjpeg-turbo's own fuzzers stop at 500; the more pixels, the
+  /// fewer are allowed.
   int most_scans() const {
     constexpr std::int64_t kMostPixels = std::int64_t{1} << 31, kFewest = 32, kMost = 500;
     const std::int64_t pixels = std::int64_t{header_.width} * header_.height;
@@ -440,16 +456,17 @@ class JpegReader : public RowReader {
 
   /// libjpeg holds the coefficients of a file of several scans, 2 bytes each, until its last scan
   /// is read, and no setting makes that less. Every block takes one bit of a Huffman-coded file at
-  /// the least, so memory stays below 1024 times the file's size. Arithmetic coding has no such
-  /// bound beside the limit of pixels.
+  /// the least, so memory stays below 1024 times the file's size; arithmetic coding has no such
+  /// bound.
   void check_coefficients() {
     const jpeg_decompress_struct& info = owner_.info;
-    if (!several_scans_ || info.arith_code) return;
+    if (!several_scans_) return;
     std::uint64_t blocks = 0;
     for (int i = 0; i < info.num_components; ++i)
       blocks +=
           std::uint64_t{info.comp_info[i].width_in_blocks} * info.comp_info[i].height_in_blocks;
-    if (blocks / 8 <= source_.size()) return;
+    if (info.arith_code || blocks / 8 <= source_.size())
+      return context_.check_memory(blocks * sizeof(JBLOCK));
     damage_ = "the file ends too early (" + std::to_string(source_.size()) + " bytes cannot hold " +
               size_text(header_.width, header_.height) + " pixels)";
     given_up_ = true;

@@ -220,6 +220,7 @@ class PngReader : public RowReader {
     header_.height = int(height);
     header_.channels = grey ? 1 : (colour & PNG_COLOR_MASK_ALPHA) || key ? 4 : 3;
     header_.depth = bits == 16 ? Depth::u16 : Depth::u8;
+    stored_bits_ = std::uint64_t(bits) * png_get_channels(png_, info_);
     header_.metadata = contents.metadata;
     if (!contents.metadata.exif.empty())
       header_.orientation = exif_orientation(contents.metadata.exif);
@@ -239,6 +240,7 @@ class PngReader : public RowReader {
 
   /// Passes of an interlaced picture fill in between the rows of those before.
   void read_interlaced() {
+    check_interlaced();
     all_ = Image(header_.width, header_.height, header_.channels, header_.depth);
     const PictureView<std::byte> view = all_.view();
     for (int y = 0; y < view.height; ++y) std::memset(view.row(y), 0, all_.row_bytes());
@@ -250,6 +252,20 @@ class PngReader : public RowReader {
       }
       first_pass_ = false;
     }
+  }
+
+  /// The picture is held until its last pass, and deflate makes no more than 1032 bytes of one, so
+  /// a small file cannot have it all.
+  void check_interlaced() {
+    constexpr std::uint64_t kMostInflated = 1032;
+    const auto pixels = std::uint64_t(header_.width) * std::uint64_t(header_.height);
+    context_.check_memory(pixels * std::uint64_t(header_.channels) * size_of(header_.depth));
+    const std::uint64_t stored = pixels * stored_bits_ / 8;
+    if (stored / kMostInflated <= source_.size()) return;
+    fail_with_nothing(context_, FormatId::png,
+                      "the file ends too early (" + std::to_string(source_.size()) +
+                          " bytes cannot hold " + std::to_string(header_.width) + "x" +
+                          std::to_string(header_.height) + " pixels)");
   }
 
   bool reads_stored() const {
@@ -304,6 +320,7 @@ class PngReader : public RowReader {
   Bytes buffer_;
   std::size_t from_ = 0, filled_ = 0;  ///< what of the buffer is still to be taken
   std::uint64_t offset_ = 0;           ///< of the buffer's end in the file
+  std::uint64_t stored_bits_ = 0;      ///< of a pixel
   int passes_ = 1;
   int next_row_ = 0;
   bool gave_up_ = false;

@@ -100,6 +100,7 @@ class WebpReader : public WholeReader {
     // A frame may cover a part of the picture; the rest is clear.
     frame_ = {frame.x_offset, frame.y_offset, frame.width, frame.height, true};
     bitstream_ = {frame.fragment.bytes, frame.fragment.size};
+    check_head_of_frame(std::size_t(frame.fragment.bytes - file_.data()));
     const int frames = frame.num_frames;
     WebPDemuxReleaseIterator(&frame);
     header_.pages = std::max(1, frames);
@@ -107,11 +108,31 @@ class WebpReader : public WholeReader {
     if (frames > 1) context_.warn("only the first frame of this animated WebP is read");
   }
 
+  /// libwebp takes a frame's size from its coded picture, at `at`, and not from the 16 bytes before
+  /// that.
+  void check_head_of_frame(std::size_t at) {
+    constexpr std::size_t kHead = 16, kWidth = 6, kHeight = 9;
+    if (at < kHead) return;
+    const auto side = [&](std::size_t place) {
+      return int(little_endian(file_, at - kHead + place) & 0xFFFFFF) + 1;
+    };
+    if (side(kWidth) != frame_.width || side(kHeight) != frame_.height)
+      context_.damaged("its data is damaged (a frame has another size than its head says)");
+  }
+
   void copy_row(int y, std::byte* to) const override {
     std::memcpy(to, std::as_const(image_).view().row(y), image_.row_bytes());
   }
 
   void decode() override {
+    const auto area = [](int width, int height) {
+      return std::uint64_t(width) * std::uint64_t(height);
+    };
+    const std::uint64_t all = area(header_.width, header_.height);
+    if (frame_.part)
+      check_canvas(context_, all, area(frame_.width, frame_.height));
+    else
+      context_.check_memory(all * std::uint64_t(header_.channels));
     image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
     PictureView<std::byte> into = image_.view();
     // Rows that are not decoded are black. Where damage is refused there are none, and a header

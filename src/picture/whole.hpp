@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -82,6 +83,19 @@ class WholeWriter : public RowWriter {
                                            const std::string& damage) {
   if (context.options().refuse_damaged) context.damaged(damage);
   context.fail("nothing of this " + std::string(name_of(format)) + " can be read: " + damage);
+}
+
+/// Refuses a canvas that would take too much memory. One around a smaller picture costs a file no
+/// bytes, so it counts with all that the filter needs: alpha, and colours as floats.
+inline void check_canvas(const ReadContext& context, std::uint64_t canvas, std::uint64_t picture) {
+  constexpr std::uint64_t kRead = 4, kFiltered = 24;
+  context.check_memory(canvas * (picture < canvas ? kFiltered : kRead) + picture);
+}
+
+/// What is said of a file that goes on behind its picture.
+inline std::string bytes_follow(std::uint64_t count) {
+  return std::to_string(count) + (count == 1 ? " byte follows" : " bytes follow") +
+         " the end of the picture";
 }
 
 /// Refuses --page for a format whose codec gives the first picture only.

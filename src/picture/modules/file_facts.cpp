@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "src/picture/tiff_tags.hpp"
+#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {
@@ -296,7 +297,14 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   if (facts->width < 1 || bits < 1 || bits > 32) return;
   const std::uint64_t row = (std::uint64_t(facts->width) * bits + 31) / 32 * 4;
   facts->whole_size = pixels_at + row * std::uint64_t(facts->height);
-  if (facts->whole_size <= bytes.size()) return;
+  if (facts->whole_size <= bytes.size()) {
+    // A colour profile may follow the rows; the header's size of the file counts it.
+    const std::uint64_t end = std::max<std::uint64_t>(facts->whole_size, little_endian(bytes, 2));
+    const Bytes rest = bytes.subspan(std::size_t(std::min<std::uint64_t>(end, bytes.size())));
+    if (std::any_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte != 0; }))
+      facts->damage = bytes_follow(rest.size());
+    return;
+  }
   const std::uint64_t rows = bytes.size() < pixels_at ? 0 : (bytes.size() - pixels_at) / row;
   facts->damage = "the file ends too early (row " + std::to_string(rows) + " of " +
                   std::to_string(facts->height) + ")";

@@ -20,6 +20,7 @@ struct Blocks {
   int left = 0, top = 0, width = 0, height = 0;  ///< of the first picture
   int transparent = NO_TRANSPARENT_COLOR;        ///< its index in the colours of that picture
   int pictures = 0;
+  std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
 };
 
@@ -50,7 +51,12 @@ Blocks walk(std::span<const unsigned char> bytes) {
   skip_colours(screen_flags);
   while (!blocks.is_cut) {
     const unsigned kind = byte();
-    if (kind == kTrailer) break;
+    if (kind == kTrailer) {
+      const std::span<const unsigned char> rest = bytes.subspan(at);
+      if (std::any_of(rest.begin(), rest.end(), [](unsigned char b) { return b != 0; }))
+        blocks.rubbish = rest.size();
+      break;
+    }
     if (kind == kExtension) {
       const bool graphics = byte() == GRAPHICS_EXT_FUNC_CODE;
       if (graphics && blocks.pictures == 0 && at + 5 <= bytes.size() && bytes[at] == 4)
@@ -107,10 +113,12 @@ class GifReader : public WholeReader {
     header_.channels = covered && blocks_.transparent == NO_TRANSPARENT_COLOR ? 3 : 4;
     context.check_size(header_.width, header_.height);
     context.check_size(blocks_.width, blocks_.height);
+    check_memory();
     if (blocks_.is_cut) {
       context.damaged("the file ends too early (after " + std::to_string(source.size()) +
                       " bytes, without an end mark)");
     }
+    if (blocks_.rubbish > 0) context.damaged(bytes_follow(blocks_.rubbish));
     if (blocks_.pictures > 1) {
       context.warn("only the first of its " + std::to_string(blocks_.pictures) +
                    " pictures is read: it is an animated GIF");
@@ -161,6 +169,15 @@ class GifReader : public WholeReader {
   static std::string words_of(int error) {
     const char* text = GifErrorString(error);
     return text ? text : "giflib gave up";
+  }
+
+  /// A few bytes can name a screen of any size around a picture of one pixel.
+  void check_memory() const {
+    const auto area = [](int width, int height) {
+      return std::uint64_t(width) * std::uint64_t(height);
+    };
+    check_canvas(context_, area(header_.width, header_.height),
+                 area(blocks_.width, blocks_.height));
   }
 
   [[noreturn]] void nothing(int error) {

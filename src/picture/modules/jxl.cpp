@@ -76,6 +76,7 @@ class JxlReader : public WholeReader {
  protected:
   void decode() override {
     const JxlPixelFormat format = pixel_format(header_);
+    context_.check_memory(row_bytes(header_) * std::size_t(header_.height));
     pixels_.resize(row_bytes(header_) * std::size_t(header_.height));
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE);
     while (true) {
@@ -87,11 +88,21 @@ class JxlReader : public WholeReader {
             context_.fail("libjxl does not give its pixels; convert it first (djxl)");
           break;
         case JXL_DEC_BASIC_INFO: break;
-        case JXL_DEC_FULL_IMAGE: return;  // of an animation the first
+        case JXL_DEC_FULL_IMAGE:
+          if (is_animated_) return;
+          break;
+        case JXL_DEC_SUCCESS: return check_end(*decoder);
         case JXL_DEC_NEED_MORE_INPUT: return take_part(*decoder, cut_at_end());
         default: return take_part(*decoder, "its data is damaged (libjxl gave up)");
       }
     }
+  }
+
+  /// Boxes say how long they are, and read_header() went through them. A bare code stream just
+  /// ends.
+  void check_end(JxlDecoder& decoder) {
+    const std::size_t rest = JxlDecoderReleaseInput(&decoder);
+    if (rest > 0 && source_.whole().front() == 0xFF) context_.damaged(bytes_follow(rest));
   }
 
   void copy_row(int y, std::byte* to) const override {
@@ -199,7 +210,8 @@ class JxlReader : public WholeReader {
           extra.type == JXL_CHANNEL_BLACK)
         context_.fail("CMYK JPEG XL is not read; convert it first (djxl)");
     }
-    if (info.have_animation)
+    is_animated_ = info.have_animation;
+    if (is_animated_)
       context_.warn("only the first of its pictures is read: it is an animated JPEG XL");
     return true;
   }
@@ -244,7 +256,7 @@ class JxlReader : public WholeReader {
   ByteSource& source_;
   ReadContext& context_;
   const Threads threads_ = make_threads();
-  bool is_grey_ = false;
+  bool is_grey_ = false, is_animated_ = false;
   std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
 };
 

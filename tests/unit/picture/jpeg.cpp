@@ -622,6 +622,13 @@ TEST_CASE("broken entropy-coded data are found, with the row") {
                  "nothing of this JPEG can be read: its data is damaged ("));
 }
 
+TEST_CASE("quantisation steps of 0 are damage") {
+  Bytes bytes = grey(pattern(64, 48, 3, Depth::u8), [](jpeg_compress_struct&) {});
+  REQUIRE(read(bytes).refusal == "");
+  bytes[find_marker(bytes, 0xDB) + 8] = 0;
+  CHECK(contains(read(bytes).refusal, "its header is damaged (a quantisation step of 0)"));
+}
+
 TEST_CASE("a colour component without a scan is damage") {
   Bytes bytes = colour(pattern(64, 64, 3, Depth::u8), [](jpeg_compress_struct& info) {
     static const jpeg_scan_info kScans[] = {
@@ -743,6 +750,22 @@ TEST_CASE("a file of scans without end is refused") {
   for (Bytes* each : {&bytes, &more}) each->insert(each->end(), {0xFF, 0xD9});
   CHECK(read(bytes).refusal == "");
   CHECK(contains(read(more).refusal, "it has more than 500 scans, more than any picture of 64x48"));
+}
+
+TEST_CASE("coefficients that would take more than the limit are refused before memory is taken") {
+  Bytes bytes = grey(pattern(64, 48, 3, Depth::u8),
+                     [](jpeg_compress_struct& info) { jpeg_simple_progression(&info); });
+  const std::size_t header = find_marker(bytes, 0xC2);
+  const Bytes sides = {0x59, 0xD8, 0x59, 0xD8};  // 23000x23000, which is 2875^2 blocks of 128 bytes
+  std::copy(sides.begin(), sides.end(), bytes.begin() + std::ptrdiff_t(header) + 5);
+  CHECK(contains(read(bytes).refusal, "bytes cannot hold 23000x23000 pixels"));
+  bytes.resize(bytes.size() + 2'000'000);
+  CHECK(contains(read(bytes).refusal,
+                 "must be held whole, in 1008 MiB, more than the limit of 768 MiB; raise it with "
+                 "--max-pixels 705333334 if you trust"));
+  ReadOptions more;
+  more.max_pixels = 705333334;
+  CHECK(contains(read(bytes, more).refusal, "its data is damaged"));
 }
 
 TEST_CASE("changed bits are refused, or give what OpenCV gives") {

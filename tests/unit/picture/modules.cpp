@@ -782,6 +782,45 @@ TEST_CASE("headers that promise too much are refused before memory is taken") {
     GifPicture vast = gif_picture(0, 0, 2, 2);
     vast.width = vast.height = 65535;
     CHECK(contains(refusal_of(gif(2, 2, {vast})), "its header promises 65535x65535 pixels"));
+    const Bytes wide = gif(23000, 23000, {gif_picture(0, 0, 2, 2)});
+    CHECK(contains(refusal_of(wide), "must be held whole, in 12107 MiB"));
+  }
+  if (has(FormatId::jxl)) {
+    // Sides of 30 bits each, then two bits that say that all else is as usual.
+    Bytes bytes = {0xFF, 0x0A};
+    std::vector<int> bits = {0};
+    for (int side = 0; side < 2; ++side) {
+      bits.insert(bits.end(), {1, 1});
+      for (int i = 0; i < 30; ++i) bits.push_back((20000 - 1) >> i & 1);
+      if (side == 0) bits.insert(bits.end(), {0, 0, 0});
+    }
+    bits.insert(bits.end(), {1, 1});
+    bits.resize((bits.size() + 7) / 8 * 8);
+    for (std::size_t i = 0; i < bits.size(); i += 8) {
+      int byte = 0;
+      for (std::size_t j = 0; j < 8; ++j) byte |= bits[i + j] << j;
+      bytes.push_back(static_cast<unsigned char>(byte));
+    }
+    CHECK(contains(refusal_of(bytes, taking_damage()), "must be held whole, in 1144 MiB"));
+  }
+}
+
+TEST_CASE("what follows the end of a module's picture is damage, unless it is zeros") {
+  for (const FormatId format : {FormatId::bmp, FormatId::jxl, FormatId::gif}) {
+    if (!has(format)) continue;
+    CAPTURE(name_of(format));
+    Bytes bytes = format == FormatId::gif ? gif(37, 21, {gif_picture(0, 0, 37, 21)})
+                                          : encode(format, pattern(61, 47, 3, Depth::u8));
+    if (format != FormatId::jxl) {
+      Bytes padded = bytes;
+      padded.insert(padded.end(), 5, 0);
+      CHECK(refusal_of(padded) == "");
+    }
+    bytes.push_back('x');
+    CHECK(contains(refusal_of(bytes), "1 byte follows the end of the picture"));
+    const Decoded taken = decode(bytes, taking_damage());
+    CHECK(taken.warnings.size() == 1);
+    CHECK(!taken.image.empty());
   }
 }
 

@@ -342,6 +342,16 @@ TEST_CASE("headers that lie take no memory") {
   CHECK(!read(with_size(0, 5)).refusal.empty());
   CHECK(!read(with_size(5, 0)).refusal.empty());
   CHECK(contains(read(with_size(3, 20000)).refusal, "row 2 of 20000"));
+
+  const auto interlaced = [&](std::uint32_t side) {  // so all of it is held
+    Bytes png = with_size(side, side);
+    png[8 + 8 + 12] = 1;
+    const auto sum = std::uint32_t(crc32(0, &png[8 + 4], 4 + 13));
+    for (std::size_t i = 0; i < 4; ++i) png[8 + 8 + 13 + i] = (sum >> (24 - 8 * i)) & 255;
+    return png;
+  };
+  CHECK(contains(read(interlaced(23000)).refusal, "must be held whole, in 1513 MiB"));
+  CHECK(contains(read(interlaced(16000)).refusal, "bytes cannot hold 16000x16000 pixels"));
 }
 
 TEST_CASE("metadata come back from a PNG") {

@@ -164,6 +164,21 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("an animated WebP whose sizes lie is refused") {
+  const Bytes whole = animation(30, 20);
+  const auto with_side = [&](std::size_t at, int side) {
+    Bytes bytes = whole;
+    for (std::size_t i = 0; i < 3; ++i)
+      bytes[at + i] = static_cast<unsigned char>((side - 1) >> (8 * i));
+    return bytes;
+  };
+  constexpr std::string_view kFrame = "ANMF";
+  const auto frame = std::search(whole.begin(), whole.end(), kFrame.begin(), kFrame.end());
+  const auto width_at = std::size_t(frame - whole.begin()) + 14;
+  CHECK(contains(read(with_side(width_at, 29)).refusal, "has another size than its head says"));
+  CHECK(contains(read(with_side(24, 2'000'000)).refusal, "must be held whole, in 915 MiB"));
+}
+
 TEST_CASE("WebP refuses what it cannot hold") {
   Header header;
   header.width = 16384;
