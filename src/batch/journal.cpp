@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -152,7 +153,7 @@ JournalContents read_journal(const std::string& path) {
 
 Journal::Journal(const std::string& folder, const Shard& shard, const std::string& settings,
                  bool resumes)
-    : path_(folder + "/" + journal_name(shard)) {
+    : path_((std::filesystem::path(folder) / journal_name(shard)).string()) {
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file_ < 0) fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
   try {
