@@ -31,6 +31,7 @@ struct Decoded {
 };
 
 Decoded decode(const Bytes& bytes, const ReadOptions& options = {}) {
+  keep_seed(bytes);
   const auto source = source_of(bytes);
   ReadContext context("'in'", options);
   FormatId format;
@@ -201,6 +202,7 @@ Bytes icc_profile(bool grey) {
   bytes.resize(128, 0);
   bytes.insert(bytes.end(), tags.begin(), tags.end());
   bytes.insert(bytes.end(), data.begin(), data.end());
+  keep_seed(bytes);
   return bytes;
 }
 
