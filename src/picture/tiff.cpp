@@ -215,6 +215,7 @@ struct Input {
   std::uint64_t directory;
   std::uint64_t most_memory;
   std::map<std::uint64_t, unsigned char> patches;
+  std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
@@ -259,6 +260,8 @@ bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
     input.context.damaged("the file ends too early (" + place + ")");
     return at < input.source.size();
   }
+  if (input.shortened.contains(piece))
+    input.context.damaged("the file ends too early (" + place + ")");
   return true;
 }
 
@@ -884,10 +887,8 @@ class Pages {
 
 /// For a file whose damage is taken: pieces that lie across its end are said to end there, so that
 /// decoders get what is left of them.
-std::map<std::uint64_t, unsigned char> shortened_pieces(const TiffStructure& file,
-                                                        const TiffDirectory& directory,
-                                                        std::uint64_t size) {
-  std::map<std::uint64_t, unsigned char> patches;
+void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, Input& input) {
+  const std::uint64_t size = input.source.size();
   const TiffArea order(file.little(), file.big());
   for (const auto& [places_tag, lengths_tag] :
        {std::pair<std::uint16_t, std::uint16_t>{TIFFTAG_STRIPOFFSETS, TIFFTAG_STRIPBYTECOUNTS},
@@ -906,10 +907,10 @@ std::map<std::uint64_t, unsigned char> shortened_pieces(const TiffStructure& fil
       std::vector<unsigned char> number;
       order.append_number(number, size - at, length);
       for (std::size_t b = 0; b < length; ++b)
-        patches[lengths->values_at + i * length + b] = number[b];
+        input.patches[lengths->values_at + i * length + b] = number[b];
+      input.shortened.insert(std::uint32_t(i));
     }
   }
-  return patches;
 }
 
 /// Which sample is alpha, as far as the file says so. A fourth sample of RGB that it says nothing
@@ -1068,7 +1069,7 @@ std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
 
 class TiffReader : public RowReader {
  public:
-  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}} {
+  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}} {
     const TiffStructure file(source);
     if (!file.valid()) {
       context.damaged("the file ends too early (its directory points beyond the end)");
@@ -1077,11 +1078,7 @@ class TiffReader : public RowReader {
     const Pages pages(file, context);
     choose_page(pages);
     const auto directory = file.directory(input_.directory);
-    if (!context.options().refuse_damaged) {
-      input_.patches = shortened_pieces(file, *directory, source.size());
-      if (!input_.patches.empty())
-        context.damaged("the file ends too early (some of its pixels lie beyond the end)");
-    }
+    if (!context.options().refuse_damaged) shorten_pieces(file, *directory, input_);
 
     // libtiff may take as much as the file and its pixels need, of any depth.
     const auto width = file.number(directory->find(TIFFTAG_IMAGEWIDTH)).value_or(0);
