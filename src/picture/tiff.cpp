@@ -270,6 +270,14 @@ std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
          (layout.tiled ? ", tile " : ", strip ") + std::to_string(piece);
 }
 
+/// Whether the bytes of strips are samples, which need no decoder.
+bool is_raw(TIFF* tiff, const Layout& layout) {
+  uint16_t order = FILLORDER_MSB2LSB;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);
+  const bool turned = layout.bits == 24 && TIFFIsByteSwapped(tiff);
+  return layout.compression == COMPRESSION_NONE && order == FILLORDER_MSB2LSB && !turned;
+}
+
 /// The rows of strips, of all samples or of one plane, as samples in the host's byte order.
 class Strips {
  public:
@@ -282,13 +290,7 @@ class Strips {
     const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff()));
     if (promised != row_bytes_) input.context.fail("it is a kind of TIFF that is not read");
     const std::size_t strip = row_bytes_ * std::size_t(layout.piece_height);
-    const bool reversed = [&] {
-      uint16_t order = FILLORDER_MSB2LSB;
-      TIFFGetFieldDefaulted(opened_->tiff(), TIFFTAG_FILLORDER, &order);
-      return order != FILLORDER_MSB2LSB;
-    }();
-    const bool turned = layout.bits == 24 && TIFFIsByteSwapped(opened_->tiff());
-    if (layout.compression == COMPRESSION_NONE && !reversed && !turned)
+    if (is_raw(opened_->tiff(), layout))
       way_ = Way::copy;
     else
       way_ = strip <= kLargestWhole || !decodes_by_rows() ? Way::whole : Way::rows;
@@ -886,8 +888,9 @@ class Pages {
 };
 
 /// For a file whose damage is taken: pieces that lie across its end are said to end there, so that
-/// decoders get what is left of them.
-void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, Input& input) {
+/// decoders get what is left of them. `most` is the number of pieces that the picture has.
+void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
+                    Input& input) {
   const std::uint64_t size = input.source.size();
   const TiffArea order(file.little(), file.big());
   for (const auto& [places_tag, lengths_tag] :
@@ -899,7 +902,8 @@ void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, I
     const auto all_lengths = file.bytes_of(*lengths, 64 * kMiB);
     const std::size_t place = std::size_t(tiff_type_size(places->type));
     const std::size_t length = std::size_t(tiff_type_size(lengths->type));
-    const std::size_t count = std::min(all_places.size() / place, all_lengths.size() / length);
+    const std::size_t count =
+        std::min({all_places.size() / place, all_lengths.size() / length, most});
     for (std::size_t i = 0; i < count; ++i) {
       const auto at = file.number_in(std::span(all_places).subspan(i * place, place));
       const auto bytes = file.number_in(std::span(all_lengths).subspan(i * length, length));
@@ -1078,7 +1082,6 @@ class TiffReader : public RowReader {
     const Pages pages(file, context);
     choose_page(pages);
     const auto directory = file.directory(input_.directory);
-    if (!context.options().refuse_damaged) shorten_pieces(file, *directory, input_);
 
     // libtiff may take as much as the file and its pixels need, of any depth.
     const auto width = file.number(directory->find(TIFFTAG_IMAGEWIDTH)).value_or(0);
@@ -1096,6 +1099,12 @@ class TiffReader : public RowReader {
     header_.metadata.resolution = resolution_of(tiff);
     leave_out_foreign_profile();
 
+    const bool copied =
+        !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
+    if (!context.options().refuse_damaged && !copied) {
+      const auto pieces = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+      shorten_pieces(file, *directory, pieces, input_);
+    }
     const int channels = header_.channels;
     if (layout_.colour == Colour::by_libtiff)
       rows_ = std::make_unique<ConvertedRows>(input_, layout_);
