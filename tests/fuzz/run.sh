@@ -5,11 +5,11 @@
 #   tests/fuzz/run.sh [TARGET...]     by default all of tests/fuzz/CMakeLists.txt
 #
 # FUZZ_SECONDS is the time for each (600), JOBS how many run at once (2). What the unit tests make is what fuzzing begins
-# with.
+# with; CONVFILT names a program that has them beside it, else one is built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export FUZZ_SECONDS=${FUZZ_SECONDS:-600}
-program=$(samples/setup.sh release convfilt convfilt_tests)
+program=${CONVFILT:-$(samples/setup.sh release convfilt convfilt_tests)}
 samples/setup.sh fuzz fuzz >/dev/null
 bin=$PWD/build/fuzz/bin findings=$PWD/build/fuzz/findings
 targets=("$@")
