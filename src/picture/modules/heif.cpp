@@ -221,9 +221,14 @@ class HeifReader : public WholeReader {
       context_.fail("libheif gives other pixels than its header promises; convert it first");
     if (is_luma_) find_range();
     is_premultiplied_ = has_alpha_ && heif_image_handle_is_premultiplied_alpha(handle_.get());
-    heif_error warning;
-    if (heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0)
-      context_.damaged("its data is damaged (" + text_of(warning) + ")");
+    // libheif 1.15 gives all warnings, however few are asked for, and the texts of all but the last
+    // are gone then.
+    std::vector<heif_error> warnings(
+        std::size_t(heif_image_get_decoding_warnings(image, 0, nullptr, 0)));
+    if (!warnings.empty()) {
+      heif_image_get_decoding_warnings(image, 0, warnings.data(), int(warnings.size()));
+      context_.damaged("its data is damaged (" + text_of(warnings.back()) + ")");
+    }
     if (!cut_.empty()) context_.damaged(cut_);
   }
 
