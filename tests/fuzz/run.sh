@@ -30,8 +30,8 @@ cp filters/* "$work/seeds/"
 fuzz() {  # TARGET
   local malloc=1024
   mkdir "$work/$1"
-  # libpng, as OpenCV calls it, asks for as much as a chunk says that it has, but touches no more than there is.
-  [ "$1" != opencv ] || malloc=4096
+  # Libraries that are called by these two ask for as much as a hostile file says; what they touch of it is less.
+  case $1 in opencv | heif) malloc=4096 ;; esac
   # Libraries chatter, so what they write is thrown away; a finding is run again to hear what it says.
   nice "$bin/fuzz_$1" -max_total_time="$FUZZ_SECONDS" -rss_limit_mb=1024 -malloc_limit_mb=$malloc -timeout=10 \
     -max_len=65536 -close_fd_mask=3 -print_final_stats=1 -artifact_prefix="$findings/$1-" "$work/$1" "$work/seeds" >"$work/$1.log" 2>&1 || true
