@@ -20,6 +20,7 @@ packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctes
   libjpeg-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev liblcms2-dev libgif-dev libheif-dev libjxl-dev
   libimage-exiftool-perl strace)  # with which tests/pictures looks at files and makes writing them fail
 [ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
+[ "$preset" != fuzz ] || packages+=(clang libclang-rt-dev)
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep 'ok installed' >/dev/null || missing+=("$package")

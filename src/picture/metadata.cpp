@@ -275,10 +275,13 @@ Bytes exif_of_result(const Bytes& exif, int width, int height) {
     for (const TiffEntry& entry : directory.entries) {
       if (entry.tag != tag) continue;
       if (entry.type != kTiffByte && entry.type != kTiffShort && entry.type != kTiffLong) continue;
-      const bool longer = entry.type == kTiffShort && entry.count == 1 && number > UINT16_MAX;
-      if (longer) put(entry.entry_at + 2, kTiffLong, 2);
-      put(entry.values_at, std::uint64_t(number),
-          longer ? 4 : std::size_t(tiff_type_size(entry.type)));
+      // The number goes into the entry itself. Several values lie elsewhere, and in a hostile block
+      // anywhere, as in its header.
+      const bool fits = std::uint64_t(number) >> 8 * tiff_type_size(entry.type) == 0;
+      const std::uint16_t type = fits ? entry.type : std::uint16_t{kTiffLong};
+      put(entry.entry_at + 2, type, 2);
+      put(entry.entry_at + 4, 1, 4);
+      put(entry.entry_at + 8, std::uint64_t(number), std::size_t(tiff_type_size(type)));
     }
   };
   const std::uint64_t orientation = file.number(first->find(kOrientation)).value_or(1);

@@ -215,6 +215,7 @@ struct Input {
   std::uint64_t directory;
   std::uint64_t most_memory;
   std::map<std::uint64_t, unsigned char> patches;
+  std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
@@ -259,12 +260,22 @@ bool check_place(OpenTiff& opened, const Input& input, std::uint32_t piece,
     input.context.damaged("the file ends too early (" + place + ")");
     return at < input.source.size();
   }
+  if (input.shortened.contains(piece))
+    input.context.damaged("the file ends too early (" + place + ")");
   return true;
 }
 
 std::string place_of(const Layout& layout, int row, std::uint32_t piece) {
   return "row " + std::to_string(row) + " of " + std::to_string(layout.height) +
          (layout.tiled ? ", tile " : ", strip ") + std::to_string(piece);
+}
+
+/// Whether the bytes of strips are samples, which need no decoder.
+bool is_raw(TIFF* tiff, const Layout& layout) {
+  uint16_t order = FILLORDER_MSB2LSB;
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_FILLORDER, &order);
+  const bool turned = layout.bits == 24 && TIFFIsByteSwapped(tiff);
+  return layout.compression == COMPRESSION_NONE && order == FILLORDER_MSB2LSB && !turned;
 }
 
 /// The rows of strips, of all samples or of one plane, as samples in the host's byte order.
@@ -279,13 +290,7 @@ class Strips {
     const std::size_t promised = std::size_t(TIFFScanlineSize64(opened_->tiff()));
     if (promised != row_bytes_) input.context.fail("it is a kind of TIFF that is not read");
     const std::size_t strip = row_bytes_ * std::size_t(layout.piece_height);
-    const bool reversed = [&] {
-      uint16_t order = FILLORDER_MSB2LSB;
-      TIFFGetFieldDefaulted(opened_->tiff(), TIFFTAG_FILLORDER, &order);
-      return order != FILLORDER_MSB2LSB;
-    }();
-    const bool turned = layout.bits == 24 && TIFFIsByteSwapped(opened_->tiff());
-    if (layout.compression == COMPRESSION_NONE && !reversed && !turned)
+    if (is_raw(opened_->tiff(), layout))
       way_ = Way::copy;
     else
       way_ = strip <= kLargestWhole || !decodes_by_rows() ? Way::whole : Way::rows;
@@ -883,11 +888,10 @@ class Pages {
 };
 
 /// For a file whose damage is taken: pieces that lie across its end are said to end there, so that
-/// decoders get what is left of them.
-std::map<std::uint64_t, unsigned char> shortened_pieces(const TiffStructure& file,
-                                                        const TiffDirectory& directory,
-                                                        std::uint64_t size) {
-  std::map<std::uint64_t, unsigned char> patches;
+/// decoders get what is left of them. `most` is the number of pieces that the picture has.
+void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, std::size_t most,
+                    Input& input) {
+  const std::uint64_t size = input.source.size();
   const TiffArea order(file.little(), file.big());
   for (const auto& [places_tag, lengths_tag] :
        {std::pair<std::uint16_t, std::uint16_t>{TIFFTAG_STRIPOFFSETS, TIFFTAG_STRIPBYTECOUNTS},
@@ -898,7 +902,8 @@ std::map<std::uint64_t, unsigned char> shortened_pieces(const TiffStructure& fil
     const auto all_lengths = file.bytes_of(*lengths, 64 * kMiB);
     const std::size_t place = std::size_t(tiff_type_size(places->type));
     const std::size_t length = std::size_t(tiff_type_size(lengths->type));
-    const std::size_t count = std::min(all_places.size() / place, all_lengths.size() / length);
+    const std::size_t count =
+        std::min({all_places.size() / place, all_lengths.size() / length, most});
     for (std::size_t i = 0; i < count; ++i) {
       const auto at = file.number_in(std::span(all_places).subspan(i * place, place));
       const auto bytes = file.number_in(std::span(all_lengths).subspan(i * length, length));
@@ -906,10 +911,10 @@ std::map<std::uint64_t, unsigned char> shortened_pieces(const TiffStructure& fil
       std::vector<unsigned char> number;
       order.append_number(number, size - at, length);
       for (std::size_t b = 0; b < length; ++b)
-        patches[lengths->values_at + i * length + b] = number[b];
+        input.patches[lengths->values_at + i * length + b] = number[b];
+      input.shortened.insert(std::uint32_t(i));
     }
   }
-  return patches;
 }
 
 /// Which sample is alpha, as far as the file says so. A fourth sample of RGB that it says nothing
@@ -1068,7 +1073,7 @@ std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
 
 class TiffReader : public RowReader {
  public:
-  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}} {
+  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}} {
     const TiffStructure file(source);
     if (!file.valid()) {
       context.damaged("the file ends too early (its directory points beyond the end)");
@@ -1077,11 +1082,6 @@ class TiffReader : public RowReader {
     const Pages pages(file, context);
     choose_page(pages);
     const auto directory = file.directory(input_.directory);
-    if (!context.options().refuse_damaged) {
-      input_.patches = shortened_pieces(file, *directory, source.size());
-      if (!input_.patches.empty())
-        context.damaged("the file ends too early (some of its pixels lie beyond the end)");
-    }
 
     // libtiff may take as much as the file and its pixels need, of any depth.
     const auto width = file.number(directory->find(TIFFTAG_IMAGEWIDTH)).value_or(0);
@@ -1099,6 +1099,12 @@ class TiffReader : public RowReader {
     header_.metadata.resolution = resolution_of(tiff);
     leave_out_foreign_profile();
 
+    const bool copied =
+        !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
+    if (!context.options().refuse_damaged && !copied) {
+      const auto pieces = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
+      shorten_pieces(file, *directory, pieces, input_);
+    }
     const int channels = header_.channels;
     if (layout_.colour == Colour::by_libtiff)
       rows_ = std::make_unique<ConvertedRows>(input_, layout_);

@@ -40,6 +40,7 @@ class PiecewiseSource : public ByteSource {
 /// Reads a picture `step` rows at a time, as PictureReader does; 0 is all of them.
 inline Read read_by(const Codec& codec, const Bytes& bytes, const ReadOptions& options = {},
                     int step = 0) {
+  keep_seed(bytes);
   Read result;
   PiecewiseSource source(bytes);
   ReadContext context("'in'", options);

@@ -38,6 +38,10 @@ class TemporaryFolder {
 Bytes load(const std::string& path);
 void save(const std::string& path, const Bytes& bytes);
 
+/// Keeps the bytes of a small file in the folder that CONVFILT_SEEDS names, for tests/fuzz/run.sh:
+/// what the tests make is what fuzzers begin with.
+void keep_seed(const Bytes& bytes);
+
 double sample(const Image& image, int x, int y, int channel);
 void set_sample(Image* image, int x, int y, int channel, double value);
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/source_text.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
@@ -221,9 +222,14 @@ class HeifReader : public WholeReader {
       context_.fail("libheif gives other pixels than its header promises; convert it first");
     if (is_luma_) find_range();
     is_premultiplied_ = has_alpha_ && heif_image_handle_is_premultiplied_alpha(handle_.get());
-    heif_error warning;
-    if (heif_image_get_decoding_warnings(image, 0, &warning, 1) > 0)
-      context_.damaged("its data is damaged (" + text_of(warning) + ")");
+    // libheif 1.15 gives all warnings, however few are asked for, and the texts of all but the last
+    // are gone then.
+    std::vector<heif_error> warnings(
+        std::size_t(heif_image_get_decoding_warnings(image, 0, nullptr, 0)));
+    if (!warnings.empty()) {
+      heif_image_get_decoding_warnings(image, 0, warnings.data(), int(warnings.size()));
+      context_.damaged("its data is damaged (" + text_of(warnings.back()) + ")");
+    }
     if (!cut_.empty()) context_.damaged(cut_);
   }
 
@@ -312,7 +318,7 @@ class HeifReader : public WholeReader {
       if (!box.is_cut) continue;
       const auto at =
           std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
-      cut_ = "the file ends too early (box '" + std::string(box.type) + "' at byte " +
+      cut_ = "the file ends too early (box " + in_quotes(box.type) + " at byte " +
              std::to_string(at) + " goes beyond its end)";
     }
   }

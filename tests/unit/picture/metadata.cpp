@@ -276,6 +276,22 @@ TEST_CASE("EXIF of a result: the size") {
   }
 }
 
+TEST_CASE("EXIF of a result: numbers go into their entries, whatever those say") {
+  for (const bool little : {true, false}) {
+    Block block(little);
+    block.add({{256, 4, 3, block.number(2, 4)},  // three values, which begin within the header
+               {257, 1, 1, {7}},
+               {274, 3, 3, block.numbers({6, 6, 6}, 2)}},
+              0);
+    const Bytes after = exif_of_result(block.bytes(), 70000, 480);
+    REQUIRE(after.size() == block.bytes().size());
+    CHECK(std::equal(after.begin(), after.begin() + 8, block.bytes().begin()));
+    CHECK(exif_orientation(after) == 1);
+    CHECK(values_in(after, 256) == block.number(70000, 4));
+    CHECK(values_in(after, 257) == block.number(480, 4));
+  }
+}
+
 TEST_CASE("EXIF of a result: a thumbnail that overlaps the maker note stays with it") {
   Bytes block = camera_block(true);
   // The thumbnail's offset is the second entry of the second directory.

@@ -12,6 +12,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct Decoded {
 };
 
 Decoded decode(const Bytes& bytes, const ReadOptions& options = {}) {
+  keep_seed(bytes);
   const auto source = source_of(bytes);
   ReadContext context("'in'", options);
   FormatId format;
@@ -201,6 +203,7 @@ Bytes icc_profile(bool grey) {
   bytes.resize(128, 0);
   bytes.insert(bytes.end(), tags.begin(), tags.end());
   bytes.insert(bytes.end(), data.begin(), data.end());
+  keep_seed(bytes);
   return bytes;
 }
 
@@ -698,6 +701,54 @@ TEST_CASE("a JPEG 2000 whose codestream goes to the end of the file needs an end
     Bytes cut = bytes;
     cut.resize(cut.size() - std::size_t(missing));
     CHECK(contains(refusal_of(cut), "the file ends too early (no end-of-codestream marker)"));
+  }
+}
+
+TEST_CASE("an AVIF of which libheif warns twice") {
+  if (!has(FormatId::avif)) return;
+  // Fuzzing found it: libheif gives both warnings where room is for one.
+  constexpr std::string_view kFile(
+      "\x00\x00\x00\x1C\x66\x74\x79\x70\x61\x76\x69\x66\x00\x00\x00\x00\x61\x76\x69\x66\x6D\x69"
+      "\x66\x31\x6D\x69\x61\x66\x00\x00\x00\xE8\x6D\x65\x74\x61\x00\x00\x00\x00\x00\x00\x00\x21"
+      "\x68\x64\x6C\x72\x00\x00\x00\x00\x00\x00\x00\x00\x70\x69\x63\x74\x00\x00\x00\x00\x00\x00"
+      "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x0E\x70\x69\x74\x6D\x00\x00\x00\x00\x00\x01\x00"
+      "\x00\x00\x22\x69\x6C\x6F\x63\x00\x00\x00\x00\x44\x40\x00\x01\x00\x01\x00\x00\x00\x00\x01"
+      "\x0C\x00\x01\x00\x00\x00\x00\x00\x00\x00\x22\x00\x00\x00\x23\x69\x69\x6E\x66\x00\x00\x00"
+      "\x00\x00\x01\x00\x00\x00\x15\x69\x6E\x66\x65\x02\x00\x00\x00\x00\x01\x00\x00\x61\x76\x30"
+      "\x31\x00\x00\x00\x00\x68\x69\x70\x72\x70\x00\x00\x00\x49\x69\x70\x63\x6F\x00\x00\x00\x13"
+      "\x63\x6F\x6C\x72\x6E\x63\x6C\x78\x00\x01\x00\x0D\x00\x06\x80\x00\x00\x00\x0C\x61\x76\x31"
+      "\x43\x81\x00\x1C\x00\x00\x00\x00\x14\x69\x73\x70\x65\x00\x00\x00\x00\x00\x00\x00\x0F\x00"
+      "\x00\x00\x11\x00\x00\x00\x0E\x70\x69\x78\x69\x00\x00\x00\x00\x01\x08\x00\x00\x00\x17\x69"
+      "\x70\x6D\x61\x00\x00\x00\x00\x00\x00\x00\x01\x00\x01\x04\x81\x82\x03\x84\x00\x00\x00\x2A"
+      "\x6D\x64\x61\x74\x12\x00\x0A\x08\x18\x0D\x3A\x0C\x30\xE9\xD0\x6A\x32\x14\x10\xC0\x00\x01"
+      "\x00\x0D\xC7\xC3\x42\xB2\x1A\x05\x30\xB3\x9F\x5C\x49\x29\x42\x49",
+      302);
+  const Decoded back = decode(Bytes(kFile.begin(), kFile.end()), taking_damage());
+  REQUIRE(back.warnings.size() == 1);
+  CHECK(back.warnings[0] ==
+        "'in': its data is damaged (Invalid input: Unknown NCLX transfer characteristics); read as "
+        "far as possible");
+}
+
+TEST_CASE("a HEIC's box of unprintable name is named in print") {
+  if (!has(FormatId::heic)) return;
+  Bytes file = encode(FormatId::heic, pattern(64, 64, 3, Depth::u8));
+  append(&file, std::string("\0\0\xFF\0\x1B]\x01\xFF", 8));
+  const std::string refusal = refusal_of(file);
+  CHECK(contains(refusal, "goes beyond its end"));
+  CHECK(std::all_of(refusal.begin(), refusal.end(), [](char c) { return c >= ' ' && c < '\x7F'; }));
+}
+
+TEST_CASE("an OpenEXR whose attribute has another length than its type") {
+  if (!has(FormatId::exr)) return;
+  const Bytes file = encode(FormatId::exr, pattern(20, 10, 3, Depth::f32));
+  for (const std::string& name :
+       {std::string("compression\0compression", 23), std::string("channels\0chlist", 15)}) {
+    const auto found = std::search(file.begin(), file.end(), name.begin(), name.end());
+    REQUIRE(found != file.end());
+    Bytes longer = file;
+    longer[std::size_t(found - file.begin()) + name.size() + 1] += 16;
+    CHECK(contains(refusal_of(longer), "its data is damaged (in its header)"));
   }
 }
 

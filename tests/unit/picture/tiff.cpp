@@ -914,6 +914,36 @@ TEST_CASE("TIFF: a strip of too few bytes") {
     CHECK(sample(part.image, 7, y, 0) == value);
 }
 
+TEST_CASE("TIFF: a raw strip that promises more bytes than the file has, which no row needs") {
+  const Kind kind{.width = 40, .height = 30, .rows = 10};
+  Bytes file = by_libtiff(kind, [](int x, int y, int) { return level(x, y, 0, 8); });
+  const auto number = [&](std::size_t at) { return std::size_t(file[at] | file[at + 1] << 8); };
+  for (std::size_t i = 0, directory = number(4); i < number(directory); ++i) {
+    const std::size_t entry = directory + 2 + 12 * i;
+    if (number(entry) == TIFFTAG_STRIPBYTECOUNTS) file[number(entry + 8) + 1] |= 0x70;
+  }
+  const Decoded strict = decode(file), lenient = decode(file, {.refuse_damaged = false});
+  CHECK(strict.refusal == "");
+  CHECK(lenient.warnings.empty());
+  CHECK(same(strict.image, lenient.image));
+}
+
+TEST_CASE("TIFF: a table of byte counts that lies over the header") {
+  Bytes file = convfilt::testing::tiff(TiffKind{.width = 2, .height = 1}, {11, 22});
+  const auto number = [&](std::size_t at) { return std::size_t(file[at] | file[at + 1] << 8); };
+  for (std::size_t i = 0, directory = number(4); i < number(directory); ++i) {
+    const std::size_t entry = directory + 2 + 12 * i;
+    if (number(entry) != TIFFTAG_STRIPBYTECOUNTS) continue;
+    file[entry + 4] = 5;  // values, the first of which is the offset of the directory, and more
+    file[entry + 8] = 2;
+    file[entry + 9] = file[entry + 10] = file[entry + 11] = 0;
+  }
+  const Decoded strict = decode(file), lenient = decode(file, {.refuse_damaged = false});
+  CHECK(strict.refusal == "");
+  CHECK(lenient.refusal == "");
+  CHECK(same(strict.image, lenient.image));
+}
+
 TEST_CASE("TIFF: bytes after the last structure are no damage") {
   Bytes file = encode(pattern(30, 20, 3, Depth::u8));
   append(&file, "trailing bytes");

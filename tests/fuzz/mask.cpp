@@ -1,26 +1,19 @@
 /// libFuzzer target: whatever bytes a mask file holds, parse_mask gives a sound mask or an IoError
 /// that points into the file, and what it gives survives being printed and read again.
-///   cmake -B build/fuzz -DCMAKE_CXX_COMPILER=clang++ -DCONVFILT_FUZZ=ON; see tests/CMakeLists.txt
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "src/base/errors.hpp"
 #include "src/mask/text.hpp"
+#include "tests/fuzz/require.hpp"
 
 namespace {
 
-// assert would vanish with NDEBUG.
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "broken: %s\n", what);
-  std::abort();
-}
+using convfilt::testing::require;
 
 bool is_whole(double value) {
   return value == std::trunc(value);

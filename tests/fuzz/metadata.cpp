@@ -1,0 +1,101 @@
+/// libFuzzer target: whatever an EXIF block, a TIFF's directory, the segments of a JPEG or an ICC
+/// profile hold, it is understood or left out. First bytes tell which of them the input is.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "src/picture/jpeg_segments.hpp"
+#include "src/picture/metadata.hpp"
+#include "src/picture/tiff_directory.hpp"
+#include "src/picture/tiff_tags.hpp"
+#include "src/picture/transfer_curve.hpp"
+#include "tests/fuzz/require.hpp"
+#include "tests/support/picture_files.hpp"
+
+namespace {
+
+using namespace convfilt;
+using testing::require;
+
+using Bytes = Metadata::Bytes;
+
+void check_profile(const Bytes& icc) {
+  for (const Depth depth : {Depth::u8, Depth::f32}) {
+    for (const int channels : {1, 4}) {
+      std::string note;
+      const TransferCurve curve(icc, depth, channels, &note);
+      const Image in = testing::pattern(16, 2, channels, depth);
+      const Image back = curve.from_linear(curve.to_linear(in));
+      require(back.width() == in.width() && back.depth() == in.depth(), "the shape stays");
+    }
+  }
+}
+
+void check_exif(const Bytes& exif) {
+  const int orientation = exif_orientation(exif);
+  require(orientation >= 1 && orientation <= 8, "an orientation of 1 to 8");
+  const Bytes result = exif_of_result(exif, 70000, 480);
+  require(result.size() <= exif.size(), "EXIF does not grow");
+  if (result.empty()) return;
+  require(exif_is_little(result) == exif_is_little(exif), "the byte order stays");
+  exif_of_result(result, 70000, 480);
+}
+
+void check_tiff(const Bytes& tiff) {
+  const auto source = source_of(tiff);
+  const TiffStructure file(*source);
+  if (!file.valid()) return;
+  const auto directory = file.directory(file.first());
+  if (!directory) return;
+  const Metadata metadata = metadata_of(file, *directory);
+  check_exif(metadata.exif);
+  check_profile(metadata.icc);
+  const auto little = exif_is_little(metadata.exif);
+  TiffArea area(little.value_or(true), false);
+  add_metadata(metadata, area);
+}
+
+/// The application segments that follow a JPEG's first marker.
+std::vector<jpeg::Segment> segments_in(std::span<const unsigned char> jpeg) {
+  std::vector<jpeg::Segment> segments;
+  for (std::size_t at = 2; at + 4 <= jpeg.size() && jpeg[at] == 0xFF;) {
+    const std::size_t length = std::size_t(jpeg[at + 2]) << 8 | jpeg[at + 3];
+    const int number = jpeg[at + 1] - 0xE0;
+    if (length < 2 || number < 0 || number > 15) break;
+    const auto payload = jpeg.subspan(at + 4, std::min(length - 2, jpeg.size() - at - 4));
+    segments.push_back({number, Bytes(payload.begin(), payload.end())});
+    at += 2 + length;
+  }
+  return segments;
+}
+
+void check_segments(std::span<const unsigned char> jpeg) {
+  const Metadata metadata = jpeg::contents_of(segments_in(jpeg)).metadata;
+  check_exif(metadata.exif);
+  check_profile(metadata.icc);
+  const jpeg::Segments written = jpeg::segments_of(metadata);
+  if (!written.left_out.empty()) return;
+  const Metadata again = jpeg::contents_of(written.list).metadata;
+  require(again.exif == metadata.exif, "EXIF in segments");
+  require(again.xmp == metadata.xmp, "XMP in segments");
+  require(again.iptc == metadata.iptc, "IPTC in segments");
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const Bytes bytes(data, data + size);
+  const auto has = [&](std::size_t at, const std::string& mark) {
+    return size >= at + mark.size() && std::equal(mark.begin(), mark.end(), data + at);
+  };
+  if (has(0, "\xFF\xD8\xFF")) return check_segments(bytes), 0;
+  if (has(36, "acsp")) return check_profile(bytes), 0;
+  if (!has(0, "II") && !has(0, "MM")) return 0;
+  check_exif(bytes);
+  check_tiff(bytes);
+  return 0;
+}
