@@ -9,7 +9,8 @@ constexpr CommandHelp kCommands[] = {
      "Examples:\n"
      "  convfilt blur photo.jpg soft.jpg                 Gaussian, sigma 2\n"
      "  convfilt blur photo.jpg backdrop.jpg --sigma 40\n"
-     "  convfilt blur scan.tif mean.tif --box 9          mean of 9x9 pixels\n"},
+     "  convfilt blur scan.tif mean.tif --box 9          mean of 9x9 pixels\n"
+     "  convfilt blur photos/ out/ -r                    a folder, and those in it\n"},
     {"sharpen", "Unsharp mask: add what a blur takes away",
      "Sharpen a picture by an unsharp mask: add A times what a Gaussian blur takes\n"
      "away.\n\n"
@@ -115,6 +116,7 @@ std::string general_help() {
          "  convfilt sharpen photo.jpg crisp.jpg --amount 0.5\n"
          "  convfilt edge photo.jpg edges.png\n"
          "  convfilt apply emboss3 photo.jpg relief.png\n"
+         "  convfilt sharpen photos/ out/ -r                 a folder of pictures\n"
          "  convfilt blur - - --format png < in.png > out.png\n\n"
          "Usage: convfilt COMMAND [OPTIONS] ...\n\n" +
          command_table() +

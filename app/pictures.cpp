@@ -138,7 +138,9 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   ProgressBar progress(std::int64_t(plan.list.jobs.size()),
                        options.progress && options.loudness != Loudness::quiet);
   const auto tell = [&](const PictureOutcome& outcome) {
-    progress.clear();
+    const bool is_plain =
+        outcome.outcome == Outcome::filtered && outcome.report.warnings.empty() && !options.json;
+    if (!is_plain) progress.clear();
     for (const std::string& warning : outcome.report.warnings) log_warning(warning);
     if (outcome.outcome == Outcome::failed)
       log_error(outcome.reason);

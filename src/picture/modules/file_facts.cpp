@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "src/picture/tiff_tags.hpp"
 #include "src/picture/whole.hpp"
@@ -377,8 +378,35 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
   }
 }
 
+/// Whether the value of an attribute is as long as its type says. The decoder goes by the type, and
+/// would take what follows a value of another length for attributes, of up to 2 GiB.
+bool has_size_of_type(Bytes value, std::string_view type) {
+  constexpr std::pair<std::string_view, std::size_t> kFixed[] = {
+      {"box2f", 16},      {"box2i", 16},    {"chromaticities", 32},
+      {"compression", 1}, {"double", 8},    {"deepImageState", 1},
+      {"envmap", 1},      {"float", 4},     {"int", 4},
+      {"keycode", 28},    {"lineOrder", 1}, {"m33d", 72},
+      {"m33f", 36},       {"m44d", 128},    {"m44f", 64},
+      {"rational", 8},    {"tiledesc", 9},  {"timecode", 8},
+      {"v2d", 16},        {"v2f", 8},       {"v2i", 8},
+      {"v3d", 24},        {"v3f", 12},      {"v3i", 12}};
+  for (const auto& [name, size] : kFixed)
+    if (type == name) return value.size() == size;
+  if (type != "chlist") return true;
+  // Channels, each a name and 16 bytes, up to an empty name.
+  constexpr std::size_t kOfChannel = 16;
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t begin = at;
+    while (at < value.size() && value[at] != 0) ++at;
+    if (at == begin) return at + 1 == value.size();
+    at += 1 + kOfChannel;
+  }
+  return false;
+}
+
 struct ExrHeader {
-  std::size_t end = 0;  ///< behind it; 0 where it is not whole
+  std::size_t end = 0;      ///< behind it; 0 where it is not whole
+  bool is_damaged = false;  ///< what follows an attribute cannot be told
   int compression = 0;
 };
 
@@ -397,6 +425,11 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
     const std::string_view name = all.substr(at, type_at - at);
     const std::size_t size = little_endian(bytes, size_at + 1), value = size_at + 5;
     if (size > bytes.size() - value) break;
+    const std::string_view type = all.substr(type_at + 1, size_at - type_at - 1);
+    if (!has_size_of_type(bytes.subspan(value, size), type)) {
+      header.is_damaged = true;
+      break;
+    }
     if (name == "dataWindow" && size == 16) {
       const auto corner = [&](std::size_t i) {
         return std::int64_t{std::int32_t(little_endian(bytes, value + 4 * i))};
@@ -416,7 +449,8 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
   facts->is_lost = true;
   const ExrHeader header = read_exr_header(bytes, facts);
   if (header.end == 0) {
-    facts->damage = "the file ends too early (in its header)";
+    facts->damage = header.is_damaged ? "its data is damaged (in its header)"
+                                      : "the file ends too early (in its header)";
     return;
   }
   constexpr std::uint32_t kTiledDeepOrParts = 0x200 | 0x800 | 0x1000;

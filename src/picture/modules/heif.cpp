@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/base/source_text.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
@@ -317,7 +318,7 @@ class HeifReader : public WholeReader {
       if (!box.is_cut) continue;
       const auto at =
           std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
-      cut_ = "the file ends too early (box '" + std::string(box.type) + "' at byte " +
+      cut_ = "the file ends too early (box " + in_quotes(box.type) + " at byte " +
              std::to_string(at) + " goes beyond its end)";
     }
   }

@@ -73,7 +73,7 @@ TEST_CASE("files get the same bytes on any number of threads, in bands and whole
   }
 }
 
-TEST_CASE("a picture with alpha goes whole, and its file is the same on any number of threads") {
+TEST_CASE("a picture with alpha gives the same file on any number of threads") {
   const TemporaryFolder folder;
   write_image(folder / "in.png", pattern(700, 900, 4, Depth::u8), {}, nullptr);
   Bytes first;
@@ -81,7 +81,7 @@ TEST_CASE("a picture with alpha goes whole, and its file is the same on any numb
     Run run(on_the_cpu());
     const FileReport report =
         run(job_of(folder / "in.png", folder / "out.png", threads), box_mask(3));
-    CHECK(report.why_whole == "whether its alpha is opaque everywhere decides how it is filtered");
+    CHECK(report.why_whole == "");
     if (first.empty()) first = load(folder / "out.png");
     CHECK(load(folder / "out.png") == first);
   }

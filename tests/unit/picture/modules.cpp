@@ -730,6 +730,28 @@ TEST_CASE("an AVIF of which libheif warns twice") {
         "far as possible");
 }
 
+TEST_CASE("a HEIC's box of unprintable name is named in print") {
+  if (!has(FormatId::heic)) return;
+  Bytes file = encode(FormatId::heic, pattern(64, 64, 3, Depth::u8));
+  append(&file, std::string("\0\0\xFF\0\x1B]\x01\xFF", 8));
+  const std::string refusal = refusal_of(file);
+  CHECK(contains(refusal, "goes beyond its end"));
+  CHECK(std::all_of(refusal.begin(), refusal.end(), [](char c) { return c >= ' ' && c < '\x7F'; }));
+}
+
+TEST_CASE("an OpenEXR whose attribute has another length than its type") {
+  if (!has(FormatId::exr)) return;
+  const Bytes file = encode(FormatId::exr, pattern(20, 10, 3, Depth::f32));
+  for (const std::string& name :
+       {std::string("compression\0compression", 23), std::string("channels\0chlist", 15)}) {
+    const auto found = std::search(file.begin(), file.end(), name.begin(), name.end());
+    REQUIRE(found != file.end());
+    Bytes longer = file;
+    longer[std::size_t(found - file.begin()) + name.size() + 1] += 16;
+    CHECK(contains(refusal_of(longer), "its data is damaged (in its header)"));
+  }
+}
+
 TEST_CASE("a cut BMP and a cut GIF give their beginning") {
   if (has(FormatId::bmp)) {
     for (const int channels : {1, 3}) {
