@@ -239,6 +239,10 @@ struct Input {
     if (compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR &&
         planes == PLANARCONFIG_CONTIG)
       TIFFSetField(opened->tiff(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+    // With libdeflate, libtiff takes a stream that goes on behind its strip, and leaves the strip's
+    // last bytes as they were.
+    if (compression == COMPRESSION_ADOBE_DEFLATE || compression == COMPRESSION_DEFLATE)
+      TIFFSetField(opened->tiff(), TIFFTAG_DEFLATE_SUBCODEC, DEFLATE_SUBCODEC_ZLIB);
     if (photometric == PHOTOMETRIC_LOGL || photometric == PHOTOMETRIC_LOGLUV)
       TIFFSetField(opened->tiff(), TIFFTAG_SGILOGDATAFMT, SGILOGDATAFMT_FLOAT);
     check(*opened, context, "header");

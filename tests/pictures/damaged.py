@@ -1248,8 +1248,6 @@ def known(case, other, words):
         return ""
     if case.kind.other == "heif":
         return "HEIC, AVIF: their data carry no checksum, and libheif does not tell what its decoders conceal"
-    if case.kind.name == "tiff-deflate" and other == "differs":
-        return "TIFF: a deflate stream that goes on behind its strip: libtiff takes it, and leaves the strip's last bytes unset"
     if words == "no such code" and case.kind.name == "gif":
         return "GIF: a code that its table does not have yet: giflib goes on without a word"
     if case.kind.name == "jpeg-cmyk" and b"Adobe" not in case.data:
