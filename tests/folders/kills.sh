@@ -19,7 +19,7 @@ mkdir -p photos/sub
 { printf 'P6\n3000 2000\n255\n'; head -c 18000000 < <(yes 'any bytes will do as pixels'); } >photos/large.ppm
 for i in {1..12}; do cp "$picture" "photos/p$i.jpg"; cp photos/a.png "photos/sub/p$i.png"; done
 run() { "$convfilt" blur photos out -r --sigma 3 --device "$device" -q "$@"; }
-list() { (cd "$1" && find . -type f ! -name '.convfilt-journal' | sort | xargs -d '\n' md5sum); }
+list() { (cd "$1" && find . -type f ! -name '.convfilt-journal' | sort | xargs -r -d '\n' md5sum); }
 start=$EPOCHREALTIME
 run
 took=$((${EPOCHREALTIME/./} - ${start/./}))

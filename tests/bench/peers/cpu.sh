@@ -122,7 +122,7 @@ for ((round = 0; round <= 4 * rounds; ++round)); do
   ! command -v gm >/dev/null || run gm gm version
   ! command -v ffmpeg >/dev/null || run FFmpeg ffmpeg -version
 done
-line="| \`--version\` |"
+line="| \`--version\` | |"
 for peer in "${peers[@]:1}"; do line+=" $(median "$peer.wall") |"; done
 echo "$line | |"
 "$convfilt" blur 12.jpg convfilt.png --sigma 2 --device=cpu
