@@ -111,6 +111,8 @@ int keep_complaint(TIFF*, void* user, const char* module, const char* format, va
   char text[200];
   std::vsnprintf(text, sizeof text, format, arguments);
   access.complaint = module && *module ? std::string(module) + ": " + text : std::string(text);
+  // Some are of two lines, and messages have one.
+  std::ranges::replace(access.complaint, '\n', ' ');
   return 1;
 }
 
