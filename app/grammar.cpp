@@ -351,7 +351,8 @@ void Grammar::folder_options(PictureOptions& picture) {
   flag(many, "--json", picture.json, "A line of JSON for each picture on standard output");
   flag(many, "--no-progress", raw_.no_progress, "No progress bar on a terminal");
   option(many, "--max-memory", "BYTES", raw_.max_memory,
-         "For all pictures under way, such as 500M or 2G\n(default: no limit)");
+         "For all pictures under way, such as 500M or 2G\n(default: no limit); an estimate where "
+         "they are\nfiltered whole");
 }
 
 void Grammar::reading_options(const char* group, ReadOptions& read) {

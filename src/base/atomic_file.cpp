@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -51,10 +50,12 @@ class Descriptor {
 class TemporaryName {
  public:
   explicit TemporaryName(const std::string& folder) {
-    static std::atomic<unsigned> counter{0};
-    path_ = folder + "/.convfilt-" + std::to_string(getpid()) + "-" +
-            std::to_string(counter.fetch_add(1)) + ".tmp";
-    ::unlink(path_.c_str());  // a killed process with our number may have left one
+    // Containers and machines that share a folder may share process numbers, too.
+    std::uint64_t random = 0;
+    if (::getentropy(&random, sizeof random) != 0)
+      throw IoError(std::string("cannot name a temporary file: ") + std::strerror(errno));
+    path_ =
+        folder + "/.convfilt-" + std::to_string(getpid()) + "-" + std::to_string(random) + ".tmp";
     cleanup_.emplace(path_);
   }
   ~TemporaryName() {

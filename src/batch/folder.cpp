@@ -93,7 +93,9 @@ FolderPlan plan_folder(const FolderOptions& options) {
   if (options.shard.count > 1)
     std::erase_if(plan.list.jobs, [&](const Job& job) { return !options.shard.takes(job.name); });
   std::optional<JournalContents> before;
-  if (options.resume && stamp_of(journal_path(options)))
+  // A full disk can leave an empty journal.
+  if (const auto stamp = stamp_of(journal_path(options));
+      options.resume && stamp && stamp->size > 0)
     before = read_journal(journal_path(options));
   for (std::size_t i = 0; i < plan.list.jobs.size(); ++i) {
     if (auto outcome = settled(plan.list.jobs[i], options, before ? &*before : nullptr))

@@ -4,14 +4,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
 #include <set>
+#include <system_error>
 #include <utility>
 
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/picture/formats.hpp"
@@ -54,15 +57,18 @@ class Walk {
   void enter(const fs::path& folder, const std::string& below) {
     FileId id;
     // A link can lead back to a folder that is being walked.
-    if (!file_id(folder.string(), &id) || !open_.insert(id).second) return;
     std::error_code error;
-    fs::directory_iterator entries(folder, error);
-    if (error) {
-      list_.problems.push_back("cannot read the folder " + quoted_name(folder.string()) + ": " +
-                               error.message() + "; its pictures are left out");
-    }
+    if (!file_id(folder.string(), &id))
+      error.assign(errno, std::generic_category());
+    else if (!open_.insert(id).second)
+      return;
+    fs::directory_iterator entries;
+    if (!error) entries = fs::directory_iterator(folder, error);
     for (; !error && entries != fs::directory_iterator(); entries.increment(error))
       take(*entries, below);
+    if (error)
+      list_.problems.push_back("cannot read the folder " + quoted_name(folder.string()) + ": " +
+                               error.message() + "; pictures in it are left out");
     open_.erase(id);
   }
 
@@ -172,9 +178,18 @@ void check_name(const std::string& pattern) {
 
 /// Throws UsageError where two results are one file, or a result is the input of a job.
 void check_results(const JobList& list, const Selection& selection) {
+  // Results may be links that are there already, and lead to each other.
+  const auto place_of = [](const std::string& result) {
+    std::error_code error;
+    try {
+      return fs::weakly_canonical(fs::absolute(resolve_output(result).path), error).string();
+    } catch (const IoError&) {
+      return result;  // writing it will say what is wrong
+    }
+  };
   std::map<std::string, const Job*> by_result;
   for (const Job& job : list.jobs) {
-    const auto [other, is_new] = by_result.emplace(job.out, &job);
+    const auto [other, is_new] = by_result.emplace(place_of(job.out), &job);
     if (!is_new)
       throw UsageError(quoted_name(other->second->in) + " and " + quoted_name(job.in) +
                        " would both become " + quoted_name(job.out) +

@@ -145,7 +145,10 @@ class Schedule {
     result.job = &job;
     try {
       events_.before(job);
-      FileJob file{job.in, job.out, options_.read, options_.write, others_wait() ? 1 : threads_};
+      // A picture on one thread takes the least memory, so that no place in the list decides
+      // whether it fits.
+      const bool alone = options_.max_memory > 0 || others_wait();
+      FileJob file{job.in, job.out, options_.read, options_.write, alone ? 1 : threads_};
       file.shares_threads = true;
       file.stop = options_.stop;
       file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };

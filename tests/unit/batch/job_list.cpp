@@ -100,6 +100,18 @@ TEST_CASE("results that are inputs are refused, but for their own in place") {
   CHECK_THROWS_AS(linked.names(), UsageError);
 }
 
+TEST_CASE("results that are links to each other are one file") {
+  Tree tree({"in/a.jpg", "in/b.jpg", "in/x/c.jpg", "in/y/c.jpg", "out/y/other"});
+  CHECK(tree.names().size() == 2);
+  fs::create_symlink("b.jpg", tree.folder / "out/a.jpg");  // there is no b.jpg yet
+  CHECK_THROWS_AS(tree.names(), UsageError);
+  fs::remove(tree.folder / "out/a.jpg");
+  tree.selection.recursive = true;
+  CHECK(tree.names().size() == 4);
+  fs::create_symlink("y", tree.folder / "out/x");
+  CHECK_THROWS_AS(tree.names(), UsageError);
+}
+
 TEST_CASE("results in a folder that is read are no inputs") {
   Tree tree({"in/a.jpg", "in/out/a.jpg"});
   tree.selection.out = tree.folder / "in/out";
