@@ -136,6 +136,9 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
   require_choice("value of --if-exists", raw.if_exists, words_of(kIfExists));
   for (std::size_t i = 0; i < std::size(kIfExists); ++i)
     if (raw.if_exists == kIfExists[i]) folder.if_exists = IfExists(i);
+  require_choice("value of --codec", raw.codec, words_of(kCodecKinds));
+  for (std::size_t i = 0; i < std::size(kCodecKinds); ++i)
+    if (raw.codec == kCodecKinds[i]) picture.codec = CodecKind(i);
   if (!raw.shard.empty())
     folder.shard = shard_in(raw.shard, [](const char* variable) { return std::getenv(variable); });
   if (!raw.max_memory.empty()) picture.max_memory = bytes_in("--max-memory", raw.max_memory);
@@ -157,7 +160,8 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
   picture.to_folder = listed || selection.recursive || !selection.globs.empty() || folder.newer ||
                       folder.resume || !raw.shard.empty() || picture.dry_run ||
                       selection.name != Selection{}.name ||
-                      folder.if_exists != IfExists::overwrite || picture.json;
+                      folder.if_exists != IfExists::overwrite || picture.json ||
+                      picture.codec == CodecKind::gpu || !picture.devices.empty();
   require(listed || !picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
 }

@@ -20,6 +20,7 @@ inline constexpr std::string_view kPitches[] = {"padded", "packed"};
 inline constexpr std::string_view kOnDamage[] = {"fail", "warn"};
 inline constexpr std::string_view kLoaders[] = {"auto", "opencv"};
 inline constexpr std::string_view kIfExists[] = {"overwrite", "skip", "fail"};  ///< by IfExists
+inline constexpr std::string_view kCodecKinds[] = {"auto", "cpu", "gpu"};       ///< by CodecKind
 
 /// What becomes of responses below 0, by the words of --output.
 struct NamedNegative {
@@ -50,7 +51,7 @@ struct Raw {
   bool verbose = false, quiet = false;
 
   // Of many pictures.
-  std::string out, if_exists = "overwrite", shard, max_memory;
+  std::string out, if_exists = "overwrite", shard, max_memory, codec = "auto";
   bool no_progress = false;
   bool answered = false;  ///< --help and --version: answered before anything is parsed
 };

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,7 @@ struct PictureFilter {
   WholeFilter whole;
   bool keeps_lightness = true;  ///< see filter_mapped()
   std::string settings;         ///< all that decides its bytes
+  std::optional<Mask> mask{};   ///< where the filter is one mask and nothing else
 };
 
 /// The mask as a filter.

@@ -9,6 +9,7 @@
 
 #include "src/base/log.hpp"
 #include "src/base/sides.hpp"
+#include "src/batch/codec_choice.hpp"
 #include "src/batch/folder.hpp"
 #include "src/compare/measure.hpp"
 #include "src/compare/report.hpp"
@@ -37,6 +38,8 @@ struct PictureOptions {
 
   FolderOptions folder;  ///< but for what stands above
   bool dry_run = false, json = false, progress = true;
+  CodecKind codec = CodecKind::automatic;
+  std::string devices;  ///< all, or numbers; empty = all, or the one that --device names
 };
 
 /// What the journals of shards say together.

@@ -77,7 +77,7 @@ PictureFilter filter_by(Mask mask) {
         scaled.offset *= unit;
         return convolver.convolve(in, scaled);
       },
-      std::abs(gain(mask) - 1) < kUnitGainTolerance, settings_of({mask})};
+      std::abs(gain(mask) - 1) < kUnitGainTolerance, settings_of({mask}), mask};
 }
 
 Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,

@@ -50,7 +50,8 @@ bool is_folder(const std::string& path) {
 }
 
 /// All that decides the bytes of results, but for the device and for how the work is shared.
-std::string settings_of(const PictureOptions& options, const PictureFilter& filter) {
+std::string settings_of(const PictureOptions& options, const PictureFilter& filter,
+                        CodecKind codec) {
   const ConvolverOptions& convolver = options.convolver;
   const WriteOptions& write = options.write;
   const Mapping& mapping = options.mapping;
@@ -81,12 +82,13 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
   add(write.progressive);
   add(write.compression.value_or(-1));
   add(write.strip);
+  if (codec == CodecKind::gpu) add("gpu");
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
   return hash;
 }
 
-FolderOptions folder_options(const PictureOptions& options, const PictureFilter& filter) {
+FolderOptions folder_options(const PictureOptions& options) {
   FolderOptions folder = options.folder;
   Selection& selection = folder.selection;
   if (!options.in.empty()) selection.inputs.push_back(options.in);
@@ -94,7 +96,6 @@ FolderOptions folder_options(const PictureOptions& options, const PictureFilter&
   selection.out = options.out;
   selection.format = options.write.format;
   selection.in_place = options.in_place;
-  folder.settings = settings_of(options, filter);
   folder.schedule.read = options.read;
   folder.schedule.write = options.write;
   folder.schedule.threads = options.convolver.request.threads;
@@ -124,8 +125,60 @@ void note_what_is_left_out(const JobList& list) {
   for (const std::string& problem : list.problems) log_error(problem);
 }
 
+/// Why GPUs cannot read and write JPEGs of this run, with the remedy.
+std::string gpu_codec_refuses(const PictureOptions& options, const PictureFilter& filter) {
+  if (!filter.mask) return "edges take several masks, and a GPU's codecs go with one";
+  if (!options.mapping.is_plain())
+    return "--linear, --luma, --region and --output are computed on the CPU";
+  if (options.read.loader != Loader::automatic) return "--loader names another codec";
+  if (options.write.progressive) return "--progressive needs the CPU's codec";
+  const std::string& device = options.convolver.request.device;
+  if (device == name_of(DeviceKind::cpu) || device == name_of(DeviceKind::emulator))
+    return "--device=" + device + " is none";
+  return "";
+}
+
+/// Who reads and writes the JPEGs of a run where nobody says so. A run goes on as it was begun.
+CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filter,
+                       const FolderOptions& folder, const FolderPlan& plan) {
+  const Machine machine = this_machine();
+  if (!gpu_codec_refuses(options, filter).empty()) return CodecKind::cpu;
+  if (folder.resume) {
+    const std::string begun = settings_of_journal(folder);
+    for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu})
+      if (begun == settings_of(options, filter, codec)) return codec;
+  }
+  std::int64_t bytes = 0;
+  for (const Job& job : plan.list.jobs) {
+    const Format* format = find_format(extension_of(job.in));
+    if (!format || format->id != FormatId::jpeg) continue;
+    if (const std::optional<FileStamp> stamp = stamp_of(job.in)) bytes += std::int64_t(stamp->size);
+  }
+  return repays_gpu(bytes, machine) && gpu_codec_missing(machine).empty() ? CodecKind::gpu
+                                                                          : CodecKind::cpu;
+}
+
+/// Gives the run its GPUs. Throws UsageError and DeviceError where it can have none.
+void add_gpus(const PictureOptions& options, const PictureFilter& filter, FolderOptions& folder) {
+  if (const std::string why = gpu_codec_refuses(options, filter); !why.empty())
+    throw UsageError("--codec=gpu: " + why + "; use --codec=cpu");
+  const Machine machine = this_machine();
+  if (const std::string missing = gpu_codec_missing(machine); !missing.empty())
+    throw DeviceError("--codec=gpu: " + missing);
+  std::string devices = options.devices;
+  if (devices.empty()) {
+    // --device=cuda:1 names one, and cuda alone any.
+    const std::string& device = options.convolver.request.device;
+    const std::size_t colon = device.find(':');
+    devices = colon == device.npos ? "all" : device.substr(colon + 1);
+  }
+  const std::vector<int> ordinals = device_ordinals(devices, machine);
+  folder.schedule.devices = gpu_lanes(ordinals, options.convolver, *filter.mask, machine);
+}
+
 void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
-  FolderOptions folder = folder_options(options, filter);
+  FolderOptions folder = folder_options(options);
+  folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);
   note_what_is_left_out(plan.list);
   if (plan.list.jobs.empty() && plan.list.problems.empty() && folder.shard.count == 1)
@@ -133,6 +186,11 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
                   std::string(folder.selection.recursive ? "" : "; -r looks into folders, too"));
   if (options.dry_run) return print_plan(plan);
 
+  const CodecKind codec = options.codec == CodecKind::automatic
+                              ? choose_codec(options, filter, folder, plan)
+                              : options.codec;
+  folder.settings = settings_of(options, filter, codec);
+  if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
   const StopOnSignal signals;
   folder.schedule.stop = &signals.stop();
   ProgressBar progress(std::int64_t(plan.list.jobs.size()),
@@ -154,6 +212,8 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   };
   const FolderTotals totals = filter_folder(folder, plan, make_lane, tell);
   progress.clear();
+  for (const std::string& failure : totals.device_failures)
+    log_warning(failure + "; its pictures were filtered on the CPU");
   log_note(summary_of(totals));
   const int threads = folder.schedule.threads;
   log_detail(shares_of(totals, threads > 0 ? threads : int(std::thread::hardware_concurrency())));

@@ -1,5 +1,7 @@
 #include "kernels/backend/devices.hpp"
 
+#include "kernels/backend/device_queue.hpp"
+
 namespace convfilt {
 namespace {
 
@@ -47,6 +49,20 @@ bool built_with_cuda() {
 std::vector<double> time_device_copy(std::size_t, int, int) {
   return {};
 }
+
+struct DeviceQueue::State {};
+DeviceQueue::DeviceQueue(int) {
+  throw DeviceError(cuda_devices().missing);
+}
+DeviceQueue::~DeviceQueue() = default;
+void* DeviceQueue::stream() const {
+  return nullptr;
+}
+std::byte* DeviceQueue::reserve(std::size_t) {
+  return nullptr;
+}
+void DeviceQueue::release() {}
+void DeviceQueue::synchronize() const {}
 
 #endif
 

@@ -69,6 +69,15 @@ std::string journal_path(const FolderOptions& options) {
   return (fs::path(options.selection.out) / journal_name(options.shard)).string();
 }
 
+/// The earlier run's, where there is one.
+std::optional<JournalContents> journal_of(const FolderOptions& options) {
+  const std::string path = journal_path(options);
+  const std::optional<FileStamp> stamp = stamp_of(path);
+  // A full disk can leave an empty journal.
+  if (!stamp || stamp->size == 0) return std::nullopt;
+  return read_journal(path);
+}
+
 /// Makes the folders of a result. Throws IoError where the result would lie elsewhere.
 void make_place(const std::string& result, const std::string& out) {
   const std::string folder = folder_of(result);
@@ -93,10 +102,7 @@ FolderPlan plan_folder(const FolderOptions& options) {
   if (options.shard.count > 1)
     std::erase_if(plan.list.jobs, [&](const Job& job) { return !options.shard.takes(job.name); });
   std::optional<JournalContents> before;
-  // A full disk can leave an empty journal.
-  if (const auto stamp = stamp_of(journal_path(options));
-      options.resume && stamp && stamp->size > 0)
-    before = read_journal(journal_path(options));
+  if (options.resume) before = journal_of(options);
   for (std::size_t i = 0; i < plan.list.jobs.size(); ++i) {
     if (auto outcome = settled(plan.list.jobs[i], options, before ? &*before : nullptr))
       plan.settled.push_back(std::move(*outcome));
@@ -104,6 +110,11 @@ FolderPlan plan_folder(const FolderOptions& options) {
       plan.to_filter.push_back(i);
   }
   return plan;
+}
+
+std::string settings_of_journal(const FolderOptions& options) {
+  const std::optional<JournalContents> journal = journal_of(options);
+  return journal ? journal->settings : "";
 }
 
 FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
@@ -182,6 +193,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
       outcome.bytes_written = entry.out.size;
       totals.bytes_read += entry.in.size;
       totals.bytes_written += entry.out.size;
+      totals.through_gpu += result.report.codec == "gpu";
       totals.pixels += std::int64_t{header.width} * header.height;
       totals.read_ms += result.report.read_ms;
       totals.filter_ms += result.report.filter_ms;
@@ -189,7 +201,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     }
     count(outcome);
   };
-  filter_jobs(jobs, options.schedule, make_lane, events);
+  totals.device_failures = filter_jobs(jobs, options.schedule, make_lane, events);
   totals.not_begun =
       std::int64_t(plan.list.jobs.size()) - totals.filtered - totals.skipped - totals.failed;
   if (totals.not_begun == 0) journal.end();

@@ -46,13 +46,18 @@ struct FolderPlan {
 /// Lists the pictures; writes nothing. Throws as list_jobs() does.
 FolderPlan plan_folder(const FolderOptions& options);
 
+/// What an earlier run's results were made by, as its journal says; empty where there is none.
+std::string settings_of_journal(const FolderOptions& options);
+
 struct FolderTotals {
   std::int64_t filtered = 0, skipped = 0, failed = 0;
-  std::int64_t not_begun = 0;  ///< after a signal, or a failure with fail_fast
+  std::int64_t not_begun = 0;    ///< after a signal, or a failure with fail_fast
+  std::int64_t through_gpu = 0;  ///< of those filtered: read and written by a GPU's codecs
   std::int64_t pixels = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;
   double read_ms = 0, filter_ms = 0, write_ms = 0;  ///< sums over all cores
   double all_ms = 0;
+  std::vector<std::string> device_failures;  ///< why devices were given up, a sentence each
 };
 
 /// Filters what the plan says, into a folder that is made where it is not there. `on_outcome` is

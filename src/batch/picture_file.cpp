@@ -13,16 +13,11 @@
 #include <thread>
 #include <utility>
 
+#include "src/base/clock.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// Adds the time of its life to a sum that several threads share.
 class Stopwatch {

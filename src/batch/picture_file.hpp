@@ -31,6 +31,7 @@ struct FileReport {
   int bands = 1;
   std::string why_whole;  ///< empty where the picture went in bands
   std::string strategy, device;
+  std::string codec = "cpu";  ///< or "gpu": whose codecs read and wrote it
   std::vector<std::string> warnings;
 };
 

@@ -16,6 +16,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/batch/device_pictures.hpp"
 
 namespace convfilt {
 namespace {
@@ -29,6 +30,7 @@ struct Postponed {};
 struct Ticket {
   std::size_t job = 0;
   bool was_postponed = false;
+  bool for_cpu = false;     ///< a device gave it back
   std::int64_t memory = 0;  ///< bytes that were admitted
 };
 
@@ -50,22 +52,43 @@ class Schedule {
         allowed_(tbb::global_control::max_allowed_parallelism, std::size_t(threads_)),
         arena_(threads_) {}
 
-  void run() {
-    arena_.execute([&] {
-      {
-        const std::lock_guard lock(mutex_);
-        start_workers();
-      }
-      workers_.wait();
-    });
+  std::vector<std::string> run() {
+    if (!options_.devices.empty()) {
+      DeviceLanes::Options how;
+      how.stop = options_.stop;
+      devices_.emplace(options_.devices, how,
+                       DeviceLanes::Events{
+                           [this](DeviceJob job, DeviceResult result, const std::string& device) {
+                             finish(std::move(job), result, device);
+                           },
+                           [this](DeviceJob job) { take_back(std::move(job)); }});
+    }
+    do {
+      arena_.execute([&] {
+        {
+          const std::lock_guard lock(mutex_);
+          start_workers();
+        }
+        workers_.wait();
+      });
+      // Pictures that devices give back, and memory that they free, make new work.
+      if (devices_) devices_->wait();
+    } while (is_unfinished());
     if (broken_) std::rethrow_exception(broken_);
+    return devices_ ? devices_->failures() : std::vector<std::string>{};
   }
 
  private:
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
 
   bool has_more() const {
-    return !ends_ && !is_stopped() && (!postponed_.empty() || next_ < jobs_.size());
+    return !ends_ && !is_stopped() &&
+           (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
+  }
+
+  bool is_unfinished() {
+    const std::lock_guard lock(mutex_);
+    return has_more();
   }
 
   /// Needs the lock.
@@ -84,9 +107,16 @@ class Schedule {
     const std::lock_guard lock(mutex_);
     // Pictures begin in their order, so that many small ones cannot hold back a large one.
     if (has_more() && !is_trying_) {
-      if (postponed_.empty()) return Ticket{next_++};
-      is_trying_ = true;
-      return Ticket{*postponed_.begin(), true};
+      if (!postponed_.empty()) {
+        is_trying_ = true;
+        const std::size_t job = *postponed_.begin();
+        return Ticket{.job = job, .was_postponed = true, .for_cpu = for_cpu_.contains(job)};
+      }
+      if (returned_.empty()) return Ticket{.job = next_++};
+      const std::size_t job = returned_.back();
+      returned_.pop_back();
+      for_cpu_.insert(job);
+      return Ticket{.job = job, .for_cpu = true};
     }
     --active_;
     return std::nullopt;
@@ -122,6 +152,8 @@ class Schedule {
 
   void admit(Ticket& ticket, std::int64_t wanted) {
     const std::lock_guard lock(mutex_);
+    // What was asked for a device, which did not take it, comes back.
+    memory_ -= std::exchange(ticket.memory, 0);
     const std::int64_t most = options_.max_memory;
     if (most > 0 && wanted > most)
       throw IoError(takes_too_much(jobs_[ticket.job].in, wanted, most));
@@ -139,41 +171,99 @@ class Schedule {
     return jobs_.size() - next_ >= std::size_t(threads_);
   }
 
+  /// Why the work on a job failed; empty where it did not. Throws Postponed and Stopped, which are
+  /// no failures.
+  template <class Work>
+  static std::string failure_of(const Job& job, const Work& work) {
+    try {
+      work();
+      return {};
+    } catch (const std::bad_alloc&) {
+      return quoted_name(job.in) + ": out of memory; --max-memory has fewer pictures under way";
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  }
+
+  void tell(const JobResult& result) {
+    const std::lock_guard lock(results_mutex_);
+    events_.after(result);
+    if (options_.fail_fast && !result.failure.empty()) ends_ = true;
+  }
+
+  /// Filters a picture, or hands it to a device.
   void filter(Ticket& ticket) {
     const Job& job = jobs_[ticket.job];
     JobResult result;
     result.job = &job;
+    bool has_ended = true;
     try {
-      events_.before(job);
-      // A picture on one thread takes the least memory, so that no place in the list decides
-      // whether it fits.
-      const bool alone = options_.max_memory > 0 || others_wait();
-      FileJob file{job.in, job.out, options_.read, options_.write, alone ? 1 : threads_};
-      file.shares_threads = true;
-      file.stop = options_.stop;
-      file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };
-      file.before_commit = [&](const FileStamp& stamp) { events_.before_commit(job, stamp); };
-      std::unique_ptr<Lane> lane = lane_for_this();
-      try {
-        result.report = lane->filter(file);
-      } catch (const Postponed&) {
-        keep(std::move(lane));
-        throw;
-      }
-      keep(std::move(lane));
-    } catch (const Postponed&) {
-      throw;
+      result.failure = failure_of(job, [&] {
+        events_.before(job);
+        // A picture on one thread takes the least memory, so that no place in the list decides
+        // whether it fits.
+        const bool alone = options_.max_memory > 0 || others_wait();
+        FileJob file{job.in, job.out, options_.read, options_.write, alone ? 1 : threads_};
+        file.shares_threads = true;
+        file.stop = options_.stop;
+        file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };
+        file.before_commit = [this, &job](const FileStamp& stamp) {
+          events_.before_commit(job, stamp);
+        };
+        has_ended = ticket.for_cpu || !hand_over(ticket, file);
+        if (has_ended) result.report = filter_on_cpu(file);
+      });
     } catch (const Stopped&) {
       return;
-    } catch (const std::bad_alloc&) {
-      result.failure =
-          quoted_name(job.in) + ": out of memory; --max-memory has fewer pictures under way";
-    } catch (const std::exception& error) {
-      result.failure = error.what();
     }
-    const std::lock_guard lock(results_mutex_);
-    events_.after(result);
-    if (options_.fail_fast && !result.failure.empty()) ends_ = true;
+    if (has_ended) tell(result);
+  }
+
+  FileReport filter_on_cpu(const FileJob& file) {
+    std::unique_ptr<Lane> lane = lane_for_this();
+    try {
+      FileReport report = lane->filter(file);
+      keep(std::move(lane));
+      return report;
+    } catch (const Postponed&) {
+      keep(std::move(lane));
+      throw;
+    }
+  }
+
+  /// Gives the picture to a device where there is one that takes it.
+  bool hand_over(Ticket& ticket, const FileJob& file) {
+    if (!devices_ || !devices_->is_alive()) return false;
+    std::optional<DeviceJob> taken = device_job(ticket.job, file);
+    if (!taken) return false;
+    ticket.memory = 0;
+    devices_->take(std::move(*taken));
+    return true;
+  }
+
+  /// Writes what a device has made. A lane calls it.
+  void finish(DeviceJob taken, const DeviceResult& made, const std::string& device) {
+    const Job& job = jobs_[taken.job];
+    JobResult result;
+    result.job = &job;
+    result.failure = failure_of(job, [&] { result.report = write_result(taken, made, device); });
+    std::exception_ptr broken;
+    try {
+      tell(result);
+    } catch (...) {
+      broken = std::current_exception();
+    }
+    const std::lock_guard lock(mutex_);
+    if (broken && !broken_) broken_ = broken;
+    if (broken) ends_ = true;
+    memory_ -= taken.memory;
+  }
+
+  /// Has a picture done on the CPU. A lane calls it.
+  void take_back(DeviceJob taken) {
+    const std::lock_guard lock(mutex_);
+    memory_ -= taken.memory;
+    returned_.push_back(taken.job);
   }
 
   void keep(std::unique_ptr<Lane> lane) {
@@ -206,9 +296,11 @@ class Schedule {
   std::mutex mutex_;  // guards what follows
   std::size_t next_ = 0;
   std::set<std::size_t> postponed_;
-  bool is_trying_ = false;   ///< whether somebody tries if the first of them fits
-  int active_ = 0;           ///< workers
-  std::int64_t memory_ = 0;  ///< of the pictures under way
+  std::vector<std::size_t> returned_;  ///< by devices
+  std::set<std::size_t> for_cpu_;      ///< those of them that were begun again
+  bool is_trying_ = false;             ///< whether somebody tries if the first of them fits
+  int active_ = 0;                     ///< workers
+  std::int64_t memory_ = 0;            ///< of the pictures under way
   std::exception_ptr broken_;
   std::atomic<bool> ends_{false};
 
@@ -216,6 +308,8 @@ class Schedule {
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< idle ones
 
   std::mutex results_mutex_;
+
+  std::optional<DeviceLanes> devices_;  ///< its threads use all of the above
 };
 
 }  // namespace
@@ -225,9 +319,9 @@ std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64
          " of memory, and --max-memory allows " + mebibytes(most);
 }
 
-void filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
-                 const MakeLane& make_lane, const JobEvents& events) {
-  Schedule(jobs, options, make_lane, events).run();
+std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
+                                     const MakeLane& make_lane, const JobEvents& events) {
+  return Schedule(jobs, options, make_lane, events).run();
 }
 
 }  // namespace convfilt

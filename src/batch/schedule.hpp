@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "src/batch/device_lanes.hpp"
 #include "src/batch/job_list.hpp"
 #include "src/batch/picture_file.hpp"
 
@@ -38,6 +39,8 @@ struct ScheduleOptions {
   std::int64_t max_memory = 0;              ///< bytes for all pictures under way; 0 = no limit
   bool fail_fast = false;                   ///< nothing is begun after a failure
   const std::atomic<bool>* stop = nullptr;  ///< drops what is under way when it becomes true
+
+  std::vector<MakeBatchDevice> devices;  ///< a lane each, for the pictures that device_job() takes
 };
 
 /// Whom filter_jobs() tells. Several threads call the first two, one at a time the third. What the
@@ -52,9 +55,10 @@ struct JobEvents {
 std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most);
 
 /// Filters the jobs, begun in their order; results come in the order in which jobs end. A job's
-/// failure ends no other. Jobs that were dropped, or not begun, have no result. Throws what
-/// JobEvents::after throws, when all that was begun has ended.
-void filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
-                 const MakeLane& make_lane, const JobEvents& events);
+/// failure ends no other. Jobs that were dropped, or not begun, have no result. What a device
+/// cannot do, or began when it failed, is done on the CPU. The result says why devices were given
+/// up. Throws what JobEvents::after throws, when all that was begun has ended.
+std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
+                                     const MakeLane& make_lane, const JobEvents& events);
 
 }  // namespace convfilt

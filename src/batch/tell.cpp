@@ -45,7 +45,7 @@ std::string json_line(const PictureOutcome& outcome) {
     json["format"] = name_of(header.format);
     json["bytes_in"] = outcome.bytes_read;
     json["bytes_out"] = outcome.bytes_written;
-    json["codec"] = "cpu";
+    json["codec"] = report.codec;
     json["device"] = report.device;
     json["strategy"] = report.strategy;
     const auto ms = [](double value) { return std::int64_t(value * 1000 + 0.5) / 1000.0; };
@@ -66,6 +66,8 @@ std::string summary_of(const FolderTotals& totals) {
                    double(totals.filtered) / seconds, double(totals.pixels) / kMega / seconds,
                    double(totals.bytes_read) / kMega / seconds,
                    double(totals.bytes_written) / kMega / seconds);
+  if (totals.through_gpu > 0)
+    text += ", " + std::to_string(totals.through_gpu) + " by nvImageCodec on the GPU";
   if (totals.skipped > 0) text += ", " + std::to_string(totals.skipped) + " skipped";
   if (totals.failed > 0) text += ", " + std::to_string(totals.failed) + " failed";
   if (totals.not_begun > 0)

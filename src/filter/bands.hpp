@@ -20,6 +20,8 @@ namespace convfilt {
 struct Shape {
   int width = 0, height = 0, channels = 1;
   Depth depth = Depth::u8;
+
+  bool operator==(const Shape&) const = default;
 };
 
 Shape shape_of(const Image& image);

@@ -93,11 +93,16 @@ Problem Convolver::problem_of(const Shape& in, const Mask& mask, double border_v
   return problem;
 }
 
-Image Convolver::result_like(const Image& in, const Mask& mask) const {
-  const Problem problem = problem_of(shape_of(in), mask, 0);
+Shape Convolver::result_of(const Shape& in, const Mask& mask) const {
+  const Problem problem = problem_of(in, mask, 0);
   if (const std::string refusal = mode_refuses(problem); !refusal.empty())
     throw UsageError("mask " + in_quotes(mask.name) + ": " + refusal);
-  return Image(problem.out_width(), problem.out_height(), in.channels(), in.depth());
+  return {problem.out_width(), problem.out_height(), in.channels, in.depth};
+}
+
+Image Convolver::result_like(const Image& in, const Mask& mask) const {
+  const Shape shape = result_of(shape_of(in), mask);
+  return Image(shape.width, shape.height, shape.channels, shape.depth);
 }
 
 Convolver::Offset Convolver::offset_of(const Mask& mask) const {

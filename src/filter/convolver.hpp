@@ -75,6 +75,7 @@ class Convolver {
   /// A picture like `in`, of the size that the mode gives its result; not initialised. Throws
   /// UsageError where there is no result.
   Image result_like(const Image& in, const Mask& mask) const;
+  Shape result_of(const Shape& in, const Mask& mask) const;
 
   /// How far the result's pixel (0, 0) lies from the input's, in pixels.
   struct Offset {

@@ -34,6 +34,8 @@ struct Subsampling {
   bool operator==(const Subsampling&) const = default;
 };
 
+inline constexpr int kDefaultJpegQuality = 95;
+
 struct WriteOptions {
   std::string format{};  ///< such as "png"; wins over the extension, and must be said for "-"
   std::optional<int>
@@ -109,6 +111,10 @@ class RowReader {
   /// Decodes the next rows.height rows. `rows` has the header's width and channels and any pitch.
   /// Throws IoError.
   virtual void read(PictureView<std::byte> rows) = 0;
+
+  /// Passes over rows, whose data it checks as read() does, but for one or more that read() must
+  /// give; says how many. It may be called before the first read().
+  virtual int skip() { return 0; }
 
   /// Bytes of the whole picture that it keeps while it gives rows.
   virtual std::int64_t held_bytes() const { return 0; }

@@ -8,6 +8,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/jpeg_segments.hpp"
+#include "src/picture/jpeg_stream.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -140,6 +142,12 @@ void PictureReader::read(PictureView<std::byte> rows) {
   }
 }
 
+void PictureReader::check_data() {
+  rows_read_ += reader_->skip();
+  Image rest(header().width, header().height - rows_read_, header().channels, header().depth);
+  read(rest.view());
+}
+
 Picture read_all(PictureReader& reader) {
   const Header& header = reader.header();
   Image image;
@@ -186,6 +194,17 @@ void check_output(const std::string& in, const std::string& out, const WriteOpti
   if (out != "-") check_writable(out);
 }
 
+WriteOptions jpeg_settings(const Header& shape, WriteOptions options) {
+  // A JPEG of a JPEG looks as its input did, unless somebody says otherwise.
+  if (shape.format == FormatId::jpeg) {
+    if (!options.quality) options.quality = shape.quality;
+    if (!options.subsampling) options.subsampling = shape.subsampling;
+  }
+  if (!options.quality) options.quality = kDefaultJpegQuality;
+  if (!options.subsampling) options.subsampling = Subsampling{};
+  return options;
+}
+
 PictureWriter::PictureWriter(const std::string& path, const Header& shape,
                              const WriteOptions& options)
     : path_(path), shape_(shape) {
@@ -198,13 +217,8 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
     sink_ = sink_of(*file_);
   }
   const Codec& codec = codec_for(format.id, options.loader);
-  WriteOptions settings = options;
-  // A JPEG of a JPEG looks as its input did, unless somebody says otherwise.
-  if (format.id == FormatId::jpeg && shape.format == FormatId::jpeg) {
-    if (!settings.quality) settings.quality = shape.quality;
-    if (!settings.subsampling) settings.subsampling = shape.subsampling;
-  }
-  writer_ = codec.create(*sink_, written_, settings);
+  writer_ = codec.create(*sink_, written_,
+                         format.id == FormatId::jpeg ? jpeg_settings(shape, options) : options);
   for (const std::string& warning : writer_->warnings())
     warnings_.push_back(shown_out(path) + ": " + warning);
 }
@@ -242,6 +256,18 @@ void PictureWriter::commit(const std::function<void(const FileStamp&)>& before) 
     file_->commit(before);
   else
     write_stdout(static_cast<MemorySink&>(*sink_).bytes());
+}
+
+void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
+                        std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
+                        const std::function<void(const FileStamp&)>& before) {
+  const Header written = fitted(path, shape, format_for(path, options), options, warnings);
+  const jpeg::Segments segments = jpeg::segments_of(written.metadata);
+  for (const std::string& sentence : segments.left_out)
+    warnings.push_back(shown_out(path) + ": " + sentence);
+  AtomicFile file(path);
+  file.write(0, jpeg::with_metadata(encoded, written.metadata));
+  file.commit(before);
 }
 
 void write_picture(const std::string& path, const Image& image, const Header& header,

@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,15 @@ class PictureReader {
   /// Reads the next rows; the last of them make it look at the end of the file, too. Throws
   /// IoError.
   void read(PictureView<std::byte> rows);
+
+  /// Looks at all data as read() does, and gives no rows; a codec may do that in less time. It
+  /// takes the place of read(). Throws IoError.
+  void check_data();
+  bool is_damaged() const { return context_.is_damaged(); }
+
+  /// The file's bytes, which live as long as the reader. Throws IoError.
+  std::span<const unsigned char> file() { return source_->whole(); }
+  std::uint64_t file_bytes() const { return source_->size(); }
 
   /// Throws IoError that names the file.
   [[noreturn]] void fail(const std::string& why) const { context_.fail(why); }
@@ -111,6 +121,15 @@ class PictureWriter {
   std::unique_ptr<ByteSink> sink_;
   std::unique_ptr<RowWriter> writer_;
 };
+
+/// The options with what a JPEG takes over from its input where nobody says otherwise, and with
+/// the defaults.
+WriteOptions jpeg_settings(const Header& shape, WriteOptions options);
+
+/// Writes a JPEG that somebody else encoded, with the metadata of `shape`, as PictureWriter does.
+void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
+                        std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
+                        const std::function<void(const FileStamp&)>& before);
 
 /// Writes a whole picture. An existing file is replaced at once, keeping its mode, or stays as it
 /// was. `header` gives the metadata and the settings that follow the input. Throws as

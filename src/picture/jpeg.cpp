@@ -176,6 +176,15 @@ class JpegReader : public RowReader {
     next_row_ += rows.height;
   }
 
+  /// libjpeg decodes the entropy-coded data of skipped rows, but not of those that end the picture.
+  int skip() override {
+    if (!started_) start();
+    const int rows = header_.height - 2 * rows_per_step();
+    if (rows <= 0 || given_up_) return 0;
+    run([&] { decoded_rows_ = int(jpeg_skip_scanlines(&owner_.info, JDIMENSION(rows))); });
+    return next_row_ = decoded_rows_;
+  }
+
   /// Of several scans libjpeg keeps all coefficients, two bytes each.
   std::int64_t held_bytes() const override {
     return several_scans_ ? coefficient_bytes(owner_.info) : 0;
@@ -565,26 +574,6 @@ class JpegReader : public RowReader {
        given_up_ = false, first_rows_missing_ = false, announces_more_ = false;
 };
 
-/// The whole numbers of a JFIF header that say a resolution, per inch or per centimetre.
-struct Density {
-  UINT8 unit = 0;  ///< 0 says that only the ratio counts
-  UINT16 x = 1, y = 1;
-};
-
-Density density_of(const std::optional<Metadata::Resolution>& resolution) {
-  constexpr UINT8 kPerInch = 1, kPerCentimetre = 2;
-  constexpr double kMost = 65535;
-  if (!resolution) return {};
-  const auto fits = [](double value) { return value >= 0.5 && value <= kMost; };
-  if (!fits(resolution->x) || !fits(resolution->y)) return {};
-  const double x = resolution->x / kCentimetresPerInch, y = resolution->y / kCentimetresPerInch;
-  const auto misses = [](double value) { return std::abs(value - std::round(value)); };
-  const bool per_centimetre = fits(x) && fits(y) && misses(x) + misses(y) < 1e-6 &&
-                              misses(resolution->x) + misses(resolution->y) > 1e-6;
-  if (per_centimetre) return {kPerCentimetre, UINT16(std::lround(x)), UINT16(std::lround(y))};
-  return {kPerInch, UINT16(std::lround(resolution->x)), UINT16(std::lround(resolution->y))};
-}
-
 class JpegWriter : public RowWriter {
  public:
   JpegWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
@@ -675,7 +664,6 @@ class JpegWriter : public RowWriter {
 
   /// The settings are libjpeg's own where nobody says otherwise. OpenCV keeps them, too.
   void configure(const Header& header, const WriteOptions& options, Subsampling factors) {
-    constexpr int kDefaultQuality = 95;
     jpeg_compress_struct& info = owner_.info;
     const bool grey = header.channels == 1;
     info.image_width = JDIMENSION(header.width);
@@ -683,13 +671,13 @@ class JpegWriter : public RowWriter {
     info.input_components = header.channels;
     info.in_color_space = grey ? JCS_GRAYSCALE : JCS_EXT_BGR;
     jpeg_set_defaults(&info);
-    jpeg_set_quality(&info, options.quality.value_or(kDefaultQuality), TRUE);
+    jpeg_set_quality(&info, options.quality.value_or(kDefaultJpegQuality), TRUE);
     if (!grey) {
       info.comp_info[0].h_samp_factor = factors.across;
       info.comp_info[0].v_samp_factor = factors.down;
     }
     if (options.progressive) jpeg_simple_progression(&info);
-    const Density density = density_of(header.metadata.resolution);
+    const jpeg::Density density = jpeg::density_of(header.metadata.resolution);
     info.density_unit = density.unit;
     info.X_density = density.x;
     info.Y_density = density.y;

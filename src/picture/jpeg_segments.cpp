@@ -389,4 +389,30 @@ Segments segments_of(const Metadata& metadata) {
   return segments;
 }
 
+Density density_of(const std::optional<Metadata::Resolution>& resolution) {
+  constexpr std::uint8_t kPerInch = 1, kPerCentimetre = 2;
+  constexpr double kMost = 65535, kCentimetresPerInch = 2.54;
+  if (!resolution) return {};
+  const auto fits = [](double value) { return value >= 0.5 && value <= kMost; };
+  if (!fits(resolution->x) || !fits(resolution->y)) return {};
+  const double x = resolution->x / kCentimetresPerInch, y = resolution->y / kCentimetresPerInch;
+  const auto misses = [](double value) { return std::abs(value - std::round(value)); };
+  const bool per_centimetre = fits(x) && fits(y) && misses(x) + misses(y) < 1e-6 &&
+                              misses(resolution->x) + misses(resolution->y) > 1e-6;
+  const auto whole = [](double value) { return std::uint16_t(std::lround(value)); };
+  if (per_centimetre) return {kPerCentimetre, whole(x), whole(y)};
+  return {kPerInch, whole(resolution->x), whole(resolution->y)};
+}
+
+Bytes jfif_payload(const std::optional<Metadata::Resolution>& resolution) {
+  const Density density = density_of(resolution);
+  Bytes payload;
+  append(payload, "JFIF\0\1\1"sv);  // version 1.01, as libjpeg writes it
+  payload.push_back(density.unit);
+  append_big_endian(payload, density.x, 2);
+  append_big_endian(payload, density.y, 2);
+  append(payload, "\0\0"sv);  // no thumbnail
+  return payload;
+}
+
 }  // namespace convfilt::jpeg

@@ -1,6 +1,8 @@
 /// Metadata as the application segments of a JPEG hold them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,5 +33,16 @@ struct Segments {
 
 /// The segments that hold the metadata, without the resolution.
 Segments segments_of(const Metadata& metadata);
+
+/// The whole numbers of a JFIF header that say a resolution, per inch or per centimetre.
+struct Density {
+  std::uint8_t unit = 0;  ///< 0 says that only the ratio counts
+  std::uint16_t x = 1, y = 1;
+};
+
+Density density_of(const std::optional<Metadata::Resolution>& resolution);
+
+/// The payload of the segment APP0 with which a JFIF file begins.
+Metadata::Bytes jfif_payload(const std::optional<Metadata::Resolution>& resolution);
 
 }  // namespace convfilt::jpeg

@@ -1,6 +1,7 @@
 #include "kernels/backend/devices.hpp"
 
 #include "kernels/backend/cuda/owners.hpp"
+#include "kernels/backend/device_queue.hpp"
 
 namespace convfilt {
 namespace {
@@ -79,6 +80,43 @@ std::vector<double> time_device_copy(std::size_t bytes, int repeats, int ordinal
   std::vector<double> times;
   for (std::size_t k = kWarmups; k < runs; ++k) times.push_back(stops[k].ms_since(starts[k]));
   return times;
+}
+
+struct DeviceQueue::State {
+  explicit State(int ordinal) : stream(PlanOptions{.device = ordinal}) {}
+
+  cuda::Stream stream;
+  cuda::DeviceBuffer memory;
+};
+
+DeviceQueue::DeviceQueue(int ordinal) : state_(std::make_unique<State>(ordinal)) {}
+
+DeviceQueue::~DeviceQueue() {
+  CUDA_IGNORE(cudaStreamSynchronize(state_->stream.get()));
+}
+
+void* DeviceQueue::stream() const {
+  return state_->stream.get();
+}
+
+std::byte* DeviceQueue::reserve(std::size_t bytes) {
+  state_->stream.make_current();
+  if (state_->memory.size() < bytes) {
+    release();
+    state_->memory = cuda::DeviceBuffer(bytes);
+  }
+  return state_->memory.data();
+}
+
+void DeviceQueue::release() {
+  synchronize();
+  // The old memory goes before the new is taken, so that the two never lie side by side.
+  state_->memory = cuda::DeviceBuffer();
+}
+
+void DeviceQueue::synchronize() const {
+  state_->stream.make_current();
+  state_->stream.synchronize();
 }
 
 }  // namespace convfilt

@@ -1,0 +1,35 @@
+/// Who reads and writes the JPEGs of a folder: the CPU, or the codecs of GPUs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/auto/machine.hpp"
+#include "src/batch/device_lanes.hpp"
+#include "src/filter/convolver.hpp"
+
+namespace convfilt {
+
+/// What a person asks for. The two round pixels differently, so a run takes one for all JPEGs of
+/// its kind, whatever the load.
+enum class CodecKind { automatic, cpu, gpu };
+
+/// Why no GPU can do these pictures, with the remedy; empty where one can. Asks the driver, and
+/// loads the codecs.
+std::string gpu_codec_missing(const Machine& machine);
+
+/// Whether that many bytes of JPEG files repay the two seconds that a GPU and its codecs take to
+/// start.
+bool repays_gpu(std::int64_t bytes, const Machine& machine);
+
+/// The numbers of the devices that --devices names. Throws UsageError where the text is no such
+/// list, DeviceError where there is no such device.
+std::vector<int> device_ordinals(const std::string& devices, const Machine& machine);
+
+/// Lanes for those devices.
+std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
+                                       const ConvolverOptions& options, const Mask& mask,
+                                       const Machine& machine);
+
+}  // namespace convfilt

@@ -1,0 +1,175 @@
+#include "src/batch/device_lanes.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "kernels/backend/device_errors.hpp"
+
+namespace convfilt {
+namespace {
+
+/// How often a thread that waits looks whether it is to stop.
+constexpr std::chrono::milliseconds kGlance{100};
+
+/// One has the device, and the others write.
+constexpr int kThreadsOfLane = 3;
+
+std::int64_t pixels_of(const DeviceJob& job) {
+  const Header& header = job.reader->header();
+  return std::int64_t{header.width} * header.height;
+}
+
+}  // namespace
+
+DeviceLanes::DeviceLanes(const std::vector<MakeBatchDevice>& lanes, const Options& options,
+                         Events events)
+    : options_(options), events_(std::move(events)), alive_(lanes.size()) {
+  for (const MakeBatchDevice& make : lanes) {
+    lanes_.push_back(std::make_unique<Lane>());
+    lanes_.back()->make = make;
+    lanes_.back()->most_pictures = options.most_pictures;
+  }
+  for (const std::unique_ptr<Lane>& lane : lanes_)
+    for (int i = 0; i < kThreadsOfLane; ++i)
+      threads_.emplace_back([this, &lane = *lane] { work(lane); });
+}
+
+DeviceLanes::~DeviceLanes() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    waiting_.clear();
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool DeviceLanes::is_alive() {
+  const std::lock_guard lock(mutex_);
+  return alive_ > 0;
+}
+
+void DeviceLanes::take(DeviceJob job) {
+  {
+    std::unique_lock lock(mutex_);
+    while (alive_ > 0 && waiting_.size() >= options_.most_waiting && !is_stopped())
+      changed_.wait_for(lock, kGlance);
+    if (is_stopped()) return;
+    if (alive_ > 0) {
+      waiting_.push_back(std::move(job));
+      changed_.notify_all();
+      return;
+    }
+  }
+  events_.give_back(std::move(job));
+}
+
+void DeviceLanes::wait() {
+  std::unique_lock lock(mutex_);
+  while (!waiting_.empty() || under_way_ > 0) {
+    if (is_stopped()) waiting_.clear();
+    changed_.wait_for(lock, kGlance);
+  }
+}
+
+std::vector<std::string> DeviceLanes::failures() {
+  const std::lock_guard lock(mutex_);
+  return failures_;
+}
+
+std::vector<DeviceJob> DeviceLanes::next_jobs(std::size_t most) {
+  std::unique_lock lock(mutex_);
+  std::vector<DeviceJob> jobs;
+  while (jobs.empty() && !ends_) {
+    if (is_stopped()) waiting_.clear();
+    // Lanes share what waits, so that none stands still while another has all of it.
+    const std::size_t share = (waiting_.size() + alive_ - 1) / std::max(alive_, std::size_t{1});
+    std::int64_t pixels = 0;
+    while (!waiting_.empty() && jobs.size() < std::min(most, share)) {
+      pixels += pixels_of(waiting_.front());
+      if (!jobs.empty() && pixels > options_.most_pixels) break;
+      jobs.push_back(std::move(waiting_.front()));
+      waiting_.pop_front();
+    }
+    if (jobs.empty()) changed_.wait_for(lock, kGlance);
+  }
+  under_way_ += jobs.size();
+  changed_.notify_all();
+  return jobs;
+}
+
+void DeviceLanes::work(Lane& lane) {
+  Batch batch;
+  while (do_batch(lane, batch)) settle(std::exchange(batch, {}), lane.device->name());
+  settle(std::move(batch), "");
+}
+
+/// Has a batch done by the lane's device; false where the lane has come to its end.
+bool DeviceLanes::do_batch(Lane& lane, Batch& batch) {
+  const std::lock_guard lock(lane.mutex);
+  if (lane.has_failed) return false;
+  try {
+    batch.jobs = next_jobs(lane.most_pictures);
+    if (batch.jobs.empty()) return false;
+    // No device is made before there is something to do for it.
+    if (!lane.device) lane.device = lane.make();
+    batch.results.resize(batch.jobs.size());
+    run(lane, batch.jobs, batch.results);
+    return true;
+  } catch (const DeviceError& error) {
+    // Nothing counts that a device made before it failed.
+    batch.results = std::vector<DeviceResult>(batch.jobs.size());
+    lane.has_failed = true;
+    end_lane((lane.device ? lane.device->name() + ": " : "") + error.what());
+    return false;
+  }
+}
+
+/// Throws DeviceError where the device has failed.
+void DeviceLanes::run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results) {
+  try {
+    std::ranges::move(lane.device->run(jobs), results.begin());
+  } catch (const DeviceMemoryError&) {
+    if (jobs.size() == 1) return;
+    const std::size_t half = jobs.size() / 2;
+    lane.most_pictures = std::min(lane.most_pictures, half);
+    run(lane, jobs.first(half), results.first(half));
+    run(lane, jobs.subspan(half), results.subspan(half));
+    return;
+  }
+  if (jobs.size() == 1) return;
+  // A picture that fails among others may have done so for want of memory.
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (results[i].file.empty()) run(lane, jobs.subspan(i, 1), results.subspan(i, 1));
+}
+
+void DeviceLanes::settle(Batch batch, const std::string& device) {
+  for (std::size_t i = 0; i < batch.jobs.size(); ++i) {
+    if (batch.results[i].file.empty())
+      events_.give_back(std::move(batch.jobs[i]));
+    else
+      events_.done(std::move(batch.jobs[i]), std::move(batch.results[i]), device);
+    const std::lock_guard lock(mutex_);
+    --under_way_;
+    changed_.notify_all();
+  }
+}
+
+void DeviceLanes::end_lane(const std::string& why) {
+  Batch left;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::ranges::find(failures_, why) == failures_.end()) failures_.push_back(why);
+    if (--alive_ == 0) {
+      std::ranges::move(waiting_, std::back_inserter(left.jobs));
+      waiting_.clear();
+    }
+    under_way_ += left.jobs.size();
+  }
+  left.results.resize(left.jobs.size());
+  settle(std::move(left), "");
+}
+
+}  // namespace convfilt

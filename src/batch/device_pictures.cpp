@@ -1,0 +1,206 @@
+#include "src/batch/device_pictures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "src/base/clock.hpp"
+#include "src/base/errors.hpp"
+#include "src/picture/jpeg_stream.hpp"
+#include "src/picture/nvimgcodec.hpp"
+#include "src/picture/samples.hpp"
+
+namespace convfilt {
+namespace {
+
+Shape upright_shape(const Header& header) {
+  Shape shape{header.width, header.height, header.channels, header.depth};
+  if (turns_sideways(header.orientation)) std::swap(shape.width, shape.height);
+  return shape;
+}
+
+/// Rows begin where bursts of memory do.
+std::size_t pitch_of(const Shape& shape) {
+  constexpr std::size_t kAlignment = 512;
+  const std::size_t bytes = std::size_t(shape.width) * std::size_t(shape.channels);
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::size_t bytes_of(const Shape& shape) {
+  return pitch_of(shape) * std::size_t(shape.height);
+}
+
+PictureView<std::byte> view_at(std::byte* memory, const Shape& shape) {
+  return {memory, shape.width, shape.height, shape.channels, std::ptrdiff_t(pitch_of(shape))};
+}
+
+class DevicePictures : public BatchDevice {
+ public:
+  DevicePictures(int ordinal, const ConvolverOptions& options, const Mask& mask, int threads)
+      : name_("cuda:" + std::to_string(ordinal)),
+        queue_(ordinal),
+        filter_(on(name_, options), mask, queue_),
+        codec_(ordinal, threads) {}
+
+  std::string name() const override { return name_; }
+
+  std::vector<DeviceResult> run(std::span<const DeviceJob> jobs) override {
+    try {
+      return filtered(jobs);
+    } catch (const DeviceMemoryError&) {
+      // Fewer pictures at a time shall not find the memory of many taken.
+      queue_.release();
+      throw;
+    }
+  }
+
+ private:
+  /// A picture of the batch, and where it lies.
+  struct Placed {
+    std::size_t job = 0;
+    PictureView<std::byte> in, out;
+  };
+
+  static ConvolverOptions on(const std::string& device, ConvolverOptions options) {
+    options.request.device = device;
+    return options;
+  }
+
+  std::vector<DeviceResult> filtered(std::span<const DeviceJob> jobs) {
+    std::vector<DeviceResult> results(jobs.size());
+    const double share = 1.0 / double(jobs.size());
+    const std::vector<Placed> decoded = decode(jobs, results);
+    std::vector<Placed> done;
+    Clock::time_point start = Clock::now();
+    for (const Placed& picture : decoded) {
+      try {
+        filter_.run(picture.in, Depth::u8, picture.out);
+        done.push_back(picture);
+      } catch (const UsageError&) {
+        // The CPU's way says why, or finds a strategy.
+      }
+    }
+    queue_.synchronize();
+    const double filter_ms = ms_since(start) * share;
+
+    start = Clock::now();
+    std::vector<DeviceJpeg::Output> outputs;
+    for (const Placed& picture : done) {
+      const FileJob& file = jobs[picture.job].file;
+      const WriteOptions settings = jpeg_settings(jobs[picture.job].reader->header(), file.write);
+      outputs.push_back({picture.out, std::max(1, *settings.quality), *settings.subsampling});
+    }
+    std::vector<std::vector<unsigned char>> files = codec_.encode(outputs, queue_.stream());
+    // Where the device failed meanwhile, none of this counts.
+    queue_.synchronize();
+    const double encode_ms = ms_since(start) * share;
+    for (std::size_t i = 0; i < done.size(); ++i) {
+      DeviceResult& result = results[done[i].job];
+      result.file = std::move(files[i]);
+      result.filter_ms = filter_ms;
+      result.encode_ms = encode_ms;
+      result.strategy = filter_.choice().strategy->name;
+    }
+    return results;
+  }
+
+  /// Those that could be decoded, each with room for its result.
+  std::vector<Placed> decode(std::span<const DeviceJob> jobs, std::vector<DeviceResult>& results) {
+    const Clock::time_point start = Clock::now();
+    std::vector<Placed> placed;
+    std::vector<std::size_t> places;
+    std::vector<Shape> shapes;
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const Shape in = upright_shape(jobs[i].reader->header());
+      try {
+        results[i].shape = filter_.result_of(in);
+      } catch (const UsageError&) {
+        continue;
+      }
+      placed.push_back({i, {}, {}});
+      places.push_back(bytes);
+      shapes.push_back(in);
+      bytes += bytes_of(in) + bytes_of(results[i].shape);
+    }
+    std::byte* const memory = queue_.reserve(bytes);
+    std::vector<DeviceJpeg::Input> inputs;
+    for (std::size_t i = 0; i < placed.size(); ++i) {
+      Placed& picture = placed[i];
+      picture.in = view_at(memory + places[i], shapes[i]);
+      picture.out = view_at(memory + places[i] + bytes_of(shapes[i]), results[picture.job].shape);
+      PictureReader& reader = *jobs[picture.job].reader;
+      inputs.push_back({reader.file(), reader.header().orientation, picture.in});
+    }
+    const std::vector<bool> could = codec_.decode(inputs, queue_.stream());
+    queue_.synchronize();
+    std::vector<Placed> decoded;
+    for (std::size_t i = 0; i < placed.size(); ++i)
+      if (could[i]) decoded.push_back(placed[i]);
+    const double ms = ms_since(start) / double(jobs.size());
+    for (DeviceResult& result : results) result.decode_ms = ms;
+    return decoded;
+  }
+
+  std::string name_;
+  DeviceQueue queue_;
+  ResidentFilter filter_;
+  DeviceJpeg codec_;
+};
+
+}  // namespace
+
+MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, const Mask& mask,
+                                int threads) {
+  return [=] { return std::make_unique<DevicePictures>(ordinal, options, mask, threads); };
+}
+
+std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file) {
+  const auto start = Clock::now();
+  const Format* format =
+      find_format(file.write.format.empty() ? extension_of(file.out) : file.write.format);
+  if (!format || format->id != FormatId::jpeg || file.write.progressive ||
+      file.read.loader != Loader::automatic)
+    return std::nullopt;
+  DeviceJob taken;
+  taken.job = job;
+  taken.file = file;
+  taken.reader = std::make_unique<PictureReader>(file.in, file.read);
+  const Header& header = taken.reader->header();
+  if (header.format != FormatId::jpeg) return std::nullopt;
+  const WriteOptions settings = jpeg_settings(header, file.write);
+  if (header.channels > 1 && !DeviceJpeg::has(*settings.subsampling)) return std::nullopt;
+  // What comes back may be as large as what went in, and the library holds both once more.
+  const std::int64_t memory = 4 * std::int64_t(taken.reader->file_bytes());
+  if (file.admit) file.admit(memory);
+  taken.memory = memory;
+  if (!jpeg::is_plain(taken.reader->file())) return std::nullopt;
+  // A GPU's codec decodes damaged data without a word.
+  taken.reader->check_data();
+  if (taken.reader->is_damaged()) return std::nullopt;
+  taken.file.admit = {};
+  taken.read_ms = ms_since(start);
+  return taken;
+}
+
+FileReport write_result(const DeviceJob& job, const DeviceResult& result,
+                        const std::string& device) {
+  const auto start = Clock::now();
+  FileReport report;
+  report.header = job.reader->header();
+  report.warnings = job.reader->warnings();
+  Header shape = report.header;
+  shape.width = result.shape.width;
+  shape.height = result.shape.height;
+  write_encoded_jpeg(job.file.out, shape, job.file.write, result.file, report.warnings,
+                     job.file.before_commit);
+  report.read_ms = job.read_ms + result.decode_ms;
+  report.filter_ms = result.filter_ms;
+  report.write_ms = result.encode_ms + ms_since(start);
+  report.all_ms = report.read_ms + report.filter_ms + report.write_ms;
+  report.strategy = result.strategy;
+  report.device = device;
+  report.codec = "gpu";
+  return report;
+}
+
+}  // namespace convfilt

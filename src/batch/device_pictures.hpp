@@ -1,0 +1,26 @@
+/// JPEGs on a CUDA device: decoded, filtered and encoded there, so that no pixel visits the host.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "src/batch/device_lanes.hpp"
+#include "src/filter/resident.hpp"
+
+namespace convfilt {
+
+/// Makes a device that filters by one mask. `ordinal` is the CUDA device's, and each codec takes
+/// that many host threads. It throws DeviceError where CUDA or nvImageCodec is missing.
+MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, const Mask& mask,
+                                int threads);
+
+/// The picture as a device takes it, or nothing where it is none for a device: no plain JPEG, or
+/// one that becomes something else. `admit` of the file is told what it takes. Throws as
+/// PictureReader does.
+std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file);
+
+/// Writes what the device has made. Throws IoError.
+FileReport write_result(const DeviceJob& job, const DeviceResult& result,
+                        const std::string& device);
+
+}  // namespace convfilt

@@ -1,0 +1,443 @@
+#include "src/picture/nvimgcodec.hpp"
+
+#include <utility>
+
+#include "kernels/strategy.hpp"
+
+namespace convfilt {
+
+bool DeviceJpeg::has(Subsampling subsampling) {
+  const auto is_one_or_two = [](int factor) { return factor == 1 || factor == 2; };
+  return is_one_or_two(subsampling.across) && is_one_or_two(subsampling.down);
+}
+
+}  // namespace convfilt
+
+#ifdef CONVFILT_HAS_NVIMGCODEC
+#include <dlfcn.h>
+#include <nvimgcodec.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+#include "src/base/source_text.hpp"
+
+namespace convfilt {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The library's functions, by their names.
+struct Functions {
+  decltype(&nvimgcodecGetProperties) get_properties;
+  decltype(&nvimgcodecInstanceCreate) create_instance;
+  decltype(&nvimgcodecFutureWaitForAll) wait;
+  decltype(&nvimgcodecFutureGetProcessingStatus) get_status;
+  decltype(&nvimgcodecFutureDestroy) destroy_future;
+  decltype(&nvimgcodecImageCreate) create_image;
+  decltype(&nvimgcodecImageDestroy) destroy_image;
+  decltype(&nvimgcodecCodeStreamCreateFromHostMem) create_source;
+  decltype(&nvimgcodecCodeStreamCreateToHostMem) create_sink;
+  decltype(&nvimgcodecCodeStreamDestroy) destroy_stream;
+  decltype(&nvimgcodecDecoderCreate) create_decoder;
+  decltype(&nvimgcodecDecoderDestroy) destroy_decoder;
+  decltype(&nvimgcodecDecoderDecode) decode;
+  decltype(&nvimgcodecEncoderCreate) create_encoder;
+  decltype(&nvimgcodecEncoderDestroy) destroy_encoder;
+  decltype(&nvimgcodecEncoderEncode) encode;
+};
+
+/// A structure of the library, which begins with its type and its size.
+template <class Structure>
+Structure structure(nvimgcodecStructureType_t type) {
+  Structure made{};
+  made.struct_type = type;
+  made.struct_size = sizeof(Structure);
+  return made;
+}
+
+constexpr const char* kRemedy =
+    "install it (PyPI nvidia-nvimgcodec-cu13 and nvidia-nvjpeg, or NVIDIA's packages) and let "
+    "CONVFILT_NVIMGCODEC name its folder, or use --codec=cpu";
+
+/// The library, loaded once and never unloaded, since its threads outlive their owners.
+class Library {
+ public:
+  static const Library& get() {
+    static const Library library;
+    return library;
+  }
+
+  Functions call{};
+  nvimgcodecInstance_t instance = nullptr;
+  std::string missing, version;
+
+ private:
+  Library() {
+    void* handle = open();
+    if (!handle || !find_functions(handle)) return;
+    auto properties = structure<nvimgcodecProperties_t>(NVIMGCODEC_STRUCTURE_TYPE_PROPERTIES);
+    if (call.get_properties(&properties) != NVIMGCODEC_STATUS_SUCCESS) {
+      fail("it does not say its version");
+      return;
+    }
+    const auto words = [](unsigned number) {
+      return std::to_string(number / 1000) + "." + std::to_string(number / 100 % 10) + "." +
+             std::to_string(number % 100);
+    };
+    version = words(properties.version);
+    if (!open_nvjpeg(properties.cudart_version / 1000)) return;
+    auto info =
+        structure<nvimgcodecInstanceCreateInfo_t>(NVIMGCODEC_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
+    info.load_builtin_modules = 1;
+    info.load_extension_modules = 1;
+    if (call.create_instance(&instance, &info) != NVIMGCODEC_STATUS_SUCCESS)
+      fail("it makes no instance");
+  }
+
+  void fail(const std::string& why) {
+    missing = "there is no nvImageCodec (" + why + "); " + kRemedy;
+    version.clear();
+  }
+
+  /// Where a folder of libraries may be: the one that the variable names, and the wheels of nvJPEG
+  /// beside it.
+  static std::vector<fs::path> folders() {
+    std::vector<fs::path> found;
+    if (const char* named = std::getenv("CONVFILT_NVIMGCODEC"); named && *named) {
+      const fs::path folder = named;
+      found = {folder, folder / "lib64", folder / "lib"};
+      for (const char* nvjpeg : {"cu13", "nvjpeg"})
+        found.push_back(folder.lexically_normal().parent_path() / nvjpeg / "lib");
+    }
+    return found;
+  }
+
+  static void* open(const std::string& name, std::string* why) {
+    std::error_code ignored;
+    for (const fs::path& folder : folders()) {
+      if (!fs::exists(folder / name, ignored)) continue;
+      if (void* handle = dlopen((folder / name).c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    }
+    if (void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) return handle;
+    const char* error = dlerror();
+    if (why) *why = printable_name(error ? error : name);
+    return nullptr;
+  }
+
+  void* open() {
+    std::string why;
+    void* handle = open("libnvimgcodec.so.0", &why);
+    if (!handle) fail(why);
+    return handle;
+  }
+
+  /// Its codecs look for nvJPEG by name alone, and take one that is loaded already.
+  bool open_nvjpeg(unsigned major) {
+    std::string why;
+    const std::string name = "libnvjpeg.so." + std::to_string(major);
+    if (open(name, &why)) return true;
+    if (dlopen((CONVFILT_CUDA_LIBRARY_DIR "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL)) return true;
+    fail(why);
+    return false;
+  }
+
+  bool find_functions(void* handle) {
+    const auto find = [&](auto& function, const char* name) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+      if (!function && missing.empty()) fail(std::string("its library has no ") + name);
+    };
+    find(call.get_properties, "nvimgcodecGetProperties");
+    find(call.create_instance, "nvimgcodecInstanceCreate");
+    find(call.wait, "nvimgcodecFutureWaitForAll");
+    find(call.get_status, "nvimgcodecFutureGetProcessingStatus");
+    find(call.destroy_future, "nvimgcodecFutureDestroy");
+    find(call.create_image, "nvimgcodecImageCreate");
+    find(call.destroy_image, "nvimgcodecImageDestroy");
+    find(call.create_source, "nvimgcodecCodeStreamCreateFromHostMem");
+    find(call.create_sink, "nvimgcodecCodeStreamCreateToHostMem");
+    find(call.destroy_stream, "nvimgcodecCodeStreamDestroy");
+    find(call.create_decoder, "nvimgcodecDecoderCreate");
+    find(call.destroy_decoder, "nvimgcodecDecoderDestroy");
+    find(call.decode, "nvimgcodecDecoderDecode");
+    find(call.create_encoder, "nvimgcodecEncoderCreate");
+    find(call.destroy_encoder, "nvimgcodecEncoderDestroy");
+    find(call.encode, "nvimgcodecEncoderEncode");
+    return missing.empty();
+  }
+};
+
+/// A handle of the library, which is destroyed with its owner.
+template <class Handle>
+class Owned {
+ public:
+  explicit Owned(nvimgcodecStatus_t (*destroy)(Handle)) : destroy_(destroy) {}
+  Owned(Owned&& other) noexcept
+      : destroy_(other.destroy_), handle_(std::exchange(other.handle_, nullptr)) {}
+  Owned& operator=(Owned&&) = delete;
+  ~Owned() {
+    if (handle_) destroy_(handle_);
+  }
+
+  Handle get() const { return handle_; }
+  Handle* address() { return &handle_; }
+
+ private:
+  nvimgcodecStatus_t (*destroy_)(Handle);
+  Handle handle_ = nullptr;
+};
+
+nvimgcodecChromaSubsampling_t sampling_of(Subsampling factors) {
+  if (factors == Subsampling{1, 1}) return NVIMGCODEC_SAMPLING_444;
+  if (factors == Subsampling{2, 1}) return NVIMGCODEC_SAMPLING_422;
+  if (factors == Subsampling{1, 2}) return NVIMGCODEC_SAMPLING_440;
+  return NVIMGCODEC_SAMPLING_420;
+}
+
+/// How a picture is turned first, counter-clockwise, and mirrored then.
+struct Turn {
+  int degrees, flip_x, flip_y;
+};
+
+/// By EXIF's orientation, 1..8.
+constexpr Turn kTurns[] = {{0, 0, 0},  {0, 1, 0},   {180, 0, 0}, {0, 0, 1},
+                           {90, 0, 1}, {270, 0, 0}, {270, 0, 1}, {90, 0, 0}};
+
+nvimgcodecImageInfo_t info_of(PictureView<std::byte> pixels, int orientation, void* stream) {
+  auto info = structure<nvimgcodecImageInfo_t>(NVIMGCODEC_STRUCTURE_TYPE_IMAGE_INFO);
+  const bool grey = pixels.channels == 1;
+  info.color_spec = grey ? NVIMGCODEC_COLORSPEC_GRAY : NVIMGCODEC_COLORSPEC_SRGB;
+  info.chroma_subsampling = grey ? NVIMGCODEC_SAMPLING_GRAY : NVIMGCODEC_SAMPLING_NONE;
+  info.sample_format = grey ? NVIMGCODEC_SAMPLEFORMAT_P_Y : NVIMGCODEC_SAMPLEFORMAT_I_RGB;
+  info.orientation = structure<nvimgcodecOrientation_t>(NVIMGCODEC_STRUCTURE_TYPE_ORIENTATION);
+  const Turn& turn = kTurns[orientation - 1];
+  info.orientation.rotated = turn.degrees;
+  info.orientation.flip_x = turn.flip_x;
+  info.orientation.flip_y = turn.flip_y;
+  info.num_planes = 1;
+  nvimgcodecImagePlaneInfo_t& plane = info.plane_info[0];
+  plane = structure<nvimgcodecImagePlaneInfo_t>(NVIMGCODEC_STRUCTURE_TYPE_IMAGE_PLANE_INFO);
+  plane.width = unsigned(pixels.width);
+  plane.height = unsigned(pixels.height);
+  plane.row_stride = std::size_t(pixels.pitch);
+  plane.num_channels = unsigned(pixels.channels);
+  plane.sample_type = NVIMGCODEC_SAMPLE_DATA_TYPE_UINT8;
+  info.buffer = pixels.data;
+  info.buffer_kind = NVIMGCODEC_IMAGE_BUFFER_KIND_STRIDED_DEVICE;
+  info.cuda_stream = static_cast<cudaStream_t>(stream);
+  return info;
+}
+
+unsigned char* resize(void* file, std::size_t bytes) {
+  auto& vector = *static_cast<std::vector<unsigned char>*>(file);
+  vector.resize(bytes);
+  return vector.data();
+}
+
+}  // namespace
+
+struct DeviceJpeg::State {
+  using Stream = Owned<nvimgcodecCodeStream_t>;
+  using Picture = Owned<nvimgcodecImage_t>;
+
+  const Library& library = Library::get();
+  const Functions& call = library.call;
+  Owned<nvimgcodecDecoder_t> decoder{call.destroy_decoder};
+  Owned<nvimgcodecEncoder_t> encoder{call.destroy_encoder};
+
+  State(int device, int threads) {
+    // A codec on the host would round in its own way, so pictures that the device cannot take are
+    // left to the program's. The share of a backend is fixed, since load must not choose.
+    const auto backend = [](nvimgcodecBackendKind_t kind) {
+      auto made = structure<nvimgcodecBackend_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND);
+      made.kind = kind;
+      made.params = structure<nvimgcodecBackendParams_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND_PARAMS);
+      made.params.load_hint = 1;
+      made.params.load_hint_policy = NVIMGCODEC_LOAD_HINT_POLICY_FIXED;
+      return made;
+    };
+    const nvimgcodecBackend_t decoders[] = {backend(NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY),
+                                            backend(NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU)};
+    auto how = structure<nvimgcodecExecutionParams_t>(NVIMGCODEC_STRUCTURE_TYPE_EXECUTION_PARAMS);
+    how.device_id = device;
+    how.max_num_cpu_threads = threads;
+    how.num_backends = int(std::size(decoders));
+    how.backends = decoders;
+    // libjpeg-turbo smooths chroma in this way, too.
+    check(call.create_decoder(library.instance, decoder.address(), &how, ":fancy_upsampling=1"),
+          "decoder");
+    const nvimgcodecBackend_t encoders[] = {backend(NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU),
+                                            backend(NVIMGCODEC_BACKEND_KIND_GPU_ONLY)};
+    how.num_backends = int(std::size(encoders));
+    how.backends = encoders;
+    check(call.create_encoder(library.instance, encoder.address(), &how, nullptr), "encoder");
+  }
+
+  static void check(nvimgcodecStatus_t status, const char* what) {
+    if (status != NVIMGCODEC_STATUS_SUCCESS)
+      throw DeviceError("nvImageCodec makes no " + std::string(what) + " (status " +
+                        std::to_string(int(status)) + "); try --codec=cpu");
+  }
+
+  /// What became of each picture of a batch, once all are done.
+  std::vector<bool> results(nvimgcodecStatus_t status, nvimgcodecFuture_t pending,
+                            std::size_t count) const {
+    Owned<nvimgcodecFuture_t> future(call.destroy_future);
+    *future.address() = pending;
+    std::vector<bool> done(count, false);
+    if (status != NVIMGCODEC_STATUS_SUCCESS || !pending) return done;
+    call.wait(pending);
+    std::vector<nvimgcodecProcessingStatus_t> statuses(count);
+    std::size_t size = count;
+    if (call.get_status(pending, statuses.data(), &size) != NVIMGCODEC_STATUS_SUCCESS) return done;
+    for (std::size_t i = 0; i < count; ++i)
+      done[i] = statuses[i] == NVIMGCODEC_PROCESSING_STATUS_SUCCESS;
+    return done;
+  }
+
+  /// Those of a batch that the library took, with their places in it.
+  struct Batch {
+    std::vector<Stream> streams;
+    std::vector<Picture> pictures;
+    std::vector<std::size_t> places;
+
+    template <class Handle>
+    static std::vector<Handle> handles(const std::vector<Owned<Handle>>& owners) {
+      std::vector<Handle> all;
+      for (const Owned<Handle>& owner : owners) all.push_back(owner.get());
+      return all;
+    }
+
+    void add(Stream stream, Picture picture, std::size_t place) {
+      streams.push_back(std::move(stream));
+      pictures.push_back(std::move(picture));
+      places.push_back(place);
+    }
+  };
+};
+
+const std::string& DeviceJpeg::missing() {
+  return Library::get().missing;
+}
+
+const std::string& DeviceJpeg::version() {
+  return Library::get().version;
+}
+
+DeviceJpeg::DeviceJpeg(int device, int threads) {
+  if (!missing().empty()) throw DeviceError(missing());
+  state_ = std::make_unique<State>(device, threads);
+}
+
+DeviceJpeg::~DeviceJpeg() = default;
+
+std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void* stream) {
+  const Functions& call = state_->call;
+  State::Batch batch;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    State::Stream source(call.destroy_stream);
+    State::Picture picture(call.destroy_image);
+    const nvimgcodecImageInfo_t info = info_of(inputs[i].pixels, inputs[i].orientation, stream);
+    if (call.create_source(state_->library.instance, source.address(), inputs[i].file.data(),
+                           inputs[i].file.size(), nullptr) == NVIMGCODEC_STATUS_SUCCESS &&
+        call.create_image(state_->library.instance, picture.address(), &info) ==
+            NVIMGCODEC_STATUS_SUCCESS)
+      batch.add(std::move(source), std::move(picture), i);
+  }
+  std::vector<bool> done(inputs.size(), false);
+  if (batch.places.empty()) return done;
+  auto how = structure<nvimgcodecDecodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_DECODE_PARAMS);
+  how.apply_exif_orientation = 1;
+  const auto streams = State::Batch::handles(batch.streams);
+  const auto pictures = State::Batch::handles(batch.pictures);
+  nvimgcodecFuture_t future = nullptr;
+  const nvimgcodecStatus_t status = call.decode(
+      state_->decoder.get(), streams.data(), pictures.data(), int(streams.size()), &how, &future);
+  const std::vector<bool> results = state_->results(status, future, streams.size());
+  for (std::size_t i = 0; i < results.size(); ++i) done[batch.places[i]] = results[i];
+  return done;
+}
+
+std::vector<std::vector<unsigned char>> DeviceJpeg::encode(std::span<const Output> outputs,
+                                                           void* stream) {
+  const Functions& call = state_->call;
+  std::vector<std::vector<unsigned char>> files(outputs.size());
+  // The library takes the quality for a batch, so a batch goes in groups of one quality.
+  std::vector<bool> taken(outputs.size(), false);
+  for (std::size_t first = 0; first < outputs.size(); ++first) {
+    if (taken[first]) continue;
+    const int quality = outputs[first].quality;
+    State::Batch batch;
+    for (std::size_t i = first; i < outputs.size(); ++i) {
+      if (outputs[i].quality != quality) continue;
+      taken[i] = true;
+      State::Stream sink(call.destroy_stream);
+      State::Picture picture(call.destroy_image);
+      const nvimgcodecImageInfo_t info = info_of(outputs[i].pixels, 1, stream);
+      nvimgcodecImageInfo_t encoded = info;
+      std::strncpy(encoded.codec_name, "jpeg", sizeof encoded.codec_name - 1);
+      if (outputs[i].pixels.channels > 1) {
+        encoded.color_spec = NVIMGCODEC_COLORSPEC_SYCC;
+        encoded.chroma_subsampling = sampling_of(outputs[i].subsampling);
+      }
+      if (call.create_image(state_->library.instance, picture.address(), &info) ==
+              NVIMGCODEC_STATUS_SUCCESS &&
+          call.create_sink(state_->library.instance, sink.address(), &files[i], resize, &encoded) ==
+              NVIMGCODEC_STATUS_SUCCESS)
+        batch.add(std::move(sink), std::move(picture), i);
+    }
+    if (batch.places.empty()) continue;
+    auto how = structure<nvimgcodecEncodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_ENCODE_PARAMS);
+    how.quality_type = NVIMGCODEC_QUALITY_TYPE_QUALITY;
+    how.quality_value = float(quality);
+    const auto streams = State::Batch::handles(batch.streams);
+    const auto pictures = State::Batch::handles(batch.pictures);
+    nvimgcodecFuture_t future = nullptr;
+    const nvimgcodecStatus_t status = call.encode(
+        state_->encoder.get(), pictures.data(), streams.data(), int(streams.size()), &how, &future);
+    const std::vector<bool> results = state_->results(status, future, streams.size());
+    for (std::size_t i = 0; i < results.size(); ++i)
+      if (!results[i]) files[batch.places[i]].clear();
+  }
+  return files;
+}
+
+}  // namespace convfilt
+
+#else
+
+namespace convfilt {
+
+struct DeviceJpeg::State {};
+
+const std::string& DeviceJpeg::missing() {
+  static const std::string why =
+      "this build has no nvImageCodec; build it where nvimgcodec.h and CUDA are found, or use "
+      "--codec=cpu";
+  return why;
+}
+
+const std::string& DeviceJpeg::version() {
+  static const std::string none;
+  return none;
+}
+
+DeviceJpeg::DeviceJpeg(int, int) {
+  throw DeviceError(missing());
+}
+
+DeviceJpeg::~DeviceJpeg() = default;
+
+std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void*) {
+  return std::vector<bool>(inputs.size(), false);
+}
+
+std::vector<std::vector<unsigned char>> DeviceJpeg::encode(std::span<const Output> outputs, void*) {
+  return std::vector<std::vector<unsigned char>>(outputs.size());
+}
+
+}  // namespace convfilt
+
+#endif

@@ -1,0 +1,63 @@
+/// JPEG on a GPU, by nvImageCodec. The library is loaded when somebody asks for it, so one program
+/// serves machines with it and without.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "kernels/problem.hpp"
+#include "src/picture/codec.hpp"
+
+namespace convfilt {
+
+/// A decoder and an encoder of one device. Only one thread at a time may use it; several objects
+/// may work side by side.
+class DeviceJpeg {
+ public:
+  /// Why there is no nvImageCodec on this machine, with the remedy; empty where there is. The first
+  /// call loads it.
+  static const std::string& missing();
+
+  /// The library's version, such as "0.9.0"; empty where it is missing.
+  static const std::string& version();
+
+  /// Each codec takes that many host threads. Throws DeviceError.
+  DeviceJpeg(int device, int threads);
+  ~DeviceJpeg();
+  DeviceJpeg(const DeviceJpeg&) = delete;
+  DeviceJpeg& operator=(const DeviceJpeg&) = delete;
+
+  /// A file in host memory, and where its pixels go in the device's: grey or RGB, upright.
+  struct Input {
+    std::span<const unsigned char> file;
+    int orientation = 1;            ///< EXIF's 1..8, which is applied
+    PictureView<std::byte> pixels;  ///< upright
+  };
+
+  /// Decodes all of them at once, and says of each whether it could. What `stream`, a cudaStream_t
+  /// of the device, is given afterwards finds the pixels there.
+  std::vector<bool> decode(std::span<const Input> inputs, void* stream);
+
+  /// Grey or RGB in the device's memory, and how it becomes a JPEG.
+  struct Output {
+    PictureView<std::byte> pixels;
+    int quality = 0;  ///< 1..100
+    Subsampling subsampling;
+  };
+
+  /// Whether encode() has this subsampling.
+  static bool has(Subsampling subsampling);
+
+  /// Encodes all of them at once, after what `stream` was given before. A file is empty where it
+  /// could not.
+  std::vector<std::vector<unsigned char>> encode(std::span<const Output> outputs, void* stream);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace convfilt

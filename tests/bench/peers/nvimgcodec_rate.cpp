@@ -1,0 +1,123 @@
+// What nvImageCodec does alone: JPEGs decoded and encoded again on a GPU, from memory to memory, in several threads at once,
+// so that the decoding of one batch lies beside the encoding of another. Nothing is filtered, read or written.
+//
+//   nvimgcodec_rate LANES BATCH THREADS SECONDS FILE...
+//
+// It prints the pictures a second, once the first batch of each lane is done.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <thread>
+#include <vector>
+
+#include "kernels/backend/device_queue.hpp"
+#include "src/picture/io.hpp"
+#include "src/picture/nvimgcodec.hpp"
+
+using namespace convfilt;
+
+int main(int argc, char** argv) {
+  if (argc < 6) {
+    std::fprintf(stderr, "usage: nvimgcodec_rate LANES BATCH THREADS SECONDS FILE...\n");
+    return 2;
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  const bool missing = !DeviceJpeg::missing().empty();
+  std::fprintf(stderr, "%6.0f ms library loaded\n",
+               std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                   .count());
+  if (missing) {
+    std::fprintf(stderr, "%s\n", DeviceJpeg::missing().c_str());
+    return 1;
+  }
+  const int lanes = std::atoi(argv[1]), batch = std::atoi(argv[2]), threads = std::atoi(argv[3]);
+  const double seconds = std::atof(argv[4]);
+  struct File {
+    std::vector<unsigned char> bytes;
+    Header header;
+  };
+  std::vector<File> files;
+  for (int i = 5; i < argc; ++i) {
+    PictureReader reader(argv[i], {});
+    const auto bytes = reader.file();
+    files.push_back({{bytes.begin(), bytes.end()}, reader.header()});
+  }
+  std::atomic<int> warm{0};
+  std::atomic<bool> ends{false}, counts{false}, failed{false};
+  std::atomic<long> done{0};
+  std::vector<std::thread> workers;
+  for (int lane = 0; lane < lanes; ++lane) {
+    workers.emplace_back([&, lane] {
+      const auto begin = std::chrono::steady_clock::now();
+      const auto phase = [&](const char* what) {
+        if (lane == 0 && warm == 0)
+          std::fprintf(stderr, "%6.0f ms %s\n",
+                       std::chrono::duration<double, std::milli>(
+                           std::chrono::steady_clock::now() - begin)
+                           .count(),
+                       what);
+      };
+      DeviceQueue queue(0);
+      phase("context and stream");
+      DeviceJpeg codec(0, threads);
+      phase("decoder and encoder");
+      std::size_t next = std::size_t(lane);
+      for (bool first = true; !ends; first = false) {
+        std::vector<const File*> taken;
+        std::size_t bytes = 0;
+        const auto pitch = [](const File& file) {
+          return (std::size_t(file.header.width) * std::size_t(file.header.channels) + 511) / 512 *
+                 512;
+        };
+        for (int i = 0; i < batch; ++i, next += std::size_t(lanes)) {
+          taken.push_back(&files[next % files.size()]);
+          bytes += pitch(*taken.back()) * std::size_t(taken.back()->header.height);
+        }
+        std::byte* at = queue.reserve(bytes);
+        std::vector<DeviceJpeg::Input> inputs;
+        std::vector<DeviceJpeg::Output> outputs;
+        for (const File* file : taken) {
+          const Header& header = file->header;
+          const PictureView<std::byte> view{at, header.width, header.height, header.channels,
+                                            std::ptrdiff_t(pitch(*file))};
+          at += pitch(*file) * std::size_t(header.height);
+          inputs.push_back({file->bytes, 1, view});
+          outputs.push_back({view, header.quality.value_or(90),
+                             header.subsampling.value_or(Subsampling{})});
+        }
+        const char* mode = getenv("X_MODE");
+        if (!mode || *mode == 'd' || first)
+        for (const bool could : codec.decode(inputs, queue.stream()))
+          if (!could) failed = true;
+        queue.synchronize();
+        if (first) phase("first batch decoded");
+        if (!mode || *mode == 'e')
+        for (const auto& file : codec.encode(outputs, queue.stream()))
+          if (file.empty()) failed = true;
+        queue.synchronize();
+        if (first) phase("first batch encoded");
+        if (failed) return;
+        if (first) ++warm;
+        if (counts) done += batch;
+      }
+    });
+  }
+  while (warm < lanes && !failed) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto start = std::chrono::steady_clock::now();
+  counts = true;
+  std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+  const long all = done;
+  const double spent =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ends = true;
+  for (std::thread& worker : workers) worker.join();
+  if (failed) {
+    std::fprintf(stderr, "a picture could not be decoded or encoded\n");
+    return 1;
+  }
+  std::printf("%.1f\n", double(all) / spent);
+  return 0;
+}

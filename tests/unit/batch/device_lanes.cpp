@@ -1,0 +1,283 @@
+/// Pictures on devices beside those on the CPU: each is done once, where it can be done, whatever
+/// devices do.
+#include "src/batch/device_lanes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "kernels/backend/device_errors.hpp"
+#include "src/batch/schedule.hpp"
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+constexpr int kPictures = 90;
+
+/// Every tenth is progressive, which devices do not take, and every eleventh is cut.
+bool is_progressive(int i) {
+  return i % 10 == 3;
+}
+bool is_cut(int i) {
+  return i % 11 == 5;
+}
+bool is_for_devices(int i) {
+  return !is_progressive(i) && !is_cut(i);
+}
+int width_of(int i) {
+  return 17 + i;
+}
+
+/// Small JPEGs, whose widths tell them apart.
+struct Photos {
+  Photos() {
+    for (int i = 0; i < kPictures; ++i) {
+      const std::string name = std::to_string(i) + ".jpg";
+      WriteOptions options;
+      options.progressive = is_progressive(i);
+      write_image(folder / ("in_" + name), pattern(width_of(i), 40, 3, Depth::u8), options,
+                  nullptr);
+      if (is_cut(i)) {
+        Bytes bytes = load(folder / ("in_" + name));
+        bytes.resize(bytes.size() * 2 / 3);
+        save(folder / ("in_" + name), bytes);
+      }
+      jobs.push_back({folder / ("in_" + name), name, folder / ("out_" + name)});
+    }
+  }
+
+  TemporaryFolder folder;
+  std::vector<Job> jobs;
+};
+
+/// What a test's devices do.
+struct World {
+  std::int64_t most_pixels = 1 << 30;  ///< above, memory is short
+  int fails_after = 1 << 30;           ///< batches of all devices together
+  bool makes_none = false;
+  std::function<bool(int width, std::size_t batch)> has_result = [](int, std::size_t) {
+    return true;
+  };
+  std::function<void()> on_batch = [] {};
+
+  std::atomic<int> batches{0}, largest{0};
+  std::mutex mutex;
+  std::set<int> on_devices, on_cpu;  ///< widths
+};
+
+/// Gives back the file that it gets.
+class TestDevice : public BatchDevice {
+ public:
+  explicit TestDevice(World& world) : world_(world) {
+    if (world.makes_none) throw DeviceError("there is no device");
+  }
+
+  std::string name() const override { return "test"; }
+
+  std::vector<DeviceResult> run(std::span<const DeviceJob> jobs) override {
+    REQUIRE_FALSE(is_busy_.exchange(true));  // one thread at a time has the device
+    struct Idle {
+      std::atomic<bool>& flag;
+      ~Idle() { flag = false; }
+    } idle{is_busy_};
+    world_.on_batch();
+    if (++world_.batches > world_.fails_after) throw DeviceError("the device has failed");
+    std::int64_t pixels = 0;
+    for (const DeviceJob& job : jobs)
+      pixels += std::int64_t{job.reader->header().width} * job.reader->header().height;
+    if (pixels > world_.most_pixels) throw DeviceMemoryError("too little memory");
+    const std::lock_guard lock(world_.mutex);
+    world_.largest = std::max(int(world_.largest), int(jobs.size()));
+    std::vector<DeviceResult> results(jobs.size());
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const Header& header = jobs[i].reader->header();
+      if (!world_.has_result(header.width, jobs.size())) continue;
+      const auto bytes = jobs[i].reader->file();
+      results[i].file.assign(bytes.begin(), bytes.end());
+      results[i].shape = {header.width, header.height, header.channels, header.depth};
+    }
+    return results;
+  }
+
+ private:
+  World& world_;
+  std::atomic<bool> is_busy_{false};
+};
+
+class CpuLane : public Lane {
+ public:
+  explicit CpuLane(World& world) : world_(world) {}
+
+  FileReport filter(const FileJob& job) override {
+    FileReport report;
+    const Picture picture = read_picture(job.in, job.read, nullptr);
+    report.header = picture.header;
+    write_picture(job.out, picture.image, picture.header, job.write, nullptr);
+    const std::lock_guard lock(world_.mutex);
+    world_.on_cpu.insert(picture.header.width);
+    return report;
+  }
+
+ private:
+  World& world_;
+};
+
+struct Outcomes {
+  std::map<std::string, int> done, failed;  ///< how often, by name
+  std::vector<std::string> devices_given_up;
+};
+
+Outcomes run(const Photos& photos, World& world, int lanes = 2, ScheduleOptions options = {}) {
+  Outcomes outcomes;
+  JobEvents events;
+  events.before = [](const Job&) {};
+  events.before_commit = [](const Job&, const FileStamp&) {};
+  events.after = [&](const JobResult& result) {
+    ++(result.failure.empty() ? outcomes.done : outcomes.failed)[result.job->name];
+    if (result.failure.empty() && result.report.codec == "gpu")
+      world.on_devices.insert(result.report.header.width);
+  };
+  for (int i = 0; i < lanes; ++i)
+    options.devices.push_back([&] { return std::make_unique<TestDevice>(world); });
+  if (options.threads == 0) options.threads = 4;
+  outcomes.devices_given_up = filter_jobs(
+      photos.jobs, options, [&](int) { return std::make_unique<CpuLane>(world); }, events);
+  return outcomes;
+}
+
+/// Each job has come to one end, and what was done lies there.
+void check_complete(const Photos& photos, const Outcomes& outcomes) {
+  for (int i = 0; i < kPictures; ++i) {
+    CAPTURE(i);
+    const Job& job = photos.jobs[std::size_t(i)];
+    const auto times = [&](const std::map<std::string, int>& all) {
+      const auto found = all.find(job.name);
+      return found == all.end() ? 0 : found->second;
+    };
+    REQUIRE(times(outcomes.done) == (is_cut(i) ? 0 : 1));
+    REQUIRE(times(outcomes.failed) == (is_cut(i) ? 1 : 0));
+    if (is_cut(i))
+      REQUIRE_FALSE(stamp_of(job.out));
+    else
+      REQUIRE(read_image(job.out, {}, nullptr).width() == width_of(i));
+  }
+}
+
+std::set<int> widths_where(const std::function<bool(int)>& wanted) {
+  std::set<int> widths;
+  for (int i = 0; i < kPictures; ++i)
+    if (wanted(i)) widths.insert(width_of(i));
+  return widths;
+}
+
+}  // namespace
+
+TEST_CASE("devices get whole plain JPEGs, and the CPU gets the rest") {
+  const Photos photos;
+  for (const int lanes : {1, 3}) {
+    World world;
+    const Outcomes outcomes = run(photos, world, lanes);
+    check_complete(photos, outcomes);
+    CHECK(world.on_devices == widths_where(is_for_devices));
+    CHECK(world.on_cpu == widths_where(is_progressive));
+    CHECK(outcomes.devices_given_up.empty());
+  }
+}
+
+TEST_CASE("another format, or a progressive result, is the CPU's") {
+  const Photos photos;
+  World world;
+  ScheduleOptions options;
+  options.write.progressive = true;
+  run(photos, world, 2, options);
+  CHECK(world.on_devices.empty());
+  options.write = {};
+  options.read.loader = Loader::opencv;
+  World other;
+  run(photos, other, 2, options);
+  CHECK(other.on_devices.empty());
+}
+
+TEST_CASE("where memory is short, batches get smaller, and a picture too large goes to the CPU") {
+  const Photos photos;
+  World world;
+  // Pictures have 40 rows, and the last of them alone are too large.
+  world.most_pixels = 40 * 100;
+  const Outcomes outcomes = run(photos, world);
+  check_complete(photos, outcomes);
+  CHECK(world.on_devices ==
+        widths_where([](int i) { return is_for_devices(i) && width_of(i) <= 100; }));
+  CHECK(world.largest <= 100 / 17);
+  CHECK(outcomes.devices_given_up.empty());
+}
+
+TEST_CASE("a picture that fails among others is tried alone before the CPU gets it") {
+  const Photos photos;
+  World world;
+  world.has_result = [](int width, std::size_t batch) {
+    return width % 7 != 0 && (width % 3 != 0 || batch == 1);
+  };
+  const Outcomes outcomes = run(photos, world);
+  check_complete(photos, outcomes);
+  CHECK(world.on_devices ==
+        widths_where([](int i) { return is_for_devices(i) && width_of(i) % 7 != 0; }));
+}
+
+TEST_CASE("a device that fails yields nothing, and the CPU does its pictures") {
+  const Photos photos;
+  for (const int batches : {0, 1, 2, 3, 7}) {
+    CAPTURE(batches);
+    World world;
+    world.fails_after = batches;
+    world.has_result = [](int width, std::size_t batch) { return width % 7 != 0 || batch == 1; };
+    world.most_pixels = 40 * 400;
+    const Outcomes outcomes = run(photos, world);
+    check_complete(photos, outcomes);
+    REQUIRE(outcomes.devices_given_up.size() == 1);
+    CHECK(outcomes.devices_given_up.front() == "test: the device has failed");
+    if (batches == 0) CHECK(world.on_devices.empty());
+  }
+  World world;
+  world.makes_none = true;
+  const Outcomes outcomes = run(photos, world);
+  check_complete(photos, outcomes);
+  CHECK(outcomes.devices_given_up == std::vector<std::string>{"there is no device"});
+}
+
+TEST_CASE("when a run is stopped, what waits is dropped") {
+  const Photos photos;
+  World world;
+  std::atomic<bool> stop{false};
+  world.on_batch = [&] {
+    stop = true;
+    // What waits is to see the flag.
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  ScheduleOptions options;
+  options.stop = &stop;
+  const Outcomes outcomes = run(photos, world, 1, options);
+  CHECK(world.batches == 1);
+  CHECK(outcomes.done.size() < std::size_t(kPictures) / 2);
+  for (const auto& [name, times] : outcomes.done) CHECK(times == 1);
+}
+
+TEST_CASE("with little memory, jobs on devices and on the CPU wait for each other") {
+  const Photos photos;
+  for (const std::int64_t most : {20'000, 100'000}) {
+    World world;
+    ScheduleOptions options;
+    options.max_memory = most;
+    check_complete(photos, run(photos, world, 2, options));
+    CHECK(world.on_devices == widths_where(is_for_devices));
+  }
+}
