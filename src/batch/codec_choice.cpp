@@ -6,7 +6,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
-#include "src/picture/nvimgcodec.hpp"
+#include "src/picture/device_jpeg.hpp"
 
 namespace convfilt {
 
@@ -44,7 +44,7 @@ std::vector<int> device_ordinals(const std::string& devices, const Machine& mach
 std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
                                        const ConvolverOptions& options, const Mask& mask,
                                        const Machine& machine) {
-  // While one lane decodes, the other filters and encodes.
+  // While one lane decodes, another filters and encodes.
   constexpr int kLanes = 2;
   const int threads = std::max(1, machine.cores / (kLanes * int(ordinals.size())));
   std::vector<MakeBatchDevice> lanes;

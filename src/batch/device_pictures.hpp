@@ -1,7 +1,6 @@
 /// JPEGs on a CUDA device: decoded, filtered and encoded there, so that no pixel visits the host.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "src/batch/device_lanes.hpp"

@@ -112,10 +112,6 @@ class RowReader {
   /// Throws IoError.
   virtual void read(PictureView<std::byte> rows) = 0;
 
-  /// Passes over rows, whose data it checks as read() does, but for one or more that read() must
-  /// give; says how many. It may be called before the first read().
-  virtual int skip() { return 0; }
-
   /// Bytes of the whole picture that it keeps while it gives rows.
   virtual std::int64_t held_bytes() const { return 0; }
 

@@ -142,12 +142,6 @@ void PictureReader::read(PictureView<std::byte> rows) {
   }
 }
 
-void PictureReader::check_data() {
-  rows_read_ += reader_->skip();
-  Image rest(header().width, header().height - rows_read_, header().channels, header().depth);
-  read(rest.view());
-}
-
 Picture read_all(PictureReader& reader) {
   const Header& header = reader.header();
   Image image;

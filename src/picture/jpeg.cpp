@@ -176,15 +176,6 @@ class JpegReader : public RowReader {
     next_row_ += rows.height;
   }
 
-  /// libjpeg decodes the entropy-coded data of skipped rows, but not of those that end the picture.
-  int skip() override {
-    if (!started_) start();
-    const int rows = header_.height - 2 * rows_per_step();
-    if (rows <= 0 || given_up_) return 0;
-    run([&] { decoded_rows_ = int(jpeg_skip_scanlines(&owner_.info, JDIMENSION(rows))); });
-    return next_row_ = decoded_rows_;
-  }
-
   /// Of several scans libjpeg keeps all coefficients, two bytes each.
   std::int64_t held_bytes() const override {
     return several_scans_ ? coefficient_bytes(owner_.info) : 0;

@@ -1,10 +1,13 @@
 #include "src/picture/jpeg_stream.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
+#include "src/picture/jpeg_entropy.hpp"
 #include "src/picture/jpeg_segments.hpp"
 
 namespace convfilt::jpeg {
@@ -17,10 +20,10 @@ enum Marker : unsigned char {
   kHuffmanTables = 0xC4,
   kLastFrame = 0xCF,
   kFirstRestart = 0xD0,
-  kLastRestart = 0xD7,
   kStart = 0xD8,
   kEnd = 0xD9,
   kScan = 0xDA,
+  kQuantisation = 0xDB,
   kRestartInterval = 0xDD,
   kApp0 = 0xE0,
   kApp14 = 0xEE,
@@ -47,62 +50,139 @@ std::optional<Piece> piece_at(View file, std::size_t at) {
 }
 
 /// What the segments before the scan say.
-struct Frame {
-  bool known = false;
-  std::size_t width = 0, height = 0, components = 0;
-  std::size_t across = 1, down = 1;  ///< luma samples per chroma sample
-  std::size_t interval = 0;          ///< MCUs between restart markers; 0 = there are none
+class Frame {
+ public:
+  /// Takes a segment; false where the file is not plain by it.
+  bool take(const Piece& piece) {
+    switch (piece.marker) {
+      case kBaseline: return take_frame(piece.payload);
+      case kHuffmanTables: return take_tables(piece.payload);
+      case kQuantisation: return take_steps(piece.payload);
+      case kRestartInterval:
+        if (piece.payload.size() != 2) return false;
+        interval_ = two_bytes(piece.payload, 0);
+        return true;
+      case kApp14: adobe_rgb_ |= is_adobe_rgb(piece.payload); return true;
+      default: return piece.marker < kBaseline || piece.marker > kLastFrame;
+    }
+  }
+
+  /// Whether the scan with this header, whose data begin at `at`, is plain and ends the file.
+  bool scan_is_whole(View header, View file, std::size_t at) const;
+
+ private:
+  bool take_frame(View payload);
+  bool take_tables(View payload);
+  bool take_steps(View payload);
+  static bool is_adobe_rgb(View payload);
+
+  struct Component {
+    unsigned char name = 0;
+    int across = 1, down = 1;
+    unsigned char steps = 0;  ///< which quantisation table it has
+  };
+
+  std::size_t width_ = 0, height_ = 0;
+  std::vector<Component> components_;
+  std::array<bool, 4> has_steps_{};  ///< quantisation tables that were defined
+  std::size_t interval_ = 0;         ///< units between restart markers; 0 = there are none
+  bool adobe_rgb_ = false;
+  std::array<std::array<std::optional<HuffmanTable>, 4>, 2> tables_;  ///< DC, AC
 };
 
-bool read_frame(View payload, Frame& frame) {
+bool Frame::take_frame(View payload) {
   constexpr std::size_t kHead = 6, kComponent = 3;
-  if (frame.known || payload.size() < kHead || payload[0] != 8) return false;
-  frame.known = true;
-  frame.height = two_bytes(payload, 1);
-  frame.width = two_bytes(payload, 3);
-  frame.components = payload[5];
-  if (frame.components != 1 && frame.components != 3) return false;
-  if (payload.size() != kHead + kComponent * frame.components) return false;
-  if (frame.width == 0 || frame.height == 0) return false;
-  if (frame.components == 1) return true;
-  const auto component = [&](std::size_t i) { return payload.subspan(kHead + kComponent * i, 3); };
+  if (!components_.empty() || payload.size() < kHead || payload[0] != 8) return false;
+  height_ = two_bytes(payload, 1);
+  width_ = two_bytes(payload, 3);
+  const std::size_t count = payload[5];
+  if (width_ == 0 || height_ == 0 || (count != 1 && count != 3) ||
+      payload.size() != kHead + kComponent * count)
+    return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const View component = payload.subspan(kHead + kComponent * i, kComponent);
+    components_.push_back({component[0], component[1] >> 4, component[1] & 15, component[2]});
+  }
+  const Component& luma = components_[0];
+  // The scan of one component has one block a unit, whatever its factors.
+  if (count == 1) return true;
+  const auto is_chroma = [](const Component& c) { return c.across == 1 && c.down == 1; };
   // Without a word on colours the names R, G and B say that they are no YCbCr.
-  if (component(0)[0] == 'R' && component(1)[0] == 'G' && component(2)[0] == 'B') return false;
-  constexpr unsigned char kOne = 0x11;
-  if (component(1)[1] != kOne || component(2)[1] != kOne) return false;
-  frame.across = component(0)[1] >> 4;
-  frame.down = component(0)[1] & 15;
-  return (frame.across == 1 || frame.across == 2) && (frame.down == 1 || frame.down == 2);
+  const bool is_rgb = luma.name == 'R' && components_[1].name == 'G' && components_[2].name == 'B';
+  return !is_rgb && is_chroma(components_[1]) && is_chroma(components_[2]) &&
+         (luma.across == 1 || luma.across == 2) && (luma.down == 1 || luma.down == 2);
+}
+
+bool Frame::take_tables(View payload) {
+  constexpr std::size_t kHead = 17;
+  while (!payload.empty()) {
+    if (payload.size() < kHead || (payload[0] & 0xEC) != 0) return false;
+    const auto counts = payload.subspan(1, 16).first<16>();
+    const std::size_t symbols = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    if (payload.size() < kHead + symbols) return false;
+    const bool is_ac = payload[0] >> 4 != 0;
+    tables_[is_ac][payload[0] & 3].emplace(is_ac ? HuffmanTable::Kind::ac : HuffmanTable::Kind::dc,
+                                           counts, payload.subspan(kHead, symbols));
+    payload = payload.subspan(kHead + symbols);
+  }
+  return true;
+}
+
+bool Frame::take_steps(View payload) {
+  constexpr std::size_t kTable = 65;
+  for (; payload.size() >= kTable; payload = payload.subspan(kTable)) {
+    // Baseline has steps of one byte.
+    if (payload[0] >= has_steps_.size()) return false;
+    has_steps_[payload[0]] = true;
+  }
+  return payload.empty();
 }
 
 /// Adobe's segment says whether three colours are YCbCr.
-bool is_adobe_rgb(View payload) {
+bool Frame::is_adobe_rgb(View payload) {
   constexpr std::size_t kTransform = 11;
   return payload.size() > kTransform && std::memcmp(payload.data(), "Adobe", 5) == 0 &&
          payload[kTransform] == 0;
 }
 
-/// Whether the compressed data from `at` on have their restart markers, and end with the file.
-bool scan_is_whole(View file, std::size_t at, const Frame& frame) {
-  constexpr std::size_t kBlock = 8;
-  const auto units = [](std::size_t samples, std::size_t side) {
+bool Frame::scan_is_whole(View header, View file, std::size_t at) const {
+  const std::size_t count = components_.size();
+  if (count == 0 || header.size() != 1 + 2 * count + 3 || header[0] != count) return false;
+  if (adobe_rgb_ && count == 3) return false;
+  const View range = header.last(3);
+  if (range[0] != 0 || range[1] != 63 || range[2] != 0) return false;
+  std::vector<ScanComponent> components;
+  for (std::size_t i = 0; i < count; ++i) {
+    const unsigned char name = header[1 + 2 * i], tables = header[2 + 2 * i];
+    const Component& component = components_[i];
+    if (name != component.name || (tables & 0xCC) != 0) return false;
+    if (component.steps >= has_steps_.size() || !has_steps_[component.steps]) return false;
+    const auto &dc = tables_[0][tables >> 4], &ac = tables_[1][tables & 15];
+    if (!dc || !ac) return false;
+    components.push_back({&*dc, &*ac, count == 1 ? 1 : component.across * component.down});
+  }
+  const auto units = [](std::size_t samples, int factor) {
+    const std::size_t side = 8 * std::size_t(factor);
     return (samples + side - 1) / side;
   };
-  const std::size_t all =
-      units(frame.width, kBlock * frame.across) * units(frame.height, kBlock * frame.down);
-  const std::size_t restarts = frame.interval > 0 ? (all - 1) / frame.interval : 0;
-  std::size_t seen = 0;
-  while (at < file.size()) {
+  std::size_t left =
+      count == 1 ? units(width_, 1) * units(height_, 1)
+                 : units(width_, components_[0].across) * units(height_, components_[0].down);
+  std::size_t begin = at;
+  for (std::size_t restarts = 0; at < file.size();) {
     const void* found = std::memchr(file.data() + at, 0xFF, file.size() - at);
     if (!found) return false;
     at = std::size_t(static_cast<const unsigned char*>(found) - file.data()) + 2;
     if (at > file.size()) return false;
     const unsigned char marker = file[at - 1];
     if (marker == 0) continue;
-    if (marker == kEnd) return at == file.size() && seen == restarts;
-    if (marker < kFirstRestart || marker > kLastRestart) return false;
-    if (marker != kFirstRestart + seen % 8 || seen == restarts) return false;
-    ++seen;
+    const std::size_t here = interval_ > 0 ? std::min(interval_, left) : left;
+    if (!holds_units(file.subspan(begin, at - 2 - begin), components, here)) return false;
+    left -= here;
+    begin = at;
+    if (marker == kEnd) return left == 0 && at == file.size();
+    if (left == 0 || marker != kFirstRestart + restarts % 8) return false;
+    ++restarts;
   }
   return false;
 }
@@ -112,28 +192,12 @@ bool scan_is_whole(View file, std::size_t at, const Frame& frame) {
 bool is_plain(View file) {
   if (file.size() < 4 || file[0] != 0xFF || file[1] != kStart) return false;
   Frame frame;
-  bool adobe_rgb = false;
   for (std::size_t at = 2;;) {
     const std::optional<Piece> piece = piece_at(file, at);
     if (!piece) return false;
     at = piece->next;
-    if (piece->marker == kScan) {
-      const View payload = piece->payload;
-      const bool all_at_once = !payload.empty() && payload[0] == frame.components;
-      return frame.known && all_at_once && !(adobe_rgb && frame.components == 3) &&
-             scan_is_whole(file, at, frame);
-    }
-    if (piece->marker == kBaseline) {
-      if (!read_frame(piece->payload, frame)) return false;
-    } else if (piece->marker > kBaseline && piece->marker <= kLastFrame &&
-               piece->marker != kHuffmanTables) {
-      return false;
-    } else if (piece->marker == kRestartInterval) {
-      if (piece->payload.size() != 2) return false;
-      frame.interval = two_bytes(piece->payload, 0);
-    } else if (piece->marker == kApp14) {
-      adobe_rgb |= is_adobe_rgb(piece->payload);
-    }
+    if (piece->marker == kScan) return frame.scan_is_whole(piece->payload, file, at);
+    if (!frame.take(*piece)) return false;
   }
 }
 

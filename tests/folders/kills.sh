@@ -3,7 +3,8 @@
 # over until there were as many kills as asked for. Each result must be the one of a run in peace, no other file may
 # be left, and by the journals and the results' inodes none may be written twice. Prints counts; exit code 1 on a loss.
 #
-#   tests/folders/kills.sh [KILLS] [DEVICE] [SEED]     by default 300, auto and 1; CONVFILT names the program
+#   tests/folders/kills.sh [KILLS] [DEVICE] [SEED]     by default 300, auto and 1; CONVFILT names the program. The device
+#                                                      gpu stands for --codec=gpu: GPUs read and write the JPEGs, too.
 set -euo pipefail
 kills=${1:-300} device=${2:-auto} RANDOM=${3:-1}
 cd "$(dirname "$0")/../.."
@@ -18,7 +19,9 @@ mkdir -p photos/sub
 "$convfilt" apply identity "$picture" photos/c.tif -q
 { printf 'P6\n3000 2000\n255\n'; head -c 18000000 < <(yes 'any bytes will do as pixels'); } >photos/large.ppm
 for i in {1..12}; do cp "$picture" "photos/p$i.jpg"; cp photos/a.png "photos/sub/p$i.png"; done
-run() { "$convfilt" blur photos out -r --sigma 3 --device "$device" -q "$@"; }
+how=(--device "$device")
+[ "$device" != gpu ] || how=(--codec gpu)
+run() { "$convfilt" blur photos out -r --sigma 3 "${how[@]}" -q "$@"; }
 list() { (cd "$1" && find . -type f ! -name '.convfilt-journal' | sort | xargs -r -d '\n' md5sum); }
 start=$EPOCHREALTIME
 run
@@ -45,7 +48,7 @@ while [ $killed -lt "$kills" ]; do
     delay=$((RANDOM * 32768 + RANDOM)); delay=$((delay % (took * 6 / 10 + 1)))
     code=0
     timeout --foreground -s $signal "$((delay / 1000000)).$(printf %06d $((delay % 1000000)))" "$convfilt" blur photos out -r \
-      --sigma 3 --device "$device" -q --resume 2>said || code=$?
+      --sigma 3 "${how[@]}" -q --resume 2>said || code=$?
     check_inodes
     # What SIGKILL can leave, the next run does not mind; SIGTERM leaves nothing.
     while read -r file; do

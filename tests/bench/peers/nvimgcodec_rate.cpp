@@ -1,7 +1,8 @@
-// What nvImageCodec does alone: JPEGs decoded and encoded again on a GPU, from memory to memory, in several threads at once,
-// so that the decoding of one batch lies beside the encoding of another. Nothing is filtered, read or written.
+// What nvImageCodec does alone: JPEGs decoded and encoded again on a GPU, from memory to memory, in
+// several threads at once, so that the decoding of one batch lies beside the encoding of another.
+// Nothing is filtered, read or written.
 //
-//   nvimgcodec_rate LANES BATCH THREADS SECONDS FILE...
+//   nvimgcodec_rate both|decode|encode LANES BATCH THREADS SECONDS FILE...
 //
 // It prints the pictures a second, once the first batch of each lane is done.
 #include <atomic>
@@ -10,37 +11,40 @@
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "kernels/backend/device_queue.hpp"
+#include "src/picture/device_jpeg.hpp"
 #include "src/picture/io.hpp"
-#include "src/picture/nvimgcodec.hpp"
 
 using namespace convfilt;
 
 int main(int argc, char** argv) {
-  if (argc < 6) {
-    std::fprintf(stderr, "usage: nvimgcodec_rate LANES BATCH THREADS SECONDS FILE...\n");
+  if (argc < 7) {
+    std::fprintf(stderr,
+                 "usage: nvimgcodec_rate both|decode|encode LANES BATCH THREADS SECONDS FILE...\n");
     return 2;
   }
   const auto begin = std::chrono::steady_clock::now();
   const bool missing = !DeviceJpeg::missing().empty();
-  std::fprintf(stderr, "%6.0f ms library loaded\n",
-               std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-                   .count());
+  std::fprintf(
+      stderr, "%6.0f ms library loaded\n",
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
   if (missing) {
     std::fprintf(stderr, "%s\n", DeviceJpeg::missing().c_str());
     return 1;
   }
-  const int lanes = std::atoi(argv[1]), batch = std::atoi(argv[2]), threads = std::atoi(argv[3]);
-  const double seconds = std::atof(argv[4]);
+  const std::string what = argv[1];
+  const int lanes = std::atoi(argv[2]), batch = std::atoi(argv[3]), threads = std::atoi(argv[4]);
+  const double seconds = std::atof(argv[5]);
   struct File {
     std::vector<unsigned char> bytes;
     Header header;
   };
   std::vector<File> files;
-  for (int i = 5; i < argc; ++i) {
+  for (int i = 6; i < argc; ++i) {
     PictureReader reader(argv[i], {});
     const auto bytes = reader.file();
     files.push_back({{bytes.begin(), bytes.end()}, reader.header()});
@@ -54,11 +58,11 @@ int main(int argc, char** argv) {
       const auto begin = std::chrono::steady_clock::now();
       const auto phase = [&](const char* what) {
         if (lane == 0 && warm == 0)
-          std::fprintf(stderr, "%6.0f ms %s\n",
-                       std::chrono::duration<double, std::milli>(
-                           std::chrono::steady_clock::now() - begin)
-                           .count(),
-                       what);
+          std::fprintf(
+              stderr, "%6.0f ms %s\n",
+              std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+                  .count(),
+              what);
       };
       DeviceQueue queue(0);
       phase("context and stream");
@@ -85,18 +89,17 @@ int main(int argc, char** argv) {
                                             std::ptrdiff_t(pitch(*file))};
           at += pitch(*file) * std::size_t(header.height);
           inputs.push_back({file->bytes, 1, view});
-          outputs.push_back({view, header.quality.value_or(90),
-                             header.subsampling.value_or(Subsampling{})});
+          outputs.push_back(
+              {view, header.quality.value_or(90), header.subsampling.value_or(Subsampling{})});
         }
-        const char* mode = getenv("X_MODE");
-        if (!mode || *mode == 'd' || first)
-        for (const bool could : codec.decode(inputs, queue.stream()))
-          if (!could) failed = true;
+        if (what != "encode" || first)
+          for (const bool could : codec.decode(inputs, queue.stream()))
+            if (!could) failed = true;
         queue.synchronize();
         if (first) phase("first batch decoded");
-        if (!mode || *mode == 'e')
-        for (const auto& file : codec.encode(outputs, queue.stream()))
-          if (file.empty()) failed = true;
+        if (what != "decode")
+          for (const auto& file : codec.encode(outputs, queue.stream()))
+            if (file.empty()) failed = true;
         queue.synchronize();
         if (first) phase("first batch encoded");
         if (failed) return;

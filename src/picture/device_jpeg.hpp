@@ -37,7 +37,8 @@ class DeviceJpeg {
     PictureView<std::byte> pixels;  ///< upright
   };
 
-  /// Decodes all of them at once, and says of each whether it could. What `stream`, a cudaStream_t
+  /// Decodes all of them, and says of each whether it could. A batch with one that it could not may
+  /// fail as a whole. What `stream`, a cudaStream_t
   /// of the device, is given afterwards finds the pixels there.
   std::vector<bool> decode(std::span<const Input> inputs, void* stream);
 

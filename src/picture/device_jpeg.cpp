@@ -1,4 +1,4 @@
-#include "src/picture/nvimgcodec.hpp"
+#include "src/picture/device_jpeg.hpp"
 
 #include <utility>
 
@@ -22,6 +22,7 @@ bool DeviceJpeg::has(Subsampling subsampling) {
 #include <filesystem>
 #include <type_traits>
 
+#include "kernels/backend/device_queue.hpp"
 #include "src/base/source_text.hpp"
 
 namespace convfilt {
@@ -230,6 +231,24 @@ nvimgcodecImageInfo_t info_of(PictureView<std::byte> pixels, int orientation, vo
   return info;
 }
 
+/// A file to try a decoder with: 64 by 64 pixels of one colour.
+const std::vector<unsigned char>& tiny_jpeg() {
+  static const std::vector<unsigned char> file = [] {
+    constexpr int kSide = 64;
+    Header header;
+    header.format = FormatId::jpeg;
+    header.width = header.height = kSide;
+    header.channels = 3;
+    const std::vector<std::byte> pixels(3 * kSide * kSide, std::byte{128});
+    MemorySink sink;
+    const auto writer = kJpegCodec.create(sink, header, {});
+    writer->write({pixels.data(), kSide, kSide, 3, 3 * kSide}, {});
+    writer->finish();
+    return sink.bytes();
+  }();
+  return file;
+}
+
 unsigned char* resize(void* file, std::size_t bytes) {
   auto& vector = *static_cast<std::vector<unsigned char>*>(file);
   vector.resize(bytes);
@@ -247,31 +266,25 @@ struct DeviceJpeg::State {
   Owned<nvimgcodecDecoder_t> decoder{call.destroy_decoder};
   Owned<nvimgcodecEncoder_t> encoder{call.destroy_encoder};
 
-  State(int device, int threads) {
-    // A codec on the host would round in its own way, so pictures that the device cannot take are
-    // left to the program's. The share of a backend is fixed, since load must not choose.
-    const auto backend = [](nvimgcodecBackendKind_t kind) {
-      auto made = structure<nvimgcodecBackend_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND);
-      made.kind = kind;
-      made.params = structure<nvimgcodecBackendParams_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND_PARAMS);
-      made.params.load_hint = 1;
-      made.params.load_hint_policy = NVIMGCODEC_LOAD_HINT_POLICY_FIXED;
-      return made;
-    };
-    const nvimgcodecBackend_t decoders[] = {backend(NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY),
-                                            backend(NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU)};
+  /// Makes a decoder and an encoder that use one kind of backend each. Where there are two, the
+  /// library shares a batch out among them by the sizes of earlier batches, and each rounds in its
+  /// own way; the bytes must not depend on load. For the same reason no codec on the host is among
+  /// them.
+  State(int device, int threads, nvimgcodecBackendKind_t decoders) {
     auto how = structure<nvimgcodecExecutionParams_t>(NVIMGCODEC_STRUCTURE_TYPE_EXECUTION_PARAMS);
     how.device_id = device;
     how.max_num_cpu_threads = threads;
-    how.num_backends = int(std::size(decoders));
-    how.backends = decoders;
+    auto backend = structure<nvimgcodecBackend_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND);
+    backend.params = structure<nvimgcodecBackendParams_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND_PARAMS);
+    backend.params.load_hint = 1;
+    backend.params.load_hint_policy = NVIMGCODEC_LOAD_HINT_POLICY_FIXED;
+    how.num_backends = 1;
+    how.backends = &backend;
+    backend.kind = decoders;
     // libjpeg-turbo smooths chroma in this way, too.
     check(call.create_decoder(library.instance, decoder.address(), &how, ":fancy_upsampling=1"),
           "decoder");
-    const nvimgcodecBackend_t encoders[] = {backend(NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU),
-                                            backend(NVIMGCODEC_BACKEND_KIND_GPU_ONLY)};
-    how.num_backends = int(std::size(encoders));
-    how.backends = encoders;
+    backend.kind = NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU;
     check(call.create_encoder(library.instance, encoder.address(), &how, nullptr), "encoder");
   }
 
@@ -316,6 +329,34 @@ struct DeviceJpeg::State {
       places.push_back(place);
     }
   };
+
+  /// Adds those of that many channels.
+  void add_inputs(std::span<const Input> inputs, int channels, void* stream, Batch& batch) const {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Input& input = inputs[i];
+      if (input.pixels.channels != channels) continue;
+      Stream source(call.destroy_stream);
+      Picture picture(call.destroy_image);
+      const nvimgcodecImageInfo_t info = info_of(input.pixels, input.orientation, stream);
+      if (call.create_source(library.instance, source.address(), input.file.data(),
+                             input.file.size(), nullptr) == NVIMGCODEC_STATUS_SUCCESS &&
+          call.create_image(library.instance, picture.address(), &info) ==
+              NVIMGCODEC_STATUS_SUCCESS)
+        batch.add(std::move(source), std::move(picture), i);
+    }
+  }
+
+  void decode(const Batch& batch, std::vector<bool>& done) const {
+    auto how = structure<nvimgcodecDecodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_DECODE_PARAMS);
+    how.apply_exif_orientation = 1;
+    const auto streams = Batch::handles(batch.streams);
+    const auto pictures = Batch::handles(batch.pictures);
+    nvimgcodecFuture_t future = nullptr;
+    const nvimgcodecStatus_t status = call.decode(decoder.get(), streams.data(), pictures.data(),
+                                                  int(streams.size()), &how, &future);
+    const std::vector<bool> could = results(status, future, streams.size());
+    for (std::size_t i = 0; i < could.size(); ++i) done[batch.places[i]] = could[i];
+  }
 };
 
 const std::string& DeviceJpeg::missing() {
@@ -328,35 +369,31 @@ const std::string& DeviceJpeg::version() {
 
 DeviceJpeg::DeviceJpeg(int device, int threads) {
   if (!missing().empty()) throw DeviceError(missing());
-  state_ = std::make_unique<State>(device, threads);
+  constexpr int kSide = 64;
+  DeviceQueue queue(device);
+  const Input input{tiny_jpeg(), 1, {queue.reserve(3 * kSide * kSide), kSide, kSide, 3, 3 * kSide}};
+  // Not every device decodes in hardware, and the library says so only when it is asked to.
+  for (const nvimgcodecBackendKind_t kind :
+       {NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY, NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU}) {
+    state_ = std::make_unique<State>(device, threads, kind);
+    const bool could = decode({&input, 1}, queue.stream()).front();
+    queue.synchronize();
+    if (could) return;
+  }
+  throw DeviceError("nvImageCodec decodes nothing on cuda:" + std::to_string(device) +
+                    "; try --codec=cpu");
 }
 
 DeviceJpeg::~DeviceJpeg() = default;
 
 std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void* stream) {
-  const Functions& call = state_->call;
-  State::Batch batch;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    State::Stream source(call.destroy_stream);
-    State::Picture picture(call.destroy_image);
-    const nvimgcodecImageInfo_t info = info_of(inputs[i].pixels, inputs[i].orientation, stream);
-    if (call.create_source(state_->library.instance, source.address(), inputs[i].file.data(),
-                           inputs[i].file.size(), nullptr) == NVIMGCODEC_STATUS_SUCCESS &&
-        call.create_image(state_->library.instance, picture.address(), &info) ==
-            NVIMGCODEC_STATUS_SUCCESS)
-      batch.add(std::move(source), std::move(picture), i);
-  }
   std::vector<bool> done(inputs.size(), false);
-  if (batch.places.empty()) return done;
-  auto how = structure<nvimgcodecDecodeParams_t>(NVIMGCODEC_STRUCTURE_TYPE_DECODE_PARAMS);
-  how.apply_exif_orientation = 1;
-  const auto streams = State::Batch::handles(batch.streams);
-  const auto pictures = State::Batch::handles(batch.pictures);
-  nvimgcodecFuture_t future = nullptr;
-  const nvimgcodecStatus_t status = call.decode(
-      state_->decoder.get(), streams.data(), pictures.data(), int(streams.size()), &how, &future);
-  const std::vector<bool> results = state_->results(status, future, streams.size());
-  for (std::size_t i = 0; i < results.size(); ++i) done[batch.places[i]] = results[i];
+  // The library's batches have one format.
+  for (const int channels : {1, 3}) {
+    State::Batch batch;
+    state_->add_inputs(inputs, channels, stream, batch);
+    if (!batch.places.empty()) state_->decode(batch, done);
+  }
   return done;
 }
 

@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Folders of JPEGs through a blur of sigma 2 on a GPU: convfilt beside nvImageCodec's own decoding and encoding, and beside
+# convfilt and an OpenCV program on all cores. The steady state is what more pictures cost: the time of three times as
+# many files less that of as many. Prints a table, and what bounds each row.
+#
+#   tests/bench/peers/gpu_folders.sh [ROUNDS]    CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
+#                                                convfilt_nvimgcodec_rate); PHOTOS a folder with 2.jpg and 12.jpg
+set -euo pipefail
+[ "${1:-}" != --help ] || { sed -n '2,8p' "$0" | cut -c3-; exit; }
+cd "$(dirname "$0")/../../.."
+convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
+rate=$(realpath "${RATE:-build/release/bin/convfilt_nvimgcodec_rate}")
+rounds=${1:-3}
+[ -d /dev/shm ] && export TMPDIR=/dev/shm
+photograph=$(realpath samples/rocket.jpg)
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+if [ -n "${OPENCV:-}" ]; then
+  cp "$OPENCV" "$work/opencv"
+else
+  g++ -std=c++20 -O2 tests/bench/peers/opencv_filter.cpp -o "$work/opencv" -isystem /usr/include/opencv4 \
+    -lopencv_core -lopencv_imgproc -lopencv_imgcodecs -pthread
+fi
+photos=${PHOTOS:+$(realpath "$PHOTOS")}
+cd "$work"
+cores=$(nproc)
+median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+timed() {  # milliseconds of a command
+  local start=$EPOCHREALTIME
+  "$@"
+  echo $(((${EPOCHREALTIME/./} - ${start/./}) / 1000))
+}
+make_folder() {  # NAME COUNT WIDTH HEIGHT: the files, and three times as many
+  local i
+  if [ -n "$photos" ]; then cp "$photos/$1.jpg" .; else ./opencv make "$photograph" "$1.jpg" "$3" "$4"; fi
+  mkdir "$1" "$1x3" copies"$1"
+  # A file takes no more than some thousand names.
+  for ((i = 0; i < 8; ++i)); do cp "$1.jpg" "copies$1/$i.jpg"; done
+  for ((i = 0; i < 3 * $2; ++i)); do
+    ln "copies$1/$((i % 8)).jpg" "$1x3/$i.jpg"
+    [ $i -ge "$2" ] || ln "copies$1/$((i % 8)).jpg" "$1/$i.jpg"
+  done
+}
+blur() { rm -rf out; "$convfilt" blur "$1" out --quality 90 "${@:2}" 2>said; }
+opencv() { rm -rf out; mkdir out; ./opencv folder "$cores" 2 out "$1"/*.jpg; }
+of() { awk "BEGIN { printf \"$1\", $2 }"; }
+
+echo "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), $cores cores, medians of $rounds: pictures a second."
+echo
+echo "| blur, sigma 2 | convfilt, steady state | whole command | nvImageCodec alone | × it | convfilt, CPU | OpenCV, $cores workers | × it |"
+echo '|---|---:|---:|---:|---:|---:|---:|---:|'
+for row in '12 1500 4000 3000' '2 6000 1632 1224'; do
+  read -r name count width height <<<"$row"
+  make_folder "$name" "$count" "$width" "$height"
+  : >less; : >more; : >alone; : >cpu; : >cv
+  few=$((count / 5))
+  mkdir few; for ((i = 0; i < few; ++i)); do ln "copies$name/$((i % 8)).jpg" few/$i.jpg; done
+  for ((round = 0; round < rounds; ++round)); do
+    for lanes in '1 64 16' '2 32 16' '2 64 8'; do
+      # shellcheck disable=SC2086  # lanes, batch, threads
+      "$rate" both $lanes 2 "$name.jpg" >>"alone_$lanes" 2>/dev/null
+    done
+    timed blur "$name" --codec gpu >>less
+    timed blur "${name}x3" --codec gpu >>more
+    timed blur few --codec cpu >>cpu
+    timed opencv few >>cv
+  done
+  [ "$(find out -name '*.jpg' | wc -l)" = $few ]
+  for lanes in '1 64 16' '2 32 16' '2 64 8'; do median <"alone_$lanes"; done | sort -n | tail -n 1 >alone
+  rm -f alone_*
+  l=$(median <less) m=$(median <more) a=$(cat alone) c=$(median <cpu) o=$(median <cv)
+  steady=$(of %.1f "2000 * $count / ($m - $l)") opencv_rate=$(of %.1f "1000 * $few / $o")
+  echo "| JPEGs of $name Mpx | $steady | $(of %.1f "3000 * $count / $m") for $((3 * count)) files | $a | $(of %.2f "$steady / $a") | $(of %.1f "1000 * $few / $c") | $opencv_rate | $(of %.1f "$steady / $opencv_rate") |"
+  blur "${name}x3" --codec gpu -v
+  grep % said | sed "s/^/$name Mpx: /" >>bounds
+  for what in decode encode; do
+    echo "$name Mpx: nvImageCodec alone, $what: $("$rate" $what 2 32 16 2 "$name.jpg" 2>/dev/null)/s" >>bounds
+  done
+  rm -rf "$name" "${name}x3" "copies$name" few out
+done
+echo
+cat bounds 2>/dev/null || true

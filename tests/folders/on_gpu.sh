@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# Folders on a GPU that has nvImageCodec. A line for each part:
+#   same        results are the same bytes, whatever the threads, the memory, the shards, the order
+#   memory      50,000 pictures of 500 sizes: how much memory the program and the device have taken at each quarter
+#   short       on a device that is nearly full, all pictures are filtered, with the bytes of the codec that is named
+#   sanitizers  compute-sanitizer's four tools over a folder
+#
+#   tests/folders/on_gpu.sh [PART...]     by default all; CONVFILT names the program
+set -euo pipefail
+[ "${1:-}" != --help ] || { sed -n '2,9p' "$0" | cut -c3-; exit; }
+cd "$(dirname "$0")/../.."
+convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
+export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$PWD/filters}
+parts=("$@"); [ $# -gt 0 ] || parts=(same memory short sanitizers)
+sizes=${SIZES:-500} pictures=${PICTURES:-50000}
+[ -d /dev/shm ] && export TMPDIR=/dev/shm
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+rocket=$(realpath samples/rocket.jpg)
+cd "$work"
+
+make_sizes() {  # FOLDER COUNT: JPEGs of COUNT sizes, from one file of bytes
+  local i width height
+  mkdir -p ppm
+  head -c 3000000 < <(yes 'any bytes will do as pixels, since their contents do not matter') >bytes
+  for ((i = 0; i < $2; ++i)); do
+    width=$((40 + i * 7 % 811)) height=$((900 - i))
+    { printf 'P6\n%d %d\n255\n' $width $height; head -c $((3 * width * height)) bytes; } >"ppm/$i.ppm"
+  done
+  "$convfilt" apply identity ppm "$1" --format jpg --name '{stem}.jpg' --codec cpu -q
+  rm -r ppm
+}
+sums() { [ -d "$1" ] || return 1; (cd "$1" && find . -type f ! -name '.*' -print0 | sort -z | xargs -0 md5sum | md5sum); }
+on_gpu() { "$convfilt" blur "$@" --codec gpu -q; }
+used() { nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits | head -n 1; }
+
+same() {
+  make_sizes many 60
+  local i
+  for i in {1..20}; do cp "$rocket" "many/rocket$i.jpg"; done
+  on_gpu many one
+  local expected how count=1
+  expected=$(sums one)
+  for how in '--threads 1' '--threads 3' '--max-memory 40M' '--shard 1/1'; do
+    # shellcheck disable=SC2086  # options
+    rm -rf other; on_gpu many other $how
+    [ "$(sums other)" = "$expected" ] || { echo "same: other bytes with $how"; return 1; }
+    count=$((count + 1))
+  done
+  rm -rf other
+  for i in 2 3 1; do on_gpu many other --shard $i/3; done
+  [ "$(sums other)" = "$expected" ] || { echo "same: other bytes with shards"; return 1; }
+  for i in {1..10}; do rm "other/rocket$i.jpg"; done
+  "$convfilt" merge other >/dev/null 2>&1 && { echo "same: merge misses nothing"; return 1; }
+  for i in 1 2 3; do on_gpu many other --shard $i/3 --resume; done
+  [ "$(sums other)" = "$expected" ] || { echo "same: other bytes after --resume"; return 1; }
+  echo "same: 80 pictures, $((count + 2)) ways, the same bytes"
+}
+
+memory() {
+  make_sizes some "$sizes"
+  mkdir many
+  local i pid rss device
+  for ((i = 0; i < pictures; ++i)); do ln "some/$((i % sizes)).jpg" "many/$i.jpg"; done
+  device=$(used)
+  "$convfilt" blur many out --codec gpu -q & pid=$!
+  : >taken
+  while kill -0 $pid 2>/dev/null; do
+    rss=$(awk '/^VmRSS/ { print int($2 / 1024) }' /proc/$pid/status 2>/dev/null || true)
+    [ -z "$rss" ] || echo "$rss $(($(used) - device))" >>taken
+    sleep 0.2
+  done
+  wait $pid
+  [ "$(find out -name '*.jpg' | wc -l)" = "$pictures" ] || { echo "memory: results are missing"; return 1; }
+  awk -v pictures="$pictures" -v sizes="$sizes" '
+    { rss[NR] = $1; device[NR] = $2 }
+    END {
+      for (i = 1; i <= NR; ++i) {
+        q = int((i - 1) * 4 / NR)
+        if (rss[i] > most[q]) most[q] = rss[i]
+        if (device[i] > most_device[q]) most_device[q] = device[i]
+      }
+      printf "memory: %d pictures of %d sizes; MiB of the program, by quarter: %d %d %d %d; of the device: %d %d %d %d\n", pictures, sizes,
+        most[0], most[1], most[2], most[3], most_device[0], most_device[1], most_device[2], most_device[3]
+      exit !(most[3] <= most[1] * 1.1 + 64 && most_device[3] <= most_device[1] * 1.1 + 64)
+    }' taken || { echo "memory: it grows"; return 1; }
+}
+
+# Somebody else has all but some 1,500 MiB of the device.
+short() {
+  local library holder
+  make_sizes few 20
+  "$convfilt" blur "$rocket" large.ppm -q
+  local i
+  for i in {1..6}; do { printf 'P6\n8000 6000\n255\n'; head -c 144000000 < <(yes "picture $i of many large ones"); } >"large$i.ppm"; done
+  "$convfilt" apply identity large?.ppm -o few --format jpg --codec cpu -q
+  rm large*.ppm
+  on_gpu few expected
+  for library in /usr/local/cuda/lib64/libcudart.so.1?; do [ ! -e "$library" ] || break; done
+  python3 - "$library" <<'PYTHON' & holder=$!
+import ctypes, sys, time
+cuda = ctypes.CDLL(sys.argv[1])
+free, total, memory = ctypes.c_size_t(), ctypes.c_size_t(), ctypes.c_void_p()
+cuda.cudaMemGetInfo(ctypes.byref(free), ctypes.byref(total))
+assert cuda.cudaMalloc(ctypes.byref(memory), ctypes.c_size_t(free.value - (1500 << 20))) == 0
+open("held", "w").close()
+time.sleep(600)
+PYTHON
+  while [ ! -e held ] && kill -0 $holder; do sleep 0.1; done
+  local status=0
+  on_gpu few out --json >said || status=$?
+  kill $holder; wait $holder 2>/dev/null || true
+  [ $status = 0 ] || { echo "short: it failed"; return 1; }
+  # What the GPU cannot hold is the CPU's, whose codec rounds in its own way.
+  "$convfilt" blur few by_cpu --codec cpu -q
+  local line name by wrong=0 gpu=0
+  while read -r line; do
+    name=$(grep -o '"output":"[^"]*"' <<<"$line" | sed 's/.*\///; s/"//')
+    by=expected; grep -q '"codec":"gpu"' <<<"$line" && gpu=$((gpu + 1)) || by=by_cpu
+    cmp -s "out/$name" "$by/$name" || { wrong=$((wrong + 1)); echo "short: other bytes in $name, which is to be as in $by"; }
+  done <said
+  echo "short: 26 pictures with 1,500 MiB of the device: $gpu by the GPU's codecs, the others by the CPU's, $wrong with other bytes"
+  [ $wrong = 0 ]
+}
+
+sanitizers() {
+  make_sizes tiny 12
+  cp "$rocket" tiny/
+  "$convfilt" apply identity "$rocket" tiny/a.png -q
+  local tool line
+  for tool in memcheck racecheck initcheck synccheck; do
+    rm -rf out
+    compute-sanitizer --tool $tool --error-exitcode 9 "$convfilt" blur tiny out --codec gpu >log 2>&1 ||
+      { echo "sanitizers: $tool"; grep -v '^========= *$' log | tail -n 25; return 1; }
+    [ "$(find out -type f ! -name '.*' | wc -l)" = 14 ] || { echo "sanitizers: $tool: results are missing"; return 1; }
+    line=$(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' log | sed 's/^=* *//')
+    echo "sanitizers: $tool: $line; $(grep -o '[0-9]* by nvImageCodec' log)"
+  done
+}
+
+for part in "${parts[@]}"; do
+  case $part in same | memory | short | sanitizers) ;; *) echo "no part $part; there are same, memory, short, sanitizers" >&2; exit 2 ;; esac
+  # A shell that is asked for its success would not stop at a failure inside.
+  mkdir "$part"
+  cd "$part"
+  $part
+  cd ..
+done
