@@ -25,6 +25,8 @@ class PictureLane : public Lane {
 
   FileReport filter(const FileJob& job) override {
     std::string note;
+    // Nobody would count what plans keep between pictures.
+    const DropLargePlans drop{options_.max_memory > 0 ? &convolver_ : nullptr};
     FileReport report = filter_file(job, make_filter(options_, filter_, convolver_, note));
     if (!note.empty()) report.warnings.push_back(job.in + ": " + note);
     const Choice& choice = convolver_.report().choice;
@@ -34,6 +36,13 @@ class PictureLane : public Lane {
   }
 
  private:
+  struct DropLargePlans {
+    Convolver* convolver;
+    ~DropLargePlans() {
+      if (convolver) convolver->drop_large_plans();
+    }
+  };
+
   static ConvolverOptions with_threads(ConvolverOptions options, int threads) {
     options.request.threads = threads;
     return options;

@@ -165,10 +165,16 @@ class Schedule {
     start_workers();
   }
 
-  /// Whether enough pictures wait to keep every core busy with one of its own.
-  bool others_wait() {
+  bool has_room(std::int64_t wanted) {
     const std::lock_guard lock(mutex_);
-    return jobs_.size() - next_ >= std::size_t(threads_);
+    return options_.max_memory == 0 || memory_ + wanted <= options_.max_memory;
+  }
+
+  /// Whether enough pictures wait to keep every core busy with one of its own. One that has waited
+  /// for memory shows that cores are idle.
+  bool others_wait(const Ticket& ticket) {
+    const std::lock_guard lock(mutex_);
+    return !ticket.was_postponed && jobs_.size() - next_ >= std::size_t(threads_);
   }
 
   /// Why the work on a job failed; empty where it did not. Throws Postponed and Stopped, which are
@@ -200,12 +206,11 @@ class Schedule {
     try {
       result.failure = failure_of(job, [&] {
         events_.before(job);
-        // A picture on one thread takes the least memory, so that no place in the list decides
-        // whether it fits.
-        const bool alone = options_.max_memory > 0 || others_wait();
-        FileJob file{job.in, job.out, options_.read, options_.write, alone ? 1 : threads_};
+        FileJob file{job.in, job.out, options_.read, options_.write,
+                     others_wait(ticket) ? 1 : threads_};
         file.shares_threads = true;
         file.stop = options_.stop;
+        file.has_room = [this](std::int64_t wanted) { return has_room(wanted); };
         file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };
         file.before_commit = [this, &job](const FileStamp& stamp) {
           events_.before_commit(job, stamp);
