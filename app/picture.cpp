@@ -78,7 +78,9 @@ PictureFilter filter_by(Mask mask) {
         return convolver.convolve(in, scaled);
       },
       [mask](const Shape& shape, Convolver& convolver) { return convolver.needs(shape, mask); },
-      std::abs(gain(mask) - 1) < kUnitGainTolerance, settings_of({mask}), mask};
+      std::abs(gain(mask) - 1) < kUnitGainTolerance,
+      settings_of({mask}),
+      mask};
 }
 
 Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,
@@ -97,9 +99,9 @@ Filter make_filter(const PictureOptions& options, const PictureFilter& filter, C
                                               convolver, filter.whole, &note);
   };
   all.needs = [&](const Shape& shape) {
-    return mapping.is_plain() ? filter.needs(shape, convolver)
-                              : needs_of_mapped(shape, mapping, filter.keeps_lightness, convolver,
-                                                filter.needs);
+    return mapping.is_plain()
+               ? filter.needs(shape, convolver)
+               : needs_of_mapped(shape, mapping, filter.keeps_lightness, convolver, filter.needs);
   };
   return all;
 }
@@ -118,8 +120,7 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
     return options.max_memory == 0 || bytes <= options.max_memory;
   };
   job.admit = [&](std::int64_t bytes) {
-    if (!job.has_room(bytes))
-      throw IoError(takes_too_much(options.in, bytes, options.max_memory));
+    if (!job.has_room(bytes)) throw IoError(takes_too_much(options.in, bytes, options.max_memory));
   };
   const FileReport report = filter_file(job, all);
   if (!note.empty()) log_warning(options.in + ": " + note);

@@ -95,7 +95,8 @@ class RowsPlan final : public Plan {
     const std::int64_t turned = std::int64_t{in_x_ + kNodesAtOnce} * channels_;
     const std::int64_t samples = (in_y_ + out_y_) * columns + out_y_ * std::int64_t(row_length()) +
                                  turned * (std::max(in_height(), out_y_) + kRows) +
-                                 std::int64_t{in_x_} * channels_ * rows;
+                                 std::int64_t{in_x_} * channels_ * rows +
+                                 std::int64_t{threads_} * 2 * columns * (kRows + kLineStep);
     return samples * std::int64_t(sizeof(float));
   }
 

@@ -192,7 +192,7 @@ FileReport write_result(const DeviceJob& job, const DeviceResult& result,
   shape.width = result.shape.width;
   shape.height = result.shape.height;
   write_encoded_jpeg(job.file.out, shape, job.file.write, result.file, report.warnings,
-                     job.file.before_commit);
+                     job.file.before_commit, job.file.replaces);
   report.read_ms = job.read_ms + result.decode_ms;
   report.filter_ms = result.filter_ms;
   report.write_ms = result.encode_ms + ms_since(start);

@@ -229,8 +229,7 @@ std::int64_t memory_of_bands(const BandFilter& filter, const PictureWriter& writ
 /// What bands take of a whole result that are encoded, or fitted to the format.
 std::int64_t memory_of_encoding(const Shape& result, const PictureWriter& writer, int threads) {
   const std::int64_t row = bytes_of(result) / result.height;
-  const std::int64_t band =
-      2 * std::max(std::int64_t(kBandBytes), row * writer.rows_at_a_time());
+  const std::int64_t band = 2 * std::max(std::int64_t(kBandBytes), row * writer.rows_at_a_time());
   return band * (threads == 1 ? 2 : threads + 3);
 }
 
@@ -267,9 +266,9 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
     if (bands)
       writing = (turned ? in : 0) + memory_of_bands(*bands, *writer, threads);
     else  // the input is given back before the result is written
-      writing = std::max(in + needs.bytes,
-                         needs.bytes + memory_of_encoding(needs.result, *writer, threads) +
-                             writer->held_bytes());
+      writing = std::max(
+          in + needs.bytes,
+          needs.bytes + memory_of_encoding(needs.result, *writer, threads) + writer->held_bytes());
     return reader.held_bytes() + std::max(reading, writing) + (bands ? writer->held_bytes() : 0);
   };
   FileJob job = asked;
@@ -307,7 +306,7 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   }
   {
     const Stopwatch watch(busy.write);
-    writer->commit(job.before_commit);
+    writer->commit(job.before_commit, job.replaces);
   }
   report.read_ms = double(busy.read) / 1e6;
   report.filter_ms = double(busy.filter) / 1e6;

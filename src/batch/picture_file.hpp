@@ -42,6 +42,7 @@ struct FileJob {
   WriteOptions write;
   int threads = 0;  ///< 0 = all cores
 
+  bool replaces = true;  ///< whether the output may replace a file; else FileIsThere is thrown
   bool shares_threads = false;  ///< takes those of the caller's arena, not an arena of its own
   const std::atomic<bool>* stop = nullptr;  ///< Stopped is thrown when it becomes true
 

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
@@ -177,17 +178,20 @@ class Schedule {
     return !ticket.was_postponed && jobs_.size() - next_ >= std::size_t(threads_);
   }
 
-  /// Why the work on a job failed; empty where it did not. Throws Postponed and Stopped, which are
-  /// no failures.
+  /// Says in the result why the work on a job failed. Throws Postponed and Stopped, which are no
+  /// failures.
   template <class Work>
-  static std::string failure_of(const Job& job, const Work& work) {
+  static void attempt(JobResult& result, const Work& work) {
     try {
       work();
-      return {};
     } catch (const std::bad_alloc&) {
-      return quoted_name(job.in) + ": out of memory; --max-memory has fewer pictures under way";
+      result.failure = quoted_name(result.job->in) +
+                       ": out of memory; --max-memory has fewer pictures under way";
+    } catch (const FileIsThere& error) {
+      result.failure = error.what();
+      result.is_there = true;
     } catch (const std::exception& error) {
-      return error.what();
+      result.failure = error.what();
     }
   }
 
@@ -204,11 +208,12 @@ class Schedule {
     result.job = &job;
     bool has_ended = true;
     try {
-      result.failure = failure_of(job, [&] {
+      attempt(result, [&] {
         events_.before(job);
         FileJob file{job.in, job.out, options_.read, options_.write,
                      others_wait(ticket) ? 1 : threads_};
         file.shares_threads = true;
+        file.replaces = options_.replaces;
         file.stop = options_.stop;
         file.has_room = [this](std::int64_t wanted) { return has_room(wanted); };
         file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };
@@ -251,7 +256,7 @@ class Schedule {
     const Job& job = jobs_[taken.job];
     JobResult result;
     result.job = &job;
-    result.failure = failure_of(job, [&] { result.report = write_result(taken, made, device); });
+    attempt(result, [&] { result.report = write_result(taken, made, device); });
     std::exception_ptr broken;
     try {
       tell(result);
