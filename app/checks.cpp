@@ -10,6 +10,7 @@
 #include <system_error>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "src/base/errors.hpp"
@@ -157,11 +158,23 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
     picture.out = raw.out;
   }
   // These make sense of a folder alone, or would be passed over in silence otherwise.
-  picture.to_folder = listed || selection.recursive || !selection.globs.empty() || folder.newer ||
-                      folder.resume || !raw.shard.empty() || picture.dry_run ||
-                      selection.name != Selection{}.name ||
-                      folder.if_exists != IfExists::overwrite || picture.json ||
-                      picture.codec == CodecKind::gpu || !picture.devices.empty();
+  const std::pair<const char*, bool> for_folders[] = {
+      {"--files-from", listed},
+      {"--recursive", selection.recursive},
+      {"--glob", !selection.globs.empty()},
+      {"--follow-links", selection.follow_links},
+      {"--name", selection.name != Selection{}.name},
+      {"--if-exists", folder.if_exists != IfExists::overwrite},
+      {"--newer", folder.newer},
+      {"--resume", folder.resume},
+      {"--shard", !raw.shard.empty()},
+      {"--dry-run", picture.dry_run},
+      {"--fail-fast", folder.schedule.fail_fast},
+      {"--json", picture.json},
+      {"--codec=gpu", picture.codec == CodecKind::gpu},
+      {"--devices", !picture.devices.empty()}};
+  for (const auto& [option, is_given] : for_folders)
+    if (is_given && picture.needs_folder.empty()) picture.needs_folder = option;
   require(listed || !picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
 }

@@ -39,6 +39,7 @@ Mask finished(Mask mask, const PictureOptions& options);
 struct PictureFilter {
   std::function<std::unique_ptr<BandFilter>(const Shape&, Convolver&)> in_bands;
   WholeFilter whole;
+  NeedsOfWhole needs;           ///< what `whole` takes
   bool keeps_lightness = true;  ///< see filter_mapped()
   std::string settings;         ///< all that decides its bytes
   std::optional<Mask> mask{};   ///< where the filter is one mask and nothing else

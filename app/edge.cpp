@@ -14,6 +14,9 @@ void run(const EdgeCommand& command) {
                                     [&](const Image& in, Convolver& convolver, double) {
                                       return find_edges(in, masks, convolver);
                                     },
+                                    [&](const Shape& shape, Convolver& convolver) {
+                                      return needs_of_edges(shape, masks, convolver);
+                                    },
                                     false, settings_of(masks)});
 }
 

@@ -346,15 +346,18 @@ void Grammar::folder_options(PictureOptions& picture) {
   option(many, "--shard", "I/N", raw_.shard,
          "The I-th of N parts, from 1, for one of N machines;\nauto: by the variables of Slurm "
          "and other launchers,\nor auto/N where they say the index alone, as\nKubernetes does");
-  choice(many, "--codec", raw_.codec,
-         "Who reads and writes JPEGs (default auto): the CPU, or\nGPUs by nvImageCodec, which round "
-         "in a way of their own",
-         words_of(kCodecKinds));
+  choice(
+      many, "--codec", raw_.codec,
+      "Who reads and writes JPEGs (default auto): the CPU, or\nGPUs by nvImageCodec, which round "
+      "in a way of their own",
+      words_of(kCodecKinds));
   option(many, "--devices", "LIST", picture.devices,
          "CUDA devices that --codec=gpu uses: all, or numbers,\nsuch as 0,1 (default all)");
   flag(many, "--dry-run", picture.dry_run, "Say what would be done, and do nothing");
   flag(many, "--fail-fast", folder.schedule.fail_fast, "Begin no more after a failure");
-  flag(many, "--json", picture.json, "A line of JSON for each picture on standard output");
+  flag(many, "--json", picture.json,
+       "A line of JSON for each picture on standard output;\nnames that are no UTF-8 stand there "
+       "percent-encoded, too");
   flag(many, "--no-progress", raw_.no_progress, "No progress bar on a terminal");
   option(many, "--max-memory", "BYTES", raw_.max_memory,
          "For all pictures under way, such as 500M or 2G\n(default: no limit); an estimate where "

@@ -26,7 +26,7 @@ namespace convfilt {
 struct PictureOptions {
   std::string in, out;  ///< paths; "-" = standard input, standard output; out may be a folder
   std::vector<std::string> more;  ///< further inputs, beside `in`
-  bool to_folder = false;         ///< whether the command line says that `out` is one
+  std::string needs_folder;       ///< an option that makes sense where `out` is one; empty = none
   ReadOptions read;
   WriteOptions write;
   bool in_place = false;

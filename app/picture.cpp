@@ -77,7 +77,10 @@ PictureFilter filter_by(Mask mask) {
         scaled.offset *= unit;
         return convolver.convolve(in, scaled);
       },
-      std::abs(gain(mask) - 1) < kUnitGainTolerance, settings_of({mask}), mask};
+      [mask](const Shape& shape, Convolver& convolver) { return convolver.needs(shape, mask); },
+      std::abs(gain(mask) - 1) < kUnitGainTolerance,
+      settings_of({mask}),
+      mask};
 }
 
 Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,
@@ -95,6 +98,11 @@ Filter make_filter(const PictureOptions& options, const PictureFilter& filter, C
                               : filter_mapped(in, header, mapping, filter.keeps_lightness,
                                               convolver, filter.whole, &note);
   };
+  all.needs = [&](const Shape& shape) {
+    return mapping.is_plain()
+               ? filter.needs(shape, convolver)
+               : needs_of_mapped(shape, mapping, filter.keeps_lightness, convolver, filter.needs);
+  };
   return all;
 }
 
@@ -108,9 +116,11 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
   const Filter all = make_filter(options, filter, convolver, note);
   FileJob job{options.in, options.out, options.read, options.write,
               options.convolver.request.threads};
+  job.has_room = [&](std::int64_t bytes) {
+    return options.max_memory == 0 || bytes <= options.max_memory;
+  };
   job.admit = [&](std::int64_t bytes) {
-    if (options.max_memory > 0 && bytes > options.max_memory)
-      throw IoError(takes_too_much(options.in, bytes, options.max_memory));
+    if (!job.has_room(bytes)) throw IoError(takes_too_much(options.in, bytes, options.max_memory));
   };
   const FileReport report = filter_file(job, all);
   if (!note.empty()) log_warning(options.in + ": " + note);

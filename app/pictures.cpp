@@ -25,6 +25,8 @@ class PictureLane : public Lane {
 
   FileReport filter(const FileJob& job) override {
     std::string note;
+    // Nobody would count what plans keep between pictures.
+    const DropLargePlans drop{options_.max_memory > 0 ? &convolver_ : nullptr};
     FileReport report = filter_file(job, make_filter(options_, filter_, convolver_, note));
     if (!note.empty()) report.warnings.push_back(job.in + ": " + note);
     const Choice& choice = convolver_.report().choice;
@@ -34,6 +36,13 @@ class PictureLane : public Lane {
   }
 
  private:
+  struct DropLargePlans {
+    Convolver* convolver;
+    ~DropLargePlans() {
+      if (convolver) convolver->drop_large_plans();
+    }
+  };
+
   static ConvolverOptions with_threads(ConvolverOptions options, int threads) {
     options.request.threads = threads;
     return options;
@@ -123,6 +132,7 @@ void note_what_is_left_out(const JobList& list) {
              " links passed over, which lead to folders or out of theirs; --follow-links takes "
              "them");
   for (const std::string& problem : list.problems) log_error(problem);
+  for (const std::string& refused : list.refused) log_error(refused);
 }
 
 /// Why GPUs cannot read and write JPEGs of this run, with the remedy.
@@ -181,15 +191,20 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);
   note_what_is_left_out(plan.list);
-  if (plan.list.jobs.empty() && plan.list.problems.empty() && folder.shard.count == 1)
+  const std::int64_t refused = std::int64_t(plan.list.refused.size());
+  const std::int64_t unread = std::int64_t(plan.list.problems.size());
+  if (plan.list.jobs.empty() && unread + refused == 0 && folder.shard.count == 1)
     throw IoError("there are no pictures to filter" +
                   std::string(folder.selection.recursive ? "" : "; -r looks into folders, too"));
-  if (options.dry_run) return print_plan(plan);
 
   const CodecKind codec = options.codec == CodecKind::automatic
                               ? choose_codec(options, filter, folder, plan)
                               : options.codec;
   folder.settings = settings_of(options, filter, codec);
+  if (options.dry_run) {
+    check_resumes(folder);
+    return print_plan(plan);
+  }
   if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
   const StopOnSignal signals;
   folder.schedule.stop = &signals.stop();
@@ -217,18 +232,21 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   log_note(summary_of(totals));
   const int threads = folder.schedule.threads;
   log_detail(shares_of(totals, threads > 0 ? threads : int(std::thread::hardware_concurrency())));
-  if (signals.stop()) {
+  if (signals.stop() && totals.not_begun > 0) {
     log_error("stopped by a signal; the same command with --resume does the rest");
     signals.die_if_asked();
   }
-  const std::int64_t failed = totals.failed + std::int64_t(plan.list.problems.size());
-  if (failed > 0 || totals.not_begun > 0)
-    throw IoError(std::to_string(failed) + " of " + std::to_string(plan.list.jobs.size()) +
-                  " pictures failed" +
-                  (totals.not_begun > 0
-                       ? ", and " + std::to_string(totals.not_begun) + " were not begun"
-                       : "") +
-                  "; the same command with --resume tries these again");
+  const std::int64_t failed = totals.failed + refused;
+  if (failed > 0 || unread > 0 || totals.not_begun > 0)
+    throw IoError(
+        std::to_string(failed) + " of " +
+        std::to_string(std::int64_t(plan.list.jobs.size()) + refused) + " pictures failed" +
+        (unread > 0 ? ", " + std::to_string(unread) +
+                          (unread == 1 ? " folder was not read" : " folders were not read")
+                    : "") +
+        (totals.not_begun > 0 ? ", and " + std::to_string(totals.not_begun) + " were not begun"
+                              : "") +
+        "; the same command with --resume tries these again");
 }
 
 }  // namespace
@@ -250,12 +268,14 @@ std::string settings_of(const std::vector<Mask>& masks) {
 }
 
 void filter_pictures(const PictureOptions& options, const PictureFilter& filter) {
-  const bool many = options.to_folder || !options.more.empty() || is_folder(options.in) ||
-                    is_folder(options.out) || options.out.ends_with('/');
+  const bool many = !options.needs_folder.empty() || !options.more.empty() ||
+                    is_folder(options.in) || is_folder(options.out) || options.out.ends_with('/');
   if (!many) return filter_picture(options, filter);
   if (!is_folder(options.out) && find_format(extension_of(options.out)))
-    throw UsageError("OUT is " + quoted_name(options.out) +
-                     ", a picture's name, and these inputs need a folder; name one, such as out/");
+    throw UsageError(
+        "OUT is " + quoted_name(options.out) + ", a picture's name, and " +
+        (options.needs_folder.empty() ? "these inputs need" : options.needs_folder + " needs") +
+        " a folder; name one, such as out/");
   if (options.in == "-" || options.out == "-" || std::ranges::count(options.more, "-") > 0)
     throw UsageError(
         "standard input and output hold one picture each; name files and folders, or "

@@ -64,6 +64,10 @@ class Plan {
     return {};
   }
 
+  /// Bytes of host memory that run() takes for a whole picture, beside input and output, and that
+  /// the plan then keeps. Buffers of a few rows count for nothing.
+  virtual std::int64_t host_bytes() const { return 0; }
+
   /// What the emulator counted in the last run.
   virtual Counts counts() const { return {}; }
 };

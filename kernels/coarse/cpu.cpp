@@ -90,6 +90,16 @@ class RowsPlan final : public Plan {
     return timing;
   }
 
+  std::int64_t host_bytes() const override {
+    const std::int64_t columns = std::int64_t{columns_} * channels_, rows = height_ + kRows;
+    const std::int64_t turned = std::int64_t{in_x_ + kNodesAtOnce} * channels_;
+    const std::int64_t samples = (in_y_ + out_y_) * columns + out_y_ * std::int64_t(row_length()) +
+                                 turned * (std::max(in_height(), out_y_) + kRows) +
+                                 std::int64_t{in_x_} * channels_ * rows +
+                                 std::int64_t{threads_} * 2 * columns * (kRows + kLineStep);
+    return samples * std::int64_t(sizeof(float));
+  }
+
  private:
   std::size_t row_length() const { return std::size_t(width_) * channels_; }
   int in_height() const { return height_ + problem_.mask.height - 1; }

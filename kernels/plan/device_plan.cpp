@@ -156,6 +156,11 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
   return bytes;
 }
 
+std::int64_t DevicePlan::host_bytes() const {
+  if (kHasOwnMemory) return 0;
+  return std::int64_t(bytes_for(whole_window(), problem_.width, problem_.height, split()));
+}
+
 /// Whether the plan may hold that much, of which it may hold some already. CUDA is asked what is
 /// free only where more is wanted, because asking takes long.
 bool DevicePlan::fits(const Window& window, int in_width, int in_height, bool pictures) const {

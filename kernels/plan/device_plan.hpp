@@ -111,6 +111,7 @@ class DevicePlan : public Plan {
   void run_resident(PictureView<const std::byte> in, PictureView<std::byte> out,
                     void* stream) override;
   std::vector<double> time_resident(PictureView<const std::byte> in, int repeats) override;
+  std::int64_t host_bytes() const override;
   Counts counts() const override { return counts_of(stream_); }
 
  protected:

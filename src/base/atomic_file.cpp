@@ -69,6 +69,15 @@ class TemporaryName {
     given_away_ = ::rename(path_.c_str(), path.c_str()) == 0;
     return given_away_;
   }
+  /// The same, unless there is such a file; errno is EEXIST then.
+  bool rename_to_new(const std::string& path) {
+    given_away_ =
+        ::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0;
+    // NFS and some others have no such rename, but links.
+    if (!given_away_ && (errno == EINVAL || errno == ENOSYS || errno == EOPNOTSUPP))
+      return ::link(path_.c_str(), path.c_str()) == 0;
+    return given_away_;
+  }
 
  private:
   std::string path_;
@@ -277,7 +286,11 @@ std::size_t AtomicFile::read(std::uint64_t offset, std::span<unsigned char> into
   return std::size_t(got);
 }
 
-void AtomicFile::commit(const std::function<void(const FileStamp&)>& before) {
+FileIsThere::FileIsThere(const std::string& path)
+    : IoError("cannot write " + quoted_name(path) +
+              ": it is there already; --if-exists=overwrite replaces it") {}
+
+void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, bool replaces) {
   const WriteSignalsBlocked blocked;
   if (target_.direct) {
     Descriptor file(::open(target_.path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -288,15 +301,22 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before) {
   if (!settle(file.get(), target_)) fail(path_, errno);
   struct stat info {};
   if (before && ::fstat(file.get(), &info) == 0) before(stamp_in(info));
+  const auto fail_to_name = [&](int error) {
+    if (!replaces && error == EEXIST) throw FileIsThere(path_);
+    fail(path_, error);
+  };
   if (std::optional<TemporaryName>& name = temporaries_->name) {
-    if (!file.close() || !name->rename_to(target_.path)) fail(path_, errno);
+    if (!file.close() ||
+        !(replaces ? name->rename_to(target_.path) : name->rename_to_new(target_.path)))
+      fail_to_name(errno);
     return;
   }
   const std::string nameless = "/proc/self/fd/" + std::to_string(file.get());
   const auto link_as = [&](const char* name) {
     return ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
   };
-  if (!target_.exists && link_as(target_.path.c_str())) return;
+  if ((!target_.exists || !replaces) && link_as(target_.path.c_str())) return;
+  if (!replaces && errno == EEXIST) fail_to_name(errno);
   // A link cannot replace a file, only a rename can: the whole file has another name for a moment.
   TemporaryName name(folder_of(target_.path));
   if (!link_as(name.c_str())) {  // There is no /proc here, so the bytes go through a named file.
@@ -308,9 +328,10 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before) {
       copy.write(offset, std::span(part).first(got));
       offset += got;
     }
-    return copy.commit();
+    return copy.commit({}, replaces);
   }
-  if (!name.rename_to(target_.path)) fail(path_, errno);
+  if (!(replaces ? name.rename_to(target_.path) : name.rename_to_new(target_.path)))
+    fail_to_name(errno);
 }
 
 void write_file(const std::string& path, std::span<const unsigned char> bytes,

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "src/base/errors.hpp"
+
 namespace convfilt {
 
 /// Where an output name leads.
@@ -39,6 +41,11 @@ struct FileStamp {
 /// Nothing where there is no such regular file.
 std::optional<FileStamp> stamp_of(const std::string& path);
 
+/// A file was not to be replaced.
+struct FileIsThere : IoError {
+  explicit FileIsThere(const std::string& path);
+};
+
 /// A file that appears under its name when it is whole. Until commit() it is a temporary in the
 /// target's folder. commit() syncs it and gives it the target's name in one step, replacing an
 /// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or
@@ -63,9 +70,11 @@ class AtomicFile {
   /// Throws IoError.
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into);
 
-  /// Throws IoError; the old file then is as it was. `before` is called when all but the name is
-  /// done, with the stamp that the file is going to have; what it throws leaves the old file, too.
-  void commit(const std::function<void(const FileStamp&)>& before = {});
+  /// Throws IoError; the old file then is as it was. Where it does not replace, FileIsThere is
+  /// thrown for a file that is there, even one that appeared just now. `before` is called when all
+  /// but the name is done, with the stamp that the file is going to have; what it throws leaves the
+  /// old file, too.
+  void commit(const std::function<void(const FileStamp&)>& before = {}, bool replaces = true);
 
  private:
   struct Temporaries;

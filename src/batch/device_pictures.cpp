@@ -26,7 +26,7 @@ std::size_t pitch_of(const Shape& shape) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-std::size_t bytes_of(const Shape& shape) {
+std::size_t pitched_bytes_of(const Shape& shape) {
   return pitch_of(shape) * std::size_t(shape.height);
 }
 
@@ -121,14 +121,15 @@ class DevicePictures : public BatchDevice {
       placed.push_back({i, {}, {}});
       places.push_back(bytes);
       shapes.push_back(in);
-      bytes += bytes_of(in) + bytes_of(results[i].shape);
+      bytes += pitched_bytes_of(in) + pitched_bytes_of(results[i].shape);
     }
     std::byte* const memory = queue_.reserve(bytes);
     std::vector<DeviceJpeg::Input> inputs;
     for (std::size_t i = 0; i < placed.size(); ++i) {
       Placed& picture = placed[i];
       picture.in = view_at(memory + places[i], shapes[i]);
-      picture.out = view_at(memory + places[i] + bytes_of(shapes[i]), results[picture.job].shape);
+      picture.out =
+          view_at(memory + places[i] + pitched_bytes_of(shapes[i]), results[picture.job].shape);
       PictureReader& reader = *jobs[picture.job].reader;
       inputs.push_back({reader.file(), reader.header().orientation, picture.in});
     }
@@ -191,7 +192,7 @@ FileReport write_result(const DeviceJob& job, const DeviceResult& result,
   shape.width = result.shape.width;
   shape.height = result.shape.height;
   write_encoded_jpeg(job.file.out, shape, job.file.write, result.file, report.warnings,
-                     job.file.before_commit);
+                     job.file.before_commit, job.file.replaces);
   report.read_ms = job.read_ms + result.decode_ms;
   report.filter_ms = result.filter_ms;
   report.write_ms = result.encode_ms + ms_since(start);

@@ -22,11 +22,6 @@ std::string below(const std::string& path, const std::string& folder) {
   return fs::path(path).lexically_relative(folder).string();
 }
 
-std::string is_there(const std::string& result) {
-  return "cannot write " + quoted_name(result) +
-         ": it is there already; --if-exists=overwrite replaces it";
-}
-
 /// Whether the journal's entry holds for the files that are there.
 bool is_done(const DoneEntry& entry, const Job& job) {
   const std::optional<FileStamp> out = stamp_of(job.out);
@@ -60,7 +55,7 @@ std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& optio
   outcome.reason = "exists";
   if (options.if_exists == IfExists::fail) {
     outcome.outcome = Outcome::failed;
-    outcome.reason = is_there(job.out);
+    outcome.reason = FileIsThere(job.out).what();
   }
   return outcome;
 }
@@ -72,9 +67,7 @@ std::string journal_path(const FolderOptions& options) {
 /// The earlier run's, where there is one.
 std::optional<JournalContents> journal_of(const FolderOptions& options) {
   const std::string path = journal_path(options);
-  const std::optional<FileStamp> stamp = stamp_of(path);
-  // A full disk can leave an empty journal.
-  if (!stamp || stamp->size == 0) return std::nullopt;
+  if (!is_begun(path)) return std::nullopt;
   return read_journal(path);
 }
 
@@ -112,6 +105,11 @@ FolderPlan plan_folder(const FolderOptions& options) {
   return plan;
 }
 
+void check_resumes(const FolderOptions& options) {
+  if (options.resume && is_begun(journal_path(options)))
+    read_journal_to_resume(journal_path(options), options.settings);
+}
+
 std::string settings_of_journal(const FolderOptions& options) {
   const std::optional<JournalContents> journal = journal_of(options);
   return journal ? journal->settings : "";
@@ -134,6 +132,16 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   for (const Job& job : plan.list.jobs)
     if (!planned.contains(job.name)) names.push_back(job.name);
   journal.plan(names);
+  // The same command finds these inputs no more; results that they have stay.
+  std::set<std::string> listed;
+  for (const Job& job : plan.list.jobs) listed.insert(job.name);
+  for (const std::string& name : planned) {
+    const auto entry = journal.before().done.find(name);
+    if (!listed.contains(name) &&
+        (entry == journal.before().done.end() ||
+         stamp_of((fs::path(out) / entry->second.result).string()) != entry->second.out))
+      journal.gone(name);
+  }
 
   const auto count = [&](const PictureOutcome& outcome) {
     totals.filtered += outcome.outcome == Outcome::filtered;
@@ -141,13 +149,19 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     totals.failed += outcome.outcome == Outcome::failed;
     on_outcome(outcome);
   };
+  // A result that is there and stays is as good as a new one.
+  const auto note_result_of = [&](const Job& job) {
+    const auto entry = journal.before().done.find(job.name);
+    if (entry == journal.before().done.end() || !is_done(entry->second, job))
+      journal.done({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
+                    stamp_of(job.out).value_or(FileStamp{})});
+  };
   for (const PictureOutcome& outcome : plan.settled) {
     const Job& job = *outcome.job;
     if (outcome.outcome == Outcome::failed)
       journal.failed(job.name, outcome.reason);
-    else if (!journal.before().done.contains(job.name))
-      journal.done({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
-                    stamp_of(job.out).value_or(FileStamp{})});
+    else
+      note_result_of(job);
     count(outcome);
   }
 
@@ -160,7 +174,6 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   JobEvents events;
   events.before = [&](const Job& job) {
     make_place(job.out, out);
-    if (options.if_exists == IfExists::fail && stamp_of(job.out)) throw IoError(is_there(job.out));
     const DoneEntry entry{
         job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}), {}};
     const std::lock_guard lock(mutex);
@@ -182,7 +195,12 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
       entry = entries[&job];
       entries.erase(&job);
     }
-    if (!result.failure.empty()) {
+    if (result.is_there && options.if_exists == IfExists::skip) {
+      outcome.outcome = Outcome::skipped;
+      outcome.reason = "exists";
+      journal.done(
+          {job.name, below(job.out, out), entry.in, stamp_of(job.out).value_or(FileStamp{})});
+    } else if (!result.failure.empty()) {
       outcome.outcome = Outcome::failed;
       outcome.reason = result.failure;
       journal.failed(job.name, result.failure);
@@ -201,7 +219,9 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     }
     count(outcome);
   };
-  totals.device_failures = filter_jobs(jobs, options.schedule, make_lane, events);
+  ScheduleOptions schedule = options.schedule;
+  schedule.replaces = options.if_exists == IfExists::overwrite || options.newer;
+  totals.device_failures = filter_jobs(jobs, schedule, make_lane, events);
   totals.not_begun =
       std::int64_t(plan.list.jobs.size()) - totals.filtered - totals.skipped - totals.failed;
   if (totals.not_begun == 0) journal.end();
@@ -217,7 +237,7 @@ MergeReport merge_journals(const std::string& folder) {
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (!name.starts_with(journal_name({}) + ".")) continue;
+    if (!name.starts_with(journal_name({}) + ".") || !is_begun(entry->path().string())) continue;
     JournalContents contents = read_journal(entry->path().string());
     if (name != journal_name(contents.shard)) continue;
     if (!journals.empty()) {

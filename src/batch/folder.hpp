@@ -46,6 +46,9 @@ struct FolderPlan {
 /// Lists the pictures; writes nothing. Throws as list_jobs() does.
 FolderPlan plan_folder(const FolderOptions& options);
 
+/// Throws IoError where filter_folder() would refuse to resume.
+void check_resumes(const FolderOptions& options);
+
 /// What an earlier run's results were made by, as its journal says; empty where there is none.
 std::string settings_of_journal(const FolderOptions& options);
 

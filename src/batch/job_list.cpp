@@ -119,6 +119,9 @@ std::vector<std::string> names_in(const std::string& list, bool nul) {
   std::string name;
   while (std::getline(in, name, nul ? '\0' : '\n')) {
     if (!nul && name.ends_with('\r')) name.pop_back();
+    if (name.find('\0') != name.npos)
+      throw UsageError("--files-from: a name in " + quoted_name(list) +
+                       " holds a NUL; --null takes a list whose names end with NUL");
     if (!name.empty()) names.push_back(name);
   }
   std::error_code error;
@@ -223,6 +226,21 @@ bool lies_in(const std::string& path, const std::string& folder) {
              real_folder.end();
 }
 
+namespace {
+
+/// A pipe may never give an end, nor may a device, and nobody could resume what came from one.
+void take_named(const std::string& path, const std::string& name, JobList& list) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+    list.refused.push_back("cannot read " + quoted_name(path) +
+                           ": it is a pipe or a device; filter it alone, into one file");
+  else
+    list.jobs.push_back({path, name, {}});
+}
+
+}  // namespace
+
 JobList list_jobs(const Selection& selection) {
   check_name(selection.name);
   JobList list;
@@ -232,11 +250,11 @@ JobList list_jobs(const Selection& selection) {
       Walk(selection, input, list).run();
       continue;
     }
-    list.jobs.push_back({input, fs::path(input).filename().string(), {}});
+    take_named(input, fs::path(input).filename().string(), list);
   }
   if (!selection.files_from.empty())
     for (const std::string& path : names_in(selection.files_from, selection.nul))
-      list.jobs.push_back({path, name_of_listed(path), {}});
+      take_named(path, name_of_listed(path), list);
   for (Job& job : list.jobs) job.out = result_of(job, selection);
   std::sort(list.jobs.begin(), list.jobs.end(),
             [](const Job& a, const Job& b) { return a.name < b.name; });

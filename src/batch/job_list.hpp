@@ -32,6 +32,7 @@ struct JobList {
   std::int64_t other_files = 0;       ///< in folders, passed over as no pictures by their names
   std::int64_t links_passed = 0;      ///< that lead out of their folder, or to a folder
   std::vector<std::string> problems;  ///< folders that cannot be read, a message each
+  std::vector<std::string> refused;   ///< inputs that are no regular files, a message each
 };
 
 /// Lists the jobs; touches nothing. Hidden files in folders are passed over. Throws UsageError

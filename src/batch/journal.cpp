@@ -109,6 +109,10 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
   } else if (kind == "failed" && fields.size() == 3) {
     contents.done.erase(fields[1]);
     contents.failed[fields[1]] = fields[2];
+  } else if (kind == "gone" && fields.size() == 2) {
+    std::erase(contents.planned, fields[1]);
+    contents.done.erase(fields[1]);
+    contents.failed.erase(fields[1]);
   } else if (kind == "end" && fields.size() == 1) {
     contents.has_ended = true;
     return true;
@@ -130,6 +134,24 @@ std::string journal_name(const Shard& shard) {
   if (shard.count > 1)
     name += "." + std::to_string(shard.index) + "-of-" + std::to_string(shard.count);
   return name;
+}
+
+bool is_begun(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  if (!file.eof() || !fields_of(line).empty()) return true;
+  const std::string title = std::string(kTitle) + " ";
+  return !title.starts_with(line) && !line.starts_with(title);
+}
+
+JournalContents read_journal_to_resume(const std::string& path, const std::string& settings) {
+  JournalContents contents = read_journal(path);
+  if (contents.settings != settings)
+    fail(path,
+         "is that of a run with other options or another version; leave out --resume to "
+         "filter all again, or name another folder");
+  return contents;
 }
 
 JournalContents read_journal(const std::string& path) {
@@ -163,13 +185,8 @@ Journal::Journal(const std::string& folder, const Shard& shard, const std::strin
            "is in use: another convfilt filters into this folder; wait for it, or name "
            "another folder");
     struct stat info {};
-    const bool is_new = ::fstat(file_, &info) == 0 && info.st_size == 0;
-    if (!is_new && resumes) {
-      before_ = read_journal(path_);
-      if (before_.settings != settings)
-        fail(path_,
-             "is that of a run with other options or another version; leave out --resume to "
-             "filter all again, or name another folder");
+    if (resumes && ::fstat(file_, &info) == 0 && is_begun(path_)) {
+      before_ = read_journal_to_resume(path_, settings);
       // A line that a crash has cut would spoil the next one, too.
       char last = '\n';
       if (::pread(file_, &last, 1, info.st_size - 1) == 1 && last != '\n') add("\n");
@@ -190,14 +207,16 @@ Journal::~Journal() {
   ::close(file_);
 }
 
-/// One call to the kernel adds all of the text, so that lines of several threads do not mix.
 void Journal::add(const std::string& text) {
-  std::string_view rest = text;
+  const std::lock_guard lock(mutex_);
+  const std::string whole = (is_cut_ ? "\n" : "") + text;
+  std::string_view rest = whole;
   while (!rest.empty()) {
     const ssize_t written = ::write(file_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
     rest.remove_prefix(std::size_t(written));
+    is_cut_ = !rest.empty();  // for the next line, where a full disk ends this one
   }
 }
 
@@ -215,6 +234,10 @@ void Journal::done(const DoneEntry& entry) {
 
 void Journal::failed(const std::string& name, const std::string& why) {
   add(with_hash("failed " + escaped(name) + " " + escaped(why)));
+}
+
+void Journal::gone(const std::string& name) {
+  add(with_hash("gone " + escaped(name)));
 }
 
 void Journal::end() {

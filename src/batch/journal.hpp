@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,8 +39,15 @@ struct JournalContents {
 /// A journal's name, which begins with a dot: those of shards have their numbers.
 std::string journal_name(const Shard& shard);
 
+/// Whether there is a journal that has come as far as its title: a full disk can leave an empty
+/// one, and a crash one whose title is cut.
+bool is_begun(const std::string& path);
+
 /// Throws IoError where the file cannot be read or is no journal.
 JournalContents read_journal(const std::string& path);
+
+/// The same for a run by these settings that resumes, and throws IoError where they differ.
+JournalContents read_journal_to_resume(const std::string& path, const std::string& settings);
 
 /// A journal that is being written.
 class Journal {
@@ -58,6 +66,7 @@ class Journal {
   void plan(const std::vector<std::string>& names);
   void done(const DoneEntry& entry);
   void failed(const std::string& name, const std::string& why);
+  void gone(const std::string& name);  ///< it was planned, and is asked for no more
   void end();
 
  private:
@@ -65,6 +74,8 @@ class Journal {
 
   std::string path_;
   int file_ = -1;
+  std::mutex mutex_;
+  bool is_cut_ = false;  ///< whether the latest line was written in part
   JournalContents before_;
 };
 

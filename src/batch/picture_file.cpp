@@ -213,9 +213,8 @@ void write_whole(const Image& image, const FileJob& job, PictureWriter& writer, 
       });
 }
 
-/// What a picture takes that is cut into bands, at most.
-std::int64_t memory_of_bands(const BandFilter& filter, const PictureReader& reader,
-                             const PictureWriter& writer, const FileJob& job) {
+/// What bands under way take, at most, beside what lies in memory as a whole.
+std::int64_t memory_of_bands(const BandFilter& filter, const PictureWriter& writer, int threads) {
   const std::int64_t rows = band_rows(filter, writer.rows_at_a_time(), kBandBytes);
   const std::int64_t in_row = std::int64_t{filter.out.width + filter.window.width} *
                               filter.in.channels * std::int64_t(size_of(filter.in.depth));
@@ -224,14 +223,14 @@ std::int64_t memory_of_bands(const BandFilter& filter, const PictureReader& read
   // The last band has up to twice the rows. What is encoded, or fitted to the format, may take as
   // much as the output; the cutter keeps one band.
   const std::int64_t band = 2 * (in_row * (rows + filter.window.height) + 2 * out_row * rows);
-  const int workers = cores(job.threads);
-  return band * (workers == 1 ? 2 : workers + 3) + reader.held_bytes() + writer.held_bytes();
+  return band * (threads == 1 ? 2 : threads + 3);
 }
 
-/// What a picture takes that is filtered whole: the input, the output, and what lies between them,
-/// or what an encoder makes of it.
-std::int64_t memory_of_whole(const Header& header, const PictureReader& reader) {
-  return 3 * bytes_of(header) + reader.held_bytes();
+/// What bands take of a whole result that are encoded, or fitted to the format.
+std::int64_t memory_of_encoding(const Shape& result, const PictureWriter& writer, int threads) {
+  const std::int64_t row = bytes_of(result) / result.height;
+  const std::int64_t band = 2 * std::max(std::int64_t(kBandBytes), row * writer.rows_at_a_time());
+  return band * (threads == 1 ? 2 : threads + 3);
 }
 
 Header output_header(const Header& input, const Shape& shape) {
@@ -245,24 +244,37 @@ Header output_header(const Header& input, const Shape& shape) {
 
 }  // namespace
 
-FileReport filter_file(const FileJob& job, const Filter& filter) {
+FileReport filter_file(const FileJob& asked, const Filter& filter) {
   const auto start = Clock::now();
   Busy busy;
   FileReport report;
   std::optional<PictureWriter> writer;
-  PictureReader reader(job.in, job.read);
+  PictureReader reader(asked.in, asked.read);
   report.header = reader.header();
 
   Shape shape{report.header.width, report.header.height, report.header.channels,
               report.header.depth};
   if (turns_sideways(report.header.orientation)) std::swap(shape.width, shape.height);
   const std::unique_ptr<BandFilter> bands = filter.in_bands(shape);
-  if (bands) writer.emplace(job.out, output_header(report.header, bands->out), job.write);
-  if (job.admit) {
+  const WholeNeeds needs = bands ? WholeNeeds{bands->out} : filter.needs(shape);
+  writer.emplace(asked.out, output_header(report.header, needs.result), asked.write);
+  const auto memory_on = [&](int threads) {
+    const std::int64_t in = bytes_of(report.header);
     const bool turned = report.header.orientation != 1;
-    const std::int64_t in_memory = !bands || turned ? memory_of_whole(report.header, reader) : 0;
-    job.admit(in_memory + (bands ? memory_of_bands(*bands, reader, *writer, job) : 0));
-  }
+    const std::int64_t reading = turned ? 2 * in : bands ? 0 : in;
+    std::int64_t writing = 0;
+    if (bands)
+      writing = (turned ? in : 0) + memory_of_bands(*bands, *writer, threads);
+    else  // the input is given back before the result is written
+      writing = std::max(
+          in + needs.bytes,
+          needs.bytes + memory_of_encoding(needs.result, *writer, threads) + writer->held_bytes());
+    return reader.held_bytes() + std::max(reading, writing) + (bands ? writer->held_bytes() : 0);
+  };
+  FileJob job = asked;
+  if (cores(job.threads) > 1 && job.has_room && !job.has_room(memory_on(cores(job.threads))))
+    job.threads = 1;
+  if (job.admit) job.admit(memory_on(cores(job.threads)));
   if (job.stop && job.stop->load()) throw Stopped();
 
   if (bands && report.header.orientation == 1) {
@@ -289,13 +301,12 @@ FileReport filter_file(const FileJob& job, const Filter& filter) {
         out = filter.whole(image, report.header);
       }
       image = {};
-      writer.emplace(job.out, output_header(report.header, shape_of(out)), job.write);
       write_whole(out, job, *writer, busy);
     }
   }
   {
     const Stopwatch watch(busy.write);
-    writer->commit(job.before_commit);
+    writer->commit(job.before_commit, job.replaces);
   }
   report.read_ms = double(busy.read) / 1e6;
   report.filter_ms = double(busy.filter) / 1e6;

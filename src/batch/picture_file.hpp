@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "src/filter/bands.hpp"
+#include "src/filter/convolver.hpp"
 #include "src/picture/io.hpp"
 
 namespace convfilt {
@@ -20,6 +20,7 @@ struct Filter {
   std::function<std::string()> why_whole;
 
   std::function<Image(const Image& in, const Header& header)> whole;
+  std::function<WholeNeeds(const Shape& shape)> needs;  ///< what `whole` takes
 };
 
 /// What was done. Milliseconds of stages are those in which a core was busy with them; together
@@ -41,8 +42,13 @@ struct FileJob {
   WriteOptions write;
   int threads = 0;  ///< 0 = all cores
 
+  bool replaces = true;  ///< whether the output may replace a file; else FileIsThere is thrown
   bool shares_threads = false;  ///< takes those of the caller's arena, not an arena of its own
   const std::atomic<bool>* stop = nullptr;  ///< Stopped is thrown when it becomes true
+
+  /// Whether that many bytes are free. Where they are not, a picture that would take them on all
+  /// threads goes on one, where it takes the least. Empty: they are.
+  std::function<bool(std::int64_t bytes)> has_room{};
 
   /// Is told once how many bytes the picture is going to take, before it takes them; may throw.
   std::function<void(std::int64_t bytes)> admit{};
@@ -56,6 +62,6 @@ struct Stopped {};
 
 /// Filters a picture. The output appears whole or not at all. Throws IoError, UsageError, Stopped,
 /// and what the filter throws.
-FileReport filter_file(const FileJob& job, const Filter& filter);
+FileReport filter_file(const FileJob& asked, const Filter& filter);
 
 }  // namespace convfilt

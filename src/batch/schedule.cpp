@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
@@ -165,23 +166,32 @@ class Schedule {
     start_workers();
   }
 
-  /// Whether enough pictures wait to keep every core busy with one of its own.
-  bool others_wait() {
+  bool has_room(std::int64_t wanted) {
     const std::lock_guard lock(mutex_);
-    return jobs_.size() - next_ >= std::size_t(threads_);
+    return options_.max_memory == 0 || memory_ + wanted <= options_.max_memory;
   }
 
-  /// Why the work on a job failed; empty where it did not. Throws Postponed and Stopped, which are
-  /// no failures.
+  /// Whether enough pictures wait to keep every core busy with one of its own. One that has waited
+  /// for memory shows that cores are idle.
+  bool others_wait(const Ticket& ticket) {
+    const std::lock_guard lock(mutex_);
+    return !ticket.was_postponed && jobs_.size() - next_ >= std::size_t(threads_);
+  }
+
+  /// Says in the result why the work on a job failed. Throws Postponed and Stopped, which are no
+  /// failures.
   template <class Work>
-  static std::string failure_of(const Job& job, const Work& work) {
+  static void attempt(JobResult& result, const Work& work) {
     try {
       work();
-      return {};
     } catch (const std::bad_alloc&) {
-      return quoted_name(job.in) + ": out of memory; --max-memory has fewer pictures under way";
+      result.failure = quoted_name(result.job->in) +
+                       ": out of memory; --max-memory has fewer pictures under way";
+    } catch (const FileIsThere& error) {
+      result.failure = error.what();
+      result.is_there = true;
     } catch (const std::exception& error) {
-      return error.what();
+      result.failure = error.what();
     }
   }
 
@@ -198,14 +208,14 @@ class Schedule {
     result.job = &job;
     bool has_ended = true;
     try {
-      result.failure = failure_of(job, [&] {
+      attempt(result, [&] {
         events_.before(job);
-        // A picture on one thread takes the least memory, so that no place in the list decides
-        // whether it fits.
-        const bool alone = options_.max_memory > 0 || others_wait();
-        FileJob file{job.in, job.out, options_.read, options_.write, alone ? 1 : threads_};
+        FileJob file{job.in, job.out, options_.read, options_.write,
+                     others_wait(ticket) ? 1 : threads_};
         file.shares_threads = true;
+        file.replaces = options_.replaces;
         file.stop = options_.stop;
+        file.has_room = [this](std::int64_t wanted) { return has_room(wanted); };
         file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };
         file.before_commit = [this, &job](const FileStamp& stamp) {
           events_.before_commit(job, stamp);
@@ -246,7 +256,7 @@ class Schedule {
     const Job& job = jobs_[taken.job];
     JobResult result;
     result.job = &job;
-    result.failure = failure_of(job, [&] { result.report = write_result(taken, made, device); });
+    attempt(result, [&] { result.report = write_result(taken, made, device); });
     std::exception_ptr broken;
     try {
       tell(result);

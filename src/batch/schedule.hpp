@@ -28,8 +28,9 @@ using MakeLane = std::function<std::unique_ptr<Lane>(int threads)>;
 
 struct JobResult {
   const Job* job = nullptr;
-  std::string failure;  ///< why there is no result; empty where there is one
-  FileReport report;    ///< of a result
+  std::string failure;    ///< why there is no result; empty where there is one
+  bool is_there = false;  ///< it failed since a file has the result's name: see FileIsThere
+  FileReport report;      ///< of a result
 };
 
 struct ScheduleOptions {
@@ -37,6 +38,7 @@ struct ScheduleOptions {
   WriteOptions write;
   int threads = 0;                          ///< 0 = all cores
   std::int64_t max_memory = 0;              ///< bytes for all pictures under way; 0 = no limit
+  bool replaces = true;                     ///< results may replace files
   bool fail_fast = false;                   ///< nothing is begun after a failure
   const std::atomic<bool>* stop = nullptr;  ///< drops what is under way when it becomes true
 

@@ -22,12 +22,31 @@ std::string counted(std::int64_t count, const char* noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
+bool is_utf8(const std::string& name) {
+  try {
+    return !nlohmann::json(name).dump().empty();
+  } catch (const nlohmann::json::type_error&) {
+    return false;
+  }
+}
+
+/// All but ASCII's printable characters, and %, as % and two digits.
+std::string percent_encoded(const std::string& name) {
+  std::string text;
+  for (const char c : name)
+    text += c > ' ' && c < 0x7f && c != '%' ? std::string(1, c)
+                                            : format("%%%02X", static_cast<unsigned char>(c));
+  return text;
+}
+
 }  // namespace
 
 std::string json_line(const PictureOutcome& outcome) {
   nlohmann::ordered_json json;
   json["input"] = outcome.job->in;
   json["output"] = outcome.job->out;
+  if (!is_utf8(outcome.job->in)) json["input_percent"] = percent_encoded(outcome.job->in);
+  if (!is_utf8(outcome.job->out)) json["output_percent"] = percent_encoded(outcome.job->out);
   switch (outcome.outcome) {
     case Outcome::filtered: json["status"] = "done"; break;
     case Outcome::skipped: json["status"] = "skipped"; break;

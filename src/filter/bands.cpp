@@ -16,6 +16,11 @@ Shape shape_of(const Image& image) {
   return {image.width(), image.height(), image.channels(), image.depth()};
 }
 
+std::int64_t bytes_of(const Shape& shape) {
+  return std::int64_t{shape.width} * shape.height * shape.channels *
+         std::int64_t(size_of(shape.depth));
+}
+
 Window window_of(const Problem& problem) {
   return {problem.mask.width, problem.mask.height, problem.lead_x(), problem.lead_y()};
 }

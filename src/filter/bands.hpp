@@ -6,6 +6,7 @@
 /// sees samples alone: it computes what Mode::valid leaves of them, which are the same bytes.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -25,6 +26,9 @@ struct Shape {
 };
 
 Shape shape_of(const Image& image);
+
+/// Bytes of all its samples.
+std::int64_t bytes_of(const Shape& shape);
 
 /// The samples that an output needs: output (x, y) those of columns x - lead_x to x - lead_x +
 /// width

@@ -105,6 +105,46 @@ Image Convolver::result_like(const Image& in, const Mask& mask) const {
   return Image(shape.width, shape.height, shape.channels, shape.depth);
 }
 
+std::int64_t Convolver::plan_bytes(const Shape& in, const Mask& mask, double border_value,
+                                   int runs) {
+  const Problem problem = problem_of(in, mask, border_value);
+  // A plan for a GPU keeps its pictures there, and is costly to make.
+  if (choose(problem, runs, options_.request, machine_).device == DeviceKind::cuda) return 0;
+  return prepared(problem, runs, true).plan->host_bytes();
+}
+
+void Convolver::drop_large_plans() {
+  std::erase_if(prepared_, [](const Prepared& each) { return each.plan->host_bytes() > 0; });
+}
+
+WholeNeeds Convolver::needs(const Shape& in, const Mask& mask) {
+  check_border_value(in.depth);
+  WholeNeeds needs{result_of(in, mask)};
+  needs.bytes = bytes_of(needs.result);
+  if (in.channels < 4) {
+    needs.bytes += plan_bytes(in, mask, options_.border_value, 1);
+    return needs;
+  }
+  // As convolve(): planes in f32 where the picture is translucent, and its colours where it is not.
+  // Both may be in one picture, and their plans are kept, one for each border value.
+  const Shape plane{in.width, in.height, 1, Depth::f32};
+  const Shape colours{in.width, in.height, 3, in.depth};
+  Mask plain = mask;
+  plain.offset = 0;
+  needs.bytes += std::max(bytes_of(plane) + 2 * bytes_of(result_of(plane, mask)),
+                          bytes_of(colours) + bytes_of(result_of(colours, mask)));
+  const auto add_plan = [&](const Shape& shape, const Mask& by, double border_value, int plans) {
+    try {
+      needs.bytes += plans * plan_bytes(shape, by, border_value, 4);
+    } catch (const UsageError&) {
+      // A strategy that does not take these may not meet any.
+    }
+  };
+  add_plan(plane, plain, options_.border_value * opaque(in.depth), 2);
+  add_plan(colours, mask, options_.border_value, 1);
+  return needs;
+}
+
 Convolver::Offset Convolver::offset_of(const Mask& mask) const {
   Problem problem;
   problem.mask = mask;

@@ -1,6 +1,7 @@
 /// Choose a strategy and a device, prepare once, run many.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -32,6 +33,12 @@ struct Report {
   int runs = 0;
 };
 
+/// What filtering a whole picture gives and takes.
+struct WholeNeeds {
+  Shape result;
+  std::int64_t bytes = 0;  ///< of host memory beside the input, the result included, at most
+};
+
 /// Keeps prepared plans, so that a second picture of the same shape costs no preparation. Not
 /// thread-safe.
 class Convolver {
@@ -45,6 +52,15 @@ class Convolver {
   /// they get without alpha, and alpha stays opaque. A ghost cell of border constant is opaque.
   /// Throws UsageError and DeviceError as choose() does.
   Image convolve(const Image& in, const Mask& mask);
+
+  /// What convolve() takes for pictures of this shape. Throws as convolve() does.
+  WholeNeeds needs(const Shape& in, const Mask& mask);
+
+  /// What the plan for such pictures keeps of host memory. Throws as choose() does.
+  std::int64_t plan_bytes(const Shape& in, const Mask& mask, double border_value, int runs);
+
+  /// Gives back the plans that keep pictures in host memory.
+  void drop_large_plans();
 
   /// The same for a picture that comes in bands, which gets the same bytes. Null where bands cannot
   /// have them: then why_whole() says why. Throws as convolve() does.

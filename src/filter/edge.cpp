@@ -335,6 +335,30 @@ Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convol
   return out;
 }
 
+WholeNeeds needs_of_edges(const Shape& in, std::span<const Mask> masks, Convolver& convolver) {
+  const ConvolverOptions& options = convolver.options();
+  convolver.check_border_value(in.depth);
+  WholeNeeds needs{convolver.result_of(in, masks[0])};
+  needs.bytes = bytes_of(needs.result);
+  const bool has_alpha = in.channels == 4;
+  const Shape plane{in.width, in.height, 1, Depth::f32};
+  needs.bytes += bytes_of(plane);
+  for (const Mask& mask : without_divisors(masks)) {
+    needs.bytes += bytes_of(convolver.result_of(plane, mask));
+    // With alpha there are border values of premultiplied and of opaque pixels.
+    for (const double unit : {1.0, opaque(in.depth)}) {
+      if (unit != 1 && !has_alpha) continue;
+      needs.bytes += convolver.plan_bytes(plane, mask, options.border_value * unit,
+                                          std::min(in.channels, 3) * int(masks.size()));
+    }
+  }
+  if (!has_alpha) return needs;
+  const Shape colours{in.width, in.height, 3, in.depth};
+  needs.bytes += bytes_of(convolver.result_of(plane, masks[0])) + bytes_of(colours) +
+                 bytes_of(convolver.result_of(colours, masks[0]));
+  return needs;
+}
+
 std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask> masks,
                                            Convolver& convolver) {
   const ConvolverOptions& options = convolver.options();

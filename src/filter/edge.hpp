@@ -52,6 +52,9 @@ std::vector<Mask> edge_masks(const EdgeOptions& options);
 /// Convolver::convolve does.
 Image find_edges(const Image& in, std::span<const Mask> masks, Convolver& convolver);
 
+/// What find_edges() takes for pictures of this shape. Throws as it does.
+WholeNeeds needs_of_edges(const Shape& in, std::span<const Mask> masks, Convolver& convolver);
+
 /// The same for a picture that comes in bands, which gets the same bytes. Null where bands cannot
 /// have them: then convolver.why_whole() says why. Throws as find_edges() does.
 std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask> masks,

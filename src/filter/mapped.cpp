@@ -122,7 +122,53 @@ Image with_region(const Image& in, const Region& region, Image filtered) {
   return out;
 }
 
+Shape floats_like(Shape shape) {
+  shape.depth = Depth::f32;
+  return shape;
+}
+
+Shape with_depth_of(Shape shape, const Shape& in) {
+  shape.depth = in.depth;
+  return shape;
+}
+
 }  // namespace
+
+WholeNeeds needs_of_mapped(const Shape& in, const Mapping& mapping, bool keeps_lightness,
+                           Convolver& convolver, const NeedsOfWhole& filter) {
+  // Each step is one of those below, in the same order.
+  NeedsOfWhole step = filter;
+  if (mapping.negative != Negative::clamp) {
+    step = [inner = step](const Shape& shape, Convolver& by) {
+      const Shape floats = floats_like(shape);
+      const WholeNeeds needs = inner(floats, by);
+      const Shape result = with_depth_of(needs.result, shape);
+      return WholeNeeds{result, needs.bytes + std::max(bytes_of(floats), bytes_of(result))};
+    };
+  }
+  if (mapping.luma) {
+    step = [inner = step, keeps_lightness](const Shape& shape, Convolver& by) {
+      if (shape.channels == 1) return inner(shape, by);
+      const Shape luma{shape.width, shape.height, 1, Depth::f32};
+      const WholeNeeds needs = inner(luma, by);
+      Shape result = with_depth_of(needs.result, shape);
+      result.channels = keeps_lightness ? 3 : 1;
+      return WholeNeeds{result, bytes_of(luma) + needs.bytes + bytes_of(result)};
+    };
+  }
+  if (mapping.linear) {
+    step = [inner = step](const Shape& shape, Convolver& by) {
+      // Plans in another unit are another convolver's, as below.
+      Convolver other(by.options());
+      const WholeNeeds needs = inner(floats_like(shape), other);
+      const Shape result = with_depth_of(needs.result, shape);
+      return WholeNeeds{result, bytes_of(floats_like(shape)) + needs.bytes + bytes_of(result)};
+    };
+  }
+  WholeNeeds needs = step(in, convolver);
+  if (mapping.region) needs.bytes += bytes_of(in);
+  return needs;
+}
 
 Image filter_mapped(const Image& in, const Header& header, const Mapping& mapping,
                     bool keeps_lightness, Convolver& convolver, const WholeFilter& filter,

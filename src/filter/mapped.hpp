@@ -36,6 +36,13 @@ struct Mapping {
 /// samples were divided so.
 using WholeFilter = std::function<Image(const Image& in, Convolver& convolver, double unit)>;
 
+/// What such a filter takes for pictures of a shape.
+using NeedsOfWhole = std::function<WholeNeeds(const Shape& in, Convolver& convolver)>;
+
+/// What filter_mapped() takes for pictures of this shape.
+WholeNeeds needs_of_mapped(const Shape& in, const Mapping& mapping, bool keeps_lightness,
+                           Convolver& convolver, const NeedsOfWhole& filter);
+
 /// The picture through the filter as the mapping wants it. `keeps_lightness` says that the filter's
 /// response is like its input, as a sharpened picture's is, so that a response of luma changes the
 /// colours; that of edges is a picture of its own, grey. Runs go into the convolver's report, and

@@ -244,24 +244,24 @@ void PictureWriter::write(PictureView<const std::byte> rows, Rows prepared) {
   writer_->write(fitted.empty() ? rows : fitted.view(), std::move(prepared.encoded));
 }
 
-void PictureWriter::commit(const std::function<void(const FileStamp&)>& before) {
+void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, bool replaces) {
   writer_->finish();
   if (file_)
-    file_->commit(before);
+    file_->commit(before, replaces);
   else
     write_stdout(static_cast<MemorySink&>(*sink_).bytes());
 }
 
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
                         std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
-                        const std::function<void(const FileStamp&)>& before) {
+                        const std::function<void(const FileStamp&)>& before, bool replaces) {
   const Header written = fitted(path, shape, format_for(path, options), options, warnings);
   const jpeg::Segments segments = jpeg::segments_of(written.metadata);
   for (const std::string& sentence : segments.left_out)
     warnings.push_back(shown_out(path) + ": " + sentence);
   AtomicFile file(path);
   file.write(0, jpeg::with_metadata(encoded, written.metadata));
-  file.commit(before);
+  file.commit(before, replaces);
 }
 
 void write_picture(const std::string& path, const Image& image, const Header& header,

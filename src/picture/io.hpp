@@ -107,8 +107,9 @@ class PictureWriter {
   void write(PictureView<const std::byte> rows, Rows prepared);
 
   /// Gives the file its name. An existing file is replaced at once, keeping its mode, or stays as
-  /// it was; links are followed. `before` is as for AtomicFile::commit(). Throws IoError.
-  void commit(const std::function<void(const FileStamp&)>& before = {});
+  /// it was; links are followed. `before` and `replaces` are as for AtomicFile::commit(), and so is
+  /// what it throws.
+  void commit(const std::function<void(const FileStamp&)>& before = {}, bool replaces = true);
 
   const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -129,7 +130,7 @@ WriteOptions jpeg_settings(const Header& shape, WriteOptions options);
 /// Writes a JPEG that somebody else encoded, with the metadata of `shape`, as PictureWriter does.
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,
                         std::span<const unsigned char> encoded, std::vector<std::string>& warnings,
-                        const std::function<void(const FileStamp&)>& before);
+                        const std::function<void(const FileStamp&)>& before, bool replaces);
 
 /// Writes a whole picture. An existing file is replaced at once, keeping its mode, or stays as it
 /// was. `header` gives the metadata and the settings that follow the input. Throws as

@@ -44,7 +44,7 @@ class WholeWriter : public RowWriter {
     for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
   }
 
-  std::int64_t held_bytes() const final { return 2 * bytes_of(header_); }
+  std::int64_t held_bytes() const override { return 2 * bytes_of(header_); }
 
  protected:
   virtual void put_row(int y, const std::byte* from) = 0;

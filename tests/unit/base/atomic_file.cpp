@@ -297,3 +297,32 @@ TEST_CASE("a folder that is missing is an error") {
   CHECK_THROWS_AS(write_file(folder / "no/a", Bytes(10)), IoError);
   CHECK_THROWS_AS(write_file(folder / ".", Bytes(10)), IoError);
 }
+
+TEST_CASE("a file that is not to be replaced stays, even one that appears in the last moment") {
+  for (const Temporary temporary : kBoth) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "out";
+    const Bytes fresh(1000, 'n'), old(10, 'o');
+    {
+      AtomicFile file(path, temporary);
+      file.write(0, fresh);
+      file.commit({}, false);
+      CHECK(load(path) == fresh);
+    }
+    for (const bool appears_late : {false, true}) {
+      CAPTURE(appears_late);
+      fs::remove(path);
+      if (!appears_late) save(path, old);
+      {
+        AtomicFile file(path, temporary);
+        file.write(0, fresh);
+        const auto appear = [&](const FileStamp&) {
+          if (appears_late) save(path, old);
+        };
+        CHECK_THROWS_AS(file.commit(appear, false), FileIsThere);
+      }
+      CHECK(load(path) == old);
+      CHECK(folder.files() == 1);
+    }
+  }
+}

@@ -2,6 +2,7 @@
 #include "src/batch/job_list.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -152,4 +153,28 @@ TEST_CASE("a place lies in a folder when links are followed") {
   CHECK_FALSE(lies_in(tree.folder / "out/link/a.jpg", tree.folder / "out"));
   CHECK_FALSE(lies_in(tree.folder / "out/../elsewhere/a.jpg", tree.folder / "out"));
   CHECK_FALSE(lies_in(tree.folder / "outer/a.jpg", tree.folder / "out"));
+}
+
+TEST_CASE("inputs that are no regular files are refused by their names, and stay out of folders") {
+  Tree tree({"in/a.jpg"});
+  REQUIRE(::mkfifo((tree.folder / "in/pipe.jpg").c_str(), 0600) == 0);
+  tree.selection.inputs = {tree.folder / "in", tree.folder / "in/pipe.jpg", "/dev/zero"};
+  const JobList list = list_jobs(tree.selection);
+  REQUIRE(list.jobs.size() == 1);
+  CHECK(list.jobs[0].name == "a.jpg");
+  REQUIRE(list.refused.size() == 2);
+  CHECK(list.refused[0].find("pipe.jpg") != std::string::npos);
+  CHECK(list.refused[1].find("/dev/zero") != std::string::npos);
+}
+
+TEST_CASE("a list whose names end with NUL is none with lines") {
+  Tree tree({"in/a.jpg", "in/b.jpg"});
+  const std::string list = tree.folder / "list";
+  const std::string a = tree.folder / "in/a.jpg", b = tree.folder / "in/b.jpg";
+  std::ofstream(list, std::ios::binary) << a << '\0' << b << '\0';
+  tree.selection.inputs.clear();
+  tree.selection.files_from = list;
+  CHECK_THROWS_WITH_AS(list_jobs(tree.selection), doctest::Contains("--null"), UsageError);
+  tree.selection.nul = true;
+  CHECK(list_jobs(tree.selection).jobs.size() == 2);
 }

@@ -2,7 +2,9 @@
 #include "src/batch/journal.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -78,6 +80,65 @@ TEST_CASE("a journal that is cut anywhere loses its last line alone") {
     REQUIRE(read_journal(path).done.contains("next"));
     REQUIRE(read_journal(path).done.size() == kept + 1);
   }
+}
+
+TEST_CASE("a journal whose title is cut is as good as none") {
+  const TemporaryFolder folder;
+  const std::string path = folder / journal_name({});
+  { Journal journal(folder / "", {}, "settings", false); }
+  const std::string title = text_of(path);
+  for (std::size_t length = 0; length <= title.size(); ++length) {
+    CAPTURE(length);
+    write(path, title.substr(0, length));
+    CHECK(is_begun(path) == (length >= title.size() - 1));
+    {
+      Journal journal(folder / "", {}, "settings", true);
+      journal.done(kEntry);
+    }
+    CHECK(read_journal(path).settings == "settings");
+    CHECK(read_journal(path).done.size() == 1);
+    CHECK(read_journal(path).bad_lines == 0);
+  }
+  write(path, "convfilt-of-others");
+  CHECK(is_begun(path));
+}
+
+TEST_CASE("a line after one that the disk has cut stands alone") {
+  const TemporaryFolder folder;
+  const std::string path = folder / journal_name({});
+  {
+    Journal journal(folder / "", {}, "s", false);
+    rlimit before{};
+    getrlimit(RLIMIT_FSIZE, &before);
+    const auto ignored = std::signal(SIGXFSZ, SIG_IGN);
+    rlimit full = before;
+    full.rlim_cur = text_of(path).size() + 10;
+    setrlimit(RLIMIT_FSIZE, &full);
+    CHECK_THROWS_AS(journal.done({"a", "r", {1, 2}, {3, 4}}), IoError);
+    CHECK_THROWS_AS(journal.done({"b", "r", {1, 2}, {3, 4}}), IoError);
+    setrlimit(RLIMIT_FSIZE, &before);
+    std::signal(SIGXFSZ, ignored);
+    journal.done({"c", "r", {1, 2}, {3, 4}});
+    journal.done({"d", "r", {1, 2}, {3, 4}});
+  }
+  const JournalContents contents = read_journal(path);
+  CHECK(contents.done.size() == 2);
+  CHECK(contents.done.contains("c"));
+  CHECK(contents.bad_lines == 1);
+}
+
+TEST_CASE("what is gone is asked for no more") {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.plan({"a", "b"});
+    journal.failed("a", "why");
+    journal.gone("a");
+  }
+  const JournalContents contents = read_journal(folder / journal_name({}));
+  CHECK(contents.planned == std::vector<std::string>{"b"});
+  CHECK(contents.failed.empty());
+  CHECK(contents.bad_lines == 0);
 }
 
 TEST_CASE("a changed line counts for nothing") {

@@ -33,7 +33,8 @@ struct Run {
     return filter_file(
         job, {[&](const Shape& shape) { return convolver.in_bands(shape, mask); },
               [&] { return convolver.why_whole(); },
-              [&](const Image& in, const Header&) { return convolver.convolve(in, mask); }});
+              [&](const Image& in, const Header&) { return convolver.convolve(in, mask); },
+              [&](const Shape& shape) { return convolver.needs(shape, mask); }});
   }
 
   Convolver convolver;
@@ -129,7 +130,7 @@ TEST_CASE("an error within a band leaves the old output") {
                          problem.mask = box_mask(3);
                          return std::make_unique<Failing>(problem);
                        },
-                       [] { return ""; }, nullptr};
+                       [] { return ""; }, nullptr, nullptr};
   for (const int threads : {1, 2, 16}) {
     const FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", threads);
     CHECK_THROWS_AS(filter_file(job, failing), DeviceError);

@@ -30,6 +30,8 @@ std::vector<Job> jobs_of(int count) {
 struct Work {
   std::int64_t memory = 0;
   bool fails = false;
+  std::int64_t more_on_all = 0;  ///< beside `memory`, where it goes on all threads
+  int milliseconds = 0;
 };
 
 /// Keeps books of what lanes do.
@@ -37,7 +39,7 @@ struct World {
   std::vector<Work> work;
   std::int64_t limit = 0;
   std::atomic<std::int64_t> in_use{0}, most_in_use{0};
-  std::atomic<int> lanes{0}, busy{0}, most_busy{0};
+  std::atomic<int> on_all{0}, lanes{0}, busy{0}, most_busy{0};
   std::mutex mutex;
   std::map<std::string, int> runs;
   std::vector<int> order;  ///< in which jobs were admitted
@@ -54,18 +56,21 @@ class TestLane : public Lane {
       ~Idle() { flag = false; }
     } idle{is_busy_};
     const Work& work = world_.work[std::size_t(std::stoi(job.in))];
-    job.admit(work.memory);
-    raise(world_.most_in_use, world_.in_use += work.memory);
+    const bool on_all = job.threads != 1 && job.has_room(work.memory + work.more_on_all);
+    const std::int64_t memory = work.memory + (on_all ? work.more_on_all : 0);
+    job.admit(memory);
+    if (on_all) ++world_.on_all;
+    raise(world_.most_in_use, world_.in_use += memory);
     raise(world_.most_busy, ++world_.busy);
     {
       const std::lock_guard lock(world_.mutex);
       ++world_.runs[job.in];
       world_.order.push_back(std::stoi(job.in));
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    std::this_thread::sleep_for(std::chrono::microseconds(200 + 1000 * work.milliseconds));
     const bool stops = job.stop && job.stop->load();
     --world_.busy;
-    world_.in_use -= work.memory;
+    world_.in_use -= memory;
     if (stops) throw Stopped();
     if (work.fails) throw IoError("job " + job.in + " fails");
     return {};
@@ -129,6 +134,25 @@ TEST_CASE("each job is done once, whatever memory jobs take, and never more than
       CHECK(world.runs.size() == 120);
     }
   }
+}
+
+TEST_CASE("a job takes idle threads where there is memory for them") {
+  ScheduleOptions options;
+  options.threads = 4;
+  options.max_memory = 100;
+  for (const std::int64_t more : {0, 20, 21}) {
+    World world;
+    world.work = {{80, false, more}};
+    CHECK(run(world, jobs_of(1), options).done == 1);
+    CHECK(world.on_all == (more <= 20));
+    CHECK(world.most_in_use <= 100);
+  }
+  // Memory lets only one of these run at a time, so that those that waited take all threads.
+  World world;
+  world.work.assign(20, {60, false, 10, 20});
+  CHECK(run(world, jobs_of(20), options).done == 20);
+  CHECK(world.on_all > 2 * options.threads);
+  CHECK(world.most_in_use <= 100);
 }
 
 TEST_CASE("small jobs do not hold back a large one") {

@@ -1,0 +1,35 @@
+# --max-memory counts all that a picture takes which is filtered whole: the peak beyond that of a tiny picture stays within
+# the estimate, which the refusal says, but for what an allocator keeps.
+need_tool /usr/bin/time
+printf 'P5\n2 2\n255\n    ' >tiny.pgm
+# Twice as long as it is high, with smooth rows and a colour in each.
+{ printf 'P6\n3000 1500\n255\n'; head -c 13500000 < <(yes 'any bytes will do as pixels'); } >large.ppm
+{ printf 'P7\nWIDTH 2000\nHEIGHT 1500\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n'
+  head -c 12000000 < <(yes 'any bytes will do as pixels'); } >alpha.pam
+peak() {
+  /usr/bin/time -f %M -o said "$CONVFILT" "$@" -q --device cpu --threads 2
+  echo $(($(tail -n 1 said) / 1024))
+}
+base=$(peak blur tiny.pgm out.ppm)
+check() {
+  local estimate
+  estimate=$(convfilt "$@" --max-memory 1 --device cpu --threads 2 2>&1 | sed -n 's/.* takes \([0-9]*\) MiB.*/\1/p') || true
+  [ -n "$estimate" ] || fail "no estimate: $*"
+  local beyond=$(($(peak "$@") - base))
+  [ $beyond -le $((estimate + 6)) ] || fail "$beyond MiB, and $estimate were said: $*"
+  # An estimate that is far too high refuses what would have fitted.
+  [ $((beyond * 3 / 2 + 12)) -ge "$estimate" ] || fail "$beyond MiB, and as much as $estimate were said: $*"
+}
+check blur large.ppm out.ppm --border wrap
+check blur large.ppm out.ppm --linear
+check blur large.ppm out.ppm --luma
+check blur large.ppm out.ppm --strategy fft
+check blur large.ppm out.ppm --strategy overlap-save
+check blur large.ppm out.ppm --sigma 40
+check blur large.ppm out.ppm --sigma 40 --linear
+check blur large.ppm out.ppm --region 0,0,100,100
+check sharpen large.ppm out.ppm --output abs
+check edge large.ppm out.ppm --border wrap
+check edge large.ppm out.ppm --linear
+check blur alpha.pam out.pam --border wrap
+check edge alpha.pam out.pam --border wrap
