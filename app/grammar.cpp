@@ -186,7 +186,7 @@ constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",
 
 /// Variables of ours begin like this, and some of them set no option.
 constexpr std::string_view kOurs = "CONVFILT_";
-constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES"};
+constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES", "NVIMGCODEC"};
 
 /// Defaults of the second count for nothing where the first is said, since they would clash with
 /// it. The first is an option, with or without its value, an argument, or a command with its

@@ -303,6 +303,8 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
       "came with the program.\n"
       ".TP\n.B CONVFILT_PROFILES\nA folder of profiles (see \\fBconvfilt tune\\fR), which are then "
       "read from that alone.\n"
+      ".TP\n.B CONVFILT_NVIMGCODEC\nThe folder of nvImageCodec, where the system's libraries have "
+      "none; see \\-\\-codec.\n"
       ".TP\n.B XDG_CACHE_HOME\nWhere your own profiles lie, in convfilt/profiles; else ~/.cache.\n"
       ".TP\n.B COLUMNS\nThe width that tables and lines are fitted to; else the terminal's, or "
       "100.\n"

@@ -144,19 +144,25 @@ std::string gpu_codec_refuses(const PictureOptions& options, const PictureFilter
   if (options.write.progressive) return "--progressive needs the CPU's codec";
   const std::string& device = options.convolver.request.device;
   if (device == name_of(DeviceKind::cpu) || device == name_of(DeviceKind::emulator))
-    return "--device=" + device + " is none";
+    return "--device=" + device + " names no GPU";
   return "";
 }
 
 /// Who reads and writes the JPEGs of a run where nobody says so. A run goes on as it was begun.
 CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filter,
                        const FolderOptions& folder, const FolderPlan& plan) {
+  const auto say = [](CodecKind codec, const std::string& why) {
+    log_detail("JPEGs are read and written by the " +
+               std::string(codec == CodecKind::gpu ? "GPU" : "CPU") + ": " + why);
+    return codec;
+  };
   const Machine machine = this_machine();
-  if (!gpu_codec_refuses(options, filter).empty()) return CodecKind::cpu;
+  if (const std::string why = gpu_codec_refuses(options, filter); !why.empty())
+    return say(CodecKind::cpu, why);
   if (folder.resume) {
     const std::string begun = settings_of_journal(folder);
     for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu})
-      if (begun == settings_of(options, filter, codec)) return codec;
+      if (begun == settings_of(options, filter, codec)) return say(codec, "so the run began");
   }
   std::int64_t bytes = 0;
   for (const Job& job : plan.list.jobs) {
@@ -164,8 +170,11 @@ CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filte
     if (!format || format->id != FormatId::jpeg) continue;
     if (const std::optional<FileStamp> stamp = stamp_of(job.in)) bytes += std::int64_t(stamp->size);
   }
-  return repays_gpu(bytes, machine) && gpu_codec_missing(machine).empty() ? CodecKind::gpu
-                                                                          : CodecKind::cpu;
+  if (!repays_gpu(bytes, machine))
+    return say(CodecKind::cpu, "they are too few to repay a GPU's start");
+  if (const std::string why = gpu_codec_missing(machine); !why.empty())
+    return say(CodecKind::cpu, why);
+  return say(CodecKind::gpu, "they are enough to repay its start");
 }
 
 /// Gives the run its GPUs. Throws UsageError and DeviceError where it can have none.

@@ -19,6 +19,7 @@ packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctes
   libeigen3-dev libtbb-dev nlohmann-json3-dev gnuplot-nox
   libjpeg-dev libpng-dev libtiff-dev libwebp-dev zlib1g-dev libisal-dev liblcms2-dev libgif-dev libheif-dev libjxl-dev
   libimage-exiftool-perl strace)  # with which tests/pictures looks at files and makes writing them fail
+! command -v nvidia-smi >/dev/null || packages+=(python3-pip)  # which brings nvImageCodec
 [ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
 [ "$preset" != fuzz ] || packages+=(clang libclang-rt-dev)
 missing=()
@@ -57,6 +58,14 @@ if [ -n "$cuda" ]; then
 elif ! preset_says CONVFILT_CUDA; then
   if [ -n "$capabilities" ]; then cuda=AUTO
   elif ! grep -qsE '^CONVFILT_CUDA:[A-Z]*=(AUTO|ON)$' "$build/CMakeCache.txt"; then cuda=OFF no_gpu=true; fi
+fi
+# On a GPU, nvImageCodec reads and writes the JPEGs of folders. It comes as a Python package, of which no Python is used;
+# without it they go through the CPU.
+if [ -n "$capabilities" ] && [ "$cuda" != OFF ] && nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null); then
+  release=$("$nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p') codec=$build/nvimgcodec
+  if [ ! -d "$codec/nvidia" ] && ! python3 -m pip install -q --no-deps --target "$codec" "nvidia-nvimgcodec-cu$release" >"$build/pip.log" 2>&1; then
+    echo "nvImageCodec could not be installed (log: $build/pip.log): JPEGs of folders will be read and written on the CPU" >&2
+  fi
 fi
 settings+=(${cuda:+"-DCONVFILT_CUDA=$cuda"} ${architectures:+"-DCONVFILT_CUDA_ARCHITECTURES=$architectures"})
 if ! { cmake --preset "$preset" "${settings[@]}" "${fresh[@]}" && cmake --build --preset "$preset" -j "$(nproc)" ${@:+--target "$@"}; } >"$log" 2>&1; then

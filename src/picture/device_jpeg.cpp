@@ -103,16 +103,14 @@ class Library {
     version.clear();
   }
 
-  /// Where a folder of libraries may be: the one that the variable names, and the wheels of nvJPEG
-  /// beside it.
+  /// Where its libraries may be: in the folder that the variable names, or where they were when
+  /// this was built, with the wheel of nvJPEG beside it.
   static std::vector<fs::path> folders() {
-    std::vector<fs::path> found;
-    if (const char* named = std::getenv("CONVFILT_NVIMGCODEC"); named && *named) {
-      const fs::path folder = named;
-      found = {folder, folder / "lib64", folder / "lib"};
-      for (const char* nvjpeg : {"cu13", "nvjpeg"})
-        found.push_back(folder.lexically_normal().parent_path() / nvjpeg / "lib");
-    }
+    const char* named = std::getenv("CONVFILT_NVIMGCODEC");
+    const fs::path folder = named && *named ? named : CONVFILT_NVIMGCODEC_DIR;
+    std::vector<fs::path> found = {folder, folder / "lib64", folder / "lib"};
+    for (const char* nvjpeg : {"cu13", "nvjpeg"})
+      found.push_back(folder.lexically_normal().parent_path() / nvjpeg / "lib");
     return found;
   }
 
