@@ -241,6 +241,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   log_note(summary_of(totals));
   const int threads = folder.schedule.threads;
   log_detail(shares_of(totals, threads > 0 ? threads : int(std::thread::hardware_concurrency())));
+  if (totals.through_gpu > 0) log_detail(shares_of_lanes(totals, folder.schedule.devices.size()));
   if (signals.stop() && totals.not_begun > 0) {
     log_error("stopped by a signal; the same command with --resume does the rest");
     signals.die_if_asked();

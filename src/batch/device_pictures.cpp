@@ -193,10 +193,11 @@ FileReport write_result(const DeviceJob& job, const DeviceResult& result,
   shape.height = result.shape.height;
   write_encoded_jpeg(job.file.out, shape, job.file.write, result.file, report.warnings,
                      job.file.before_commit, job.file.replaces);
-  report.read_ms = job.read_ms + result.decode_ms;
-  report.filter_ms = result.filter_ms;
-  report.write_ms = result.encode_ms + ms_since(start);
-  report.all_ms = report.read_ms + report.filter_ms + report.write_ms;
+  report.device_ms = {result.decode_ms, result.filter_ms, result.encode_ms};
+  report.read_ms = job.read_ms;
+  report.write_ms = ms_since(start);
+  report.all_ms =
+      report.read_ms + result.decode_ms + result.filter_ms + result.encode_ms + report.write_ms;
   report.strategy = result.strategy;
   report.device = device;
   report.codec = "gpu";

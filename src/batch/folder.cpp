@@ -216,6 +216,9 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
       totals.read_ms += result.report.read_ms;
       totals.filter_ms += result.report.filter_ms;
       totals.write_ms += result.report.write_ms;
+      totals.decode_ms += result.report.device_ms.decode;
+      totals.device_filter_ms += result.report.device_ms.filter;
+      totals.encode_ms += result.report.device_ms.encode;
     }
     count(outcome);
   };

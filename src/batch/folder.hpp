@@ -58,7 +58,8 @@ struct FolderTotals {
   std::int64_t through_gpu = 0;  ///< of those filtered: read and written by a GPU's codecs
   std::int64_t pixels = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;
-  double read_ms = 0, filter_ms = 0, write_ms = 0;  ///< sums over all cores
+  double read_ms = 0, filter_ms = 0, write_ms = 0;            ///< sums over all cores
+  double decode_ms = 0, device_filter_ms = 0, encode_ms = 0;  ///< sums over the lanes of GPUs
   double all_ms = 0;
   std::vector<std::string> device_failures;  ///< why devices were given up, a sentence each
 };

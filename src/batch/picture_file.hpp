@@ -29,6 +29,9 @@ struct FileReport {
   Header header;  ///< the input's
   double read_ms = 0, filter_ms = 0, write_ms = 0;
   double all_ms = 0;
+  struct {
+    double decode = 0, filter = 0, encode = 0;
+  } device_ms;  ///< in which a device was busy with it, its share of batches; no core was
   int bands = 1;
   std::string why_whole;  ///< empty where the picture went in bands
   std::string strategy, device;

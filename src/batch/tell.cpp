@@ -69,9 +69,9 @@ std::string json_line(const PictureOutcome& outcome) {
     json["strategy"] = report.strategy;
     const auto ms = [](double value) { return std::int64_t(value * 1000 + 0.5) / 1000.0; };
     json["ms"] = {{"all", ms(report.all_ms)},
-                  {"decode", ms(report.read_ms)},
-                  {"filter", ms(report.filter_ms)},
-                  {"encode", ms(report.write_ms)}};
+                  {"decode", ms(report.read_ms + report.device_ms.decode)},
+                  {"filter", ms(report.filter_ms + report.device_ms.filter)},
+                  {"encode", ms(report.write_ms + report.device_ms.encode)}};
     if (!report.warnings.empty()) json["warnings"] = report.warnings;
   }
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -101,6 +101,14 @@ std::string shares_of(const FolderTotals& totals, int threads) {
       "decoding %.0f %%, filtering %.0f %%, encoding and writing %.0f %%, otherwise %.0f %%",
       totals.read_ms / all, totals.filter_ms / all, totals.write_ms / all,
       std::max(0.0, 100 - busy / all));
+}
+
+std::string shares_of_lanes(const FolderTotals& totals, std::size_t lanes) {
+  const double all = std::max(totals.all_ms * double(lanes), 1e-6) / 100;
+  const double busy = totals.decode_ms + totals.device_filter_ms + totals.encode_ms;
+  return format("GPU: decoding %.0f %%, filtering %.0f %%, encoding %.0f %%, otherwise %.0f %%",
+                totals.decode_ms / all, totals.device_filter_ms / all, totals.encode_ms / all,
+                std::max(0.0, 100 - busy / all));
 }
 
 std::string progress_text(std::int64_t ended, std::int64_t pictures, std::int64_t filtered,

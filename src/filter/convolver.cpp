@@ -62,7 +62,10 @@ Convolver::Prepared& Convolver::prepared(const Problem& problem, int runs, bool 
   const auto found = std::find_if(prepared_.begin(), prepared_.end(), [&](const Prepared& p) {
     return p.finite == finite && same(p.problem, problem);
   });
-  if (found != prepared_.end()) return *found;
+  if (found != prepared_.end()) {
+    std::rotate(found, found + 1, prepared_.end());
+    return prepared_.back();
+  }
 
   Request request = options_.request;
   request.finite = finite;

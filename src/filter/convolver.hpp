@@ -128,7 +128,7 @@ class Convolver {
 
   ConvolverOptions options_;
   Machine machine_;
-  std::vector<Prepared> prepared_;  ///< the latest last
+  std::vector<Prepared> prepared_;  ///< the latest used last
   Report report_;
   std::string why_whole_;
 };
