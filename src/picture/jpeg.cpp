@@ -20,6 +20,7 @@
 #include "src/picture/codec.hpp"
 #include "src/picture/jpeg_segments.hpp"
 #include "src/picture/tiff_tags.hpp"
+#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {
@@ -150,6 +151,7 @@ class JpegReader : public RowReader {
  public:
   JpegReader(ByteSource& source, ReadContext& context)
       : source_(source), context_(context), buffer_(new unsigned char[kBufferBytes]) {
+    check_first_page(context, FormatId::jpeg);
     jpeg_decompress_struct& info = owner_.info;
     info.err = jpeg_std_error(&errors_);
     errors_.error_exit = [](j_common_ptr c) {

@@ -11,6 +11,7 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/sample_type.hpp"
+#include "src/picture/whole.hpp"
 
 namespace convfilt {
 namespace {
@@ -129,6 +130,7 @@ class PnmReader : public RowReader {
       : source_(source), context_(context), scanner_(source) {
     scanner_.next();
     const int kind = scanner_.next();
+    check_first_page(context, FormatId::pnm);
     if (kind == '7')
       read_pam_header();
     else if (kind == 'F' || kind == 'f')
