@@ -14,7 +14,12 @@ constexpr std::string_view kAccumulateWords[] = {"steps", "atomic"};
 // These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {
     {"halo", "How the halo is loaded", kHaloWords},
-    {"tile", "Side of the output tile (winograd: 2 or 4)", {}, 1, 32},
+    {"tile",
+     "Side of the output tile: to 32, or to 1024 for masks of\none row (winograd: 2 or 4)",
+     {},
+     1,
+     1024},
+    {"outputs", "Outputs of a thread, 1 or 4", {}, 1, 4},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},
     {"accumulate", "How overlapping outputs are added", kAccumulateWords},

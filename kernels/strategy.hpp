@@ -15,11 +15,11 @@
 
 namespace convfilt {
 
-enum class Setting { halo, tile, gemm, domain, accumulate, block, steps };
+enum class Setting { halo, tile, outputs, gemm, domain, accumulate, block, steps };
 
-inline constexpr Setting kSettings[] = {Setting::halo,   Setting::tile,       Setting::gemm,
-                                        Setting::domain, Setting::accumulate, Setting::block,
-                                        Setting::steps};
+inline constexpr Setting kSettings[] = {Setting::halo,  Setting::tile,   Setting::outputs,
+                                        Setting::gemm,  Setting::domain, Setting::accumulate,
+                                        Setting::block, Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
@@ -40,8 +40,8 @@ const SettingInfo& info_of(Setting setting);
 /// A value for every setting. 0 is the first word, or leaves a number to the strategy.
 class Tuning {
  public:
-  int operator[](Setting setting) const { return values_[std::size_t(setting)]; }
-  int& operator[](Setting setting) { return values_[std::size_t(setting)]; }
+  constexpr int operator[](Setting setting) const { return values_[std::size_t(setting)]; }
+  constexpr int& operator[](Setting setting) { return values_[std::size_t(setting)]; }
   bool operator==(const Tuning&) const = default;
 
  private:
@@ -146,7 +146,7 @@ struct Strategy {
   Family family;
   Family spatial_family =
       Family::direct;  ///< for --domain=spatial, where the strategy has that setting
-  std::span<const Setting> settings = {};  ///< the settings that it has; most have none
+  std::span<const Setting> settings = {};      ///< the settings that it has; most have none
 
   /// Why this strategy refuses the problem, in one sentence with a remedy; empty when it takes it.
   /// Callers ask through refusal().
@@ -170,6 +170,8 @@ struct Strategy {
   /// the family determines them: the mask's weights, or in the separable family a row and a column
   /// for each term.
   double (*multiply_adds)(const Problem&) = nullptr;
+
+  std::span<const Tuning> also_compared = {};  ///< what a comparison shows beside the default
 
   bool runs_on(DeviceKind kind) const;
   bool has(Setting setting) const;

@@ -114,7 +114,10 @@ std::vector<Contender> parse_contenders(std::string_view list, const Machine& ma
 
 std::vector<Contender> all_contenders(const Machine& machine) {
   std::vector<Contender> contenders;
-  for (const Strategy* strategy : machine.strategies) contenders.push_back({strategy, {}});
+  for (const Strategy* strategy : machine.strategies) {
+    contenders.push_back({strategy, {}});
+    for (const Tuning& tuning : strategy->also_compared) contenders.push_back({strategy, tuning});
+  }
   return contenders;
 }
 

@@ -232,8 +232,9 @@ int side_of(const Problem& p) {
 }
 
 Expected by_threads(const Problem& p, const Runner& runner) {
-  if (runner.tuning[Setting::tile] + largest_part_side(p.mask) - 1 > 32)
-    return refuses("a block has 32x32 threads, one for each sample of the input tile");
+  const int threads = p.mask.height == 1 ? 1024 : 32;  // along an axis
+  if (runner.tuning[Setting::tile] + largest_part_side(p.mask) - 1 > threads)
+    return refuses("a block has a thread for each sample of the input tile");
   return kTakes;
 }
 
