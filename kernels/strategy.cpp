@@ -9,7 +9,7 @@ namespace {
 constexpr std::string_view kHaloWords[] = {"sweeps", "regions", "two-step"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
-constexpr std::string_view kAccumulateWords[] = {"steps", "atomic"};
+constexpr std::string_view kAccumulateWords[] = {"steps", "atomic", "divisions"};
 
 // These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {
@@ -24,6 +24,7 @@ constexpr SettingInfo kInfos[] = {
     {"domain", "Where blocks are convolved", kDomainWords},
     {"accumulate", "How overlapping outputs are added", kAccumulateWords},
     {"block", "Side of a block of the picture", {}, 1, 8192},
+    {"part", "Side of a part of the mask; it divides --block", {}, 1, 1025},
     {"steps",
      "Launches along each axis, so that no two blocks\nof one add to the same output",
      {},

@@ -15,17 +15,17 @@
 
 namespace convfilt {
 
-enum class Setting { halo, tile, outputs, gemm, domain, accumulate, block, steps };
+enum class Setting { halo, tile, outputs, gemm, domain, accumulate, block, part, steps };
 
 inline constexpr Setting kSettings[] = {Setting::halo,  Setting::tile,   Setting::outputs,
                                         Setting::gemm,  Setting::domain, Setting::accumulate,
-                                        Setting::block, Setting::steps};
+                                        Setting::block, Setting::part,   Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
-enum Accumulate { kInSteps, kAtomic };
+enum Accumulate { kInSteps, kAtomic, kInDivisions };
 
 /// The name of a setting, and the values that it takes.
 struct SettingInfo {
@@ -146,7 +146,7 @@ struct Strategy {
   Family family;
   Family spatial_family =
       Family::direct;  ///< for --domain=spatial, where the strategy has that setting
-  std::span<const Setting> settings = {};      ///< the settings that it has; most have none
+  std::span<const Setting> settings = {};  ///< the settings that it has; most have none
 
   /// Why this strategy refuses the problem, in one sentence with a remedy; empty when it takes it.
   /// Callers ask through refusal().

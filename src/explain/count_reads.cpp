@@ -50,14 +50,19 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
                                          const Tuning& tuning) {
   if (!strategy.geometry) return std::nullopt;
   const Geometry geometry = strategy.geometry(problem, tuning);
+  // A mask of one row has no halo above and below. A picture of one row of blocks keeps its height
+  // then, because its blocks may be no higher than it is.
+  const bool one_row = problem.mask.height == 1 && problem.out_height() <= geometry.step_y();
   const int columns = 2 * edge_blocks(problem.mask.width, geometry.step_x());
   const int rows = 2 * edge_blocks(problem.mask.height, geometry.step_y());
   // Unsigned sums wrap modulo 2^64, so a difference may be negative on the way.
   Counts block{};
   for (const int more_x : {0, 1}) {
     for (const int more_y : {0, 1}) {
-      const Problem small = with_outputs(problem, (columns + more_x) * geometry.step_x(),
-                                         (rows + more_y) * geometry.step_y());
+      if (one_row && more_y == 0) continue;
+      const Problem small =
+          with_outputs(problem, (columns + more_x) * geometry.step_x(),
+                       one_row ? problem.out_height() : (rows + more_y) * geometry.step_y());
       if (!same_blocks(strategy.geometry(small, tuning), geometry)) return std::nullopt;
       const auto counts = count_reads(strategy, small, tuning);
       if (!counts) return std::nullopt;

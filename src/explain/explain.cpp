@@ -40,10 +40,9 @@ Part first_share(const Mask& mask) {
           ceil_div(mask.width, kMaxPartSide) * ceil_div(mask.height, kMaxPartSide)};
 }
 
-/// The part that blocks of the input spread over their outputs, tap by tap.
-Part spread_part(const Geometry& g, const Mask& mask) {
-  const bool by_tap = g.in_columns > 0 && g.loads > double(g.in_columns) * g.in_rows;
-  if (!by_tap || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
+/// The part that blocks of the input spread over their outputs, where no library sums.
+Part spread_part(const Geometry& g, const Mask& mask, bool by_library) {
+  if (by_library || g.in_columns == 0 || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
     return {mask.width, mask.height};
   const int width = g.out_columns - g.in_columns + 1, height = g.out_rows - g.in_rows + 1;
   return {width, height, ceil_div(mask.width, width) * ceil_div(mask.height, height)};
@@ -54,7 +53,8 @@ void cut_mask(Explanation& e) {
   if (!e.strategy->geometry) return;
   const Mask& mask = e.asked.mask;
   const Geometry whole = e.strategy->geometry(e.asked, e.tuning);
-  for (const Part& part : {first_share(mask), spread_part(whole, mask)}) {
+  for (const Part& part :
+       {first_share(mask), spread_part(whole, mask, sums_by_library(*e.strategy, e.tuning))}) {
     if (part.count == 1) continue;
     Problem first = e.asked;
     first.mask = make_mask("first part of " + mask.name, part.width, part.height,

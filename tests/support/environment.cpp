@@ -56,6 +56,7 @@ int sample_number(Setting setting) {
   switch (setting) {
     case Setting::tile: return 4;
     case Setting::outputs: return 1;
+    case Setting::part: return 24;
     case Setting::steps: return 3;
     default: return 40;
   }
