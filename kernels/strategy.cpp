@@ -7,6 +7,7 @@ namespace convfilt {
 namespace {
 
 constexpr std::string_view kHaloWords[] = {"sweeps", "regions", "two-step"};
+constexpr std::string_view kTextureWords[] = {"linear", "array"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
 constexpr std::string_view kAccumulateWords[] = {"steps", "atomic", "divisions"};
@@ -20,6 +21,7 @@ constexpr SettingInfo kInfos[] = {
      1,
      1024},
     {"outputs", "Outputs of a thread, 1 or 4", {}, 1, 4},
+    {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},
     {"accumulate", "How overlapping outputs are added", kAccumulateWords},

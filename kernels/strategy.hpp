@@ -15,14 +15,15 @@
 
 namespace convfilt {
 
-enum class Setting { halo, tile, outputs, gemm, domain, accumulate, block, part, steps };
+enum class Setting { halo, tile, outputs, texture, gemm, domain, accumulate, block, part, steps };
 
-inline constexpr Setting kSettings[] = {Setting::halo,  Setting::tile,   Setting::outputs,
-                                        Setting::gemm,  Setting::domain, Setting::accumulate,
-                                        Setting::block, Setting::part,   Setting::steps};
+inline constexpr Setting kSettings[] = {
+    Setting::halo,   Setting::tile,       Setting::outputs, Setting::texture, Setting::gemm,
+    Setting::domain, Setting::accumulate, Setting::block,   Setting::part,    Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
+enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
 enum Accumulate { kInSteps, kAtomic, kInDivisions };

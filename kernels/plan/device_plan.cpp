@@ -90,9 +90,16 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
   return times;
 }
 
+/// A texture over pitched rows must begin at a multiple of 512 bytes, and each plane of a picture
+/// with several has one, so every row does.
+constexpr std::ptrdiff_t kTexturePitch = 512;
+
 std::ptrdiff_t DevicePlan::pitch_for(std::ptrdiff_t row_bytes) const {
-  return options_.padded_pitch ? (row_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes
-                               : row_bytes;
+  const bool linear = limits_.texture && options_.tuning[Setting::texture] == kLinear;
+  const std::ptrdiff_t unit = linear                  ? kTexturePitch
+                              : options_.padded_pitch ? kPitchBytes
+                                                      : std::ptrdiff_t(1);
+  return (row_bytes + unit - 1) / unit * unit;
 }
 
 Window DevicePlan::whole_window() const {
@@ -145,8 +152,8 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
   std::size_t bytes = input_bytes(in_width * step(), in_height * planes()) +
                       planes() * plane_bytes(window.width * step(), window.height, sample) +
                       scratch_bytes(in_height, window.width * step(), window.height);
-  if (limits_.texture && !options_.padded_pitch) {
-    bytes += planes() * plane_bytes(in_width, in_height, sample);  // arrays for rows not aligned
+  if (limits_.texture && options_.tuning[Setting::texture] == kArray) {
+    bytes += planes() * plane_bytes(in_width, in_height, sample);  // the arrays
   }
   if (pictures) {
     const std::size_t pixel = sample * problem_.channels;

@@ -157,15 +157,16 @@ std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
   }
   if (atomic) return "";
   if (x.disjoint() && y.disjoint()) return "";
-  std::string reason = std::to_string(x.steps) + (x.steps == 1 ? " step" : " steps") +
+  const int asked = std::max(x.steps, y.steps);
+  std::string reason = std::to_string(asked) + (asked == 1 ? " step" : " steps") +
                        " an axis let blocks of " + by(x.block, y.block) + " meet under a mask of " +
                        by(x.part, y.part) + "; use ";
   const int steps = 1 + std::max(ceil_div(x.part - 1, x.block), ceil_div(y.part - 1, y.block));
   if (steps <= info_of(Setting::steps).highest) reason += "--steps=" + std::to_string(steps);
-  if (x.steps == 1) {
+  if (asked == 1) {
     return steps <= info_of(Setting::steps).highest ? reason : reason + "a larger --block";
   }
-  const int block = ceil_div(std::max(x.part, y.part) - 1, x.steps - 1);
+  const int block = ceil_div(std::max(x.part, y.part) - 1, asked - 1);
   if (steps <= info_of(Setting::steps).highest) reason += " or ";
   return reason + "--block=" + std::to_string(block);
 }

@@ -25,6 +25,9 @@ std::string name_of(const Contender& contender);
 /// twice appears once. Throws UsageError, with the nearest name or the range.
 std::vector<Contender> parse_contenders(std::string_view list, const Machine& machine);
 
+/// The depths of pictures that the strategy takes, under a small mask or a smooth one.
+std::vector<Depth> depths_of(const Strategy& strategy);
+
 /// Every strategy there is without settings, and with those that it wants compared beside them.
 std::vector<Contender> all_contenders(const Machine& machine);
 

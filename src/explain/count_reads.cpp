@@ -42,7 +42,7 @@ std::optional<Counts> count_reads(const Strategy& strategy, const Problem& probl
   for (int y = 0; y < in.height(); ++y) std::memset(in.view().row(y), 0, in.row_bytes());
   plan->run(in.view(), out.view());
   const Counts counts = plan->counts();
-  if (counts.global_reads == 0 && counts.ghost_cells == 0) return std::nullopt;
+  if (counts.global_reads + counts.texture_fetches + counts.ghost_cells == 0) return std::nullopt;
   return counts;
 }
 
@@ -69,6 +69,7 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
       const std::uint64_t sign = more_x == more_y ? 1 : -std::uint64_t(1);
       block.global_reads += sign * counts->global_reads;
       block.ghost_cells += sign * counts->ghost_cells;
+      block.texture_fetches += sign * counts->texture_fetches;
       block.shared_reads += sign * counts->shared_reads;
       block.barriers += sign * counts->barriers;
       block.atomic_adds += sign * counts->atomic_adds;

@@ -70,7 +70,8 @@ void cut_mask(Explanation& e) {
 
 std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
   if (!counts) return std::nullopt;
-  return Reads{std::int64_t(counts->global_reads), std::int64_t(counts->ghost_cells)};
+  return Reads{std::int64_t(counts->global_reads + counts->texture_fetches),
+               std::int64_t(counts->ghost_cells)};
 }
 
 /// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
