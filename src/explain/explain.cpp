@@ -75,7 +75,8 @@ std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
 }
 
 /// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
-/// and read nothing else, or where each thread reads all taps of one output.
+/// and read nothing else, where they load a tile without halo and read each tap that leaves it, or
+/// where each thread reads all taps of one output.
 std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   const double in_tile = double(g.in_columns) * g.in_rows;
   const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
@@ -83,6 +84,13 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   if (halo && g.loads == in_tile) {
     const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
     return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
+  }
+  const bool own_tile = g.in_columns == g.out_columns && g.in_rows == g.out_rows;
+  if (own_tile && g.loads > in_tile) {
+    const std::int64_t taps_inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    const std::int64_t kept = axes.x.all_taps_in_own_tile() * axes.y.all_taps_in_own_tile();
+    const std::int64_t cells = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{cells + taps_inside - kept, axes.taps() - taps_inside};
   }
   const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
   if (in_tile == 0 && one_each && g.loads == taps) {
