@@ -10,7 +10,8 @@
 //   function is computed first, as in the siblings.
 //
 //   The texture lies over pitched rows of memory, or with --texture=array over a CUDA array, to
-//   which the input is copied: its order of samples suits patches.
+//   which the input is copied: its order of samples suits patches. Planes that do not begin at a
+//   multiple of 512 bytes, as the second and third may not, always get an array.
 //   Texture fetches per output: w * h, e.g. 25 at 5x5.
 //   Sibling: basic reads global memory, and computes every border itself.
 

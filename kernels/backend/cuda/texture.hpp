@@ -1,4 +1,6 @@
-/// Input through the texture unit, from pitched rows, which must be aligned, or a CUDA array.
+/// Input through the texture unit, from pitched rows or a CUDA array. A plane that does not begin
+/// at a multiple of 512 bytes, as the second and third of a picture may not, gets an array in any
+/// case.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,6 +14,8 @@
 
 namespace convfilt::cuda {
 
+inline constexpr std::size_t kTextureBaseAlignment = 512;
+
 /// A texture object over one plane, point-sampled, elements as they are.
 class Texture {
  public:
@@ -21,7 +25,7 @@ class Texture {
           cudaChannelFormatDesc format, cudaTextureAddressMode mode, TextureMemory memory)
       : data_(data), pitch_(pitch), height_(height), row_bytes_(std::size_t(width) * format.x / 8) {
     cudaResourceDesc resource{};
-    if (memory == kLinear) {
+    if (memory == kLinear && std::uintptr_t(data) % kTextureBaseAlignment == 0) {
       resource.resType = cudaResourceTypePitch2D;
       resource.res.pitch2D = {data, format, std::size_t(width), std::size_t(height),
                               std::size_t(pitch)};
