@@ -405,6 +405,7 @@ void check(ExplainCommand& command, const Raw& raw) {
   complete_border(command.convolver, raw);
   require(command.mask != "", "--mask is empty: give WxH, a file or a filter");
   find_architecture(command.architecture);
+  command.sized = raw.size.has_value();
   if (raw.size) {
     const auto size = parse_sides(*raw.size);
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= kMaxExplainedSide; };

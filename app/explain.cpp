@@ -5,6 +5,7 @@
 
 #include "app/commands.hpp"
 #include "kernels/registry.hpp"
+#include "src/base/log.hpp"
 #include "src/compare/contenders.hpp"
 #include "src/explain/text.hpp"
 #include "src/explain/tile_picture.hpp"
@@ -25,6 +26,15 @@ Problem with_mask(Problem problem, const ExplainCommand& command, const Strategy
   return strategy.refusal(other).empty() ? other : problem;
 }
 
+constexpr int kManyWeights = 200 * 200;  // fewer are counted in a moment
+constexpr int kLargestDefault = 4;       // times the sides of the default picture
+
+/// Whether a block in the middle could not be counted, though the strategy has blocks.
+bool lacks_middle(const Explanation& explanation) {
+  return explanation.geometry && !explanation.middle_counts &&
+         explanation.strategy->runs_on(DeviceKind::emulator);
+}
+
 }  // namespace
 
 void run(const ExplainCommand& command) {
@@ -43,8 +53,19 @@ void run(const ExplainCommand& command) {
     if (command.mask) check_keeps_mask(*command.mask, command.picture);
     check_plot(command.picture);
   }
-  const Explanation explanation =
-      explain(strategy, problem, options.request.tuning, find_architecture(command.architecture));
+  if (problem.mask.width * problem.mask.height > kManyWeights)
+    log_note("counting in the emulator what kernels read; a mask of " +
+             std::to_string(problem.mask.width) + "x" + std::to_string(problem.mask.height) +
+             " may take some seconds");
+  const Architecture& architecture = find_architecture(command.architecture);
+  Explanation explanation = explain(strategy, problem, options.request.tuning, architecture);
+  // A block may be so large that the default picture has none in its middle.
+  for (int times = 2; times <= kLargestDefault && !command.sized && lacks_middle(explanation);
+       times *= 2) {
+    problem.width = command.width * times;
+    problem.height = command.height * times;
+    explanation = explain(strategy, problem, options.request.tuning, architecture);
+  }
   if (!command.picture.empty()) plot_to_file(command.picture, tile_picture(explanation), kTilePage);
   print_text(to_text(explanation));
   if (!explanation.differences().empty())

@@ -384,7 +384,8 @@ void Grammar::device_options(Request& request) {
 void Grammar::explain_options(ExplainCommand& command) {
   const char* what = "What is explained";
   option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5, or 3x3)");
-  option(what, "--size", "WxH", raw_.size, "The picture's size (default 200x120)");
+  option(what, "--size", "WxH", raw_.size,
+         "The picture's size (default 200x120, or twice and four\ntimes that for large blocks)");
   choice(what, "--depth", raw_.depth, "The depth of its samples (default u8)", words_of(kDepths));
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
          words_of(architectures()));

@@ -10,6 +10,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/suggest.hpp"
 #include "src/base/width.hpp"
+#include "src/compare/contenders.hpp"
 #include "src/compare/table.hpp"
 #include "src/mask/file.hpp"
 
@@ -30,11 +31,14 @@ std::string strategies_table(const Machine& machine) {
   for (const Strategy* s : machine.strategies) {
     std::string devices;
     for (const std::string& name : devices_of(*s)) devices += (devices.empty() ? "" : ", ") + name;
+    std::string depths;
+    for (const Depth depth : depths_of(*s))
+      depths += (depths.empty() ? "" : ", ") + std::string(name_of(depth));
     std::vector<std::string> settings;
     for (Setting setting : s->settings)
       settings.push_back("--" + std::string(info_of(setting).name));
     rows.push_back(
-        {std::string(s->name), std::string(name_of(s->family)), devices,
+        {std::string(s->name), std::string(name_of(s->family)), devices, depths,
          std::string(s->summary) + (settings.empty() ? "" : " (" + listed(settings) + ")")});
   }
   std::vector<Cells> bounds;

@@ -122,6 +122,7 @@ struct ExplainCommand {
   std::string picture;              ///< a path to draw to; empty = none
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut
+  bool sized = false;             ///< whether --size says so; else it may be larger
   Depth depth = Depth::u8;
 };
 

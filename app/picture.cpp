@@ -50,6 +50,10 @@ void tell(const Report& report) {
                "; emulated on the CPU, says nothing about a GPU");
     const Counts& c = report.counts;
     log_detail("emulator counted " + plural(c.global_reads, "global read") + ", " +
+               (c.texture_fetches > 0
+                    ? std::to_string(c.texture_fetches) +
+                          (c.texture_fetches == 1 ? " texture fetch, " : " texture fetches, ")
+                    : "") +
                plural(c.shared_reads, "shared read") + ", " + plural(c.ghost_cells, "ghost cell") +
                ", " + plural(c.barriers, "barrier") + ", " +
                plural(c.atomic_adds, "atomic addition") + ", " + plural(c.blocks, "block"));

@@ -13,6 +13,7 @@ struct Implementation {
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
   Needs needs = {};
   std::span<const Setting> settings = {};
+  std::span<const Tuning> also_compared = {};
   Family spatial_family = Family::direct;
   std::string_view (*kernel_for)(const Problem&, const CudaDevice&) = nullptr;
   double (*multiply_adds)(const Problem&) = nullptr;

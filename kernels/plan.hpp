@@ -19,11 +19,12 @@ struct Timing {
 
 /// What the emulator counted. All counts are zero elsewhere.
 struct Counts {
-  std::uint64_t global_reads = 0;  ///< samples of the input read by kernels
-  std::uint64_t shared_reads = 0;  ///< samples read from shared memory
-  std::uint64_t barriers = 0;      ///< __syncthreads() that blocks passed
-  std::uint64_t ghost_cells = 0;   ///< samples made up by the border instead of read
-  std::uint64_t blocks = 0;        ///< blocks of kernels that read the input
+  std::uint64_t global_reads = 0;     ///< samples of the input read by kernels
+  std::uint64_t texture_fetches = 0;  ///< samples of the input read through the texture unit
+  std::uint64_t shared_reads = 0;     ///< samples read from shared memory
+  std::uint64_t barriers = 0;         ///< __syncthreads() that blocks passed
+  std::uint64_t ghost_cells = 0;      ///< samples made up by the border instead of read
+  std::uint64_t blocks = 0;           ///< blocks of kernels that read the input
   std::uint64_t atomic_adds = 0;
 };
 

@@ -76,7 +76,8 @@ Strategy emulated(const Implementation& from) {
           .prepare_emulator = from.prepare,
           .needs = from.needs,
           .kernel_for = from.kernel_for,
-          .multiply_adds = from.multiply_adds};
+          .multiply_adds = from.multiply_adds,
+          .also_compared = from.also_compared};
 }
 
 /// Makes every CUDA plan, so that no strategy can forget to ask for the device that it needs.

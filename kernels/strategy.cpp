@@ -7,18 +7,26 @@ namespace convfilt {
 namespace {
 
 constexpr std::string_view kHaloWords[] = {"sweeps", "regions", "two-step"};
+constexpr std::string_view kTextureWords[] = {"linear", "array"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
-constexpr std::string_view kAccumulateWords[] = {"steps", "atomic"};
+constexpr std::string_view kAccumulateWords[] = {"steps", "atomic", "divisions"};
 
 // These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {
     {"halo", "How the halo is loaded", kHaloWords},
-    {"tile", "Side of the output tile (winograd: 2 or 4)", {}, 1, 32},
+    {"tile",
+     "Side of the output tile: to 32, or to 1024 for masks of\none row (winograd: 2 or 4)",
+     {},
+     1,
+     1024},
+    {"outputs", "Outputs of a thread, 1 or 4", {}, 1, 4},
+    {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},
     {"accumulate", "How overlapping outputs are added", kAccumulateWords},
     {"block", "Side of a block of the picture", {}, 1, 8192},
+    {"part", "Side of a part of the mask; it divides --block", {}, 1, 1025},
     {"steps",
      "Launches along each axis, so that no two blocks\nof one add to the same output",
      {},

@@ -15,17 +15,18 @@
 
 namespace convfilt {
 
-enum class Setting { halo, tile, gemm, domain, accumulate, block, steps };
+enum class Setting { halo, tile, outputs, texture, gemm, domain, accumulate, block, part, steps };
 
-inline constexpr Setting kSettings[] = {Setting::halo,   Setting::tile,       Setting::gemm,
-                                        Setting::domain, Setting::accumulate, Setting::block,
-                                        Setting::steps};
+inline constexpr Setting kSettings[] = {
+    Setting::halo,   Setting::tile,       Setting::outputs, Setting::texture, Setting::gemm,
+    Setting::domain, Setting::accumulate, Setting::block,   Setting::part,    Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
+enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
-enum Accumulate { kInSteps, kAtomic };
+enum Accumulate { kInSteps, kAtomic, kInDivisions };
 
 /// The name of a setting, and the values that it takes.
 struct SettingInfo {
@@ -40,8 +41,8 @@ const SettingInfo& info_of(Setting setting);
 /// A value for every setting. 0 is the first word, or leaves a number to the strategy.
 class Tuning {
  public:
-  int operator[](Setting setting) const { return values_[std::size_t(setting)]; }
-  int& operator[](Setting setting) { return values_[std::size_t(setting)]; }
+  constexpr int operator[](Setting setting) const { return values_[std::size_t(setting)]; }
+  constexpr int& operator[](Setting setting) { return values_[std::size_t(setting)]; }
   bool operator==(const Tuning&) const = default;
 
  private:
@@ -170,6 +171,8 @@ struct Strategy {
   /// the family determines them: the mask's weights, or in the separable family a row and a column
   /// for each term.
   double (*multiply_adds)(const Problem&) = nullptr;
+
+  std::span<const Tuning> also_compared = {};  ///< what a comparison shows beside the default
 
   bool runs_on(DeviceKind kind) const;
   bool has(Setting setting) const;

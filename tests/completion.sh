@@ -2,6 +2,7 @@
 # The manual page, and completion as the shells that are here do it: bash always, fish, zsh and man where they are installed.
 #
 # CONVFILT names the program.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 CONVFILT=$(realpath "${CONVFILT:?names the program}")
 CONVFILT_FILTERS=$(cd "$(dirname "$0")/.." && pwd)/filters

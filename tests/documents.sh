@@ -3,6 +3,7 @@
 # from; that CMake, samples/setup.sh and vcpkg.json name the same dependencies; and that nothing generated is stale
 # (tests/renew.sh).
 # CONVFILT names the program.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CONVFILT=$(realpath "${CONVFILT:?names the program}")
@@ -22,6 +23,18 @@ for file in README.md CONTRIBUTING.md kernels/README.md kernels/MEASUREMENTS.md 
   } | sort -u | while read -r path; do
     [ -e "$path" ] || [ -e "$(dirname "$file")/$path" ] || fail "$file names $path, which is not there"
   done
+done
+
+# The line that the textbook's table names has our name.
+sed -n "/^## The book's names/,/^## One/p" kernels/README.md | sed -n 's/^|.*| `\(.*\)` | \(.*\):\([0-9]*\) |$/\2 \3 \1/p' >"$work/terms"
+[ -s "$work/terms" ] || fail "kernels/README.md has no table of the book's names"
+while read -r path line name; do
+  sed -n "${line}p" "kernels/$path" | grep -qF -- "$name" || fail "kernels/README.md says that kernels/$path:$line has '$name'"
+done <"$work/terms"
+
+# Every script says what it is for.
+for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.sh tests/folders/*.sh tests/fuzz/*.sh tests/pictures/*.sh; do
+  [ ! -x "$script" ] || bash "$script" --help 2>/dev/null | grep -q . || fail "$script does not know --help"
 done
 
 # One dependency has three names: in find_package, as Debian's package, and as vcpkg's port.

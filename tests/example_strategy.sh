@@ -4,6 +4,7 @@
 # BUILD.
 #
 #   tests/example_strategy.sh BUILD
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 fail() { echo "tests/example_strategy.sh: $*" >&2; exit 1; }
 build=$(realpath "${1:?usage: tests/example_strategy.sh BUILD}")

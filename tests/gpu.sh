@@ -13,6 +13,7 @@
 #
 # Fails if there is no GPU, or if a tool is missing. Writes its logs, and the tables for kernels/MEASUREMENTS.md
 # (bench_gpu.md, peers.md, targets.md), to CONVFILT_OUT, by default build/gpu.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }

@@ -5,6 +5,7 @@
 # packaging/try.sh tries such a package on a system of its own.
 #
 #   tests/install.sh BUILD
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 fail() { echo "tests/install.sh: $*" >&2; exit 1; }
 build=$(realpath "${1:?usage: tests/install.sh BUILD}")

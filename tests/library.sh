@@ -2,6 +2,7 @@
 # Installs the library of BUILD, moves it elsewhere, builds samples/library against it as its users would, and runs that.
 #
 #   tests/library.sh BUILD
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 fail() { echo "tests/library.sh: $*" >&2; exit 1; }
 build=${1:?usage: tests/library.sh BUILD}

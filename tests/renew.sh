@@ -6,6 +6,7 @@
 #   tests/renew.sh --check    writes nothing, and fails where something is stale (ctest runs this)
 #
 # CONVFILT names the program, by default build/release/bin/convfilt. Charts need the gnuplot that drew those that are here.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CONVFILT=$(realpath -m "${CONVFILT:-build/release/bin/convfilt}")

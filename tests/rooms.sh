@@ -1,6 +1,7 @@
 #!/bin/bash
 # The rooms of the source tree: fails, with file and include, where an include runs up the list below, and where a foreign
 # library's word stands outside its home. Prints the figures in any case. An argument names another tree to look at.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -u -o pipefail
 
 tree=${1:-$(dirname "$0")/..}

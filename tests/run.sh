@@ -2,6 +2,7 @@
 # Installs what is missing, builds, and runs every test that this machine can run; ends with ctest's summary.
 #
 #   tests/run.sh [PRESET]     by default release; asan runs the same tests under AddressSanitizer and UBSan
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset=${1:-release}

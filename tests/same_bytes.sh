@@ -3,6 +3,7 @@
 # --sigma 40, on every device present; auto's blur --sigma 40, of the transform family, is within a step.
 # CONVFILT names the program. With EXPECTED=FOLDER the results are also compared with those an earlier run of
 # this script left there, on a machine without a GPU; KEEP=FOLDER leaves them.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 export COLUMNS=1000  # so that lines of -v stay whole
 convfilt=${CONVFILT:?names the program}

@@ -2,6 +2,7 @@
 # Which CUDA code samples/setup.sh, tests/run.sh and tests/gpu.sh have compiled, beside a GPU and without one, in new folders
 # and in ones that an earlier run has configured. The scripts and presets are the real ones, and so is cmake; the project
 # has no code, only the settings, and stand-ins are nvidia-smi and the commands that install or take long.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 fail() { echo "tests/setup.sh: $*" >&2; exit 1; }
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

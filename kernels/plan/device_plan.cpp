@@ -91,8 +91,11 @@ std::vector<double> DevicePlan::time_resident(PictureView<const std::byte> in, i
 }
 
 std::ptrdiff_t DevicePlan::pitch_for(std::ptrdiff_t row_bytes) const {
-  return options_.padded_pitch ? (row_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes
-                               : row_bytes;
+  // A texture over rows needs a pitch that is a multiple of 32 bytes, whatever --pitch says.
+  const bool under_texture = limits_.texture && options_.tuning[Setting::texture] == kLinear;
+  return options_.padded_pitch || under_texture
+             ? (row_bytes + kPitchBytes - 1) / kPitchBytes * kPitchBytes
+             : row_bytes;
 }
 
 Window DevicePlan::whole_window() const {
@@ -145,8 +148,10 @@ std::size_t DevicePlan::bytes_for(const Window& window, int in_width, int in_hei
   std::size_t bytes = input_bytes(in_width * step(), in_height * planes()) +
                       planes() * plane_bytes(window.width * step(), window.height, sample) +
                       scratch_bytes(in_height, window.width * step(), window.height);
-  if (limits_.texture && !options_.padded_pitch) {
-    bytes += planes() * plane_bytes(in_width, in_height, sample);  // arrays for rows not aligned
+  if (limits_.texture) {
+    // Arrays, by choice or for planes behind the first, which may not be aligned.
+    const int arrays = options_.tuning[Setting::texture] == kArray ? planes() : planes() - 1;
+    bytes += arrays * plane_bytes(in_width, in_height, sample);
   }
   if (pictures) {
     const std::size_t pixel = sample * problem_.channels;

@@ -5,16 +5,16 @@
 //
 //        neighbourhood
 //       +-------------+
-//       |   w x h     |      each output reads w * h samples and shares none
-//       |      o      |
+//       |   w x h     |      each output reads w * h samples and shares none;
+//       |      o      |      a centred mask has w = h = 2r + 1
 //       +-------------+
 //
 //   Global reads per output: w * h, e.g. 25 at 5x5.
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan.hpp"
 #include "kernels/textbook/geometry.hpp"
+#include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::basic {
 namespace {
@@ -23,22 +23,26 @@ constexpr int kBlockColumns = 32;  // one warp along a row: its reads fall into 
 constexpr int kBlockRows = 8;
 
 template <class T, Border B>
-__global__ void basic_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<SumOf<T>> partial,
-                             T ghost, const MaskPart<T> __grid_constant__ mask) {
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;
+__global__ void basic_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
+                             const MaskPart<T> __grid_constant__ mask) {
+  const Radius r = radius_of(mask);
+  const int x = blockIdx.x * kBlockColumns + threadIdx.x;  // this thread's output
   const int y = blockIdx.y * kBlockRows + threadIdx.y;
-  if (x >= out.width || y >= out.height) return;
+  if (!out.has(x, y)) return;
 
-  SumOf<T> sum = begin_sum(mask, partial, x, y);
+  SumOf<T> sum = out.begin(mask, x, y);
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;
     for (int i = 0; i < mask.width; ++i) {
-      const T sample = load<B>(in, x + mask.dx + i, y + mask.dy + j, ghost);
+      // The border says which sample stands in for one outside the image; -1 is a ghost cell.
+      const int in_x = border_index<B>(x + i - r.x, in.width);
+      const int in_y = border_index<B>(y + j - r.y, in.height);
+      const T sample = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
       row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
     }
     sum += row_sum;
   }
-  end_sum(mask, partial, out, x, y, sum);
+  out.end(mask, x, y, sum);
 }
 
 Geometry geometry(const Problem& p, const Tuning&) {
@@ -51,7 +55,7 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
       launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, border()>, job.input<T>(),
-             job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), job.mask_part<T>());
+             outputs_of<T>(job), job.ghost_cell<T>(), job.mask_part<T>());
     });
   });
 }

@@ -17,29 +17,23 @@
 #include <cstdlib>
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan.hpp"
+#include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::cached {
 namespace {
 
-constexpr int kTile = 32;  // largest tile and block, and the default: 1,024 threads, CUDA's most
-static_assert(kTile * kTile <= 1024, "a block holds at most 1,024 threads");
+template <class T, Border B, int kRows, int kColumns>
+__global__ void cached_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
+                              const MaskPart<T> __grid_constant__ mask) {
+  __shared__ SharedTile<T, kRows, kColumns> in_tile;
 
-template <class T, Border B>
-__global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView<SumOf<T>> partial,
-                              T ghost, const MaskPart<T> __grid_constant__ mask) {
-  __shared__ SharedTile<T, kTile, kTile> in_tile;
-
-  const int row = threadIdx.y;
-  const int col = threadIdx.x;
-  const int tile = blockDim.x;
-  const int x = blockIdx.x * tile + col;
-  const int y = blockIdx.y * tile + row;
-  // The tile lies under the middle of the mask, where it serves the outputs best. For a centred
-  // mask that is under the outputs. A mask that is anchored elsewhere, or a part of a larger one,
-  // moves it.
-  const int tile_x = blockIdx.x * tile + mask.dx + mask.width / 2;
-  const int tile_y = blockIdx.y * tile + mask.dy + mask.height / 2;
+  const Radius r = radius_of(mask);
+  const int TILE_WIDTH = blockDim.x, TILE_HEIGHT = blockDim.y;
+  const int row = threadIdx.y, col = threadIdx.x;
+  const int x = blockIdx.x * TILE_WIDTH + col, y = blockIdx.y * TILE_HEIGHT + row;
+  // The tile lies under the middle of the mask, which is under the outputs if the mask is centred.
+  const int tile_x = blockIdx.x * TILE_WIDTH + mask.width / 2 - r.x;
+  const int tile_y = blockIdx.y * TILE_HEIGHT + mask.height / 2 - r.y;
 
   // Load this thread's sample of the tile, if the image has it.
   if (contains(in, tile_x + col, tile_y + row)) {
@@ -47,23 +41,24 @@ __global__ void cached_kernel(PlaneView<const T> in, PlaneView<T> out, PlaneView
   }
   __syncthreads();
 
-  // Compute one output. Samples beyond the tile come from global memory.
-  if (x >= out.width || y >= out.height) return;
-  SumOf<T> sum = begin_sum(mask, partial, x, y);
+  // Compute one output. Samples beyond the tile come from global memory, and ghost cells from the
+  // border.
+  if (!out.has(x, y)) return;
+  SumOf<T> sum = out.begin(mask, x, y);
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;
-    const int tap_y = y + mask.dy + j;
+    const int tap_y = y + j - r.y, tap_row = tap_y - tile_y;
     for (int i = 0; i < mask.width; ++i) {
-      const int tap_x = x + mask.dx + i;
-      const int tap_col = tap_x - tile_x, tap_row = tap_y - tile_y;
-      const bool kept = tap_col >= 0 && tap_col < tile && tap_row >= 0 && tap_row < tile;
-      const T sample = kept && contains(in, tap_x, tap_y) ? T(in_tile[tap_row][tap_col])
-                                                          : load<B>(in, tap_x, tap_y, ghost);
+      const int tap_x = x + i - r.x, tap_col = tap_x - tile_x;
+      const bool in_the_tile =
+          tap_col >= 0 && tap_col < TILE_WIDTH && tap_row >= 0 && tap_row < TILE_HEIGHT;
+      const T sample = in_the_tile && contains(in, tap_x, tap_y) ? T(in_tile[tap_row][tap_col])
+                                                                 : load<B>(in, tap_x, tap_y, ghost);
       row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
     }
     sum += row_sum;
   }
-  end_sum(mask, partial, out, x, y, sum);
+  out.end(mask, x, y, sum);
 }
 
 /// How many of the taps of a tile's outputs lie in the tile itself, along one axis.
@@ -75,19 +70,22 @@ int taps_kept(int tile, int side) {
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
   const Sides mask = first_part(p.mask);
-  const int tile = tuning[Setting::tile] ? tuning[Setting::tile] : kTile;
+  const bool line = is_line(p);
+  const int tile = tuning[Setting::tile] ? tuning[Setting::tile] : line ? kLine : kSquare;
+  const int rows = line ? 1 : tile;
   Geometry g;
   g.block_columns = g.in_columns = g.out_columns = tile;
-  g.block_rows = g.in_rows = g.out_rows = tile;
-  g.loading_threads = g.computing_threads = tile * tile;
+  g.block_rows = g.in_rows = g.out_rows = rows;
+  g.loading_threads = g.computing_threads = tile * rows;
   g.lead_x = p.lead_x() - mask.width / 2;
   g.lead_y = p.lead_y() - mask.height / 2;
-  g.shared_bytes = kTile * kTile * size_of(p.depth);
-  const double taps = double(tile) * tile * mask.width * mask.height;
-  const double kept = double(taps_kept(tile, mask.width)) * taps_kept(tile, mask.height);
-  g.loads = double(tile) * tile + taps - kept;
+  g.shared_bytes = kMostThreads * size_of(p.depth);
+  const double taps = double(tile) * rows * mask.width * mask.height;
+  const double kept = double(taps_kept(tile, mask.width)) * taps_kept(rows, mask.height);
+  g.loads = double(tile) * rows + taps - kept;
   g.loads_per_output =
-      "1 + w * h * (1 - kept(w) * kept(h)), kept(n) = 1 - (n^2 - 1) / (4 * n * tile)";
+      line ? "1 + (w^2 - 1) / (4 * tile)"
+           : "1 + w * h * (1 - kept(w) * kept(h)), kept(n) = 1 - (n^2 - 1) / (4 * n * tile)";
   g.note =
       "Taps that leave the tile are read from global memory, where the caches are likely to "
       "hold them.";
@@ -99,10 +97,17 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      launch(grid_of(g, job.out), block_of(g), stream, cached_kernel<T, border()>, job.input<T>(),
-             job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), job.mask_part<T>());
+      const auto kernel = is_line(p) ? cached_kernel<T, border(), 1, kMostThreads>
+                                     : cached_kernel<T, border(), kSquare, kSquare>;
+      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(), outputs_of<T>(job),
+             job.ghost_cell<T>(), job.mask_part<T>());
     });
   });
+}
+
+std::string refuses(const Problem& p, const Tuning& tuning) {
+  const std::string reason = tile_refuses(p, tuning[Setting::tile]);
+  return reason.empty() ? direct_refuses(p, tuning) : reason;
 }
 
 constexpr Setting kCachedSettings[] = {Setting::tile};
@@ -113,7 +118,7 @@ extern const Implementation implementation{
     .name = "cached",
     .summary = "tile without halo, halo cells from the caches",
     .family = Family::direct,
-    .refuses = direct_refuses,
+    .refuses = refuses,
     .prepare = direct_plan<run>,
     .geometry = geometry,
     .settings = kCachedSettings,

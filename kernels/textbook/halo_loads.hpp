@@ -9,11 +9,11 @@
 
 namespace convfilt::CONVFILT_BACKEND {
 
-/// An input tile: its place in the image and its size, the output tile's side, and the block's
-/// rows. The block has as many columns as the output tile.
+/// An input tile: its place in the image and its size, the output tile's columns and rows, and the
+/// block's rows. The block has as many columns as the output tile.
 struct InTile {
   int x, y, columns, rows;
-  int tile, block_rows;
+  int tile, tile_rows, block_rows;
 };
 
 /// Sweeps: the block passes over the input tile in strides of its own size.
@@ -49,16 +49,16 @@ CONVFILT_DEVICE void load_in_regions(Tile& in_tile, const InTile& at, const Plan
                                      T ghost) {
   // The middle region lies under the middle of the mask.
   const int left = (at.columns - at.tile + 1) / 2, right = at.columns - at.tile - left;
-  const int top = (at.rows - at.tile + 1) / 2, bottom = at.rows - at.tile - top;
+  const int top = (at.rows - at.tile_rows + 1) / 2, bottom = at.rows - at.tile_rows - top;
   CONVFILT_UNROLL(1)
-  for (int down = -ceil_div(top, at.tile); down <= ceil_div(bottom, at.tile); ++down) {
+  for (int down = -ceil_div(top, at.tile_rows); down <= ceil_div(bottom, at.tile_rows); ++down) {
     CONVFILT_UNROLL(1)
     for (int across = -ceil_div(left, at.tile); across <= ceil_div(right, at.tile); ++across) {
       const int col = left + across * at.tile + int(threadIdx.x);
       if (col < 0 || col >= at.columns) continue;
       CONVFILT_UNROLL(1)
-      for (int place = threadIdx.y; place < at.tile; place += at.block_rows) {
-        const int row = top + down * at.tile + place;
+      for (int place = threadIdx.y; place < at.tile_rows; place += at.block_rows) {
+        const int row = top + down * at.tile_rows + place;
         if (row < 0 || row >= at.rows) continue;
         in_tile[row][col] = load<B>(in, at.x + col, at.y + row, ghost);
       }
@@ -89,13 +89,16 @@ CONVFILT_DEVICE void load_in_two_steps(Tile& in_tile, const InTile& at,
 
 /// How often each warp comes to a load, whether or not its threads find a cell there.
 inline int turns_of(Halo halo, const InTile& at) {
-  const auto regions = [&](int side) {  // before the middle one, the middle one, and behind it
-    const int around = side - at.tile;
-    return ceil_div((around + 1) / 2, at.tile) + 1 + ceil_div(around / 2, at.tile);
+  // Regions along an axis: before the middle one, the middle one, and behind it.
+  const auto regions = [](int side, int tile) {
+    const int around = side - tile;
+    return ceil_div((around + 1) / 2, tile) + 1 + ceil_div(around / 2, tile);
   };
   switch (halo) {
     case kSweeps: return ceil_div(at.columns, at.tile) * ceil_div(at.rows, at.block_rows);
-    case kRegions: return regions(at.columns) * regions(at.rows) * ceil_div(at.tile, at.block_rows);
+    case kRegions:
+      return regions(at.columns, at.tile) * regions(at.rows, at.tile_rows) *
+             ceil_div(at.tile_rows, at.block_rows);
     case kTwoStep: return ceil_div(at.columns * at.rows, at.tile * at.block_rows);
   }
   return 0;

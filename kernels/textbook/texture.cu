@@ -9,7 +9,10 @@
 //   reflect101 and a constant other than 0 have no mode. There the border's index
 //   function is computed first, as in the siblings.
 //
-//   Texture reads per output: w * h, e.g. 25 at 5x5.
+//   The texture lies over pitched rows of memory, or with --texture=array over a CUDA array, to
+//   which the input is copied: its order of samples suits patches. Planes that do not begin at a
+//   multiple of 512 bytes, as the second and third may not, always get an array.
+//   Texture fetches per output: w * h, e.g. 25 at 5x5.
 //   Sibling: basic reads global memory, and computes every border itself.
 
 #include "kernels/contract/dispatch.hpp"
@@ -83,7 +86,8 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
         p.border != Border::reflect101 && (p.border != Border::constant || ghost == T(0));
     const auto mode = by_mode ? address_mode(p.border) : cudaAddressModeClamp;
     const auto& texture = job.textures->get(job.in.data, job.in.width, job.in.height, job.in.pitch,
-                                            cudaCreateChannelDesc<T>(), mode);
+                                            cudaCreateChannelDesc<T>(), mode,
+                                            TextureMemory(job.tuning[Setting::texture]));
     const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
     const TextureInput in{texture.object(stream, job.fresh), job.in.width, job.in.height,
                           normalised ? 1.0f / job.in.width : 1.0f,
@@ -97,6 +101,8 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   });
 }
 
+constexpr Setting kTextureSettings[] = {Setting::texture};
+
 }  // namespace
 
 extern const Implementation implementation{
@@ -106,6 +112,7 @@ extern const Implementation implementation{
     .refuses = direct_refuses,
     .prepare = direct_plan<run, kLimits>,
     .geometry = geometry,
+    .settings = kTextureSettings,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::texture

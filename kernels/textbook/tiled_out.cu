@@ -1,114 +1,134 @@
 // tiled-out: one block per OUTPUT tile (PMPP 4e, ch. 7.4, second design; ECE408 strategy 1).
 //
-//   The block has as many columns as its output tile, so every thread computes
-//   outputs. The input tile is larger by the halo, w - 1 columns and h - 1 rows, so
-//   threads load more than once: in sweeps, by regions or in two steps (halo_loads.hpp).
+//   The block has one thread per output of its tile, so every thread computes.
+//   The input tile is larger by the halo, w - 1 columns and h - 1 rows, so
+//   threads load more than once: here in sweeps, each as wide as the block.
 //
-//            <-- tile --->
-//      +----+-------------+----+
-//      |halo| output tile |halo|     loaded once into shared memory,
-//      +----+-------------+----+     then read w * h times
+//       <- r -> <- TILE_WIDTH -> <- r ->
+//      +-------+----------------+-------+
+//      | halo  |  output tile   | halo  |     loaded once into shared memory,
+//      +-------+----------------+-------+     then read w * h times
 //
 //   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 1.27 at 5x5, tile 32.
-//   Sibling: tiled-in sizes the block to the INPUT tile instead; its rim threads
-//   load but never compute.
+//   By default each thread computes four outputs (coarsened.hpp), for speed. --outputs=1 and
+//   smaller tiles take the kernel below. --halo=regions and two-step load the halo in two other
+//   published ways (halo_loads.hpp). A mask of one row gets blocks of one row.
+//   Sibling: tiled-in sizes the block to the INPUT tile instead; the threads of
+//   its last columns and rows load but never compute.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan.hpp"
-#include "kernels/textbook/halo_loads.hpp"
+#include "kernels/textbook/coarsened.hpp"
+#include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tiled_out {
 namespace {
 
-constexpr int kTile = 32;  // largest output tile, and the default: one warp per row of outputs
-constexpr int kFullTileRows = 8;  // rows of threads of a block with the largest tile
-constexpr int kMaxInTile = kTile + kMaxPartSide - 1;
-static_assert(kTile % kFullTileRows == 0, "every thread computes the same number of rows");
+template <class T, Border B, int kInRows, int kInColumns>
+__global__ void tiled_out_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
+                                 const MaskPart<T> __grid_constant__ mask) {
+  __shared__ SharedTile<T, kInRows, kInColumns> in_tile;
+
+  const Radius r = radius_of(mask);
+  const int TILE_WIDTH = blockDim.x, TILE_HEIGHT = blockDim.y;
+  const int tile_x = blockIdx.x * TILE_WIDTH;  // the output tile's top-left output
+  const int tile_y = blockIdx.y * TILE_HEIGHT;
+
+  // Load the input tile in sweeps. The border says which sample stands in for one outside the
+  // image.
+  for (int row = threadIdx.y; row < TILE_HEIGHT + mask.height - 1; row += TILE_HEIGHT) {
+    for (int col = threadIdx.x; col < TILE_WIDTH + mask.width - 1; col += TILE_WIDTH) {
+      const int in_x = border_index<B>(tile_x + col - r.x, in.width);
+      const int in_y = border_index<B>(tile_y + row - r.y, in.height);
+      in_tile[row][col] = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
+    }
+  }
+  __syncthreads();
+
+  // Compute one output.
+  const int row = threadIdx.y, col = threadIdx.x;
+  const int x = tile_x + col, y = tile_y + row;
+  if (!out.has(x, y)) return;
+  SumOf<T> sum = out.begin(mask, x, y);
+  for (int j = 0; j < mask.height; ++j) {
+    SumOf<T> row_sum = 0;
+    for (int i = 0; i < mask.width; ++i) {
+      row_sum = multiply_add(mask.weight(i, j), in_tile[row + j][col + i], row_sum);
+    }
+    sum += row_sum;
+  }
+  out.end(mask, x, y, sum);
+}
+
+constexpr int kMaxInTile = kSquare + kMaxPartSide - 1;
+constexpr int kMaxInLine = kMostThreads + kMaxPartSide - 1;
 static_assert(kMaxInTile * kMaxInTile * sizeof(float) <= 48 * 1024,
               "the input tile exceeds static shared memory");
 
-/// A thread computes kOutputs outputs. They are 4 with the full tile, whose side the compiler then
-/// knows, and 1 with smaller tiles.
-template <class T, Border B, int kOutputs, Halo kHalo>
-__global__ void tiled_out_kernel(PlaneView<const T> in, PlaneView<T> out,
-                                 PlaneView<SumOf<T>> partial, T ghost,
-                                 const MaskPart<T> __grid_constant__ mask) {
-  __shared__ SharedTile<T, kMaxInTile, kMaxInTile> in_tile;
+int tile_of(const Problem& p, const Tuning& tuning) {
+  return tuning[Setting::tile] ? tuning[Setting::tile] : is_line(p) ? kLine : kSquare;
+}
 
-  const int tile = kOutputs > 1 ? kTile : int(blockDim.x);
-  const int block_rows = tile / kOutputs;
-  const int tile_x = blockIdx.x * tile;  // the output tile's top-left sample
-  const int tile_y = blockIdx.y * tile;
+int outputs_of_thread(const Problem& p, const Tuning& tuning) {
+  if (tuning[Setting::outputs]) return tuning[Setting::outputs];
+  return tile_of(p, tuning) == kSquare && !is_line(p) ? coarsened::kOutputs : 1;
+}
 
-  // Load the input tile. Ghost cells take the border's value.
-  const InTile at{
-      tile_x + mask.dx, tile_y + mask.dy, tile + mask.width - 1, tile + mask.height - 1, tile,
-      block_rows};
-  if constexpr (kHalo == kSweeps) load_in_sweeps<B>(in_tile, at, in, ghost);
-  if constexpr (kHalo == kRegions) load_in_regions<B>(in_tile, at, in, ghost);
-  if constexpr (kHalo == kTwoStep) load_in_two_steps<B>(in_tile, at, in, ghost);
-  __syncthreads();
-
-  // Compute this thread's outputs together. Each weight is then fetched from constant memory once
-  // for all of them, which takes 0.55 of the time of one output after the other (15x15, H200).
-  const int col = threadIdx.x;
-  const int x = tile_x + col;
-  SumOf<T> sums[kOutputs] = {};
-  for (int k = 0; k < kOutputs; ++k) {
-    const int y = tile_y + int(threadIdx.y) + k * block_rows;
-    if (x < out.width && y < out.height) sums[k] = begin_sum(mask, partial, x, y);
-  }
-  for (int j = 0; j < mask.height; ++j) {
-    SumOf<T> row_sums[kOutputs] = {};
-    for (int i = 0; i < mask.width; ++i) {
-      const SumOf<T> weight = mask.weight(i, j);
-      for (int k = 0; k < kOutputs; ++k) {
-        const int row = threadIdx.y + k * block_rows;
-        row_sums[k] = multiply_add(weight, in_tile[row + j][col + i], row_sums[k]);
-      }
-    }
-    for (int k = 0; k < kOutputs; ++k) sums[k] += row_sums[k];
-  }
-  for (int k = 0; k < kOutputs; ++k) {
-    const int y = tile_y + int(threadIdx.y) + k * block_rows;
-    if (x < out.width && y < out.height) end_sum(mask, partial, out, x, y, sums[k]);
-  }
+std::string refuses(const Problem& p, const Tuning& tuning) {
+  const int tile = tile_of(p, tuning), outputs = outputs_of_thread(p, tuning);
+  if (const std::string reason = tile_refuses(p, tile); !reason.empty()) return reason;
+  if (outputs != 1 && outputs != coarsened::kOutputs) return "--outputs must be 1 or 4";
+  if (outputs > 1 && is_line(p))
+    return "a thread computes 4 outputs of one column, and a mask of one row gets blocks of one "
+           "row; leave out --outputs";
+  if (outputs > 1 && tile != kSquare)
+    return "a thread computes 4 outputs only with the full tile of 32 x 32; leave out --tile or "
+           "--outputs";
+  return direct_refuses(p, tuning);
 }
 
 std::string note_of(const Geometry& g, Halo halo) {
   const int threads = g.block_columns * g.block_rows, cells = g.in_columns * g.in_rows;
-  const int turns = turns_of(halo, {0, 0, g.in_columns, g.in_rows, g.out_columns, g.block_rows});
+  const int turns =
+      turns_of(halo, {0, 0, g.in_columns, g.in_rows, g.out_columns, g.out_rows, g.block_rows});
   return "Loaded in " + std::to_string(turns) + (turns == 1 ? " turn" : " turns") + " of " +
          std::to_string(threads) + " threads, " + std::to_string(cells * 100 / (turns * threads)) +
-         " % of which load then.";
+         " % of which load then." +
+         (g.block_rows < g.out_rows
+              ? " Each thread computes " + std::to_string(g.out_rows / g.block_rows) +
+                    " outputs of one column."
+              : "");
 }
 
-Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
-  const int tile = tuning[Setting::tile] ? tuning[Setting::tile] : kTile;
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  const Sides mask = first_part(p.mask);
+  const int tile = tile_of(p, tuning);
   Geometry g;
-  g.block_columns = g.out_columns = g.out_rows = tile;
-  g.block_rows = tile == kTile ? kFullTileRows : tile;
+  g.block_columns = g.out_columns = tile;
+  g.out_rows = is_line(p) ? 1 : tile;
+  g.block_rows = g.out_rows / outputs_of_thread(p, tuning);
   g.loading_threads = g.computing_threads = g.block_columns * g.block_rows;
-  g.in_columns = tile + mask.width - 1;
-  g.in_rows = tile + mask.height - 1;
+  g.in_columns = g.out_columns + mask.width - 1;
+  g.in_rows = g.out_rows + mask.height - 1;
   g.lead_x = p.lead_x();
   g.lead_y = p.lead_y();
-  g.shared_bytes = kMaxInTile * kMaxInTile * size_of(p.depth);
+  g.shared_bytes = (is_line(p) ? kMaxInLine : kMaxInTile * kMaxInTile) * size_of(p.depth);
   g.loads = double(g.in_columns) * g.in_rows;
-  g.loads_per_output = "(tile + w - 1) * (tile + h - 1) / tile^2";
+  g.loads_per_output =
+      is_line(p) ? "(tile + w - 1) / tile" : "(tile + w - 1) * (tile + h - 1) / tile^2";
   g.note = note_of(g, Halo(tuning[Setting::halo]));
   return g;
 }
 
-Geometry geometry(const Problem& p, const Tuning& tuning) {
-  return geometry_of(p, tuning, first_part(p.mask));
-}
-
-template <class T, Border B, int kOutputs>
-auto kernel_for(int halo) {
-  if (halo == kRegions) return tiled_out_kernel<T, B, kOutputs, kRegions>;
-  if (halo == kTwoStep) return tiled_out_kernel<T, B, kOutputs, kTwoStep>;
-  return tiled_out_kernel<T, B, kOutputs, kSweeps>;
+template <class T, Border B>
+auto kernel_for(const Problem& p, const Tuning& tuning) {
+  const auto halo = Halo(tuning[Setting::halo]);
+  if (outputs_of_thread(p, tuning) > 1)
+    return coarsened::kernel_for<T, B, coarsened::kOutputs, kMaxInTile, kMaxInTile>(halo);
+  if (is_line(p))
+    return halo == kSweeps ? tiled_out_kernel<T, B, 1, kMaxInLine>
+                           : coarsened::kernel_for<T, B, 1, 1, kMaxInLine>(halo);
+  return halo == kSweeps ? tiled_out_kernel<T, B, kMaxInTile, kMaxInTile>
+                         : coarsened::kernel_for<T, B, 1, kMaxInTile, kMaxInTile>(halo);
 }
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
@@ -116,28 +136,34 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      const int halo = job.tuning[Setting::halo];
-      const auto kernel = g.out_columns == kTile
-                              ? kernel_for<T, border(), kTile / kFullTileRows>(halo)
-                              : kernel_for<T, border(), 1>(halo);
-      launch(grid_of(g, job.out), block_of(g), stream, kernel, job.input<T>(), job.output<T>(),
-             job.sums<T>(), job.ghost_cell<T>(), job.mask_part<T>());
+      launch(grid_of(g, job.out), block_of(g), stream, kernel_for<T, border()>(p, job.tuning),
+             job.input<T>(), outputs_of<T>(job), job.ghost_cell<T>(), job.mask_part<T>());
     });
   });
 }
 
-constexpr Setting kTiledOutSettings[] = {Setting::halo, Setting::tile};
+constexpr Setting kTiledOutSettings[] = {Setting::halo, Setting::tile, Setting::outputs};
+
+constexpr Tuning kOneOutput = [] {
+  Tuning tuning;
+  tuning[Setting::outputs] = 1;
+  return tuning;
+}();
+constexpr Tuning kAlsoCompared[] = {kOneOutput};
 
 }  // namespace
 
 extern const Implementation implementation{
     .name = "tiled-out",
-    .summary = "one block per output tile; the halo is loaded in sweeps, regions or two steps",
+    .summary =
+        "one block per output tile, four outputs a thread; the halo is loaded in sweeps, regions "
+        "or two steps",
     .family = Family::direct,
-    .refuses = direct_refuses,
+    .refuses = refuses,
     .prepare = direct_plan<run>,
     .geometry = geometry,
     .settings = kTiledOutSettings,
+    .also_compared = kAlsoCompared,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::tiled_out

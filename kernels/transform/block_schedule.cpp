@@ -12,6 +12,7 @@ namespace {
 
 constexpr int kSpatialBlock = 32;
 constexpr int kSteps = 2;               // the fewest that keep the blocks of a step apart
+constexpr int kInterleaved = 2;         // parts to a block where only the part's side is given
 constexpr int kLeastTransform = 16;     // shorter transforms are little but overhead
 constexpr int kLargestTransform = 512;  // a block's spectrum is 1 MB: some 50 stay in an L2 cache
 constexpr int kLargestPartTransform = 256;  // larger masks get more parts, not larger transforms
@@ -38,35 +39,52 @@ int clipped(int block, int outputs, int side) {
   return std::min(block, outputs + side - 1);
 }
 
+/// The launches that keep the blocks of one apart. Blocks under one weight never meet.
+int steps_of(const BlockAxis& axis, const Tuning& tuning) {
+  if (tuning[Setting::steps]) return tuning[Setting::steps];
+  return axis.part == 1 ? 1 : kSteps;
+}
+
+/// Lets the launches be what --accumulate says, once block and part are known.
+void accumulate(BlockAxis& axis, const Tuning& tuning) {
+  if (tuning[Setting::accumulate] != kInSteps) axis.steps = 1;
+  if (tuning[Setting::accumulate] == kInDivisions && axis.part > 1)
+    axis.divisions = ceil_div(axis.block + axis.part - 1, std::min(axis.block, axis.part));
+}
+
 BlockAxis overlap_add_axis(int outputs, int side, const Tuning& tuning) {
-  const bool atomic = tuning[Setting::accumulate] == kAtomic;
+  const bool spatial = tuning[Setting::domain] == kSpatial;
   BlockAxis axis;
-  axis.side = axis.part = side;
-  axis.steps = tuning[Setting::steps] ? tuning[Setting::steps] : kSteps;
+  axis.side = side;
+  axis.part = spatial ? std::min(side, kMaxPartSide) : side;
+  axis.steps = steps_of(axis, tuning);
   axis.block = tuning[Setting::block];
-  const int least = ceil_div(side - 1, std::max(1, axis.steps - 1));
-  if (axis.block == 0 && tuning[Setting::domain] == kSpatial) {
-    axis.block = std::max(kSpatialBlock, least);
-  }
+  const int least = ceil_div(axis.part - 1, std::max(1, axis.steps - 1));
+  if (axis.block == 0 && spatial) axis.block = std::max(kSpatialBlock, least);
   for (int largest = kLargestTransform; axis.block == 0; largest *= 2) {
     axis.block = best_block(side, least, largest);
   }
-  if (atomic) axis.steps = 1;
   axis.block = clipped(axis.block, outputs, side);
+  accumulate(axis, tuning);
   return axis;
 }
 
 BlockAxis in_parts_axis(int outputs, int side, const Tuning& tuning) {
   const bool spatial = tuning[Setting::domain] == kSpatial;
+  const int part = std::min(tuning[Setting::part], side);
   BlockAxis axis;
   axis.side = side;
-  axis.steps = tuning[Setting::accumulate] == kAtomic ? 1 : kSteps;
   axis.block = tuning[Setting::block];
+  if (axis.block == 0 && part > 0)
+    axis.block = part * (spatial ? std::max(1, kSpatialBlock / part) : kInterleaved);
   if (axis.block == 0 && spatial) axis.block = kSpatialBlock;
   if (axis.block == 0) axis.block = best_block(side, side, kLargestPartTransform);
   if (axis.block == 0) axis.block = kLargestPartTransform / 2;
-  axis.block = clipped(axis.block, outputs, side);
-  axis.part = std::min({axis.block, side, spatial ? kMaxPartSide : side});
+  const int needed = clipped(axis.block, outputs, side);
+  axis.block = part > 0 ? ceil_div(needed, part) * part : needed;
+  axis.part = part > 0 ? part : std::min({axis.block, side, spatial ? kMaxPartSide : side});
+  axis.steps = steps_of(axis, tuning);
+  accumulate(axis, tuning);
   return axis;
 }
 
@@ -84,7 +102,41 @@ std::string by(int columns, int rows) {
   return std::to_string(columns) + "x" + std::to_string(rows);
 }
 
+std::string spatial_refuses(const BlockAxis& x, const BlockAxis& y, const Tuning& tuning) {
+  if (tuning[Setting::domain] != kSpatial) return "";
+  return cells_refuse(x.block + 2 * (std::min(x.part, kMaxPartSide) - 1), y.block);
+}
+
+/// The parts of the spatial domain along an axis, of about equal sides.
+int spatial_parts(const BlockAxis& axis) {
+  return ceil_div(axis.side, std::min(kMaxPartSide, axis.part));
+}
+
+/// The samples of a block in the middle that all launches read along an axis. Each part has
+/// launches of its own, and divisions share samples.
+int samples_read(const BlockAxis& axis) {
+  const int parts = spatial_parts(axis);
+  int samples = 0;
+  for (int part = 0; part < parts; ++part) {
+    const int weights = axis.side * (part + 1) / parts - axis.side * part / parts;
+    for (int d = 0; d < axis.divisions; ++d) {
+      const Interval outputs = axis.division(d, weights);
+      if (outputs.count == 0) continue;
+      const int first = std::max(0, outputs.first - (weights - 1));
+      samples += std::min(axis.block, outputs.first + outputs.count) - first;
+    }
+  }
+  return samples;
+}
+
 }  // namespace
+
+std::string cells_refuse(std::int64_t columns, std::int64_t rows) {
+  if (columns * rows <= kMostCells) return "";
+  return "shared memory holds " + std::to_string(kMostCells) + " cells of a block, not " +
+         std::to_string(columns) + " x " + std::to_string(rows) +
+         "; use a smaller --block, or leave it out";
+}
 
 BlockSchedule overlap_add_schedule(const Problem& p, const Tuning& tuning) {
   return both_axes(p, tuning, overlap_add_axis);
@@ -97,27 +149,40 @@ BlockSchedule in_parts_schedule(const Problem& p, const Tuning& tuning) {
 std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
   const auto [x, y, atomic] = overlap_add_schedule(p, tuning);
   if (const std::string many = too_many(p, x, y); !many.empty()) return many;
-  if (atomic) {
-    return tuning[Setting::steps] == 0 ? ""
-                                       : "atomic additions take one launch; leave out --steps, or "
-                                         "use --accumulate=steps";
+  if (const std::string cells = spatial_refuses(x, y, tuning); !cells.empty()) return cells;
+  if (tuning[Setting::accumulate] != kInSteps && tuning[Setting::steps] != 0) {
+    return std::string(atomic ? "atomic additions take one launch"
+                              : "divisions take a launch each, of all blocks") +
+           "; leave out --steps, or use --accumulate=steps";
   }
+  if (atomic) return "";
   if (x.disjoint() && y.disjoint()) return "";
-  std::string reason = std::to_string(x.steps) + (x.steps == 1 ? " step" : " steps") +
+  const int asked = std::max(x.steps, y.steps);
+  std::string reason = std::to_string(asked) + (asked == 1 ? " step" : " steps") +
                        " an axis let blocks of " + by(x.block, y.block) + " meet under a mask of " +
-                       by(x.side, y.side) + "; use ";
-  const int steps = 1 + std::max(ceil_div(x.side - 1, x.block), ceil_div(y.side - 1, y.block));
+                       by(x.part, y.part) + "; use ";
+  const int steps = 1 + std::max(ceil_div(x.part - 1, x.block), ceil_div(y.part - 1, y.block));
   if (steps <= info_of(Setting::steps).highest) reason += "--steps=" + std::to_string(steps);
-  if (x.steps == 1) {
+  if (asked == 1) {
     return steps <= info_of(Setting::steps).highest ? reason : reason + "a larger --block";
   }
-  const int block = ceil_div(std::max(x.side, y.side) - 1, x.steps - 1);
+  const int block = ceil_div(std::max(x.part, y.part) - 1, asked - 1);
   if (steps <= info_of(Setting::steps).highest) reason += " or ";
   return reason + "--block=" + std::to_string(block);
 }
 
 std::string in_parts_refuses(const Problem& p, const Tuning& tuning) {
   const auto [x, y, atomic] = in_parts_schedule(p, tuning);
+  const int part = tuning[Setting::part], block = tuning[Setting::block];
+  if (part > kMaxPartSide && tuning[Setting::domain] == kSpatial) {
+    return "constant memory holds parts of up to " + by(kMaxPartSide, kMaxPartSide) +
+           " weights; use --part=" + std::to_string(kMaxPartSide) + " or less";
+  }
+  if (part > 0 && block % part != 0) {
+    return "--part=" + std::to_string(part) + " does not divide --block=" + std::to_string(block) +
+           "; use --block=" + std::to_string(ceil_div(block, part) * part) + ", or leave it out";
+  }
+  if (const std::string cells = spatial_refuses(x, y, tuning); !cells.empty()) return cells;
   return too_many(p, x, y);
 }
 
@@ -139,6 +204,35 @@ std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule,
   return frames;
 }
 
+namespace {
+
+/// How parts and launches come about, in sentences.
+std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
+  const auto& [x, y, atomic] = s;
+  std::string note;
+  if (parts > 1 && spatial)
+    note = std::to_string(parts) + " parts of the mask, one after the other, each in ";
+  if (parts > 1 && !spatial)
+    note = "Spectra of " + by(x.parts(), y.parts()) + " parts of the mask are summed" +
+           (x.interleaved() * y.interleaved() > 1
+                ? " in " + by(x.interleaved(), y.interleaved()) +
+                      " sums, as many as parts go into a block, each added in "
+                : " first, and their one sum is added in ");
+  if (note.empty()) note = "Blocks are added in ";
+  if (atomic)
+    return note + "one launch; the outputs that neighbours share are added to atomically.";
+  note += by(x.launches(), y.launches()) + " launches. ";
+  if (x.divisions * y.divisions > 1)
+    return note + "Each takes one division of every block's outputs, up to " +
+           by(x.division(0, x.part).count, y.division(0, y.part).count) +
+           " of them, so no two blocks write one output.";
+  return note + "Blocks of one launch lie " + by(x.steps * x.block, y.steps * y.block) +
+         " apart and write " + by(x.block + x.part - 1, y.block + y.part - 1) +
+         " each, so none meet.";
+}
+
+}  // namespace
+
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
                      int block_columns, int block_rows) {
   const auto& [x, y, atomic] = schedule;
@@ -154,26 +248,32 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.out_rows = y.block + y.part - 1;
   g.lead_x = p.lead_x() - (x.part - 1);  // if negative, the output tile begins further left
   g.lead_y = p.lead_y() - (y.part - 1);
-  g.loads = double(x.block) * y.block * (spatial ? double(x.part) * y.part : 1.0);
-  g.loads_per_output = spatial ? "w * h" : "1";
-  const std::string parts =
-      x.parts() * y.parts() > 1 ? by(x.parts(), y.parts()) + " parts of the mask times " : "";
-  if (atomic) {
-    g.note =
-        "One launch adds all blocks; the outputs that neighbours share are added to atomically.";
-  } else {
-    g.note = "Blocks are added in " + parts + by(x.steps, y.steps) +
-             " launches. Those of one launch lie " + by(x.steps * x.block, y.steps * y.block) +
-             " apart and write " + by(g.out_columns, g.out_rows) + " each, so none meet.";
+  g.loads = double(x.block) * y.block;
+  g.loads_per_output = "1";
+  if (spatial) {
+    const int across = spatial_parts(x), down = spatial_parts(y), parts = across * down;
+    const int w = ceil_div(x.side, across);
+    g.shared_bytes = kMostCells * size_of(p.depth);
+    g.loads = double(samples_read(x)) * samples_read(y);
+    if (parts > 1) {
+      g.loads_per_output = "";
+    } else if (x.divisions * y.divisions > 1) {
+      g.loads_per_output = "samples under each division, over S^2";
+    }
+    g.note = launches_note(schedule, true, parts) + " A block's samples are fetched into " +
+             by(x.block + 2 * (w - 1), y.block) +
+             " cells, with zeros on both sides. Its side, unless set: 32, or what the steps need.";
+    return g;
   }
-  const int tile_x = spatial ? g.out_columns : good_fft_size(g.out_columns);
-  const int tile_y = spatial ? g.out_rows : good_fft_size(g.out_rows);
-  g.note +=
-      " A block of the picture takes " +
-      by(ceil_div(tile_x, block_columns), ceil_div(tile_y, block_rows)) +
-      " blocks of threads. Its side, unless set: " +
-      (spatial ? "32, or what the steps need."
-               : "that for which transforms of a power of two take the least work an output.");
+  const int parts = x.parts() * y.parts();
+  g.note = launches_note(schedule, false, parts) + " A block of the picture takes " +
+           by(ceil_div(good_fft_size(g.out_columns), block_columns),
+              ceil_div(good_fft_size(g.out_rows), block_rows)) +
+           " blocks of threads.";
+  if (parts == 1 || !tuning[Setting::part])
+    g.note += parts > 1 ? " Its side, unless set, is 128 here, and that of the mask's parts, too."
+                        : " Its side, unless set, is that for which transforms of a power of two "
+                          "take the least work an output.";
   return g;
 }
 

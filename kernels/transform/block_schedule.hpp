@@ -6,8 +6,12 @@
 /// Under the weights [m, m + P) they reach the outputs [b * S - m - (P - 1), b * S - m + S). These
 /// are S + P - 1 outputs, of which the next block shares P - 1. Blocks K apart write disjoint
 /// outputs where K * S >= S + P - 1.
+///
+/// Instead of every K-th block, a launch may take one division of every block's outputs: a stretch
+/// of P of them, of which a block has ceil((S + P - 1) / P), so S / P + 1 where P > 1 divides S.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,10 +28,11 @@ struct Interval {
 
 /// One axis of a schedule.
 struct BlockAxis {
-  int block = 1;  ///< S, the samples of a block
-  int part = 1;   ///< P, the weights that a block is convolved with at once
-  int steps = 1;  ///< K, the number of launches, each of which takes every K-th block
-  int side = 1;   ///< w, the weights of the whole mask
+  int block = 1;      ///< S, the samples of a block
+  int part = 1;       ///< P, the weights that a block is convolved with at once
+  int steps = 1;      ///< K, the number of launches, each of which takes every K-th block
+  int side = 1;       ///< w, the weights of the whole mask
+  int divisions = 1;  ///< launches, each of which takes one stretch of every block's outputs
 
   int parts() const { return (side + part - 1) / part; }
 
@@ -47,8 +52,26 @@ struct BlockAxis {
     return {first, first < end ? (end - first + steps - 1) / steps : 0};
   }
 
+  /// The d-th division of the outputs that a block has under so many weights, from the first output
+  /// on. Without divisions it is all of them.
+  Interval division(int d, int weights) const {
+    const int all = block + weights - 1;
+    if (divisions == 1) return {0, all};
+    const int share = part < block ? part : block;
+    const int first = d * share < all ? d * share : all;
+    return {first, share < all - first ? share : all - first};
+  }
+
+  /// The parts of the mask whose products with blocks are summed before they are added: each S / P
+  /// th one, so that all reach the same outputs. In the frequency domain P divides S, or there is
+  /// one part.
+  int interleaved() const { return parts() > 1 ? block / part : 1; }
+
+  /// The launches that add up the products of one part.
+  int launches() const { return steps * divisions; }
+
   /// Whether the blocks of one step add to disjoint outputs.
-  bool disjoint() const { return (steps - 1) * block >= part - 1; }
+  bool disjoint() const { return divisions > 1 || (steps - 1) * block >= part - 1; }
 };
 
 struct BlockSchedule {
@@ -56,7 +79,9 @@ struct BlockSchedule {
   bool atomic = false;  ///< one step, in which blocks may meet
 };
 
-/// overlap-add convolves each block with the whole mask, by default in K = 2 steps. By default a
+/// overlap-add convolves each block with the whole mask, by default in K = 2 steps, or in 1 along
+/// an axis with one weight. In the spatial domain constant memory has room for parts of at most
+/// kMaxPartSide weights along an axis, so it takes a larger mask part by part. By default a
 /// block of the spatial domain has 32 samples along an axis, or the fewest that K allows. In the
 /// frequency domain S + w - 1 is a power of two F from 16 to 512, with the least F^2 log F / S^2,
 /// which is a transform's work per output. Where K allows none of these, F is the next power of two
@@ -69,11 +94,12 @@ std::string overlap_add_refuses(const Problem& problem, const Tuning& tuning);
 /// Why there would be too many blocks; empty when all is well.
 std::string in_parts_refuses(const Problem& problem, const Tuning& tuning);
 
-/// in-parts cuts the mask, too, into parts of the block's side, and takes 2 steps. Parts of the
-/// spatial domain have at most kMaxPartSide weights along an axis, for which constant memory has
-/// room. By default a block of the spatial domain has 32 samples along an axis. In the frequency
-/// domain it follows overlap-add's rule with F up to 256 where that allows S >= w, and has 128
-/// samples elsewhere.
+/// in-parts cuts the mask, too, into parts of --part weights, or else of the block's side, and
+/// takes 2 steps. Parts of the spatial domain have at most kMaxPartSide weights along an axis, for
+/// which constant memory has room. By default a block of the spatial domain has 32 samples along an
+/// axis. In the frequency domain it follows overlap-add's rule with F up to 256 where that allows S
+/// >= w, so that there is one part, and has 128 samples elsewhere. With --part it has twice as
+/// many, and in the spatial domain the most multiples up to 32.
 BlockSchedule in_parts_schedule(const Problem& problem, const Tuning& tuning);
 
 /// The parts begin..begin+count-1 of the mask, row by row, each in a frame of columns x rows that
@@ -81,6 +107,13 @@ BlockSchedule in_parts_schedule(const Problem& problem, const Tuning& tuning);
 /// samples, because transforms there and back multiply by that number.
 std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule, int begin,
                                 int count, int columns, int rows);
+
+/// Cells of shared memory that a block of the spatial domain may take, which is 48 KB of floats.
+inline constexpr int kMostCells = 12288;
+
+/// Why the samples of a spatial block of such sides would not fit into shared memory, under a part
+/// of that many columns; empty when they do.
+std::string cells_refuse(std::int64_t columns, std::int64_t rows);
 
 /// What `explain` shows of a schedule, for a block of threads of that size.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,

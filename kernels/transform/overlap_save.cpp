@@ -6,6 +6,7 @@
 
 #include "kernels/backend/fourier.hpp"
 #include "kernels/contract/arithmetic.hpp"
+#include "kernels/transform/block_schedule.hpp"
 
 namespace convfilt::transform {
 namespace {
@@ -54,6 +55,11 @@ Tiling least_work(const Mask& mask, int out_width, int out_height) {
   return best;
 }
 
+/// A block's side, or the number of samples under all outputs where that is less.
+int clipped(int side, int outputs, int mask_side) {
+  return std::min(side, outputs + mask_side - 1);
+}
+
 bool spatial(const Tuning& tuning) {
   return tuning[Setting::domain] == kSpatial;
 }
@@ -68,9 +74,12 @@ Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out
                            int out_height) {
   const Mask& mask = problem.mask;
   const int side = tuning[Setting::block];
-  if (side > 0) return tiling_of({side, side}, mask, out_width, out_height);
+  if (side > 0)
+    return tiling_of({clipped(side, out_width, mask.width), clipped(side, out_height, mask.height)},
+                     mask, out_width, out_height);
   if (!spatial(tuning)) return least_work(mask, out_width, out_height);
-  const BlockSize block{mask.width + kSpatialKept - 1, mask.height + kSpatialKept - 1};
+  const BlockSize block{clipped(mask.width + kSpatialKept - 1, out_width, mask.width),
+                        clipped(mask.height + kSpatialKept - 1, out_height, mask.height)};
   return tiling_of(block, mask, out_width, out_height);
 }
 
@@ -87,7 +96,11 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   if (const std::string reason = blocks_refuse(tiling.across, tiling.down); !reason.empty()) {
     return reason;
   }
-  return spatial(tuning) ? arithmetic_refuses(problem) : transform_refuses(problem);
+  if (!spatial(tuning)) return transform_refuses(problem);
+  const Sides part = largest_part(problem.mask);
+  const std::string cells =
+      cells_refuse(tiling.kept_columns + part.width - 1, tiling.kept_rows + part.height - 1);
+  return cells.empty() ? arithmetic_refuses(problem) : cells;
 }
 
 Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, int block_columns,
@@ -104,13 +117,19 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, int
   g.out_rows = tiling.kept_rows;
   g.lead_x = problem.lead_x();
   g.lead_y = problem.lead_y();
-  const double kept = double(tiling.kept_columns) * tiling.kept_rows;
   if (spatial(tuning)) {
-    g.loads = kept * problem.mask.width * problem.mask.height;
-    g.loads_per_output = "w * h";
+    // Each part of a large mask has a launch of its own, which fetches what that part covers.
+    const auto fetched = [](int kept, int side) {
+      return double(ceil_div(side, kMaxPartSide)) * (kept - 1) + side;
+    };
+    g.loads = fetched(tiling.kept_columns, problem.mask.width) *
+              fetched(tiling.kept_rows, problem.mask.height);
+    if (g.loads == double(g.in_columns) * g.in_rows)
+      g.loads_per_output = "(L + w - 1) * (L + h - 1) / L^2";
+    g.shared_bytes = kMostCells * size_of(problem.depth);
     g.note =
-        "The block's samples are read where they lie; caches hold them. Blocks by themselves "
-        "keep " +
+        "A block of threads fetches the samples of one block. Unless --block says their side, "
+        "blocks keep " +
         text(kSpatialKept, kSpatialKept) + " outputs.";
     return g;
   }

@@ -1,13 +1,20 @@
-// overlap-save --domain=spatial: the same blocks, without a transform.
+// overlap-save --domain=spatial: the same blocks, without a transform (also called
+// overlap-discard).
 //
-//   Where taps are summed one by one nothing wraps, so no output is computed to be dropped. What
-//   remains of the strategy is its order: a block of threads works through one overlapping block,
-//   whose samples stay in the caches meanwhile. Arithmetic and bytes are the direct family's.
+//   Where taps are summed one by one nothing wraps, so no output is computed to be dropped. A block
+//   of threads fetches one overlapping block of samples and keeps the outputs that lie inside.
 //
-//   Global reads per output: w * h, e.g. 25 at 5x5. Sibling: basic, one output a thread.
+//       <-------- L + w - 1 -------->
+//      |  samples in shared memory   |     e.g. 20 cells
+//      |  L outputs, kept  |               e.g. 16
+//
+//   Global reads per output: (L + w - 1) * (L + h - 1) / L^2, e.g. 1.27 at 5x5, L = 32; for one row
+//   (L + w - 1) / L, e.g. 1.25 at L = 16. Arithmetic and bytes are the direct family's.
+//   Siblings: overlap-add fetches each sample once and adds; tiled-out is this with one tile size.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/transform/block_schedule.hpp"
 #include "kernels/transform/grid.hpp"
 #include "kernels/transform/overlap_save.hpp"
 
@@ -22,18 +29,37 @@ __global__ void overlap_save_spatial_kernel(PlaneView<const T> in, PlaneView<T> 
                                             PlaneView<SumOf<T>> partial, T ghost, int kept_columns,
                                             int kept_rows,
                                             const MaskPart<T> __grid_constant__ mask) {
+  const int left = blockIdx.x * kept_columns, top = blockIdx.y * kept_rows;
+  const auto fetched = [&](int col, int row) {
+    return load<B>(in, left + mask.dx + col, top + mask.dy + row, ghost);
+  };
+
+#ifdef CONVFILT_HOST
+  const auto sample = fetched;  // Threads are a loop there, and the caches serve.
+#else
+  // Fetch the block's samples.
+  __shared__ SharedTile<T, 1, kMostCells> cells;
+  const int columns = kept_columns + mask.width - 1;
+  const int rows = kept_rows + mask.height - 1;
+  for (int row = threadIdx.y; row < rows; row += int(blockDim.y)) {
+    for (int col = threadIdx.x; col < columns; col += int(blockDim.x)) {
+      cells[0][row * columns + col] = fetched(col, row);
+    }
+  }
+  __syncthreads();
+  const auto sample = [&](int col, int row) { return T(cells[0][row * columns + col]); };
+#endif
+
   // Compute the outputs that this block keeps, in sweeps of its threads.
-  for (int row = threadIdx.y; row < kept_rows; row += kBlockRows) {
-    for (int col = threadIdx.x; col < kept_columns; col += kBlockColumns) {
-      const int x = blockIdx.x * kept_columns + col;
-      const int y = blockIdx.y * kept_rows + row;
+  for (int row = threadIdx.y; row < kept_rows; row += int(blockDim.y)) {
+    for (int col = threadIdx.x; col < kept_columns; col += int(blockDim.x)) {
+      const int x = left + col, y = top + row;
       if (x >= out.width || y >= out.height) continue;
       SumOf<T> sum = begin_sum(mask, partial, x, y);
       for (int j = 0; j < mask.height; ++j) {
         SumOf<T> row_sum = 0;
         for (int i = 0; i < mask.width; ++i) {
-          const T sample = load<B>(in, x + mask.dx + i, y + mask.dy + j, ghost);
-          row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
+          row_sum = multiply_add(mask.weight(i, j), sample(col + i, row + j), row_sum);
         }
         sum += row_sum;
       }
@@ -45,12 +71,14 @@ __global__ void overlap_save_spatial_kernel(PlaneView<const T> in, PlaneView<T> 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Tiling tiling = overlap_save_tiling(p, job.tuning, job.out.width, job.out.height);
   const dim3 grid(tiling.across, tiling.down);
+  const dim3 threads =
+      tiling.kept_rows == 1 ? dim3(kBlockColumns * kBlockRows, 1) : block_of_threads();
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_border(p.border, [&](auto border) {
-      launch(grid, block_of_threads(), stream, overlap_save_spatial_kernel<T, border()>,
-             job.input<T>(), job.output<T>(), job.sums<T>(), job.ghost_cell<T>(),
-             tiling.kept_columns, tiling.kept_rows, job.mask_part<T>());
+      launch(grid, threads, stream, overlap_save_spatial_kernel<T, border()>, job.input<T>(),
+             job.output<T>(), job.sums<T>(), job.ghost_cell<T>(), tiling.kept_columns,
+             tiling.kept_rows, job.mask_part<T>());
     });
   });
 }

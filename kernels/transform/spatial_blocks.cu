@@ -4,15 +4,14 @@
 //   columns and h - 1 rows beyond it, into those of the blocks before. An output gets from
 //   each block the products of the samples that lie in it.
 //
-//        <- w - 1 -> <---- S ---->
-//       +-----------+-------------+
-//       |     outputs of the block|     one thread an output; the taps that
-//       |           +-------------+     leave the block belong to another
-//       |           |    block    |
-//       +-----------+-------------+
+//       <- w - 1 -> <---- S ----> <- w - 1 ->
+//      |  zeros    |   samples   |  zeros    |     cells in shared memory, e.g. 4 + 16 + 4
+//      |       outputs           |                 e.g. 20, each of which sums w cells
 //
-//   Global reads per output: w * h, e.g. 25 at 5x5, in (1 + (w - 1) / S) * (1 + (h - 1) / S)
-//   pieces, each of which is read and written once in the plane of sums, e.g. 1.27 at S = 32.
+//   One block of threads fetches a block's samples. Zeros beside them spare the taps a test.
+//   Above and below there are none, since a warp's outputs lie in one row and skip taps together.
+//   Global reads per output: 1 a part. It is added in (1 + (w - 1) / S) * (1 + (h - 1) / S) pieces,
+//   each of which is read and written once in the plane of sums, e.g. 1.27 at 5x5, S = 32.
 //   Sibling: scatter adds every product by itself, and atomically.
 
 #include "kernels/contract/dispatch.hpp"
@@ -25,46 +24,76 @@ namespace convfilt::CONVFILT_BACKEND::transform {
 using namespace convfilt::transform;
 namespace {
 
-/// A launch's blocks along one axis, and the tiles of outputs that they add to.
+/// A launch's tiles of outputs along one axis, and the samples of a block under them. Places count
+/// from the block's first sample.
 struct TileAxis {
   int first;    ///< the output where the first tile begins
   int stride;   ///< outputs from one tile to the next
+  int outputs;  ///< of a tile
+  int place;    ///< of the first sample under the first output of a tile; may be negative
   int block;    ///< samples of a block
-  int threads;  ///< blocks of threads that cover a tile
+  int needed;   ///< samples under all outputs of the picture, from that under output 0 on
+
+  /// Whether a block has a sample at this distance from the first one under tile output 0, which is
+  /// output `from`, and an output of the picture needs it.
+  CONVFILT_HD bool has(int from, int distance) const {
+    return place + distance >= 0 && place + distance < block && from + distance >= 0 &&
+           from + distance < needed;
+  }
 };
 
 template <class T, Border B, bool kAtomically>
 __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, T ghost,
                                       TileAxis columns, TileAxis rows,
                                       const MaskPart<T> __grid_constant__ mask) {
-  // This thread's output has the place (col, row) in the tile, and (x, y) in the picture.
-  const int col = int(blockIdx.x) % columns.threads * kBlockColumns + int(threadIdx.x);
-  const int row = int(blockIdx.y) % rows.threads * kBlockRows + int(threadIdx.y);
-  const int x = columns.first + int(blockIdx.x) / columns.threads * columns.stride + col;
-  const int y = rows.first + int(blockIdx.y) / rows.threads * rows.stride + row;
-  if (col >= columns.block + mask.width - 1 || row >= rows.block + mask.height - 1) return;
-  if (!contains(sums, x, y)) return;
+  const int tile_x = columns.first + int(blockIdx.x) * columns.stride;
+  const int tile_y = rows.first + int(blockIdx.y) * rows.stride;
+  const int first_row = max(0, -rows.place);  // rows of cells begin with the block's first row
+  const int end_row = min(rows.block - rows.place, rows.outputs + mask.height - 1);
+  const auto fetched = [&](int col, int row) {
+    return columns.has(tile_x, col) && rows.has(tile_y, row)
+               ? load<B>(in, tile_x + mask.dx + col, tile_y + mask.dy + row, ghost)
+               : T(0);
+  };
 
-  // Compute the sum over the taps whose samples lie in the block.
-  const int first_i = max(0, mask.width - 1 - col);
-  const int first_j = max(0, mask.height - 1 - row);
-  const int end_i = min(mask.width, mask.width - 1 - col + columns.block);
-  const int end_j = min(mask.height, mask.height - 1 - row + rows.block);
-  SumOf<T> sum = 0;
-  for (int j = first_j; j < end_j; ++j) {
-    SumOf<T> row_sum = 0;
-    for (int i = first_i; i < end_i; ++i) {
-      const T sample = load<B>(in, x + mask.dx + i, y + mask.dy + j, ghost);
-      row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
+#ifdef CONVFILT_HOST
+  const auto sample = fetched;  // Threads are a loop there, and the caches serve.
+#else
+  // Fetch the samples into cells, with zeros beside them.
+  __shared__ SharedTile<T, 1, kMostCells> cells;
+  const int cell_columns = columns.outputs + mask.width - 1;
+  for (int row = first_row + int(threadIdx.y); row < end_row; row += int(blockDim.y)) {
+    for (int col = threadIdx.x; col < cell_columns; col += int(blockDim.x)) {
+      cells[0][(row - first_row) * cell_columns + col] = fetched(col, row);
     }
-    sum += row_sum;
   }
+  __syncthreads();
+  const auto sample = [&](int col, int row) {
+    return T(cells[0][(row - first_row) * cell_columns + col]);
+  };
+#endif
 
-  // Add it. Only where additions are atomic may another block of the launch add to this output.
-  if constexpr (kAtomically) {
-    atomic_add(sums.row(y)[x], Total<T>(sum));
-  } else {
-    sums.row(y)[x] += sum;
+  // Compute the tile's outputs, in sweeps, and add them. Only where additions are atomic may
+  // another block of the launch add to the same output.
+  for (int row = threadIdx.y; row < rows.outputs; row += int(blockDim.y)) {
+    for (int col = threadIdx.x; col < columns.outputs; col += int(blockDim.x)) {
+      const int x = tile_x + col, y = tile_y + row;
+      if (!contains(sums, x, y)) continue;
+      const int first_j = max(0, first_row - row), end_j = min(mask.height, end_row - row);
+      SumOf<T> sum = 0;
+      for (int j = first_j; j < end_j; ++j) {
+        SumOf<T> row_sum = 0;
+        for (int i = 0; i < mask.width; ++i) {
+          row_sum = multiply_add(mask.weight(i, j), sample(col + i, row + j), row_sum);
+        }
+        sum += row_sum;
+      }
+      if constexpr (kAtomically) {
+        atomic_add(sums.row(y)[x], Total<T>(sum));
+      } else {
+        sums.row(y)[x] += sum;
+      }
+    }
   }
 }
 
@@ -83,42 +112,48 @@ class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
   void add_up(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift) override {
     const auto& [x, y, atomic] = schedule_;
     for (const MaskPart<T>& part : parts_) {
-      const Interval columns{part.dx + this->problem_.mask.anchor_x, part.width};
-      const Interval rows{part.dy + this->problem_.mask.anchor_y, part.height};
-      for (int step_y = 0; step_y < y.steps; ++step_y) {
-        for (int step_x = 0; step_x < x.steps; ++step_x) {
-          add_blocks(in, sums, shift, part, columns, rows,
-                     x.blocks_of_step(sums.width, columns, step_x),
-                     y.blocks_of_step(sums.height, rows, step_y));
+      for (int down = 0; down < y.launches(); ++down) {
+        for (int across = 0; across < x.launches(); ++across) {
+          add_blocks(
+              in, sums, shift, part,
+              tiles(x, {part.dx + this->problem_.mask.anchor_x, part.width}, across, sums.width),
+              tiles(y, {part.dy + this->problem_.mask.anchor_y, part.height}, down, sums.height));
         }
       }
     }
   }
 
  private:
-  static TileAxis tiles(const BlockAxis& axis, Interval weights, int first_block, int side) {
-    const Interval outputs = axis.outputs_of(first_block, weights);
-    return {outputs.first, axis.steps * axis.block, axis.block, ceil_div(outputs.count, side)};
+  struct Tiles {
+    TileAxis axis;
+    int count;
+  };
+
+  /// The tiles of a launch along an axis, under these weights.
+  static Tiles tiles(const BlockAxis& axis, Interval weights, int launch, int outputs) {
+    const Interval blocks = axis.blocks_of_step(outputs, weights, launch % axis.steps);
+    const Interval division = axis.division(launch / axis.steps, weights.count);
+    return {{axis.outputs_of(blocks.first, weights).first + division.first, axis.steps * axis.block,
+             division.count, division.first - (weights.count - 1), axis.block,
+             outputs + weights.count - 1},
+            division.count > 0 ? blocks.count : 0};
   }
 
   void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, Shift shift,
-                  MaskPart<T> part, Interval columns, Interval rows, Interval blocks_x,
-                  Interval blocks_y) {
+                  MaskPart<T> part, const Tiles& along_x, Tiles along_y) {
     part.dx += shift.x;
     part.dy += shift.y;
-    const TileAxis along_x = tiles(schedule_.x, columns, blocks_x.first, kBlockColumns);
-    TileAxis along_y = tiles(schedule_.y, rows, blocks_y.first, kBlockRows);
-    const int most = std::max(1, kMaxLaunchRows / along_y.threads);
-    for (int done = 0; blocks_x.count > 0 && done < blocks_y.count; done += most) {
-      const int count = std::min(most, blocks_y.count - done);
-      const dim3 grid(blocks_x.count * along_x.threads, count * along_y.threads);
+    const dim3 threads =
+        along_y.axis.outputs == 1 ? dim3(kBlockColumns * kBlockRows, 1) : block_of_threads();
+    for (int done = 0; along_x.count > 0 && done < along_y.count; done += kMaxLaunchRows) {
+      const int count = std::min(kMaxLaunchRows, along_y.count - done);
       with_border(this->problem_.border, [&](auto border) {
         const auto kernel = schedule_.atomic ? spatial_blocks_kernel<T, border(), true>
                                              : spatial_blocks_kernel<T, border(), false>;
-        launch(grid, block_of_threads(), this->stream_, kernel, in.view<const T>(), sums, ghost_,
-               along_x, along_y, part);
+        launch(dim3(along_x.count, count), threads, this->stream_, kernel, in.view<const T>(), sums,
+               ghost_, along_x.axis, along_y.axis, part);
       });
-      along_y.first += count * along_y.stride;
+      along_y.axis.first += count * along_y.axis.stride;
     }
   }
 

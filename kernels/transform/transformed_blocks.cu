@@ -8,6 +8,9 @@
 //       weights  [ part: P | 0 ...     0 ]  ->  M           X[k + m] * conj(M[m])
 //       outputs  [ S of them   | ? | P-1 ]  <-  Y[k]
 //
+//   Where q = S / P parts go into a block, part m = q * a + n reaches outputs n * P further left
+//   than block b - a has them. So each n has its own Y, summed over a.
+//
 //   Per output: 1 global read, 5 log2(F^2) * F^2 / S^2 operations for transforms there and back,
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
 
@@ -60,6 +63,17 @@ struct Extent {
   int columns, rows;
 };
 
+/// Every q-th part along each axis, from one of the first q on.
+struct EveryPart {
+  int first_x, first_y, step_x, step_y;
+};
+
+/// A rectangle of a block's outputs. Column 0 and row 0 are those of the block's first sample, so
+/// outputs of the blocks before have negative ones.
+struct Stretch {
+  int col, row, columns, rows;
+};
+
 /// Loads blocks into frames. `samples` is the number of samples that the outputs need, and the
 /// first of them is (dx, dy) of the picture.
 template <class T, Border B>
@@ -78,8 +92,8 @@ __global__ void load_blocks_kernel(PlaneView<const T> in, Frames frames, T ghost
   frames.at(n, col, row) = inside ? float(load<B>(in, x + dx, y + dy, ghost)) : 0.0f;
 }
 
-__global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, Batch batch,
-                                    Complex* sums) {
+__global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, EveryPart every,
+                                    Batch batch, Complex* sums) {
   const int n = blockIdx.y;
   const int k = blockIdx.x * kProductThreads + threadIdx.x;
   if (k >= blocks.length) return;
@@ -87,25 +101,29 @@ __global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, Bat
   // Sum over the parts that meet a block. A part beyond the last block would meet samples that no
   // output needs.
   Complex sum{0, 0};
-  for (int j = 0; j < parts.rows && batch.y(n) + j < blocks.rows; ++j) {
-    for (int i = 0; i < parts.columns && batch.x(n) + i < blocks.columns; ++i) {
-      const Complex term =
-          product(blocks.at(batch.x(n) + i, batch.y(n) + j, k), conjugate(parts.at(i, j, k)));
+  int part_y = every.first_y;
+  for (int y = batch.y(n); part_y < parts.rows && y < blocks.rows; ++y, part_y += every.step_y) {
+    int part_x = every.first_x;
+    for (int x = batch.x(n); part_x < parts.columns && x < blocks.columns;
+         ++x, part_x += every.step_x) {
+      const Complex term = product(blocks.at(x, y, k), conjugate(parts.at(part_x, part_y, k)));
       sum = {sum.x + term.x, sum.y + term.y};
     }
   }
   sums[std::ptrdiff_t(n) * blocks.length + k] = sum;
 }
 
+/// Adds that stretch of the outputs of each block, which lie (left, above) before the block.
 template <bool kAtomically>
 __global__ void add_blocks_kernel(Frames frames, PlaneView<float> sums, Batch batch, Extent block,
-                                  Extent part) {
+                                  Stretch stretch, int left, int above) {
   const int n = blockIdx.z;
-  const int col = int(blockIdx.x * kBlockColumns + threadIdx.x) - (part.columns - 1);
-  const int row = int(blockIdx.y * kBlockRows + threadIdx.y) - (part.rows - 1);
-  const int x = batch.x(n) * block.columns + col;
-  const int y = batch.y(n) * block.rows + row;
-  if (col >= block.columns || row >= block.rows || !contains(sums, x, y)) return;
+  const int place_x = blockIdx.x * kBlockColumns + threadIdx.x;
+  const int place_y = blockIdx.y * kBlockRows + threadIdx.y;
+  const int col = stretch.col + place_x, row = stretch.row + place_y;
+  const int x = batch.x(n) * block.columns - left + col;
+  const int y = batch.y(n) * block.rows - above + row;
+  if (place_x >= stretch.columns || place_y >= stretch.rows || !contains(sums, x, y)) return;
 
   // The outputs left of the block and above it lie at the frame's end.
   const float sum =
@@ -239,32 +257,50 @@ class TransformedBlocksPlan : public BlockSpectraPlan<T> {
  protected:
   void add_up(const DevicePlane& in, const PlaneView<float>& sums, Shift shift) override {
     const auto& [x, y, atomic] = schedule_;
-    const int blocks_x = x.blocks(sums.width), blocks_y = y.blocks(sums.height);
     if (parts_ > 1) {
-      for_batches({0, 0, 1, 1, blocks_x, 0}, blocks_x * blocks_y, [&](const Batch& batch, int n) {
-        load_blocks(in, sums, shift, batch, n);
-        fft_->forward(as<float>(frames_), as<Complex>(blocks_) + batch.begin * length());
-      });
+      blocks_x_ = x.blocks(sums.width);
+      blocks_y_ = y.blocks(sums.height);
+      for_batches(
+          {0, 0, 1, 1, blocks_x_, 0}, blocks_x_ * blocks_y_, [&](const Batch& batch, int n) {
+            load_blocks(in, sums, shift, batch, n);
+            fft_->forward(as<float>(frames_), as<Complex>(blocks_) + batch.begin * length());
+          });
     }
+    for (int down = 0; down < y.interleaved(); ++down) {
+      for (int across = 0; across < x.interleaved(); ++across) {
+        add_rows(in, sums, shift, {across, down, x.interleaved(), y.interleaved()});
+      }
+    }
+  }
+
+ private:
+  /// Adds the sums over every q-th part, or those of the only part.
+  void add_rows(const DevicePlane& in, const PlaneView<float>& sums, Shift shift,
+                const EveryPart& every) {
+    const auto& [x, y, atomic] = schedule_;
+    const int left = every.first_x * x.part, above = every.first_y * y.part;
+    if (left >= x.side || above >= y.side) return;
     for (int step = 0; step < x.steps * y.steps; ++step) {
-      const Interval on_x = x.blocks_of_step(sums.width, {0, x.part}, step % x.steps);
-      const Interval on_y = y.blocks_of_step(sums.height, {0, y.part}, step / x.steps);
+      const Interval on_x = x.blocks_of_step(sums.width, {left, x.part}, step % x.steps);
+      const Interval on_y = y.blocks_of_step(sums.height, {above, y.part}, step / x.steps);
       const Batch blocks{on_x.first, on_y.first, x.steps, y.steps, on_x.count, 0};
       for_batches(blocks, on_x.count * on_y.count, [&](const Batch& batch, int n) {
         if (parts_ > 1) {
-          sum_products({as<Complex>(blocks_), blocks_x, blocks_y, int(length())}, batch, n);
+          sum_products(batch, n, every);
         } else {
           load_blocks(in, sums, shift, batch, n);
           fft_->forward(as<float>(frames_), as<Complex>(spectra_));
           multiply_conjugate(as<Complex>(spectra_), as<Complex>(mask_), batch_of(n), this->stream_);
         }
         fft_->inverse(as<Complex>(spectra_), as<float>(frames_));
-        add_blocks(sums, batch, n);
+        for (int d = 0; d < x.divisions * y.divisions; ++d) {
+          add_blocks(sums, batch, n, x.division(d % x.divisions, x.part),
+                     y.division(d / x.divisions, y.part), left, above);
+        }
       });
     }
   }
 
- private:
   Frames frames() const { return {as<float>(frames_), frame_.columns, frame_.rows}; }
 
   /// Calls f(batch, n) for batches of n <= batch_ blocks each.
@@ -287,22 +323,27 @@ class TransformedBlocksPlan : public BlockSpectraPlan<T> {
     });
   }
 
-  void sum_products(const SpectrumGrid& blocks, const Batch& batch, int n) const {
+  void sum_products(const Batch& batch, int n, const EveryPart& every) const {
+    const int frequencies = int(length());
+    const SpectrumGrid blocks{as<Complex>(blocks_), blocks_x_, blocks_y_, frequencies};
     const SpectrumGrid parts{as<Complex>(mask_), schedule_.x.parts(), schedule_.y.parts(),
-                             int(length())};
-    const dim3 grid(ceil_div(int(length()), kProductThreads), n);
-    launch(grid, dim3(kProductThreads), this->stream_, sum_products_kernel, blocks, parts, batch,
-           as<Complex>(spectra_));
+                             frequencies};
+    const dim3 grid(ceil_div(frequencies, kProductThreads), n);
+    launch(grid, dim3(kProductThreads), this->stream_, sum_products_kernel, blocks, parts, every,
+           batch, as<Complex>(spectra_));
   }
 
-  void add_blocks(const PlaneView<float>& sums, const Batch& batch, int n) const {
-    const Extent part{schedule_.x.part, schedule_.y.part};
-    const dim3 grid = grid_over(block_.columns + part.columns - 1, block_.rows + part.rows - 1, n);
-    launch(grid, block_of_threads(), this->stream_,
+  void add_blocks(const PlaneView<float>& sums, const Batch& batch, int n, Interval columns,
+                  Interval rows, int left, int above) const {
+    if (columns.count == 0 || rows.count == 0) return;
+    const Stretch stretch{columns.first - (schedule_.x.part - 1),
+                          rows.first - (schedule_.y.part - 1), columns.count, rows.count};
+    launch(grid_over(columns.count, rows.count, n), block_of_threads(), this->stream_,
            schedule_.atomic ? add_blocks_kernel<true> : add_blocks_kernel<false>, frames(), sums,
-           batch, block_, part);
+           batch, block_, stretch, left, above);
   }
 
+  int blocks_x_ = 0, blocks_y_ = 0;  ///< whose spectra are kept, where the mask is cut
   const Extent block_;
   const T ghost_;
 };

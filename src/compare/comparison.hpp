@@ -35,6 +35,7 @@ struct Counted {
   double reuse = 0;     ///< taps in the image over global reads and atomic additions; 0 where it
                         ///< says nothing
   double barriers = 0;  ///< per block
+  double texture_fetches = 0;
 };
 
 struct Accuracy {

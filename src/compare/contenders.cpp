@@ -50,12 +50,14 @@ void apply_setting(Contender& contender, std::string_view text) {
   throw UsageError("--strategies: " + unknown_name("setting" + of, name, own));
 }
 
-/// Why the strategy takes no problem at all with these settings; empty where it takes some.
-std::string never_takes(const Contender& contender) {
+/// Why the strategy takes no problem of that depth at all with these settings; empty where it takes
+/// some.
+std::string never_takes(const Contender& contender, Depth depth = Depth::u8) {
   std::string reason;
   for (const int side : {3, 1, 5, kSmoothSide}) {
     Problem problem;
     problem.width = problem.height = kProbeSide;
+    problem.depth = depth;
     problem.mask = gaussian_mask_of(side, side);
     const std::string refusal = contender.strategy->refusal(problem, contender.tuning);
     if (refusal.empty()) return "";
@@ -112,9 +114,19 @@ std::vector<Contender> parse_contenders(std::string_view list, const Machine& ma
   return contenders;
 }
 
+std::vector<Depth> depths_of(const Strategy& strategy) {
+  std::vector<Depth> depths;
+  for (const Depth depth : kDepths)
+    if (never_takes({&strategy, {}}, depth).empty()) depths.push_back(depth);
+  return depths;
+}
+
 std::vector<Contender> all_contenders(const Machine& machine) {
   std::vector<Contender> contenders;
-  for (const Strategy* strategy : machine.strategies) contenders.push_back({strategy, {}});
+  for (const Strategy* strategy : machine.strategies) {
+    contenders.push_back({strategy, {}});
+    for (const Tuning& tuning : strategy->also_compared) contenders.push_back({strategy, tuning});
+  }
   return contenders;
 }
 

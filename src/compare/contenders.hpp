@@ -25,7 +25,10 @@ std::string name_of(const Contender& contender);
 /// twice appears once. Throws UsageError, with the nearest name or the range.
 std::vector<Contender> parse_contenders(std::string_view list, const Machine& machine);
 
-/// Every strategy there is, without settings.
+/// The depths of pictures that the strategy takes, under a small mask or a smooth one.
+std::vector<Depth> depths_of(const Strategy& strategy);
+
+/// Every strategy there is without settings, and with those that it wants compared beside them.
 std::vector<Contender> all_contenders(const Machine& machine);
 
 /// For "9x9" or "101x15" a Gaussian of that many columns and rows; for other words, load_mask().

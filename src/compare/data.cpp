@@ -74,6 +74,8 @@ void add_reads(OrderedJson& json, const std::optional<Counted>& r) {
     json[key] = r ? OrderedJson(value_of(*r)) : OrderedJson();
   };
   set("global_reads_per_output", [](const Counted& r) { return OrderedJson(r.global_reads); });
+  set("texture_fetches_per_output",
+      [](const Counted& r) { return OrderedJson(r.texture_fetches); });
   set("shared_reads_per_output", [](const Counted& r) { return OrderedJson(r.shared_reads); });
   set("ghost_cells_per_output", [](const Counted& r) { return OrderedJson(r.ghost_cells); });
   set("atomic_adds_per_output", [](const Counted& r) { return OrderedJson(r.atomic_adds); });
@@ -213,9 +215,13 @@ std::optional<Times> times_of(const Json& json) {
 
 std::optional<Counted> counted_of(const Json& json) {
   if (json.at("global_reads_per_output").is_null()) return {};
-  return Counted{json.at("global_reads_per_output"),      json.at("shared_reads_per_output"),
-                 json.at("ghost_cells_per_output"),       json.at("atomic_adds_per_output"),
-                 number_or_zero(json, "taps_per_access"), json.at("barriers_per_block")};
+  return Counted{json.at("global_reads_per_output"),
+                 json.at("shared_reads_per_output"),
+                 json.at("ghost_cells_per_output"),
+                 json.at("atomic_adds_per_output"),
+                 number_or_zero(json, "taps_per_access"),
+                 json.at("barriers_per_block"),
+                 json.value("texture_fetches_per_output", 0.0)};
 }
 
 std::optional<Accuracy> accuracy_of(const Json& json) {

@@ -315,8 +315,11 @@ std::string brief_legend(std::span<const Comparison> comparisons, const Style& s
     text += style.note("~: on a piece from the middle of the picture; the whole takes too long");
   std::set<std::string> units;
   for (const Comparison& comparison : comparisons)
-    units.insert(std::string(name_of(comparison.problem.depth)) + " in " +
-                 difference_unit(comparison.problem));
+    if (any({&comparison, 1},
+            [](const Row& row, const Problem&) { return row.accuracy.has_value(); }))
+      units.insert(std::string(name_of(comparison.problem.depth)) + " in " +
+                   difference_unit(comparison.problem));
+  if (units.empty()) return text;
   std::string in;
   for (const std::string& unit : units) in += (in.empty() ? "" : "; ") + unit;
   return text + style.note("difference: the largest from the convolution in double precision, " +
@@ -409,6 +412,10 @@ Table counted_table(const Comparison& comparison) {
   Table table;
   table.head = {"strategy",    "family", "device",         "global reads", "shared reads",
                 "atomic adds", "reuse",  "barriers/block", "ghost cells",  "picture"};
+  const bool textures =
+      std::any_of(comparison.rows.begin(), comparison.rows.end(),
+                  [](const Row& row) { return row.counted && row.counted->texture_fetches > 0; });
+  if (textures) table.head.push_back("texture fetches");
   append(table.head, kJudgement);
   table.words = 3;
   for (const Row& row : comparison.rows) {
@@ -419,6 +426,7 @@ Table counted_table(const Comparison& comparison) {
                       r.reuse > 0 ? figure(r.reuse) : "", figure(r.barriers), figure(r.ghost_cells),
                       piece_in(row, comparison.problem)},
                      ""};
+    if (textures) line.cells.push_back(figure(r.texture_fetches));
     append(line.cells, judgement(row));
     table.lines.push_back(std::move(line));
   }
@@ -462,11 +470,13 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
   if (counted)
     text += style.note(
         "reads, additions, ghost cells: counted in the emulator, per sample of the result; reuse: "
-        "taps in the image over global reads and atomic additions, blank where a library does the "
+        "taps in the image over global reads, texture fetches and atomic additions, blank where a "
+        "library does the "
         "work");
   if (counted || pieces)
     text +=
         style.note("picture: what the row was measured on, the whole or a piece from its middle");
+  if (!any_row(comparisons, [](const Row& row) { return row.accuracy.has_value(); })) return text;
   return text + style.note("difference: the largest from the convolution in double precision, in " +
                            difference_unit(comparisons.front().problem) +
                            "; at that many samples, whole rows among them");

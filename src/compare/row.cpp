@@ -163,9 +163,10 @@ Counted counted_of(const Counts& counts, const Piece& piece, bool by_library) {
   reads.shared_reads = double(counts.shared_reads) / outputs;
   reads.ghost_cells = double(counts.ghost_cells) / outputs;
   reads.atomic_adds = double(counts.atomic_adds) / outputs;
-  if (counts.global_reads > 0 && !by_library)
-    reads.reuse =
-        double(taps_read(piece.problem())) / double(counts.global_reads + counts.atomic_adds);
+  reads.texture_fetches = double(counts.texture_fetches) / outputs;
+  const std::uint64_t samples = counts.global_reads + counts.texture_fetches;
+  if (samples > 0 && !by_library)
+    reads.reuse = double(taps_read(piece.problem())) / double(samples + counts.atomic_adds);
   if (counts.blocks > 0) reads.barriers = double(counts.barriers) / double(counts.blocks);
   return reads;
 }

@@ -42,7 +42,7 @@ std::optional<Counts> count_reads(const Strategy& strategy, const Problem& probl
   for (int y = 0; y < in.height(); ++y) std::memset(in.view().row(y), 0, in.row_bytes());
   plan->run(in.view(), out.view());
   const Counts counts = plan->counts();
-  if (counts.global_reads == 0 && counts.ghost_cells == 0) return std::nullopt;
+  if (counts.global_reads + counts.texture_fetches + counts.ghost_cells == 0) return std::nullopt;
   return counts;
 }
 
@@ -50,20 +50,26 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
                                          const Tuning& tuning) {
   if (!strategy.geometry) return std::nullopt;
   const Geometry geometry = strategy.geometry(problem, tuning);
+  // A mask of one row has no halo above and below. A picture of one row of blocks keeps its height
+  // then, because its blocks may be no higher than it is.
+  const bool one_row = problem.mask.height == 1 && problem.out_height() <= geometry.step_y();
   const int columns = 2 * edge_blocks(problem.mask.width, geometry.step_x());
   const int rows = 2 * edge_blocks(problem.mask.height, geometry.step_y());
   // Unsigned sums wrap modulo 2^64, so a difference may be negative on the way.
   Counts block{};
   for (const int more_x : {0, 1}) {
     for (const int more_y : {0, 1}) {
-      const Problem small = with_outputs(problem, (columns + more_x) * geometry.step_x(),
-                                         (rows + more_y) * geometry.step_y());
+      if (one_row && more_y == 0) continue;
+      const Problem small =
+          with_outputs(problem, (columns + more_x) * geometry.step_x(),
+                       one_row ? problem.out_height() : (rows + more_y) * geometry.step_y());
       if (!same_blocks(strategy.geometry(small, tuning), geometry)) return std::nullopt;
       const auto counts = count_reads(strategy, small, tuning);
       if (!counts) return std::nullopt;
       const std::uint64_t sign = more_x == more_y ? 1 : -std::uint64_t(1);
       block.global_reads += sign * counts->global_reads;
       block.ghost_cells += sign * counts->ghost_cells;
+      block.texture_fetches += sign * counts->texture_fetches;
       block.shared_reads += sign * counts->shared_reads;
       block.barriers += sign * counts->barriers;
       block.atomic_adds += sign * counts->atomic_adds;

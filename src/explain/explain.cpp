@@ -40,10 +40,9 @@ Part first_share(const Mask& mask) {
           ceil_div(mask.width, kMaxPartSide) * ceil_div(mask.height, kMaxPartSide)};
 }
 
-/// The part that blocks of the input spread over their outputs, tap by tap.
-Part spread_part(const Geometry& g, const Mask& mask) {
-  const bool by_tap = g.in_columns > 0 && g.loads > double(g.in_columns) * g.in_rows;
-  if (!by_tap || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
+/// The part that blocks of the input spread over their outputs, where no library sums.
+Part spread_part(const Geometry& g, const Mask& mask, bool by_library) {
+  if (by_library || g.in_columns == 0 || g.out_columns < g.in_columns || g.out_rows < g.in_rows)
     return {mask.width, mask.height};
   const int width = g.out_columns - g.in_columns + 1, height = g.out_rows - g.in_rows + 1;
   return {width, height, ceil_div(mask.width, width) * ceil_div(mask.height, height)};
@@ -54,7 +53,8 @@ void cut_mask(Explanation& e) {
   if (!e.strategy->geometry) return;
   const Mask& mask = e.asked.mask;
   const Geometry whole = e.strategy->geometry(e.asked, e.tuning);
-  for (const Part& part : {first_share(mask), spread_part(whole, mask)}) {
+  for (const Part& part :
+       {first_share(mask), spread_part(whole, mask, sums_by_library(*e.strategy, e.tuning))}) {
     if (part.count == 1) continue;
     Problem first = e.asked;
     first.mask = make_mask("first part of " + mask.name, part.width, part.height,
@@ -70,11 +70,13 @@ void cut_mask(Explanation& e) {
 
 std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
   if (!counts) return std::nullopt;
-  return Reads{std::int64_t(counts->global_reads), std::int64_t(counts->ghost_cells)};
+  return Reads{std::int64_t(counts->global_reads + counts->texture_fetches),
+               std::int64_t(counts->ghost_cells)};
 }
 
 /// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
-/// and read nothing else, or where each thread reads all taps of one output.
+/// and read nothing else, where they load a tile without halo and read each tap that leaves it, or
+/// where each thread reads all taps of one output.
 std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   const double in_tile = double(g.in_columns) * g.in_rows;
   const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
@@ -82,6 +84,13 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   if (halo && g.loads == in_tile) {
     const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
     return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
+  }
+  const bool own_tile = g.in_columns == g.out_columns && g.in_rows == g.out_rows;
+  if (own_tile && g.loads > in_tile) {
+    const std::int64_t taps_inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    const std::int64_t kept = axes.x.all_taps_in_own_tile() * axes.y.all_taps_in_own_tile();
+    const std::int64_t cells = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{cells + taps_inside - kept, axes.taps() - taps_inside};
   }
   const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
   if (in_tile == 0 && one_each && g.loads == taps) {

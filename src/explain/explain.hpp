@@ -13,8 +13,8 @@
 
 namespace convfilt {
 
-/// Samples that kernels ask for: read from global memory, or ghost cells that the border makes up
-/// instead of reading.
+/// Samples that kernels ask for: read from global memory or through the texture unit, or ghost
+/// cells that the border makes up instead of reading.
 struct Reads {
   std::int64_t global = 0, made_up = 0;
   bool operator==(const Reads&) const = default;
@@ -57,6 +57,9 @@ struct Explanation {
   TileAxes counted_axes;
   Compared with_border;  ///< what all blocks read under the problem's own border
   Compared ghosts_out;   ///< the same with Border::constant, where ghost cells are not read
+
+  /// Whether the texture unit brings all samples.
+  bool by_texture() const { return middle_counts && middle_counts->texture_fetches > 0; }
 
   /// Each place where formula and count are not the same, in one sentence.
   std::vector<std::string> differences() const;

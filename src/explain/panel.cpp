@@ -6,8 +6,9 @@
 namespace convfilt {
 namespace {
 
-constexpr std::string_view kThinLine = "#b0202020";  // mostly transparent, to suit any ground
-constexpr int kHatch = 4;                            // of gnuplot's fill patterns: diagonal lines
+// Grey, since librsvg draws no line whose colour gnuplot writes with a transparency.
+constexpr std::string_view kThinLine = "#9a9a9a";
+constexpr int kHatch = 4;  // of gnuplot's fill patterns: diagonal lines
 
 std::string number(double value) {
   char text[32];

@@ -1,5 +1,6 @@
 #include "src/explain/text.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 #include "src/base/suggest.hpp"
@@ -47,13 +48,31 @@ std::string verdict(const Compared& reads) {
   return reads.differ() ? "FORMULA AND COUNT DIFFER" : "formula and count agree";
 }
 
+/// The family's bound for the depths of which the strategy takes the problem.
+std::string bound_of(const Explanation& e) {
+  std::string taken, rest(bound_of(e.strategy->family_of(e.tuning)));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(", "), rest.size());
+    const std::string piece = rest.substr(0, end);
+    rest.erase(0, std::min(end + 2, rest.size()));
+    const bool refused = std::ranges::any_of(kDepths, [&](Depth depth) {
+      Problem other = e.asked;
+      other.depth = depth;
+      return piece.find(name_of(depth)) != piece.npos &&
+             !e.strategy->refusal(other, e.tuning).empty();
+    });
+    if (!refused) taken += (taken.empty() ? "" : ", ") + piece;
+  }
+  return taken;
+}
+
 void tell_strategy(const Explanation& e, Lines& lines) {
   const Strategy& s = *e.strategy;
   const Family family = s.family_of(e.tuning);
   const bool spatial = s.has(Setting::domain) && e.tuning[Setting::domain] == kSpatial;
   lines.heading(std::string(s.name) + ": " + std::string(s.summary) +
                 (spatial ? "; here without transforms" : ""));
-  lines.line("family", std::string(name_of(family)) + ", within " + std::string(bound_of(family)));
+  lines.line("family", std::string(name_of(family)) + ", within " + bound_of(e));
   lines.line("problem", to_string(e.asked));
   if (const std::string tuning = to_string(e.tuning); !tuning.empty())
     lines.line("settings", tuning);
@@ -119,7 +138,8 @@ void tell_reads(const Explanation& e, Lines& lines) {
   const Geometry& g = *e.geometry;
   const std::int64_t outputs = outputs_of(g), taps = taps_of(g, e.problem.mask);
   if (!e.middle.known()) return;
-  lines.heading("Global reads of a block in the middle, per output");
+  lines.heading((e.by_texture() ? "Texture fetches" : "Global reads") +
+                std::string(" of a block in the middle, per output"));
   if (e.middle.formula)
     lines.line("by formula", quotient(e.middle.formula->global, outputs) +
                                  (g.loads_per_output.empty() ? "" : "   " + g.loads_per_output));
@@ -134,6 +154,13 @@ void tell_reads(const Explanation& e, Lines& lines) {
                             std::to_string(accesses) + " = " +
                             short_number(double(taps) / accesses) +
                             (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
+  if (!sums_by_library(*e.strategy, e.tuning)) {
+    const std::int64_t bytes = accesses * std::int64_t(size_of(e.problem.depth));
+    lines.line("operations", "2 * " + std::to_string(taps) + " / " + std::to_string(bytes) + " = " +
+                                 short_number(2 * double(taps) / double(bytes)) + " per byte" +
+                                 (adds > 0 ? " of reads and atomic adds" : " read") +
+                                 "; a tap is a multiplication and an addition");
+  }
   if (e.middle_counts && e.middle_counts->shared_reads > 0)
     lines.line("shared reads",
                quotient(std::int64_t(e.middle_counts->shared_reads), outputs) + "   by count");
@@ -148,7 +175,8 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                                      ", which has the same edges and can be counted in a moment";
   const std::int64_t outputs = std::int64_t(e.counted.out_width()) * e.counted.out_height();
   const Reads &bordered = e.with_border.value(), &bare = e.ghosts_out.value();
-  lines.heading("Global reads of " + of + ", per output" + (e.parts > 1 ? ", under one part" : ""));
+  lines.heading((e.by_texture() ? "Texture fetches of " : "Global reads of ") + of +
+                ", per output" + (e.parts > 1 ? ", under one part" : ""));
   lines.line("border " + std::string(name_of(e.counted.border)),
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));

@@ -32,6 +32,18 @@ std::int64_t TileAxis::all_inputs_inside() const {
   return sum;
 }
 
+std::int64_t TileAxis::all_taps_in_own_tile() const {
+  std::int64_t taps = 0;
+  for (int t = 0; t < tiles(); ++t) {
+    const int first = std::max(0, first_input(t));
+    const int last = std::min(inputs, first_input(t) + in_tile);
+    const int tap = std::max(first_output(t), 0) - lead;  // the first tap of the first output
+    for (int i = 0; i < side; ++i)
+      taps += std::max(0, std::min(last, tap + i + outputs_of(t)) - std::max(first, tap + i));
+  }
+  return taps;
+}
+
 std::int64_t TileAxis::all_taps_inside() const {
   return taps_inside_of(0, outputs);
 }

@@ -38,6 +38,9 @@ struct TileAxis {
   /// Taps of tile t's existing outputs that lie in the image.
   std::int64_t taps_inside(int t) const;
 
+  /// Taps of all outputs that lie in the image and in the input tile of the output's own block.
+  std::int64_t all_taps_in_own_tile() const;
+
   /// The inputs of all tiles together, and the taps of all outputs, each counted once.
   std::int64_t all_inputs_inside() const;
   std::int64_t all_taps_inside() const;

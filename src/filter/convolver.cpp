@@ -175,6 +175,7 @@ void Convolver::run(const Image& in, const Mask& mask, double border_value, int 
   report_.timing.download_ms += timing.download_ms;
   report_.timing.bands = std::max(report_.timing.bands, timing.bands);
   report_.counts.global_reads += counts.global_reads;
+  report_.counts.texture_fetches += counts.texture_fetches;
   report_.counts.shared_reads += counts.shared_reads;
   report_.counts.barriers += counts.barriers;
   report_.counts.ghost_cells += counts.ghost_cells;
@@ -342,7 +343,16 @@ Image Convolver::convolve(const Image& in, const Mask& mask) {
   }
   const Window window = window_of(problem_of(shape_of(in), mask, 0));
   const std::vector<bool> rows = opaque_windows(in, window, options_.border, out.height());
-  if (std::ranges::count(rows, false) > 0) convolve_premultiplied(in, mask, out);
+  if (std::ranges::count(rows, false) > 0) {
+    try {
+      convolve_premultiplied(in, mask, out);
+    } catch (const UsageError& refusal) {
+      // The depth that a strategy refuses here is not the picture's own.
+      throw UsageError(
+          "the picture has alpha, so its colours are filtered as floats, premultiplied; " +
+          std::string(refusal.what()));
+    }
+  }
   if (std::ranges::count(rows, true) > 0) {
     // Opaque pixels keep their own depth and its exact arithmetic.
     const Image colours = without_alpha(in, options_.request.threads);

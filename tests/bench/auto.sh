@@ -11,6 +11,7 @@
 # the points of all parts together. CONVFILT_AUTO_GRID has compare's options instead of the grid. CONVFILT_OUT (default
 # build/gpu) gets auto-LINES.points and auto-N.json. CONVFILT_AUTO_DEVICE=cpu holds the CPU's strategies to the same, on
 # pieces of those pictures that take over a second.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/parts.sh"

@@ -8,6 +8,7 @@
 #
 # ALONE: another filter, whose test cases run by themselves afterwards. JOBS: processes at a time, by default the
 # machine's cores.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -uo pipefail
 program=$1 filter=$2; shift 2
 work=$(mktemp -d) || exit 1

@@ -8,6 +8,7 @@
 # tests/bench/counters.txt, or only of those that CONVFILT_COUNTERS_LINES names (1-3). A line is about the longest of
 # the problem's first launches, so of several kernels it shows the one that takes longest. Fails where ncu is missing or
 # gives no counters.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/parts.sh"

@@ -7,6 +7,7 @@
 # CONVFILT_GPU_PART and CONVFILT_OUT are as there, with a folder a piece. CUDA_VISIBLE_DEVICES names the only GPUs to
 # use. CONVFILT_SECONDS: what has not ended this many seconds from now is stopped, and counts as failed.
 # CONVFILT_AUTO_LINES names the only lines of auto's grid to measure, as tests/bench/auto.sh takes them.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -uo pipefail
 die() { echo "tests/bench/gpus.sh: $*" >&2; exit 1; }
 [ -x "${1:-}/convfilt" ] || die "name a folder with convfilt and convfilt_tests: tests/bench/gpus.sh BUILD"

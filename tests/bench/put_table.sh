@@ -11,6 +11,7 @@
 #   tests/bench/peers/cpu.sh >peers.txt && tests/bench/put_table.sh peers-cpu peers.txt
 #
 # With --generated instead of a commit, the table is not measured: it comes from the program (tests/renew.sh).
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 [ $# -eq 2 ] || [ $# -eq 3 ] || { sed -n '2,13p' "$0"; exit 2; }
 die() { echo "tests/bench/put_table.sh: $*" >&2; exit 1; }

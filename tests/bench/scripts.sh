@@ -2,6 +2,7 @@
 # The scripts around compare, and for a GPU, on a machine that needs none: points.awk on what compare writes, the other
 # tables on points made by hand, and scripts that run programs on fakes of those.
 # CONVFILT names the program.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 convfilt=${CONVFILT:?names the program}
 cd "$(dirname "$0")"

@@ -12,6 +12,7 @@
 # peers.csv from there, which tests/bench/peers/gpu.sh writes. CONVFILT_TARGETS_LINES=1-12 measures only those targets;
 # --from makes the tables of the parts' points, in any order. Succeeds when all could be measured, whether they are
 # reached or not; with --check it fails where one is not reached.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/parts.sh"

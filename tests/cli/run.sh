@@ -7,6 +7,7 @@
 #
 # CONVFILT names the program, by default build/release/bin/convfilt; JOBS says how many cases run at once.
 # Needs bash 4.3 and coreutils only. Ends with a line of counts; exit code 1 if a case failed.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 repository=$(cd "$here/../.." && pwd)

@@ -5,6 +5,7 @@
 #
 #   tests/folders/kills.sh [KILLS] [DEVICE] [SEED]     by default 300, auto and 1; CONVFILT names the program. The device
 #                                                      gpu stands for --codec=gpu: GPUs read and write the JPEGs, too.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 kills=${1:-300} device=${2:-auto} RANDOM=${3:-1}
 cd "$(dirname "$0")/../.."

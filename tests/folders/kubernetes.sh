@@ -3,6 +3,7 @@
 # pods here with the variable that Kubernetes sets in them; one is killed and started again. Then the results must be whole.
 #
 #   python3 -m venv v && v/bin/pip install kubernetes-validate; PATH=$PWD/v/bin:$PATH tests/folders/kubernetes.sh
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 die() { echo "tests/folders/kubernetes.sh: $*" >&2; exit 1; }

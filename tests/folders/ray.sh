@@ -3,6 +3,7 @@
 # it works: Ray starts its task again, which goes on where it was. Then the results must be those of one run.
 #
 #   python3 -m venv v && v/bin/pip install ray; PATH=$PWD/v/bin:$PATH tests/folders/ray.sh     CONVFILT names the program
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 die() { echo "tests/folders/ray.sh: $*" >&2; exit 1; }

@@ -4,6 +4,7 @@
 # those of one run, the journals whole, and nothing filtered twice.
 #
 #   apt-get install slurm-wlm; tests/folders/slurm.sh     CONVFILT names the program
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 die() { echo "tests/folders/slurm.sh: $*" >&2; exit 1; }

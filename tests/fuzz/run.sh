@@ -6,6 +6,7 @@
 #
 # FUZZ_SECONDS is the time for each (600), JOBS how many run at once (2). What the unit tests make is what fuzzing begins
 # with; CONVFILT names a program that has them beside it, else one is built.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export FUZZ_SECONDS=${FUZZ_SECONDS:-600}

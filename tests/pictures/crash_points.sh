@@ -8,6 +8,7 @@
 #
 # All cases, some minutes; with a STRIDE every so manieth, but of the calls that make, sync and name the file all of one way.
 # Short writes are those of tests/cli/safety/file_size_limit.sh and full_disk.sh.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 stride=${1:-1}
 CONVFILT=$(realpath "${CONVFILT:?names the program}")

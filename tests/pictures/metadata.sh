@@ -7,6 +7,7 @@
 # Cells: kept (the same bytes, or the same values), upright (says 1, with pixels and resolution turned), dropped (as wanted),
 # profile alone, no place (the format has none, and convfilt says so), LOST; empty where the input's format cannot have it.
 # The turned pixels are compared with those of vips where that is installed.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 CONVFILT=$(realpath "${CONVFILT:?names the program}")
 command -v exiftool >/dev/null || { echo "skipped: exiftool is not installed (Debian: libimage-exiftool-perl)"; exit 77; }

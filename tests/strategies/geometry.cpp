@@ -104,7 +104,8 @@ TEST_CASE("a block in the middle reads what its geometry says") {
     const auto of_one = [&](std::uint64_t Counts::*what) {
       return double(all.*what) - double(wide.*what) - double(high.*what) + double(small.*what);
     };
-    CHECK(of_one(&Counts::global_reads) == g.loads);
+    CHECK(of_one(&Counts::global_reads) + of_one(&Counts::texture_fetches) == g.loads);
+    CHECK((of_one(&Counts::texture_fetches) > 0) == (runner.strategy->name == "texture"));
     CHECK(of_one(&Counts::ghost_cells) == 0);
     CHECK(of_one(&Counts::blocks) == 1);
   });
@@ -163,17 +164,52 @@ TEST_CASE("tiled-in refuses tiles whose block is too large, and names the larges
   // 33 rows are done as 17 and 16.
   CHECK(refusal(box_mask(1, 33), 16) == "");
   CHECK(refusal(box_mask(1, 33), 17).ends_with("must be at most 16"));
+  // A mask of one row gets a block of one row.
+  CHECK(refusal(box_mask(5, 1), 1020) == "");
+  CHECK(refusal(box_mask(5, 1), 1021).ends_with("must be at most 1020"));
+}
+
+TEST_CASE("tiled-out: one output a thread or four, in blocks of up to 1,024 threads") {
+  const Strategy* strategy = find_strategy("tiled-out");
+  REQUIRE(strategy);
+  const auto problem = [](int w, int h) {
+    return Problem{2048, 64, 1, Depth::u8, Border::replicate, 0, box_mask(w, h)};
+  };
+  const auto tuned = [](int tile, int outputs) {
+    Tuning tuning;
+    tuning[Setting::tile] = tile;
+    tuning[Setting::outputs] = outputs;
+    return tuning;
+  };
+  const auto block = [&](int w, int h, int tile, int outputs) {
+    const Geometry g = strategy->geometry(problem(w, h), tuned(tile, outputs));
+    return std::pair(g.block_columns, g.block_rows);
+  };
+  CHECK(block(5, 5, 0, 0) == std::pair(32, 8));
+  CHECK(block(5, 5, 0, 4) == std::pair(32, 8));
+  CHECK(block(5, 5, 0, 1) == std::pair(32, 32));
+  CHECK(block(5, 5, 16, 0) == std::pair(16, 16));
+  CHECK(block(5, 1, 0, 0) == std::pair(256, 1));
+  CHECK(block(5, 1, 1024, 0) == std::pair(1024, 1));
+  const auto refusal = [&](int w, int h, int tile, int outputs) {
+    return strategy->refusal(problem(w, h), tuned(tile, outputs));
+  };
+  CHECK(refusal(5, 5, 0, 2) == "--outputs must be 1 or 4");
+  CHECK(refusal(5, 5, 16, 4).ends_with("leave out --tile or --outputs"));
+  CHECK(refusal(5, 1, 0, 4).ends_with("leave out --outputs"));
+  CHECK(refusal(1, 5, 33, 0).starts_with("a block has a thread for each sample of the tile"));
+  CHECK(refusal(5, 1, 1024, 1) == "");
 }
 
 TEST_CASE("a setting out of its range is refused") {
   const Strategy* strategy = find_strategy("tiled-out");
   REQUIRE(strategy);
   const Problem p{64, 48, 1, Depth::u8, Border::replicate, 0, box_mask(3, 3)};
-  for (int tile : {-1, 33}) {
+  for (int tile : {-1, 1025}) {
     Tuning tuning;
     tuning[Setting::tile] = tile;
     CHECK(strategy->refusal(p, tuning) ==
-          "--tile is " + std::to_string(tile) + "; it must be 1..32");
+          "--tile is " + std::to_string(tile) + "; it must be 1..1024");
   }
   Tuning tuning;
   tuning[Setting::halo] = 3;

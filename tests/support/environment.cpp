@@ -50,9 +50,16 @@ std::string name_of(const Runner& runner) {
   return std::string(runner.strategy->name) + (tuning.empty() ? "" : " (" + tuning + ")");
 }
 
-/// Numbers small enough for small masks' blocks. Those of steps and blocks are no powers of two.
+/// Numbers small enough for small masks' blocks, and one output a thread. Those of steps and blocks
+/// are no powers of two.
 int sample_number(Setting setting) {
-  return setting == Setting::tile ? 4 : setting == Setting::steps ? 3 : 40;
+  switch (setting) {
+    case Setting::tile: return 4;
+    case Setting::outputs: return 1;
+    case Setting::part: return 24;
+    case Setting::steps: return 3;
+    default: return 40;
+  }
 }
 
 /// All combinations of words, and each number by itself.

@@ -1,6 +1,7 @@
 #include "tests/support/refusals.hpp"
 
 #include <algorithm>
+#include <climits>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -206,11 +207,14 @@ int largest_part_side(const Mask& mask) {
 /// Steps must keep apart the blocks whose outputs overlap by the mask.
 Expected by_steps(const Problem& p, const Tuning& tuning) {
   const int steps = tuning[Setting::steps], block = tuning[Setting::block];
-  if (tuning[Setting::accumulate] == kAtomic)
-    return steps ? refuses("atomic additions take one launch") : kTakes;
+  if (tuning[Setting::accumulate] != kInSteps)
+    return steps ? refuses("atomic additions and divisions have no steps") : kTakes;
   if (block == 0) return steps == 1 ? either("one step") : kTakes;
+  // The spatial domain takes a mask of more than 31 weights part by part.
+  const int largest = tuning[Setting::domain] == kSpatial ? 31 : INT_MAX;
   const auto meet = [&](int side, int outputs) {
-    return std::min(block, outputs + side - 1) * ((steps ? steps : 2) - 1) < side - 1;
+    return std::min(block, outputs + side - 1) * ((steps ? steps : 2) - 1) <
+           std::min(side, largest) - 1;
   };
   return meet(p.mask.width, p.out_width()) || meet(p.mask.height, p.out_height())
              ? refuses("blocks of one step meet")
@@ -232,8 +236,9 @@ int side_of(const Problem& p) {
 }
 
 Expected by_threads(const Problem& p, const Runner& runner) {
-  if (runner.tuning[Setting::tile] + largest_part_side(p.mask) - 1 > 32)
-    return refuses("a block has 32x32 threads, one for each sample of the input tile");
+  const int threads = p.mask.height == 1 ? 1024 : 32;  // along an axis
+  if (runner.tuning[Setting::tile] + largest_part_side(p.mask) - 1 > threads)
+    return refuses("a block has a thread for each sample of the input tile");
   return kTakes;
 }
 

@@ -1,5 +1,6 @@
-/// Input through the texture unit, from pitched memory or, where its rows are not aligned, a CUDA
-/// array.
+/// Input through the texture unit, from pitched rows or a CUDA array. A plane that does not begin
+/// at a multiple of 512 bytes, as the second and third of a picture may not, gets an array in any
+/// case.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -13,7 +14,7 @@
 
 namespace convfilt::cuda {
 
-inline constexpr std::size_t kTextureBaseAlignment = 512, kTexturePitchAlignment = 32;
+inline constexpr std::size_t kTextureBaseAlignment = 512;
 
 /// A texture object over one plane, point-sampled, elements as they are.
 class Texture {
@@ -21,10 +22,10 @@ class Texture {
   /// `format` describes a sample, and `mode` holds in x and y. Coordinates are normalised where the
   /// mode needs that, which wrap and mirror do.
   Texture(std::byte* data, int width, int height, std::ptrdiff_t pitch,
-          cudaChannelFormatDesc format, cudaTextureAddressMode mode)
+          cudaChannelFormatDesc format, cudaTextureAddressMode mode, TextureMemory memory)
       : data_(data), pitch_(pitch), height_(height), row_bytes_(std::size_t(width) * format.x / 8) {
     cudaResourceDesc resource{};
-    if (std::uintptr_t(data) % kTextureBaseAlignment == 0 && pitch % kTexturePitchAlignment == 0) {
+    if (memory == kLinear && std::uintptr_t(data) % kTextureBaseAlignment == 0) {
       resource.resType = cudaResourceTypePitch2D;
       resource.res.pitch2D = {data, format, std::size_t(width), std::size_t(height),
                               std::size_t(pitch)};
@@ -78,14 +79,15 @@ class Texture {
 class Textures {
  public:
   const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch,
-                     cudaChannelFormatDesc format, cudaTextureAddressMode mode) {
+                     cudaChannelFormatDesc format, cudaTextureAddressMode mode,
+                     TextureMemory memory) {
     const Shape shape{width, height, pitch, mode};
     if (shape != shape_) clear();
     shape_ = shape;
     for (const Texture& texture : made_) {
       if (texture.data() == data) return texture;
     }
-    return made_.emplace_back(data, width, height, pitch, format, mode);
+    return made_.emplace_back(data, width, height, pitch, format, mode, memory);
   }
   void clear() { made_.clear(); }
 

@@ -119,7 +119,7 @@ T tex2D(cudaTextureObject_t texture, float x, float y) {
     count_ghost_cell();
     return T(0);
   }
-  ++running.counts.global_reads;
+  ++running.counts.texture_fetches;
   return reinterpret_cast<const T*>(texture->data + j * texture->pitch)[i];
 }
 

@@ -221,7 +221,8 @@ class BlockRunner {
 
  private:
   static std::uint64_t cells_asked_for() {
-    return running.counts.global_reads + running.counts.ghost_cells;
+    return running.counts.global_reads + running.counts.texture_fetches +
+           running.counts.ghost_cells;
   }
 
   void run_phases(const dim3& block, const std::function<void()>& kernel) {
@@ -281,6 +282,7 @@ class BlockRunner {
 
 void add(Counts& total, const Counts& counts) {
   total.global_reads += counts.global_reads;
+  total.texture_fetches += counts.texture_fetches;
   total.shared_reads += counts.shared_reads;
   total.barriers += counts.barriers;
   total.ghost_cells += counts.ghost_cells;

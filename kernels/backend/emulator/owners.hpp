@@ -118,7 +118,7 @@ class Texture {
 class Textures {
  public:
   const Texture& get(std::byte* data, int width, int height, std::ptrdiff_t pitch, ChannelFormat,
-                     cudaTextureAddressMode mode) {
+                     cudaTextureAddressMode mode, TextureMemory) {
     clear();
     return made_.emplace_back(data, width, height, pitch, mode);
   }

@@ -6,6 +6,7 @@
 #   tests/bench/peers/cpu.sh [ROUNDS] [PHOTOGRAPH]     CONVFILT names the program, by default build/release/bin/convfilt;
 #                                                      the photograph is one that this script makes unless named
 #   tests/bench/peers/cpu.sh >peers.md && tests/bench/put_table.sh peers-cpu peers.md
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 export LC_ALL=C
 photograph=${2:+$(realpath "$2")}

@@ -4,6 +4,7 @@
 # libjpeg-turbo alone could do at best. By turns in one run on the same files; medians of ROUNDS. Prints tables.
 #
 #   tests/bench/peers/folders.sh [ROUNDS] [small]     CONVFILT names the program; small: a tenth of the files
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../../.."

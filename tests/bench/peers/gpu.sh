@@ -14,6 +14,7 @@
 # and lib/ or lib64/; else the CUDA toolkit's is taken, or that of PyPI's nvidia-npp wheel (pip install nvidia-npp).
 # CONVFILT_OUT (default build/gpu) gets peers.csv (peer, depth, channels, mask side, copies, difference), peers.md and
 # the logs. Fails without a GPU, or where a peer that is here fails.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -uo pipefail
 die() { echo "tests/bench/peers/gpu.sh: $*" >&2; exit 1; }
 # shellcheck source-path=SCRIPTDIR

@@ -5,6 +5,7 @@
 #
 #   tests/bench/peers/gpu_folders.sh [ROUNDS]    CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
 #                                                convfilt_nvimgcodec_rate); PHOTOS a folder with 2.jpg and 12.jpg
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 [ "${1:-}" != --help ] || { sed -n '2,8p' "$0" | cut -c3-; exit; }
 cd "$(dirname "$0")/../../.."

@@ -16,16 +16,34 @@
 namespace convfilt::test {
 namespace {
 
-constexpr int kOutTile = 32;  // tiled-out: side of the output tile, unless asked otherwise
-constexpr int kInTile = 32;   // tiled-in: side of the input tile, which is the block; its largest
-constexpr int kCachedTile = 32;            // cached: side of the tile, which is the block
-constexpr int kAskedTiles[] = {0, 16, 5};  // --tile; 0: not given
+constexpr int kSquare = 32;  // side of the square that a block is, or has as its output tile
+constexpr int kLine = 256;   // columns of it under a mask of one row, whose blocks have one row
+constexpr int kAskedTiles[] = {0, 16, 5, 40};  // --tile; 0: not given
 
-Tuning tuning_of(int tile, int halo = kSweeps) {
+Tuning tuning_of(int tile, int halo = kSweeps, int outputs = 0) {
   Tuning tuning;
   tuning[Setting::tile] = tile;
   tuning[Setting::halo] = halo;
+  tuning[Setting::outputs] = outputs;
   return tuning;
+}
+
+bool is_line(const Problem& p) {
+  return p.mask.height == 1;
+}
+
+/// Only blocks of one row are larger than the square.
+bool too_large(const Problem& p, int asked) {
+  return asked > kSquare && !is_line(p);
+}
+
+/// The columns and rows of a tile, or of the block, of which --tile says the side.
+struct Tile {
+  int columns, rows;
+};
+Tile tile_of(const Problem& p, int asked) {
+  if (is_line(p)) return {asked ? asked : kLine, 1};
+  return {asked ? asked : kSquare, asked ? asked : kSquare};
 }
 
 /// One axis of a problem: picture side, mask side, anchor. Counts of both axes multiply.
@@ -173,16 +191,23 @@ TEST_CASE("tiled-out loads each output tile and its halo once") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
     for (int asked : kAskedTiles) {
-      const int tile = asked ? asked : kOutTile;
-      const std::uint64_t blocks = x.tiles(tile) * y.tiles(tile);
-      const std::uint64_t cells = blocks * (tile + x.side - 1) * (tile + y.side - 1);
-      Expected e = with_ghosts(p, cells, x.loads_inside(tile) * y.loads_inside(tile));
-      // A thread computes all its outputs together, also those of its tile that lie outside the
-      // image.
-      e.shared_reads = blocks * tile * tile * x.side * y.side;
+      if (too_large(p, asked)) continue;
+      const Tile tile = tile_of(p, asked);
+      const std::uint64_t blocks = x.tiles(tile.columns) * y.tiles(tile.rows);
+      const std::uint64_t cells = blocks * (tile.columns + x.side - 1) * (tile.rows + y.side - 1);
+      Expected e = with_ghosts(p, cells, x.loads_inside(tile.columns) * y.loads_inside(tile.rows));
       e.blocks = blocks;
       for (int halo : {kSweeps, kRegions, kTwoStep}) {
-        check_counts("tiled-out", p, e, tuning_of(asked, halo));
+        for (int outputs : {0, 1, 4}) {
+          const Tuning tuning = tuning_of(asked, halo, outputs);
+          if (!find_strategy("tiled-out")->refusal(p, tuning).empty()) continue;
+          // Where a thread computes several outputs together, and in the halo's other ways, it
+          // computes also those of its tile that lie outside the image.
+          const bool all = halo != kSweeps || outputs == 4 || (!outputs && !asked && !is_line(p));
+          e.shared_reads =
+              all ? blocks * tile.columns * tile.rows * x.side * y.side : x.taps() * y.taps();
+          check_counts("tiled-out", p, e, tuning);
+        }
       }
     }
   });
@@ -192,10 +217,11 @@ TEST_CASE("tiled-in loads one sample a thread") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
     for (int asked : kAskedTiles) {
-      const int largest_tile = kInTile + 1 - int(std::max(x.side, y.side));
-      if (asked > largest_tile) continue;
-      const int tile_x = asked ? asked : kInTile + 1 - int(x.side);
-      const int tile_y = asked ? asked : kInTile + 1 - int(y.side);
+      const int largest_tile = kSquare + 1 - int(std::max(x.side, y.side));
+      if (asked > largest_tile && !is_line(p)) continue;
+      const Tile tile = tile_of(p, asked);  // without --tile, this is the block
+      const int tile_x = asked ? asked : tile.columns + 1 - int(x.side);
+      const int tile_y = asked ? tile.rows : tile.rows + 1 - int(y.side);
       const std::uint64_t blocks = x.tiles(tile_x) * y.tiles(tile_y);
       const std::uint64_t cells = blocks * (tile_x + x.side - 1) * (tile_y + y.side - 1);
       Expected e = with_ghosts(p, cells, x.loads_inside(tile_x) * y.loads_inside(tile_y));
@@ -210,13 +236,14 @@ TEST_CASE("cached reads what lies outside its tile from global memory") {
   if (emulator_missing()) return;
   for_each_problem([](const Problem& p, const Axis& x, const Axis& y) {
     for (int asked : kAskedTiles) {
-      const int tile = asked ? asked : kCachedTile;
-      const std::uint64_t own = x.taps_in_own_tile(tile) * y.taps_in_own_tile(tile);
+      if (too_large(p, asked)) continue;
+      const Tile tile = tile_of(p, asked);
+      const std::uint64_t own = x.taps_in_own_tile(tile.columns) * y.taps_in_own_tile(tile.rows);
       const std::uint64_t inside = x.taps_inside() * y.taps_inside();
       Expected e = with_ghosts(p, x.taps() * y.taps() - own, inside - own);
-      e.global_reads += x.tile_cells(tile) * y.tile_cells(tile);  // the tiles
+      e.global_reads += x.tile_cells(tile.columns) * y.tile_cells(tile.rows);  // the tiles
       e.shared_reads = own;
-      e.blocks = x.tiles(tile) * y.tiles(tile);
+      e.blocks = x.tiles(tile.columns) * y.tiles(tile.rows);
       check_counts("cached", p, e, tuning_of(asked));
     }
   });
@@ -242,16 +269,41 @@ TEST_CASE("overlap-add and in-parts read each sample once in the frequency domai
   });
 }
 
-TEST_CASE("overlap-add and in-parts read every tap once in the spatial domain") {
+TEST_CASE("overlap-add and in-parts fetch each sample once in the spatial domain") {
   if (emulator_missing()) return;
   Tuning tuning;
   tuning[Setting::domain] = kSpatial;
   for_each_problem([&](const Problem& p, const Axis& x, const Axis& y) {
+    const std::uint64_t needed = (x.n + x.side - 1) * (y.n + y.side - 1);
     for (const char* name : {"overlap-add", "in-parts"}) {
-      check_counts(name, p, with_ghosts(p, x.taps() * y.taps(), x.taps_inside() * y.taps_inside()),
-                   tuning);
+      const Counts c = counted(name, p, tuning);
+      const Expected e = with_ghosts(p, needed, x.n * y.n);
+      INFO(name << ", " << to_string(p));
+      CHECK(c.global_reads == e.global_reads);
+      CHECK(c.ghost_cells == e.ghost_cells);
+      CHECK(c.barriers == c.blocks);
     }
   });
+}
+
+// The published example: L = 16 and M = 5 in one dimension.
+TEST_CASE("overlap-discard and overlap-add: 1.25 and 1 global reads an output at L = 16, M = 5") {
+  if (emulator_missing()) return;
+  const auto of_a_block = [](const char* name, int block, int picture) {
+    Tuning tuning;
+    tuning[Setting::domain] = kSpatial;
+    tuning[Setting::block] = block;
+    const auto reads = [&](int width) {
+      return counted(name, {width, 1, 1, Depth::u8, Border::replicate, 0, box_mask(5, 1)}, tuning)
+          .global_reads;
+    };
+    CHECK(find_strategy(name)
+              ->geometry({picture, 1, 1, Depth::u8, Border::replicate, 0, box_mask(5, 1)}, tuning)
+              .loads == double(reads(picture + 16) - reads(picture)));
+    return reads(picture + 16) - reads(picture);
+  };
+  CHECK(of_a_block("overlap-save", 20, 160) == 20);
+  CHECK(of_a_block("overlap-add", 16, 160) == 16);
 }
 
 TEST_CASE("the textbook's ratios: global reads per output") {
@@ -270,7 +322,7 @@ TEST_CASE("the textbook's ratios: global reads per output") {
   whole.width = whole.height = 28 * kTiles;
   CHECK(per_output("tiled-in", whole) == doctest::Approx(std::pow(32.0 / 28, 2)));
   // 1 and the share of w^2 taps that leave the tile
-  const double staying = 1 - (kSide * kSide - 1) / (4.0 * kSide * kCachedTile);
+  const double staying = 1 - (kSide * kSide - 1) / (4.0 * kSide * kSquare);
   CHECK(per_output("cached", p) == doctest::Approx(1 + kSide * kSide * (1 - staying * staying)));
 }
 

@@ -70,8 +70,8 @@ TEST_CASE("what is wrong in a list is said, with the nearest name or the range")
   CHECK(contains(error_in("basci"), "unknown strategy 'basci'; did you mean 'basic'?"));
   CHECK(contains(error_in("tuned:tle=4"), "unknown setting of tuned 'tle'; did you mean 'tile'?"));
   CHECK(contains(error_in("tuned:halo=region"), "did you mean 'regions'?"));
-  CHECK(contains(error_in("tuned:tile=33"), "1 to 32"));
-  CHECK(contains(error_in("tuned:tile=x"), "1 to 32"));
+  CHECK(contains(error_in("tuned:tile=1025"), "1 to 1024"));
+  CHECK(contains(error_in("tuned:tile=x"), "1 to 1024"));
   CHECK(contains(error_in("tuned:tile"), "tile=VALUE"));
   CHECK(contains(error_in("basic:tile=4"), "'basic' has no settings; leave out ':tile=4'"));
   CHECK(contains(error_in("auto:tile=4"), "'auto' has no settings"));

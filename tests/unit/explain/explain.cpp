@@ -283,7 +283,12 @@ TEST_CASE("every strategy is explained, with or without blocks; a refusal says w
     const Explanation e = explain(*strategy, p, {}, h200());
     const std::string text = to_text(e);
     CHECK(text.starts_with(std::string(strategy->name) + ": "));
-    CHECK(text.find(bound_of(strategy->family)) != text.npos);
+    // The bounds of depths that the strategy takes, and of no other.
+    const std::string bound(bound_of(strategy->family));
+    CHECK(text.find("within " + bound.substr(0, bound.find(", "))) != text.npos);
+    Problem floats = p;
+    floats.depth = Depth::f32;
+    CHECK((text.find(" f32") != text.npos) == strategy->refusal(floats).empty());
     if (e.geometry) {
       CHECK(tile_picture(e).find("'" + std::string(strategy->name) + ", mask 3x3") !=
             std::string::npos);

@@ -56,10 +56,11 @@ void check_loads(const InTile& at, Load load_tile, Loader loader) {
 }
 
 const InTile kTiles[] = {
-    {3, 2, 6, 4, 4, 2},    // the picture of halo_loads.hpp
-    {3, 2, 6, 5, 4, 4},    //
-    {1, 1, 17, 13, 4, 2},  // a halo wider than a tile
-    {5, 4, 20, 20, 16, 16}, {5, 4, 20, 9, 8, 2},
+    {3, 2, 6, 4, 4, 4, 2},    // the picture of halo_loads.hpp
+    {3, 2, 6, 5, 4, 4, 4},    //
+    {1, 1, 17, 13, 4, 4, 2},  // a halo wider than a tile
+    {5, 4, 20, 20, 16, 16, 16}, {5, 4, 20, 9, 8, 8, 2},
+    {5, 4, 20, 1, 16, 1, 1},  // a block of one row
 };
 
 }  // namespace
@@ -77,14 +78,15 @@ TEST_CASE("sweeps: cells go to the thread at their place modulo the block") {
 
 TEST_CASE("regions: cells go to the thread with their place in its own output tile") {
   for (const InTile& at : kTiles) {
-    const int left = (at.columns - at.tile + 1) / 2, top = (at.rows - at.tile + 1) / 2;
+    const int left = (at.columns - at.tile + 1) / 2, top = (at.rows - at.tile_rows + 1) / 2;
     check_loads(
         at,
         [](auto& tile, const InTile& where, const auto& in) {
           load_in_regions<Border::replicate>(tile, where, in, std::uint8_t(0));
         },
         [&](int col, int row) {
-          const int x = floor_modulo(col - left, at.tile), y = floor_modulo(row - top, at.tile);
+          const int x = floor_modulo(col - left, at.tile),
+                    y = floor_modulo(row - top, at.tile_rows);
           return y % at.block_rows * at.tile + x;
         });
   }
@@ -102,11 +104,12 @@ TEST_CASE("two steps: cells go to the thread with their number, counted along th
 }
 
 TEST_CASE("turns: the textbook's example, 20 x 20 cells for 16 x 16 threads") {
-  const InTile at{0, 0, 20, 20, 16, 16};
+  const InTile at{0, 0, 20, 20, 16, 16, 16};
   CHECK(turns_of(kSweeps, at) == 4);
   CHECK(turns_of(kRegions, at) == 9);
   CHECK(turns_of(kTwoStep, at) == 2);
-  CHECK(turns_of(kRegions, {0, 0, 16, 16, 16, 16}) == 1);
+  CHECK(turns_of(kRegions, {0, 0, 20, 1, 16, 1, 1}) == 3);
+  CHECK(turns_of(kRegions, {0, 0, 16, 16, 16, 16, 16}) == 1);
 }
 
 }  // namespace convfilt::host

@@ -145,7 +145,7 @@ TEST_CASE("the rules choose blocks that never meet") {
         const BlockSchedule s = overlap_add_schedule(p, tuning);
         CHECK(s.x.disjoint());
         CHECK(s.y.disjoint());
-        CHECK(s.x.part == side);
+        CHECK(s.x.part == (domain == kSpatial ? std::min(side, kMaxPartSide) : side));
         if (domain == kFrequency) CHECK(std::has_single_bit(unsigned(s.x.block + side - 1)));
       }
       for (int block : {0, 1, 6, 31, 32, 500}) {
@@ -173,8 +173,9 @@ TEST_CASE("too few steps are refused, with the least that do") {
   CHECK(strategy.refusal(p, tuned(kFrequency, kAtomic, 4)).empty());
   CHECK_FALSE(strategy.refusal(p, tuned(kFrequency, kAtomic, 4, 3)).empty());
   p.mask = box_mask(1, 101);
-  CHECK(strategy.refusal(p, tuned(kSpatial, kInSteps, 1)) ==
-        "2 steps an axis let blocks of 1x1 meet under a mask of 1x101; use --block=100");
+  CHECK(
+      strategy.refusal(p, tuned(kSpatial, kInSteps, 1)) ==
+      "2 steps an axis let blocks of 1x1 meet under a mask of 1x31; use --steps=31 or --block=30");
   p.mask = box_mask(1, 1);
   CHECK(strategy.refusal(p, tuned(kFrequency, kInSteps, 3, 1)).empty());
 }
@@ -189,7 +190,7 @@ TEST_CASE("blocks and parts of every size") {
     for (int block : {1, 3, 6, 8, 17}) {
       if (mask.width * mask.height > 200 && block < 6) continue;
       for (Domain domain : {kFrequency, kSpatial}) {
-        for (Accumulate accumulate : {kInSteps, kAtomic}) {
+        for (Accumulate accumulate : {kInSteps, kAtomic, kInDivisions}) {
           ++k;
           Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, kModes[k / 3 % 3]};
           if (!mode_refuses(p).empty()) p.mode = Mode::same;
@@ -205,6 +206,76 @@ TEST_CASE("blocks and parts of every size") {
       }
     }
   }
+}
+
+TEST_CASE("parts that divide blocks, in launches and divisions") {
+  Random random(75);
+  const std::vector<Mask> masks = {integer_mask(random, 9, 7, 9, 90, 100),
+                                   anchored(normalised_mask(random, 1, 13), 0, 12),
+                                   normalised_mask(random, 33, 20)};
+  std::size_t k = 0;
+  for (const Mask& mask : masks) {
+    for (auto [block, part] : {std::pair{6, 3}, {8, 2}, {8, 8}, {20, 4}, {0, 5}}) {
+      for (Domain domain : {kFrequency, kSpatial}) {
+        for (Accumulate accumulate : {kInSteps, kAtomic, kInDivisions}) {
+          ++k;
+          const Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask};
+          Tuning tuning = tuned(domain, accumulate, block);
+          tuning[Setting::part] = part;
+          CHECK(find_strategy("in-parts")->refusal(p, tuning).empty());
+          for (const Runner& runner : runners_of("in-parts", tuning))
+            check_against_oracle(runner, p);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("divisions: L2 / L1 + 1 an axis, which cover a block's outputs once and no neighbour's") {
+  for (auto [block, part] : {std::pair{16, 4}, {16, 16}, {16, 5}, {12, 3}, {7, 2}, {5, 9}}) {
+    Tuning tuning = tuned(kFrequency, kInDivisions, block);
+    const Problem p{500, 1, 1, Depth::u8, Border::wrap, 0, box_mask(part, 1)};
+    const BlockAxis axis = overlap_add_schedule(p, tuning).x;
+    INFO("S " << block << ", P " << part);
+    if (part > 1 && block % part == 0) CHECK(axis.divisions == block / part + 1);
+    CHECK(axis.steps == 1);
+    int covered = 0;
+    for (int d = 0; d < axis.divisions; ++d) {
+      const Interval stretch = axis.division(d, part);
+      CHECK(stretch.first == covered);
+      CHECK(stretch.count <= block);  // blocks lie that far apart
+      covered += stretch.count;
+    }
+    CHECK(covered == block + part - 1);
+  }
+}
+
+TEST_CASE("in-parts: a part that does not divide the block, or is too large, is refused") {
+  const Problem p{100, 80, 1, Depth::u8, Border::wrap, 0, box_mask(40, 40)};
+  const Strategy& strategy = *find_strategy("in-parts");
+  const auto refusal = [&](Domain domain, int block, int part) {
+    Tuning tuning = tuned(domain, kInSteps, block);
+    tuning[Setting::part] = part;
+    return strategy.refusal(p, tuning);
+  };
+  CHECK(refusal(kFrequency, 16, 4).empty());
+  CHECK(refusal(kFrequency, 18, 4) ==
+        "--part=4 does not divide --block=18; use --block=20, or leave it out");
+  CHECK(refusal(kSpatial, 0, 31).empty());
+  CHECK(refusal(kSpatial, 0, 32).ends_with("use --part=31 or less"));
+  CHECK(refusal(kSpatial, 96, 0).ends_with("use a smaller --block, or leave it out"));
+  // The note says how parts and launches go together.
+  const auto note = [&](Domain domain, int block, int part) {
+    Tuning tuning = tuned(domain, kInSteps, block);
+    tuning[Setting::part] = part;
+    return strategy.geometry(p, tuning).note;
+  };
+  CHECK(note(kSpatial, 0, 20).starts_with("4 parts of the mask, one after the other, each in 2x2"));
+  CHECK(note(kFrequency, 20, 20)
+            .starts_with("Spectra of 2x2 parts of the mask are summed first, and their one sum is "
+                         "added in 2x2"));
+  CHECK(note(kFrequency, 40, 20).find("in 2x2 sums, as many as parts go into a block") !=
+        std::string::npos);
 }
 
 TEST_CASE("a mask larger than the picture and than constant memory, in parts") {
