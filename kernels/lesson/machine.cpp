@@ -1,0 +1,469 @@
+#include "kernels/lesson/machine.hpp"
+
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <tuple>
+
+// The linker defines these for a section that has something in it.
+extern "C" {
+[[gnu::weak]] extern char __start_lesson_shared[];
+[[gnu::weak]] extern char __stop_lesson_shared[];
+[[gnu::weak]] extern char __start_lesson_constant[];
+[[gnu::weak]] extern char __stop_lesson_constant[];
+}
+
+convfilt::lesson::Index threadIdx, blockIdx;
+dim3 blockDim, gridDim;
+
+namespace convfilt::lesson {
+namespace {
+
+constexpr std::size_t kGuard = std::size_t{1} << 16;  ///< samples on each side of a picture
+constexpr std::size_t kStack = std::size_t{1} << 16;  ///< bytes of a thread
+constexpr std::size_t kMostShared = 48 << 10;         ///< bytes of a block, as on any GPU
+constexpr std::size_t kMostFindings = 64;
+constexpr int kLanes = 32;
+
+/// Memory that is watched.
+enum class Space { none, in, out, shared, constant };
+
+/// What is known of a cell of four bytes.
+struct Cell {
+  bool is_set = false;
+  int writer = -1, reader = -1;          ///< threads; the latest
+  std::int64_t written = -1, read = -1;  ///< in which stretch between barriers
+  bool several_readers = false;
+  std::uintptr_t writers_code = 0;
+};
+
+/// One thread of the block.
+struct Fiber {
+  ucontext_t context{};
+  enum class State { ready, at_barrier, in_warp, ended } state = State::ready;
+  std::uintptr_t barrier = 0;  ///< the code that waits
+  std::map<std::uintptr_t, int>
+      visits;  ///< how often each access was made, to group those of a warp
+  float offered = 0;
+};
+
+struct Machine {
+  float *in = nullptr, *out = nullptr;  ///< behind their guards
+  std::int64_t samples = 0;
+  std::vector<Cell> in_cells, out_cells, shared_cells;
+  std::vector<char> dynamic;
+
+  Launch launch;
+  std::vector<Fiber> fibers;
+  std::vector<char> stacks;
+  ucontext_t scheduler{};
+  const std::function<void(float*, float*)>* kernel = nullptr;
+  int current = -1;
+  std::int64_t stretch = 0;
+  bool in_atomic = false, is_counted = false;
+
+  Result result;
+  std::map<std::tuple<Fault, std::uintptr_t>, std::size_t> known;
+
+  /// Accesses of a warp's lanes by the same code, the same time.
+  struct Group {
+    Space space;
+    std::vector<std::uintptr_t> addresses;
+  };
+  std::map<std::tuple<int, std::uintptr_t, int>, Group> groups;
+};
+
+Machine* machine = nullptr;
+
+Index thread_of(int number) {
+  const dim3& block = machine->launch.block;
+  return {unsigned(number) % block.x, unsigned(number) / block.x % block.y,
+          unsigned(number) / (block.x * block.y)};
+}
+
+void note(Fault fault, const char* memory, std::int64_t cell, std::uintptr_t code, int thread,
+          int other = -1, std::uintptr_t others_code = 0, int threads = 0) {
+  Machine& m = *machine;
+  const auto [found, is_new] = m.known.try_emplace({fault, code}, m.result.findings.size());
+  if (!is_new) {
+    ++m.result.findings[found->second].times;
+    return;
+  }
+  if (m.result.findings.size() == kMostFindings) {
+    m.known.erase(found);
+    return;
+  }
+  Finding finding{fault, memory, cell, {blockIdx, thread_of(thread), code}, {}, threads};
+  if (other >= 0) finding.other = {blockIdx, thread_of(other), others_code};
+  m.result.findings.push_back(finding);
+}
+
+/// Looks at one access to a cell that other threads may use, too.
+void use(Cell& cell, const char* memory, std::int64_t number, bool writes, std::uintptr_t code) {
+  Machine& m = *machine;
+  const bool other_wrote = cell.written == m.stretch && cell.writer != m.current;
+  const bool other_read =
+      cell.read == m.stretch && (cell.reader != m.current || cell.several_readers);
+  if (!m.in_atomic && (other_wrote || (writes && other_read)))
+    note(Fault::race, memory, number, code, m.current,
+         other_wrote                ? cell.writer
+         : cell.reader == m.current ? -1
+                                    : cell.reader,
+         other_wrote ? cell.writers_code : 0);
+  if (writes) {
+    cell.is_set = true;
+    cell.writer = m.current;
+    cell.written = m.stretch;
+    cell.writers_code = code;
+    if (m.in_atomic) cell.written = -1;
+  } else {
+    cell.several_readers =
+        cell.read == m.stretch && (cell.several_readers || cell.reader != m.current);
+    cell.reader = m.current;
+    cell.read = m.stretch;
+  }
+}
+
+void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code) {
+  Machine& m = *machine;
+  BlockCounts& counts = m.result.counts;
+  switch (space) {
+    case Space::in:
+    case Space::out: ++(writes ? counts.global_writes : counts.global_reads); break;
+    case Space::shared: ++(writes ? counts.shared_writes : counts.shared_reads); break;
+    case Space::constant: ++counts.mask_reads; return;
+    case Space::none: return;
+  }
+  const int visit = m.fibers[std::size_t(m.current)].visits[code]++;
+  Machine::Group& group = m.groups[{m.current / kLanes, code, visit}];
+  group.space = space;
+  group.addresses.push_back(address);
+}
+
+void sum_up_groups() {
+  Machine& m = *machine;
+  BlockCounts& counts = m.result.counts;
+  for (const auto& [key, group] : m.groups) {
+    if (group.space == Space::shared) {
+      std::map<std::uintptr_t, std::set<std::uintptr_t>> words;  // by bank
+      for (const std::uintptr_t address : group.addresses)
+        words[address / 4 % kLanes].insert(address / 4);
+      std::size_t passes = 1;
+      for (const auto& [bank, all] : words) passes = std::max(passes, all.size());
+      counts.bank_conflicts += std::int64_t(passes) - 1;
+    } else {
+      constexpr std::uintptr_t kSector = 32;
+      std::set<std::uintptr_t> sectors, samples;
+      for (const std::uintptr_t address : group.addresses) {
+        sectors.insert(address / kSector);
+        samples.insert(address / 4);
+      }
+      counts.sectors += std::int64_t(sectors.size());
+      counts.fewest_sectors += std::int64_t((samples.size() * 4 + kSector - 1) / kSector);
+    }
+  }
+}
+
+template <class Begin>
+std::int64_t cell_of(std::uintptr_t address, const Begin* begin) {
+  return (std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin))) / 4;
+}
+
+bool lies_between(std::uintptr_t address, const void* begin, const void* end) {
+  return address >= reinterpret_cast<std::uintptr_t>(begin) &&
+         address < reinterpret_cast<std::uintptr_t>(end);
+}
+
+/// An access of four bytes.
+void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
+  Machine& m = *machine;
+  const auto around = [&](const float* picture) {
+    return lies_between(address, picture - kGuard, picture + m.samples + kGuard);
+  };
+  if (around(m.in) || around(m.out)) {
+    const bool is_in = around(m.in);
+    const std::int64_t cell = cell_of(address, is_in ? m.in : m.out);
+    const char* name = is_in ? "in" : "out";
+    if (cell < 0 || cell >= m.samples)
+      return note(writes ? Fault::outside_write : Fault::outside_read, name, cell, code, m.current);
+    if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code);
+    if (is_in) {
+      if (writes) note(Fault::write_to_input, name, cell, code, m.current);
+      return;
+    }
+    Cell& output = m.out_cells[std::size_t(cell)];
+    if (!writes && !output.is_set) note(Fault::unset_output, name, cell, code, m.current);
+    if (writes && output.is_set && !m.in_atomic && output.writer != m.current)
+      note(Fault::twice, name, cell, code, m.current, output.writer, output.writers_code);
+    if (writes) {
+      output.is_set = true;
+      output.writer = m.current;
+      output.writers_code = code;
+    }
+    return;
+  }
+  const bool is_static = lies_between(address, __start_lesson_shared, __stop_lesson_shared);
+  const bool is_dynamic =
+      lies_between(address, m.dynamic.data(), m.dynamic.data() + m.dynamic.size());
+  if (is_static || is_dynamic) {
+    const std::int64_t fixed = (__stop_lesson_shared - __start_lesson_shared + 3) / 4;
+    const std::int64_t cell = is_static ? cell_of(address, __start_lesson_shared)
+                                        : fixed + cell_of(address, m.dynamic.data());
+    if (m.is_counted) count(Space::shared, address, writes, code);
+    Cell& shared = m.shared_cells[std::size_t(cell)];
+    if (!writes && !shared.is_set) note(Fault::unset_shared, "shared", cell, code, m.current);
+    return use(shared, "shared", cell, writes, code);
+  }
+  if (lies_between(address, __start_lesson_constant, __stop_lesson_constant)) {
+    if (writes)
+      note(Fault::write_to_input, "mask", cell_of(address, __start_lesson_constant), code,
+           m.current);
+    else if (m.is_counted)
+      count(Space::constant, address, false, code);
+  }
+}
+
+void yield(Fiber::State state, std::uintptr_t code) {
+  Machine& m = *machine;
+  Fiber& fiber = m.fibers[std::size_t(m.current)];
+  fiber.state = state;
+  fiber.barrier = code;
+  swapcontext(&fiber.context, &m.scheduler);
+}
+
+void enter() {
+  (*machine->kernel)(machine->in, machine->out);
+  machine->fibers[std::size_t(machine->current)].state = Fiber::State::ended;
+}
+
+void resume(int number) {
+  Machine& m = *machine;
+  m.current = number;
+  threadIdx = thread_of(number);
+  swapcontext(&m.scheduler, &m.fibers[std::size_t(number)].context);
+}
+
+/// Lets the lanes of a warp that wait for each other go on; false where none does.
+bool release_warps() {
+  bool any = false;
+  for (Fiber& fiber : machine->fibers)
+    if (fiber.state == Fiber::State::in_warp) {
+      fiber.state = Fiber::State::ready;
+      any = true;
+    }
+  return any;
+}
+
+/// All threads that have not ended wait at a barrier.
+void pass_barrier() {
+  Machine& m = *machine;
+  std::map<std::uintptr_t, int> waiting;
+  int ended = 0, first = -1;
+  for (std::size_t i = 0; i < m.fibers.size(); ++i) {
+    if (m.fibers[i].state == Fiber::State::ended) {
+      ++ended;
+      continue;
+    }
+    if (first < 0) first = int(i);
+    ++waiting[m.fibers[i].barrier];
+  }
+  const std::uintptr_t code = m.fibers[std::size_t(first)].barrier;
+  if (waiting.size() > 1)
+    note(Fault::other_barrier, "", 0, code, first, -1, 0, waiting[code]);
+  else if (ended > 0)
+    note(Fault::left_barrier, "", 0, code, first, -1, 0, waiting[code]);
+  for (Fiber& fiber : m.fibers)
+    if (fiber.state == Fiber::State::at_barrier) fiber.state = Fiber::State::ready;
+  ++m.stretch;
+  if (m.is_counted) ++m.result.counts.barriers;
+}
+
+void run_block() {
+  Machine& m = *machine;
+  for (std::size_t i = 0; i < m.fibers.size(); ++i) {
+    Fiber& fiber = m.fibers[i];
+    fiber = Fiber();
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = m.stacks.data() + i * kStack;
+    fiber.context.uc_stack.ss_size = kStack;
+    fiber.context.uc_link = &m.scheduler;
+    makecontext(&fiber.context, enter, 0);
+  }
+  for (Cell& cell : m.shared_cells) cell = Cell();
+  ++m.stretch;
+  while (true) {
+    for (std::size_t i = 0; i < m.fibers.size(); ++i)
+      if (m.fibers[i].state == Fiber::State::ready) resume(int(i));
+    if (release_warps()) continue;
+    const bool is_over = std::ranges::all_of(
+        m.fibers, [](const Fiber& fiber) { return fiber.state == Fiber::State::ended; });
+    if (is_over) return;
+    pass_barrier();
+  }
+}
+
+/// A picture with guards around it, which hold NaN.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t samples)
+      : all_(samples + 2 * kGuard, std::numeric_limits<float>::quiet_NaN()) {}
+  float* begin() { return all_.data() + kGuard; }
+
+ private:
+  std::vector<float> all_;
+};
+
+}  // namespace
+
+const char* name_of(Fault fault) {
+  switch (fault) {
+    case Fault::outside_read: return "outside_read";
+    case Fault::outside_write: return "outside_write";
+    case Fault::write_to_input: return "write_to_input";
+    case Fault::unset_shared: return "unset_shared";
+    case Fault::unset_output: return "unset_output";
+    case Fault::race: return "race";
+    case Fault::twice: return "twice";
+    case Fault::left_barrier: return "left_barrier";
+    case Fault::other_barrier: return "other_barrier";
+  }
+  return "";
+}
+
+int lane() {
+  return machine->current % kLanes;
+}
+
+template <class T>
+static T exchanged(T value, int from) {
+  static_assert(sizeof(T) == sizeof(float));
+  Machine& m = *machine;
+  std::memcpy(&m.fibers[std::size_t(m.current)].offered, &value, sizeof value);
+  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  yield(Fiber::State::in_warp, code);
+  const int other = m.current / kLanes * kLanes + from;
+  T got = value;
+  if (other < int(m.fibers.size()))
+    std::memcpy(&got, &m.fibers[std::size_t(other)].offered, sizeof got);
+  // Nobody offers the next value before all have taken this one.
+  yield(Fiber::State::in_warp, code);
+  return got;
+}
+
+float exchange(float value, int from) {
+  return exchanged(value, from);
+}
+int exchange(int value, int from) {
+  return exchanged(value, from);
+}
+unsigned exchange(unsigned value, int from) {
+  return exchanged(value, from);
+}
+
+void* dynamic_shared() {
+  return machine->dynamic.data();
+}
+
+void begin_atomic() {
+  machine->in_atomic = true;
+}
+void end_atomic() {
+  machine->in_atomic = false;
+}
+
+Result run(const Launch& launch, Memory& memory,
+           const std::function<void(float* in, float* out)>& kernel) {
+  Machine m;
+  const std::size_t threads = std::size_t(launch.block.x) * launch.block.y * launch.block.z;
+  const std::size_t fixed = std::size_t(__stop_lesson_shared - __start_lesson_shared);
+  if (threads < 1 || threads > 1024) throw std::runtime_error("a block has 1 to 1024 threads");
+  if (fixed + launch.dynamic_shared > kMostShared)
+    throw std::runtime_error("a block has 48 KiB of shared memory, and this kernel wants " +
+                             std::to_string((fixed + launch.dynamic_shared + 1023) / 1024));
+  const std::size_t samples = std::size_t(memory.width) * std::size_t(memory.height);
+  Guarded in(samples), out(samples);
+  std::copy(memory.in.begin(), memory.in.end(), in.begin());
+  m.in = in.begin();
+  m.out = out.begin();
+  m.samples = std::int64_t(samples);
+  m.out_cells.resize(samples);
+  m.dynamic.resize(launch.dynamic_shared);
+  m.shared_cells.resize((fixed + 3) / 4 + (launch.dynamic_shared + 3) / 4);
+  m.launch = launch;
+  m.fibers.resize(threads);
+  m.stacks.resize(threads * kStack);
+  m.kernel = &kernel;
+  machine = &m;
+  blockDim = launch.block;
+  gridDim = launch.grid;
+  for (unsigned z = 0; z < launch.grid.z; ++z)
+    for (unsigned y = 0; y < launch.grid.y; ++y)
+      for (unsigned x = 0; x < launch.grid.x; ++x) {
+        blockIdx = {x, y, z};
+        m.is_counted = x == launch.grid.x / 2 && y == launch.grid.y / 2 && z == 0;
+        run_block();
+      }
+  sum_up_groups();
+  machine = nullptr;
+  memory.out.assign(out.begin(), out.begin() + samples);
+  return m.result;
+}
+
+}  // namespace convfilt::lesson
+
+void __syncthreads() {
+  using namespace convfilt::lesson;
+  yield(Fiber::State::at_barrier, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+}
+
+void __syncwarp(unsigned) {
+  using namespace convfilt::lesson;
+  yield(Fiber::State::in_warp, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+}
+
+// What -fsanitize=thread calls.
+namespace {
+
+void access(const void* address, std::size_t bytes, bool writes, const void* code) {
+  if (convfilt::lesson::machine == nullptr) return;
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  for (std::size_t i = 0; i < bytes; i += 4)
+    convfilt::lesson::look_at(at + i, writes, reinterpret_cast<std::uintptr_t>(code));
+}
+
+}  // namespace
+
+#define LESSON_ACCESS(bytes)                               \
+  void __tsan_read##bytes(void* at) {                      \
+    access(at, bytes, false, __builtin_return_address(0)); \
+  }                                                        \
+  void __tsan_write##bytes(void* at) {                     \
+    access(at, bytes, true, __builtin_return_address(0));  \
+  }                                                        \
+  void __tsan_unaligned_read##bytes(void* at) {            \
+    access(at, bytes, false, __builtin_return_address(0)); \
+  }                                                        \
+  void __tsan_unaligned_write##bytes(void* at) {           \
+    access(at, bytes, true, __builtin_return_address(0));  \
+  }
+extern "C" {
+LESSON_ACCESS(1)
+LESSON_ACCESS(2)
+LESSON_ACCESS(4)
+LESSON_ACCESS(8)
+LESSON_ACCESS(16)
+void __tsan_init() {}
+void __tsan_func_entry(void*) {}
+void __tsan_func_exit() {}
+void __tsan_read_range(void* at, unsigned long bytes) {
+  access(at, bytes, false, __builtin_return_address(0));
+}
+void __tsan_write_range(void* at, unsigned long bytes) {
+  access(at, bytes, true, __builtin_return_address(0));
+}
+void __tsan_vptr_update(void**, void*) {}
+void __tsan_vptr_read(void**) {}
+}

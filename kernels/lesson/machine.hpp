@@ -1,0 +1,75 @@
+/// Runs a student's kernel thread by thread on the host, and watches what it does to memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kernels/lesson/cuda_words.hpp"
+
+namespace convfilt::lesson {
+
+/// What was seen to go wrong.
+enum class Fault {
+  outside_read,    ///< of in, out or the mask
+  outside_write,   ///< of out
+  write_to_input,  ///< in, or the mask
+  unset_shared,    ///< a cell of shared memory is read before any thread has written it
+  unset_output,    ///< out is read before it was written
+  race,            ///< two threads, one of which writes, with no barrier between them
+  twice,           ///< two threads write one output
+  left_barrier,    ///< some threads wait at a barrier, and the others have ended
+  other_barrier,   ///< threads of a block wait at different barriers
+};
+
+const char* name_of(Fault fault);
+
+struct Place {
+  Index block, thread;
+  std::uintptr_t code = 0;  ///< an address, of which a debugger knows the line
+};
+
+struct Finding {
+  Fault fault;
+  std::string memory;      ///< in, out, mask, shared
+  std::int64_t cell = 0;   ///< samples from its beginning
+  Place place, other;      ///< other: who wrote, for races
+  int threads = 0;         ///< at a barrier: how many wait
+  std::int64_t times = 1;  ///< how often this fault was seen at this line
+};
+
+/// What one block did, in the middle of the picture.
+struct BlockCounts {
+  std::int64_t global_reads = 0, global_writes = 0, shared_reads = 0, shared_writes = 0,
+               mask_reads = 0, barriers = 0;
+  std::int64_t sectors = 0;         ///< of 32 bytes, that accesses of warps to global memory touch
+  std::int64_t fewest_sectors = 0;  ///< if the same bytes lay side by side
+  std::int64_t bank_conflicts = 0;  ///< further passes over shared memory
+  std::int64_t divergent_warps = 0;
+};
+
+struct Launch {
+  dim3 grid, block;
+  std::size_t dynamic_shared = 0;  ///< bytes
+};
+
+/// The pictures of one run. What lies around them is watched, too.
+struct Memory {
+  int width = 0, height = 0;
+  std::vector<float> in, out;  ///< out: NaN where nothing was written
+};
+
+struct Result {
+  std::vector<Finding> findings;  ///< a line of code has each fault once
+  BlockCounts counts;
+};
+
+/// Runs `kernel` for each thread. `in` and `out` of it are the addresses that it must be given.
+Result run(const Launch& launch, Memory& memory,
+           const std::function<void(float* in, float* out)>& kernel);
+
+}  // namespace convfilt::lesson
