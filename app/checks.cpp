@@ -459,6 +459,25 @@ void check(MergeCommand& command, const Raw& raw) {
   require(!command.out.empty(), "OUT is empty: name the folder of the results");
 }
 
+void check(TryCommand& command, const Raw&) {
+  require(!command.kernel.empty(), "KERNEL is empty: name a file with one __global__ function");
+  const auto sides = [](const char* option, const std::string& word, std::int64_t most) {
+    const std::optional<Extent> read = parse_sides(word);
+    require(read && read->width >= 1 && read->height >= 1 && read->width <= most &&
+                read->height <= most,
+            std::string(option) + ": two numbers up to " + std::to_string(most) +
+                " with an x between, such as 16x16; not " + in_quotes(word));
+    return *read;
+  };
+  if (command.words.block) command.launch.block = sides("--block", *command.words.block, 1024);
+  if (command.words.outputs)
+    command.launch.outputs = sides("--outputs", *command.words.outputs, 4096);
+  require(!command.words.mask_size || command.mask.empty(),
+          "--mask-size and --mask: leave out one of the two");
+  if (command.words.mask_size)
+    command.mask_size = sides("--mask-size", *command.words.mask_size, 101);
+}
+
 void check(GenerateCommand& command, const Raw&) {
   require_choice("thing to generate", command.what, words_of(kGenerated));
 }

@@ -88,6 +88,7 @@ void check(ExplainCommand& command, const Raw& raw);
 void check(TuneCommand& command, const Raw& raw);
 void check(MaskCommand& command, const Raw& raw);
 void check(MergeCommand& command, const Raw& raw);
+void check(TryCommand& command, const Raw& raw);
 void check(ListCommand& command, const Raw& raw);
 void check(GenerateCommand& command, const Raw& raw);
 

@@ -23,6 +23,7 @@ void run(const ExplainCommand& command);
 void run(const TuneCommand& command);
 void run(const MaskCommand& command);
 void run(const MergeCommand& command);
+void run(const TryCommand& command);
 void run(const ListCommand& command);
 void run(const GenerateCommand& command);
 

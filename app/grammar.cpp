@@ -950,6 +950,24 @@ void declare(Grammar& grammar, MergeCommand& command) {
   grammar.message_options();
 }
 
+void declare(Grammar& grammar, TryCommand& command) {
+  grammar.positional("KERNEL", command.kernel, "A .cu file with one __global__ function");
+  const char* how = "How it is launched";
+  grammar.option(how, "--block", "WxH", command.words.block,
+                 "Threads of a block (default: as the file says,\n// launch: block 16x16)");
+  grammar.option(how, "--outputs", "WxH", command.words.outputs,
+                 "Outputs that a block computes, which say how many\nblocks there are (default: as "
+                 "the file says, else one\nfor each thread)");
+  grammar.option(how, "--shared", "BYTES", command.launch.shared_bytes,
+                 "Dynamic shared memory of a block (default 0)");
+  const char* what = "What it is tried with";
+  grammar.option(what, "--mask", "MASK", command.mask,
+                 "A text file, or a name (default: random weights)");
+  grammar.option(what, "--mask-size", "WxH", command.words.mask_size,
+                 "Of random weights (default 5x5)");
+  grammar.flag(what, "--json", command.json, "The verdict as JSON on standard output");
+}
+
 void declare(Grammar& grammar, ListCommand& command) {
   grammar.positional("TOPIC", command.topic, "strategies, filters or devices (default: all)", false,
                      words_of(kListTopics));
@@ -1006,12 +1024,12 @@ CommandFacts facts_of(std::string_view name) {
 }  // namespace
 
 std::vector<CommandFacts> command_facts() {
-  return {facts_of<BlurCommand>("blur"),        facts_of<SharpenCommand>("sharpen"),
-          facts_of<EdgeCommand>("edge"),        facts_of<ApplyCommand>("apply"),
-          facts_of<CompareCommand>("compare"),  facts_of<ExplainCommand>("explain"),
-          facts_of<TuneCommand>("tune"),        facts_of<MaskCommand>("mask"),
-          facts_of<MergeCommand>("merge"),      facts_of<ListCommand>("list"),
-          facts_of<GenerateCommand>("generate")};
+  return {facts_of<BlurCommand>("blur"),       facts_of<SharpenCommand>("sharpen"),
+          facts_of<EdgeCommand>("edge"),       facts_of<ApplyCommand>("apply"),
+          facts_of<CompareCommand>("compare"), facts_of<ExplainCommand>("explain"),
+          facts_of<TuneCommand>("tune"),       facts_of<MaskCommand>("mask"),
+          facts_of<MergeCommand>("merge"),     facts_of<TryCommand>("try"),
+          facts_of<ListCommand>("list"),       facts_of<GenerateCommand>("generate")};
 }
 
 Command parse(int argc, const char* const* argv, std::vector<Default>& defaults) {
@@ -1030,6 +1048,7 @@ Command parse(int argc, const char* const* argv, std::vector<Default>& defaults)
     if (name == "tune") return parse_as<TuneCommand>(help, rest, defaults);
     if (name == "mask") return parse_as<MaskCommand>(help, rest, defaults);
     if (name == "merge") return parse_as<MergeCommand>(help, rest, defaults);
+    if (name == "try") return parse_as<TryCommand>(help, rest, defaults);
     if (name == "generate") return parse_as<GenerateCommand>(help, rest, defaults);
     return parse_as<ListCommand>(help, rest, defaults);
   }

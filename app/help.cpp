@@ -76,6 +76,19 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt blur photos/ out/ --shard 1/2           on one machine\n"
      "  convfilt blur photos/ out/ --shard 2/2           on another\n"
      "  convfilt merge out/\n"},
+    {"try", "A kernel of your own: is it right, and if not, what is wrong",
+     "Run a convolution kernel, written in plain CUDA C++, on pictures of many sizes\n"
+     "without a GPU, watch what it does to memory, and say what is wrong with it and\n"
+     "in which line. The file has one __global__ function and nothing for the host:\n\n"
+     "  __constant__ float F[5][5];    // the mask, or else a last argument float* mask\n"
+     "  __global__ void filter(float* in, float* out, int width, int height)\n\n"
+     "Samples are floats of one channel, weights apply as they stand, ghost cells are 0.\n"
+     "It is compiled by c++, or by what CXX names.\n\n"
+     "Exit codes: 0 it is right; 1 it is wrong, or not compiled; 2 the command line is.\n\n"
+     "Examples:\n"
+     "  convfilt try samples/kernels/tiled_in.cu\n"
+     "  convfilt try my_kernel.cu --block 16x16 --outputs 12x12\n"
+     "  convfilt try my_kernel.cu --json\n"},
     {"list", "Strategies, filters and devices to choose from",
      "List what there is to choose from.\n\n"
      "Examples:\n"

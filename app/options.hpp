@@ -17,6 +17,7 @@
 #include "src/filter/convolver.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
+#include "src/lesson/kernel_file.hpp"
 #include "src/mask/random.hpp"
 #include "src/picture/io.hpp"
 
@@ -46,6 +47,20 @@ struct PictureOptions {
 struct MergeCommand {
   std::string out;  ///< the folder of the results
   Loudness loudness = Loudness::normal;
+};
+
+/// A student's kernel and how it is launched.
+struct TryCommand {
+  std::string kernel;  ///< a path
+  LaunchWish launch;
+  std::string mask;  ///< as mask_named() takes it; empty = random weights
+  Extent mask_size{5, 5};
+  bool json = false;
+
+  /// Words as they arrive, until check() has read them.
+  struct {
+    std::optional<std::string> block, outputs, mask_size;
+  } words;
 };
 
 inline constexpr double kDefaultBlurSigma = 2;
@@ -153,6 +168,6 @@ struct Answer {
 
 using Command = std::variant<Answer, BlurCommand, SharpenCommand, EdgeCommand, ApplyCommand,
                              CompareCommand, ExplainCommand, TuneCommand, MaskCommand, MergeCommand,
-                             ListCommand, GenerateCommand>;
+                             TryCommand, ListCommand, GenerateCommand>;
 
 }  // namespace convfilt
