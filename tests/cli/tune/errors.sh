@@ -7,7 +7,7 @@ try tune --device cudo
 try tune --quickly
 # Help names the places that profiles are read from.
 for place in CONVFILT_PROFILES XDG_CACHE_HOME/convfilt/profiles '~/.cache/convfilt/profiles'; do
-  convfilt tune --help | grep -qF "$place" || fail "tune --help does not name $place"
+  convfilt tune --help | grep -F "$place" >/dev/null || fail "tune --help does not name $place"
 done
 CONVFILT_PROFILES=$PWD/none try apply box3 samples/camera.png out.png -v
 CONVFILT_PROFILES=$PWD/none try tune --device cpu --quick
