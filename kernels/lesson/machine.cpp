@@ -409,6 +409,8 @@ Result run(const Launch& launch, Memory& memory,
   sum_up_groups();
   machine = nullptr;
   memory.out.assign(out.begin(), out.begin() + samples);
+  for (std::size_t i = 0; i < samples; ++i)
+    if (!m.out_cells[i].is_set) memory.out[i] = std::numeric_limits<float>::infinity();
   return m.result;
 }
 

@@ -60,7 +60,7 @@ struct Launch {
 /// The pictures of one run. What lies around them is watched, too.
 struct Memory {
   int width = 0, height = 0;
-  std::vector<float> in, out;  ///< out: NaN where nothing was written
+  std::vector<float> in, out;  ///< out: infinite where nothing was written
 };
 
 struct Result {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <functional>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "src/base/splitmix.hpp"
@@ -105,11 +107,10 @@ std::string in_picture(const Trial& trial) {
   return " (picture of " + std::to_string(trial.width) + "x" + std::to_string(trial.height) + ")";
 }
 
-LessonSentence sentence_of(const LessonFinding& finding, const std::set<std::string>& faults,
-                           const Trial& trial) {
+LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial) {
   const std::string who = thread_at(finding.place), cell = std::to_string(finding.cell);
   const std::string other =
-      finding.other.line > 0 ? " and line " + std::to_string(finding.other.line) : "";
+      finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
   std::string text;
   if (finding.fault == "outside_read")
     text = who + " reads " + finding.memory + outside(finding.cell, trial) +
@@ -122,14 +123,13 @@ LessonSentence sentence_of(const LessonFinding& finding, const std::set<std::str
     text = who + " writes " + finding.memory + "[" + cell + "], which is an input";
   else if (finding.fault == "unset_shared")
     text = who + " reads word " + cell + " of shared memory, which no thread has written: " +
-           (faults.contains("race") ? "a barrier is probably missing before it"
-                                    : "the halo is probably not loaded, or not all of it");
+           "the halo is probably not loaded, or not all of it";
   else if (finding.fault == "unset_output")
     text = who + " reads out[" + cell + "], which nobody has written";
   else if (finding.fault == "race")
-    text = who + " uses word " + cell + " of shared memory, which " + thread_at(finding.other) +
-           " uses, too" + other +
-           ", with no barrier between them: __syncthreads() is probably missing";
+    text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
+           " of shared memory, one of them to write, and no barrier lies between: "
+           "__syncthreads() is probably missing";
   else if (finding.fault == "twice")
     text = who + " writes out[" + cell + "], which another thread" + other + " has written";
   else if (finding.fault == "left_barrier")
@@ -156,7 +156,7 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out, c
     for (int x = 0; x < trial.width; ++x) {
       if (std::abs(got(x, y) - oracle.at(x, y)) <= tolerance) continue;
       wrong.emplace_back(x, y);
-      unwritten += std::isnan(got(x, y)) ? 1 : 0;
+      unwritten += std::isinf(got(x, y)) ? 1 : 0;
     }
   if (wrong.empty()) return {};
   const std::size_t all = std::size_t(trial.width) * std::size_t(trial.height);
@@ -238,10 +238,27 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out, c
 }
 
 void add(std::vector<LessonSentence>& to, LessonSentence sentence) {
+  // One missing barrier is seen in many lines.
+  const bool is_anywhere = sentence.kind == "race" || sentence.kind == "unset_shared";
   const bool is_known = std::ranges::any_of(to, [&](const LessonSentence& other) {
-    return other.kind == sentence.kind && other.line == sentence.line;
+    return other.kind == sentence.kind && (is_anywhere || other.line == sentence.line);
   });
   if (!is_known) to.push_back(std::move(sentence));
+}
+
+/// Where a fault stands among others: causes before what comes of them.
+std::ptrdiff_t weight_of(const LessonSentence& fault) {
+  const std::string_view order[] = {"outside_write", "outside_read",  "write_to_input",
+                                    "left_barrier",  "other_barrier", "race",
+                                    "unset_shared",  "twice",         "unset_output"};
+  return std::ranges::find(order, fault.kind) - std::begin(order);
+}
+
+/// Whether the fault explains wrong pixels, so that these need no words.
+bool explains_pixels(const LessonSentence& fault) {
+  const std::string_view kinds[] = {"outside_read", "race", "unset_shared", "left_barrier",
+                                    "other_barrier"};
+  return std::ranges::count(kinds, fault.kind) > 0;
 }
 
 void add_remarks(const LessonCounts& counts, std::vector<LessonSentence>& remarks) {
@@ -270,8 +287,11 @@ LessonVerdict judge(const KernelFile& kernel, const Mask& mask) {
     ++verdict.trials;
     std::set<std::string> faults;
     for (const LessonFinding& finding : run.findings) faults.insert(finding.fault);
-    for (const LessonFinding& finding : run.findings)
-      add(verdict.faults, sentence_of(finding, faults, trial));
+    for (const LessonFinding& finding : run.findings) {
+      // A cell that is read too early is read before it is written.
+      if (finding.fault == "unset_shared" && faults.contains("race")) continue;
+      add(verdict.faults, sentence_of(finding, trial));
+    }
     switch (run.end) {
       case TrialRun::End::too_long:
         add(verdict.faults, {"endless", 0, "it does not end" + in_picture(trial)});
@@ -289,9 +309,9 @@ LessonVerdict judge(const KernelFile& kernel, const Mask& mask) {
     if (std::exchange(is_first, false)) verdict.counts = run.counts;
   }
   // What a kernel does to memory says more than what comes of it.
-  const bool has_faults = !verdict.faults.empty();
-  for (std::size_t i = 0; i < pixels.size() && (i == 0 || !has_faults); ++i)
-    add(verdict.faults, pixels[i]);
+  if (std::ranges::none_of(verdict.faults, explains_pixels) && !pixels.empty())
+    add(verdict.faults, pixels.front());
+  std::ranges::stable_sort(verdict.faults, {}, weight_of);
   add_remarks(verdict.counts, verdict.remarks);
   return verdict;
 }

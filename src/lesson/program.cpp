@@ -158,7 +158,7 @@ int LessonProgram::line_of(const std::string& code) const {
 }
 
 TrialRun LessonProgram::run(const Trial& trial, const Mask& mask) const {
-  constexpr double kSeconds = 10;
+  constexpr double kSeconds = 5;
   const fs::path folder = folder_;
   {
     std::ofstream data(folder / "data", std::ios::binary);

@@ -37,7 +37,7 @@ struct TrialRun {
   std::string why;  ///< of a refusal or a crash
   std::vector<LessonFinding> findings;
   LessonCounts counts;
-  std::vector<float> out;  ///< NaN where nothing was written
+  std::vector<float> out;  ///< infinite where nothing was written
 };
 
 class LessonProgram {

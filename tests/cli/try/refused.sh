@@ -1,0 +1,14 @@
+# What is no kernel is refused, with the line and the remedy; a kernel that does not end, or crashes, is stopped.
+need_tool c++
+need_tool addr2line
+printf 'int a;\n' >none.cu
+printf '// launch: block 8x8\n__global__ void a(float* in, float* out, int width, int height) {}\n__global__ void b(float* in) {}\n' >two.cu
+printf '__global__ void a(float* in, float* out, int width, int height) {}\nint main() { a<<<1, 1>>>(0, 0, 1, 1); }\n' >host.cu
+printf '__global__ void a(float* in, float* out, int width, int height) {}\n' >size.cu
+printf '// launch: block 8x8\n__global__ void a(float* in, float* out, int width, int height) {\n  out[0] = nothing;\n}\n' >word.cu
+printf '// launch: block 8x8\n__global__ void a(float* in, float* out, int width, int height) { *(int*)(long)(width + 64) = 1; }\n' >crash.cu
+printf '// launch: block 1x1\n__global__ void a(float* in, float* out, int width, int height) { while (width > 0) out[0] = in[0]; }\n' >endless.cu
+for name in missing none two host size word crash endless; do try try $name.cu; done
+try try size.cu --block 64x64
+try try size.cu --block 8
+try try
