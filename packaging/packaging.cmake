@@ -41,7 +41,7 @@ string(REGEX REPLACE "^ -- (.*>)  .*" "\\1" CPACK_DEBIAN_PACKAGE_MAINTAINER "${s
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_CONVFILT_PACKAGE_NAME convfilt)
 set(CPACK_DEBIAN_CONVFILT_PACKAGE_SECTION graphics)
-set(CPACK_DEBIAN_CONVFILT_PACKAGE_SUGGESTS gnuplot-nox)  # `compare` draws its charts with gnuplot.
+set(CPACK_DEBIAN_CONVFILT_PACKAGE_SUGGESTS "gnuplot-nox, g++, binutils")  # `compare` draws its charts with gnuplot; `try` compiles kernels.
 set(CPACK_DEBIAN_CONVFILT_DESCRIPTION
 "convfilt blurs, sharpens, finds edges and applies any mask to pictures, with
 the same bytes on every machine. Masks are text files, and twenty are shipped
