@@ -42,7 +42,7 @@ constexpr std::string_view kExifMark("Exif\0\0", 6);
 
 /// Walks over the markers, and over entropy-coded data by searching 0xFF: a cut file has no end
 /// marker, whatever a decoder makes of it, and this costs a thousandth of decoding.
-void inspect_jpeg(Bytes bytes, FileFacts* facts) {
+void walk_jpeg(Bytes bytes, FileFacts* facts, bool* is_arithmetic) {
   constexpr unsigned kEnd = 0xD9, kScan = 0xDA, kApp1 = 0xE1;
   std::size_t at = 2;
   bool scanned = false, has_exif = false;
@@ -68,6 +68,7 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
     const bool frame =
         marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
     if (frame && segment.size() >= 5) {
+      *is_arithmetic = marker > 0xC8;
       facts->height = segment[1] << 8 | segment[2];
       facts->width = segment[3] << 8 | segment[4];
     }
@@ -79,6 +80,23 @@ void inspect_jpeg(Bytes bytes, FileFacts* facts) {
     at += length;
   }
   facts->damage = "the file ends too early (no end-of-image marker)";
+}
+
+/// Each block of 8 by 8 samples takes a bit of a Huffman-coded file at the least, so a small file
+/// cannot have many, and a decoder would take memory for all of them. Arithmetic coding has no such
+/// bound.
+void inspect_jpeg(Bytes bytes, FileFacts* facts) {
+  constexpr std::int64_t kMostPerByte = 8 * 64;
+  bool is_arithmetic = false;
+  walk_jpeg(bytes, facts, &is_arithmetic);
+  // A decoder may find a size where this walk found none, and take memory for it.
+  facts->is_lost = facts->width == 0;
+  if (is_arithmetic || facts->width * facts->height / kMostPerByte <= std::int64_t(bytes.size()))
+    return;
+  facts->damage = "the file ends too early (" + std::to_string(bytes.size()) +
+                  " bytes cannot hold " + std::to_string(facts->width) + "x" +
+                  std::to_string(facts->height) + " pixels)";
+  facts->is_lost = true;
 }
 
 void inspect_png(Bytes bytes, FileFacts* facts) {

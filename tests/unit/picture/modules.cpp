@@ -584,6 +584,37 @@ TEST_CASE("of an animated GIF the first picture is read, which is said") {
                  "only the first picture of a GIF is read; leave out --page"));
 }
 
+TEST_CASE("a small JPEG that promises many pixels takes no memory by OpenCV either") {
+  if (!has(FormatId::bmp)) return;
+  Bytes bytes;
+  {
+    MemorySink sink;
+    Header header;
+    header.format = FormatId::jpeg;
+    header.width = header.height = 8;
+    WriteOptions progressive;
+    progressive.progressive = true;
+    const auto writer = kJpegCodec.create(sink, header, progressive);
+    const std::byte pixels[64]{};
+    writer->write({pixels, 8, 8, 1, 8}, {});
+    writer->finish();
+    bytes = sink.bytes();
+  }
+  ReadOptions options;
+  options.loader = Loader::opencv;
+  CHECK(refusal_of(bytes, options) == "");
+  for (std::size_t at = 0; at + 9 < bytes.size(); ++at) {
+    if (bytes[at] != 0xFF || bytes[at + 1] != 0xC2) continue;
+    bytes[at + 5] = bytes[at + 7] = 0x30;  // 12,288 and some each way
+  }
+  for (const bool refuses : {true, false}) {
+    options.refuse_damaged = refuses;
+    CHECK(contains(refusal_of(bytes, options), " bytes cannot hold 12296x12296 pixels)"));
+  }
+  bytes[4] = bytes[5] = 0;  // the first segment's length, behind which libjpeg goes on
+  CHECK(contains(refusal_of(bytes, options), "nothing of this JPEG can be read"));
+}
+
 TEST_CASE("OpenCV's formats are read and written as OpenCV does it") {
   for (const FormatId format : kOpencvs) {
     if (!has(format)) continue;
