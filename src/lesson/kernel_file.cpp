@@ -110,6 +110,10 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   if (kernel.launch.outputs.width < 1 || kernel.launch.outputs.height < 1)
     throw UsageError("a block computes one output or more");
 
+  // The words of CUDA come from elsewhere here.
+  static const std::regex kHeader(
+      R"(#\s*include\s*[<"](cuda\w*|device_launch_parameters|device_functions)\.h[>"])");
+  kernel.text = std::regex_replace(kernel.text, kHeader, "");
   // The host compiler has no memory that a block is given when it is launched.
   static const std::regex kDynamic(R"(extern\s+__shared__\s+([\w\s]+?)\s*(\w+)\s*\[\s*\])");
   kernel.text =
