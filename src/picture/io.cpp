@@ -63,9 +63,10 @@ void fit_metadata(const std::string& to, const Header& shape, const Format& form
                        std::string(format.name) + " has, and is left out");
   }
   if (options.strip) {
-    // Without its profile a picture would be shown in other colours.
+    // Without what says which colours they are the samples would be shown in others.
     Metadata left;
     left.icc = std::move(metadata.icc);
+    left.colour_chunks = std::move(metadata.colour_chunks);
     metadata = std::move(left);
     return;
   }

@@ -125,8 +125,7 @@ std::optional<Metadata::Resolution> resolution_of(const jpeg_decompress_struct& 
 std::vector<jpeg::Segment> saved_segments(const jpeg_decompress_struct& info) {
   std::vector<jpeg::Segment> segments;
   for (const jpeg_marker_struct* marker = info.marker_list; marker; marker = marker->next) {
-    segments.push_back(
-        {marker->marker - JPEG_APP0, {marker->data, marker->data + marker->data_length}});
+    segments.push_back({marker->marker, {marker->data, marker->data + marker->data_length}});
   }
   return segments;
 }
@@ -392,7 +391,8 @@ class JpegReader : public RowReader {
   void read_header() {
     jpeg_decompress_struct& info = owner_.info;
     run([&] {
-      for (const int number : {1, 2, 13}) jpeg_save_markers(&info, JPEG_APP0 + number, 0xFFFF);
+      for (const int marker : {jpeg::kApp1, jpeg::kApp2, jpeg::kApp13, jpeg::kComment})
+        jpeg_save_markers(&info, marker, 0xFFFF);
       jpeg_read_header(&info, TRUE);
     });
     header_read_ = true;
@@ -539,11 +539,8 @@ class JpegReader : public RowReader {
       const std::size_t got = source_.read(at, {buffer_.get(), kBufferBytes});
       if (got == 0) return;
       const auto padding = [](unsigned char byte) { return byte == 0 || byte == 0xFF; };
-      if (!std::all_of(buffer_.get(), buffer_.get() + got, padding)) {
-        return context_.damaged(std::to_string(size - end) +
-                                (size - end == 1 ? " byte follows" : " bytes follow") +
-                                " the end of the picture");
-      }
+      if (!std::all_of(buffer_.get(), buffer_.get() + got, padding))
+        return context_.damaged(bytes_follow(size - end));
       at += got;
     }
   }
@@ -598,7 +595,7 @@ class JpegWriter : public RowWriter {
     run([&] {
       jpeg_start_compress(&info, TRUE);
       for (const jpeg::Segment& segment : segments.list) {
-        jpeg_write_marker(&info, JPEG_APP0 + segment.number, segment.payload.data(),
+        jpeg_write_marker(&info, segment.marker, segment.payload.data(),
                           static_cast<unsigned>(segment.payload.size()));
       }
     });

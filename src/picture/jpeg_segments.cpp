@@ -28,7 +28,6 @@ constexpr std::size_t kLargestPayload = 65533;  // a length of 16 bits counts it
 constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
 constexpr std::size_t kExtensionPart = 65400;   // what other programs write
 constexpr std::size_t kGuid = 32;               // digits of the MD5 sum of an extension
-constexpr std::uint16_t kIptcResource = 0x0404;
 
 bool starts_with(View bytes, std::string_view text) {
   return bytes.size() >= text.size() && std::memcmp(bytes.data(), text.data(), text.size()) == 0;
@@ -111,27 +110,6 @@ std::optional<Bytes> joined_profile(const std::vector<View>& parts) {
     append(profile, part);
   }
   return profile;
-}
-
-/// The IIM records among the resources of Photoshop, each "8BIM", a number, a name, a length and
-/// data; name and data are padded to an even length.
-Bytes iptc_in(View resources) {
-  std::size_t at = 0;
-  while (resources.size() - at >= 12) {
-    const std::uint32_t number = big_endian(resources, at + 4, 2);
-    const std::size_t name = (std::size_t{resources[at + 6]} + 2) / 2 * 2;
-    at += 6 + name;
-    if (resources.size() < at + 4) break;
-    const std::size_t length = big_endian(resources, at, 4);
-    at += 4;
-    if (length > resources.size() - at) break;
-    if (number == kIptcResource) {
-      const View data = resources.subspan(at, length);
-      return Bytes(data.begin(), data.end());
-    }
-    at = std::min(at + length + length % 2, resources.size());
-  }
-  return {};
 }
 
 /// An element's start tag in XML text: where it begins and where it ends.
@@ -269,7 +247,7 @@ void add_packet(const Bytes& xmp, std::vector<Segment>& list) {
     Bytes payload;
     append(payload, mark);
     append(payload, data);
-    list.push_back({1, std::move(payload)});
+    list.push_back({kApp1, std::move(payload)});
   };
   if (xmp.size() <= kLargestPacket) return add(kXmp, xmp);
   const std::string_view extension = without_wrapper(text_of(xmp));
@@ -305,25 +283,19 @@ void add_profile(const Bytes& icc, Segments& segments) {
     append_big_endian(payload, i + 1, 1);
     append_big_endian(payload, count, 1);
     append(payload, View(icc).subspan(i * kPart, std::min(kPart, icc.size() - i * kPart)));
-    segments.list.push_back({2, std::move(payload)});
+    segments.list.push_back({kApp2, std::move(payload)});
   }
 }
 
 /// Readers join the resources of all segments, so that one of them may be split anywhere.
 void add_iptc(const Bytes& iptc, std::vector<Segment>& list) {
   constexpr std::size_t kPart = kLargestPayload - kPhotoshop.size();
-  Bytes resource;
-  append(resource, "8BIM"sv);
-  append_big_endian(resource, kIptcResource, 2);
-  append_big_endian(resource, 0, 2);  // an empty name
-  append_big_endian(resource, iptc.size(), 4);
-  append(resource, iptc);
-  if (iptc.size() % 2) resource.push_back(0);
+  const Bytes resource = iptc_resource(iptc);
   for (std::size_t at = 0; at < resource.size(); at += kPart) {
     Bytes payload;
     append(payload, kPhotoshop);
     append(payload, View(resource).subspan(at, std::min(kPart, resource.size() - at)));
-    list.push_back({13, std::move(payload)});
+    list.push_back({kApp13, std::move(payload)});
   }
 }
 
@@ -337,16 +309,18 @@ Contents contents_of(const std::vector<Segment>& segments) {
   Extensions extensions;
   for (const Segment& segment : segments) {
     const View payload = segment.payload;
-    const auto is = [&](int number, std::string_view mark) {
-      return segment.number == number && starts_with(payload, mark);
+    const auto is = [&](Marker marker, std::string_view mark) {
+      return segment.marker == marker && starts_with(payload, mark);
     };
-    if (is(1, kExif) && metadata.exif.empty()) append(metadata.exif, payload.subspan(kExif.size()));
-    if (is(1, kXmp) && metadata.xmp.empty()) append(metadata.xmp, payload.subspan(kXmp.size()));
-    if (is(1, kExtension)) extensions.add(payload.subspan(kExtension.size()));
-    if (is(2, kIcc) && payload.size() >= kIcc.size() + 2)
+    if (is(kApp1, kExif) && metadata.exif.empty())
+      append(metadata.exif, payload.subspan(kExif.size()));
+    if (is(kApp1, kXmp) && metadata.xmp.empty()) append(metadata.xmp, payload.subspan(kXmp.size()));
+    if (is(kApp1, kExtension)) extensions.add(payload.subspan(kExtension.size()));
+    if (is(kApp2, kIcc) && payload.size() >= kIcc.size() + 2)
       profile.push_back(payload.subspan(kIcc.size()));
-    if (is(2, kPictures)) contents.announces_more = true;
-    if (is(13, kPhotoshop)) append(resources, payload.subspan(kPhotoshop.size()));
+    if (is(kApp2, kPictures)) contents.announces_more = true;
+    if (is(kApp13, kPhotoshop)) append(resources, payload.subspan(kPhotoshop.size()));
+    if (segment.marker == kComment) metadata.comments.push_back(segment.payload);
   }
   metadata.iptc = iptc_in(resources);
   if (!profile.empty()) {
@@ -381,11 +355,12 @@ Segments segments_of(const Metadata& metadata) {
     Bytes payload;
     append(payload, kExif);
     append(payload, metadata.exif);
-    segments.list.push_back({1, std::move(payload)});
+    segments.list.push_back({kApp1, std::move(payload)});
   }
   if (!metadata.xmp.empty()) add_packet(metadata.xmp, segments.list);
   if (!metadata.iptc.empty()) add_iptc(metadata.iptc, segments.list);
   if (!metadata.icc.empty()) add_profile(metadata.icc, segments);
+  for (const Bytes& comment : metadata.comments) segments.list.push_back({kComment, comment});
   return segments;
 }
 

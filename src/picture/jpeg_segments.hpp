@@ -1,4 +1,4 @@
-/// Metadata as the application segments of a JPEG hold them.
+/// Metadata as the application segments and comments of a JPEG hold them.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,20 @@
 
 namespace convfilt::jpeg {
 
-/// The payload of an APPn segment, without marker and length.
+/// The second byte of the markers whose segments hold metadata.
+enum Marker : unsigned char {
+  kApp0 = 0xE0,
+  kApp1 = 0xE1,
+  kApp2 = 0xE2,
+  kApp13 = 0xED,
+  kApp14 = 0xEE,
+  kApp15 = 0xEF,
+  kComment = 0xFE,
+};
+
+/// A segment without its length.
 struct Segment {
-  int number = 0;  ///< the n of APPn
+  unsigned char marker = 0;
   Metadata::Bytes payload;
 };
 
@@ -23,7 +34,7 @@ struct Contents {
   std::vector<std::string> left_out;  ///< what could not be understood, a sentence each
 };
 
-/// What the segments APP1, APP2 and APP13 of a file say, in its order.
+/// What the segments APP1, APP2, APP13 and COM of a file say, in its order.
 Contents contents_of(const std::vector<Segment>& segments);
 
 struct Segments {

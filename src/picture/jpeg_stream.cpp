@@ -15,7 +15,7 @@ namespace {
 
 using View = std::span<const unsigned char>;
 
-enum Marker : unsigned char {
+enum StreamMarker : unsigned char {
   kBaseline = 0xC0,
   kHuffmanTables = 0xC4,
   kLastFrame = 0xCF,
@@ -25,10 +25,6 @@ enum Marker : unsigned char {
   kScan = 0xDA,
   kQuantisation = 0xDB,
   kRestartInterval = 0xDD,
-  kApp0 = 0xE0,
-  kApp14 = 0xEE,
-  kApp15 = 0xEF,
-  kComment = 0xFE,
 };
 
 /// A segment between the start and the scan, with where the next one begins.
@@ -203,15 +199,14 @@ bool is_plain(View file) {
 
 std::vector<unsigned char> with_metadata(View encoded, const Metadata& metadata) {
   std::vector<unsigned char> file = {0xFF, kStart};
-  const auto append = [&](int number, View payload) {
+  const auto append = [&](unsigned char marker, View payload) {
     const std::size_t length = payload.size() + 2;
-    file.insert(file.end(), {0xFF, static_cast<unsigned char>(kApp0 + number),
-                             static_cast<unsigned char>(length >> 8),
+    file.insert(file.end(), {0xFF, marker, static_cast<unsigned char>(length >> 8),
                              static_cast<unsigned char>(length & 255)});
     file.insert(file.end(), payload.begin(), payload.end());
   };
-  append(0, jfif_payload(metadata.resolution));
-  for (const Segment& segment : segments_of(metadata).list) append(segment.number, segment.payload);
+  append(kApp0, jfif_payload(metadata.resolution));
+  for (const Segment& segment : segments_of(metadata).list) append(segment.marker, segment.payload);
   std::size_t at = 2;
   for (std::optional<Piece> piece; (piece = piece_at(encoded, at)); at = piece->next) {
     const bool is_metadata =

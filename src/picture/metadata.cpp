@@ -387,6 +387,50 @@ void set_xmp_upright(Bytes& xmp) {
   }
 }
 
+namespace {
+
+constexpr std::string_view kResource = "8BIM";
+constexpr std::uint16_t kIptcResource = 0x0404;
+
+std::size_t big_endian(std::span<const unsigned char> bytes) {
+  std::size_t number = 0;
+  for (const unsigned char byte : bytes) number = number << 8 | byte;
+  return number;
+}
+
+}  // namespace
+
+Bytes iptc_in(std::span<const unsigned char> resources) {
+  constexpr std::size_t kNumberAt = 4, kNameAt = 6, kLeast = 12;
+  while (resources.size() >= kLeast) {
+    const std::size_t number = big_endian(resources.subspan(kNumberAt, 2));
+    const std::size_t name = (std::size_t{resources[kNameAt]} + 2) / 2 * 2;  // with its length
+    const std::size_t length_at = kNameAt + name;
+    if (resources.size() < length_at + 4) break;
+    const std::size_t length = big_endian(resources.subspan(length_at, 4));
+    resources = resources.subspan(length_at + 4);
+    if (length > resources.size()) break;
+    if (number == kIptcResource)
+      return Bytes(resources.begin(), resources.begin() + std::ptrdiff_t(length));
+    resources = resources.subspan(std::min(length + length % 2, resources.size()));
+  }
+  return {};
+}
+
+Bytes iptc_resource(const Bytes& iptc) {
+  Bytes resource(kResource.begin(), kResource.end());
+  const auto append = [&resource](std::size_t number, int bytes) {
+    for (int i = bytes - 1; i >= 0; --i)
+      resource.push_back(static_cast<unsigned char>(number >> 8 * i & 255));
+  };
+  append(kIptcResource, 2);
+  append(0, 2);  // an empty name
+  append(iptc.size(), 4);
+  resource.insert(resource.end(), iptc.begin(), iptc.end());
+  if (iptc.size() % 2) resource.push_back(0);
+  return resource;
+}
+
 bool profile_fits(const Bytes& icc, int channels) {
   constexpr std::size_t kSpaceAt = 16;
   const std::string_view space = channels == 1 ? "GRAY" : "RGB ";

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 namespace convfilt {
@@ -22,8 +24,19 @@ struct Metadata {
   };
   std::optional<Resolution> resolution;
 
+  std::vector<Bytes> comments;  ///< of a JPEG, which does not say how their letters are coded
+
+  /// A chunk of a PNG, as it stands there.
+  struct Chunk {
+    std::string type;
+    Bytes data;
+  };
+  std::vector<Chunk> colour_chunks;  ///< what a PNG says of its colours beside a profile
+  std::vector<Chunk> text_chunks;    ///< a PNG's texts
+
   bool empty() const {
-    return icc.empty() && exif.empty() && xmp.empty() && iptc.empty() && !resolution;
+    return icc.empty() && exif.empty() && xmp.empty() && iptc.empty() && !resolution &&
+           comments.empty() && colour_chunks.empty() && text_chunks.empty();
   }
 };
 
@@ -43,6 +56,13 @@ Metadata::Bytes exif_with_resolution(Metadata::Bytes exif, Metadata::Resolution 
 
 /// Makes an XMP packet's orientation, where it tells one, say 1.
 void set_xmp_upright(Metadata::Bytes& xmp);
+
+/// The IIM records among resources of Photoshop, each four letters, mostly "8BIM", a number, a
+/// name, a length and data; name and data are padded to an even length.
+Metadata::Bytes iptc_in(std::span<const unsigned char> resources);
+
+/// The resource of Photoshop that holds IIM records.
+Metadata::Bytes iptc_resource(const Metadata::Bytes& iptc);
 
 /// Whether an ICC profile is for pictures of so many channels, alpha included.
 bool profile_fits(const Metadata::Bytes& icc, int channels);

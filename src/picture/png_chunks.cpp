@@ -8,6 +8,8 @@
 #include <cstring>
 #include <utility>
 
+#include "src/picture/whole.hpp"
+
 namespace convfilt::png {
 namespace {
 
@@ -114,29 +116,42 @@ Bytes raw_profile(View text) {
 
 /// IIM records without the resource of Photoshop that may hold them.
 Bytes records_in(Bytes profile) {
-  constexpr std::uint32_t kIptc = 0x0404;
-  if (!starts_with(profile, "8BIM")) return profile;
-  const View bytes = profile;
-  for (std::size_t at = 0; at + 12 <= bytes.size() && starts_with(bytes.subspan(at), "8BIM");) {
-    const std::uint32_t id = number_at(bytes, at + 4) >> 16;
-    const std::size_t name = (std::size_t{bytes[at + 6]} + 2) / 2 * 2;  // with its length, even
-    if (at + 6 + name + 4 > bytes.size()) return {};
-    const std::size_t size = number_at(bytes, at + 6 + name), from = at + 10 + name;
-    if (size > bytes.size() - from) return {};
-    if (id == kIptc) return Bytes(bytes.begin() + long(from), bytes.begin() + long(from + size));
-    at = from + (size + 1) / 2 * 2;
-  }
-  return {};
+  return starts_with(profile, "8BIM") ? iptc_in(profile) : profile;
 }
 
 /// What was taken so far. Of each kind the first chunk counts, as for libpng; inflating every one
 /// would take minutes for a small file.
 struct Taken {
   bool exif = false, icc = false, xmp = false, iptc = false;
+  std::size_t kept = 0;  ///< bytes of the chunks that stay as they are
 };
+
+bool is_text(std::string_view type) {
+  return type == "tEXt" || type == "zTXt" || type == "iTXt";
+}
+
+/// Whether the chunk says in which space the colours are. A result has its picture's.
+bool is_colour(std::string_view type) {
+  return type == "gAMA" || type == "cHRM" || type == "sRGB" || type == "cICP";
+}
+
+/// Keeps a chunk that a PNG made of this one may have, too. Blocks as text do not stay: they repeat
+/// metadata, and with those the orientation before.
+void keep(std::string_view type, View data, Taken& taken, Metadata& metadata) {
+  const bool is_block =
+      starts_with(data, "Raw profile type ") || !after_keyword(data, kXmpKeyword).empty();
+  if (is_text(type) ? is_block : !is_colour(type)) return;
+  if (data.size() > kMostBytes - taken.kept) return;
+  taken.kept += data.size();
+  auto& chunks = is_text(type) ? metadata.text_chunks : metadata.colour_chunks;
+  const auto same = [&](const Metadata::Chunk& chunk) { return chunk.type == type; };
+  if (is_colour(type) && std::any_of(chunks.begin(), chunks.end(), same)) return;
+  chunks.push_back({std::string(type), Bytes(data.begin(), data.end())});
+}
 
 void take(std::string_view type, View data, Taken& taken, Contents& contents) {
   Metadata& metadata = contents.metadata;
+  keep(type, data, taken, metadata);
   if (type == "eXIf") {
     // Some writers put JPEG's mark before the block.
     constexpr std::string_view kMark("Exif\0\0", 6);
@@ -214,8 +229,7 @@ Contents contents_of(ByteSource& source) {
     at += kFrame + length;
     if (type == "IEND") {
       if (at < source.size() && contents.damage.empty()) {
-        contents.damage =
-            std::to_string(source.size() - at) + " bytes follow the end of the picture";
+        contents.damage = bytes_follow(source.size() - at);
       }
       return contents;
     }
@@ -250,6 +264,8 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
   const auto extend = [](Bytes& bytes, const Bytes& more) {
     bytes.insert(bytes.end(), more.begin(), more.end());
   };
+  for (const Metadata::Chunk& chunk : metadata.colour_chunks)
+    append_chunk(sink, chunk.type, chunk.data);
   if (!metadata.icc.empty()) {
     Bytes data = with_keyword("icc", {0, 0});  // the name's end, and deflate
     extend(data, deflated(metadata.icc));
@@ -273,12 +289,7 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
     append_chunk(sink, "iTXt", data);
   }
   if (!metadata.iptc.empty()) {
-    // A resource without a name, of an even length.
-    Bytes resource = with_keyword("8BIM", {4, 4, 0, 0});
-    const auto size = big_endian(std::uint32_t(metadata.iptc.size()));
-    resource.insert(resource.end(), size.begin(), size.end());
-    extend(resource, metadata.iptc);
-    if (resource.size() % 2) resource.push_back(0);
+    const Bytes resource = iptc_resource(metadata.iptc);
     std::string length = std::to_string(resource.size());
     length.insert(0, 8 - std::min<std::size_t>(8, length.size()), ' ');
     std::string text = "\niptc\n" + length + "\n";
@@ -293,6 +304,8 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
     extend(data, deflated({reinterpret_cast<const unsigned char*>(text.data()), text.size()}));
     append_chunk(sink, "zTXt", data);
   }
+  for (const Metadata::Chunk& chunk : metadata.text_chunks)
+    append_chunk(sink, chunk.type, chunk.data);
 }
 
 }  // namespace convfilt::png

@@ -166,9 +166,7 @@ class PnmReader : public RowReader {
     int c = trailing.next();
     while (c == 0 || (c != kEnd && std::isspace(c))) c = trailing.next();
     if (c == kEnd) return;
-    const std::uint64_t count = source_.size() - end;
-    context_.damaged(std::to_string(count) + (count == 1 ? " byte follows" : " bytes follow") +
-                     " the end of the picture");
+    context_.damaged(bytes_follow(source_.size() - end));
   }
 
  private:

@@ -43,8 +43,7 @@ std::string damage_of(View file) {
     return "the file ends too early (" + std::to_string(file.size()) + " of " +
            std::to_string(whole) + " bytes)";
   }
-  if (whole + whole % 2 < file.size())
-    return std::to_string(file.size() - whole) + " bytes follow the end of the picture";
+  if (whole + whole % 2 < file.size()) return bytes_follow(file.size() - whole);
   return "";
 }
 

@@ -59,15 +59,16 @@ void check_tiff(const Bytes& tiff) {
   add_metadata(metadata, area);
 }
 
-/// The application segments that follow a JPEG's first marker.
+/// The application segments and comments that follow a JPEG's first marker.
 std::vector<jpeg::Segment> segments_in(std::span<const unsigned char> jpeg) {
   std::vector<jpeg::Segment> segments;
   for (std::size_t at = 2; at + 4 <= jpeg.size() && jpeg[at] == 0xFF;) {
     const std::size_t length = std::size_t(jpeg[at + 2]) << 8 | jpeg[at + 3];
-    const int number = jpeg[at + 1] - 0xE0;
-    if (length < 2 || number < 0 || number > 15) break;
+    const unsigned char marker = jpeg[at + 1];
+    const bool is_application = marker >= jpeg::kApp0 && marker <= jpeg::kApp15;
+    if (length < 2 || (!is_application && marker != jpeg::kComment)) break;
     const auto payload = jpeg.subspan(at + 4, std::min(length - 2, jpeg.size() - at - 4));
-    segments.push_back({number, Bytes(payload.begin(), payload.end())});
+    segments.push_back({marker, Bytes(payload.begin(), payload.end())});
     at += 2 + length;
   }
   return segments;
@@ -83,6 +84,7 @@ void check_segments(std::span<const unsigned char> jpeg) {
   require(again.exif == metadata.exif, "EXIF in segments");
   require(again.xmp == metadata.xmp, "XMP in segments");
   require(again.iptc == metadata.iptc, "IPTC in segments");
+  require(again.comments == metadata.comments, "comments in segments");
 }
 
 }  // namespace

@@ -205,6 +205,30 @@ each_output on_iptc all "${iptc_tags[@]}"
 each_output on_resolution all "${resolution_tags[@]}"
 each_output on_thumbnail all -IFD1:ThumbnailOffset -IFD1:ThumbnailLength
 
+# A JPEG's comment and a PNG's texts and colour space stay with their format; no other has a place for them.
+comment="What was said of it"
+texts=$'Grüße\tAnn\t2.2'
+text_tags=(-PNG:Title -PNG:Author -PNG:Gamma)
+for format in jpg png; do cp in/all.$format in/own.$format; done
+tool -File:Comment="$comment" in/own.jpg
+tool -PNG:Title='Grüße' -PNG:Author=Ann -PNG:Gamma=2.2 in/own.png
+[ "$(values -File:Comment in/own.jpg)" = "$comment" ] || { echo "an input lacks its comment" >&2; exit 1; }
+[ "$(values "${text_tags[@]}" in/own.png)" = "$texts" ] || { echo "an input lacks its texts: $(values "${text_tags[@]}" in/own.png)" >&2; exit 1; }
+through own
+for from in jpg png; do
+  for to in jpg png tif webp; do
+    words=$(values -File:Comment "${text_tags[@]}" out/own-$from.$to)
+    case $from,$to in
+      jpg,jpg) expect jpg jpg "own words" "$comment"$'\t-\t-\t-' "$words" ;;
+      png,png) expect png png "own words" $'-\t'"$texts" "$words" ;;
+      *) [[ $words =~ ^[-$'\t']*$ ]] && mark $from $to "own words" dropped || mark $from $to "own words" LOST "came along as $words" ;;
+    esac
+  done
+done
+run in/own.jpg stripped.jpg --strip; run in/own.png stripped.png --strip
+[ "$(values -File:Comment -PNG:Title -PNG:Author stripped.jpg stripped.png)" = $'-\t-\t-\n-\t-\t-' ] || mark jpg jpg "own words" LOST "--strip left some"
+[ "$(values -PNG:Gamma stripped.png)" = 2.2 ] || mark png png "own words" LOST "--strip took the colour space"
+
 # Large blocks: a JPEG has a profile in several segments, and XMP in an extension, which exiftool shows apart.
 through large
 # shellcheck disable=SC2046

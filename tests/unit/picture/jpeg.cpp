@@ -15,6 +15,7 @@
 #include <opencv2/imgcodecs.hpp>
 #include <random>
 
+#include "src/picture/io.hpp"
 #include "tests/support/codec_files.hpp"
 
 using namespace convfilt;
@@ -329,6 +330,7 @@ TEST_CASE("all metadata come back") {
   const std::string xmp = packet(900);
   metadata.xmp.assign(xmp.begin(), xmp.end());
   metadata.iptc = noise(77);
+  metadata.comments = {noise(65533), {}, noise(12)};
   metadata.resolution = {300, 240};
   std::vector<std::string> warnings;
   const Bytes bytes = write(image, {}, metadata, &warnings);
@@ -341,6 +343,7 @@ TEST_CASE("all metadata come back") {
   CHECK(back.exif == metadata.exif);
   CHECK(back.xmp == metadata.xmp);
   CHECK(back.iptc == metadata.iptc);
+  CHECK(back.comments == metadata.comments);
   REQUIRE(back.resolution);
   CHECK(back.resolution->x == 300);
   CHECK(back.resolution->y == 240);
@@ -350,6 +353,19 @@ TEST_CASE("all metadata come back") {
                                                  cv::IMREAD_COLOR)));
   CHECK(read(write(image)).header.metadata.empty());
   CHECK(read(write(image)).header.orientation == 1);
+}
+
+TEST_CASE("comments stay with JPEGs, and go when stripped") {
+  const TemporaryFolder folder;
+  Header header;
+  header.metadata.comments = {noise(7)};
+  const auto through = [&](const std::string& name, const WriteOptions& options) {
+    write_picture(folder / name, pattern(20, 10, 3, Depth::u8), header, options, nullptr);
+    return read_picture(folder / name, {}, nullptr).header.metadata;
+  };
+  CHECK(through("a.jpg", {}).comments == header.metadata.comments);
+  CHECK(through("b.jpg", {.strip = true}).comments.empty());
+  CHECK(through("a.png", {}).empty());
 }
 
 TEST_CASE("a resolution per centimetre stays what it was") {
@@ -483,6 +499,8 @@ TEST_CASE("IPTC among other resources of Photoshop") {
   CHECK(iptc(resource(0x0404, "", "abc")) == "abc");
   CHECK(iptc(resource(0x03ED, "abc", "12345") + resource(0x03E8, "ab", "") +
              resource(0x0404, "x", "abcd")) == "abcd");
+  // Other programs' resources begin with other letters.
+  CHECK(iptc("AgHg" + resource(0x03ED, "", "1").substr(4) + resource(0x0404, "", "ab")) == "ab");
   const std::string whole = resource(0x0404, "", "abc");
   for (std::size_t length = 0; length + 1 < whole.size(); ++length)
     CHECK(iptc(whole.substr(0, length)) == "");

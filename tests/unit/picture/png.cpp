@@ -12,6 +12,7 @@
 #include <set>
 #include <thread>
 
+#include "src/picture/io.hpp"
 #include "tests/support/codec_files.hpp"
 
 using namespace convfilt;
@@ -373,6 +374,48 @@ TEST_CASE("metadata come back from a PNG") {
   CHECK(std::abs(back.header.metadata.resolution->y - 150) < 0.02);
   CHECK(back.header.orientation == 6);
   CHECK(read(write(image)).header.metadata.empty());
+}
+
+TEST_CASE("texts and colour space of a PNG stay with PNGs, and the colour space when stripped") {
+  const TemporaryFolder folder;
+  const auto chunk = [](const std::string& type, const std::string& data) {
+    return Metadata::Chunk{type, Bytes(data.begin(), data.end())};
+  };
+  const auto shown = [](const std::vector<Metadata::Chunk>& chunks) {
+    std::string all;
+    for (const Metadata::Chunk& each : chunks)
+      all += each.type + ":" + std::string(each.data.begin(), each.data.end()) + ";";
+    return all;
+  };
+  Header header;
+  Metadata& metadata = header.metadata;
+  metadata.colour_chunks = {chunk("gAMA", std::string("\0\1\x86\xA0", 4)),
+                            chunk("cICP", std::string("\x09\x10\0\1", 4)),
+                            chunk("cHRM", std::string(32, '\7')), chunk("sRGB", "\1")};
+  metadata.text_chunks = {chunk("tEXt", std::string("Title\0One", 9)),
+                          chunk("tEXt", std::string("Title\0Two", 9)),
+                          chunk("zTXt", std::string("Author\0\0damaged", 15)),
+                          chunk("iTXt", std::string("Comment\0\0\0\0\0Three", 17))};
+  const Image image = pattern(20, 10, 3, Depth::u8);
+  const auto through = [&](const std::string& name, const WriteOptions& options) {
+    const std::string path = folder / name;
+    write_picture(path, image, header, options, nullptr);
+    return read_picture(path, {}, nullptr).header.metadata;
+  };
+  const Metadata kept = through("a.png", {}), stripped = through("b.png", {.strip = true});
+  CHECK(shown(kept.colour_chunks) == shown(metadata.colour_chunks));
+  CHECK(shown(kept.text_chunks) == shown(metadata.text_chunks));
+  CHECK(shown(stripped.colour_chunks) == shown(metadata.colour_chunks));
+  CHECK(stripped.text_chunks.empty());
+  CHECK(through("a.tif", {}).text_chunks.empty());
+
+  // Blocks as text tell an orientation that the result has no more; of two colour chunks the first
+  // one counts.
+  metadata.text_chunks.push_back(chunk("tEXt", std::string("Raw profile type exif\0\nexif", 27)));
+  metadata.colour_chunks.push_back(chunk("gAMA", std::string(4, '\1')));
+  const Metadata again = through("c.png", {});
+  CHECK(shown(again.text_chunks) == shown(kept.text_chunks));
+  CHECK(shown(again.colour_chunks) == shown(kept.colour_chunks));
 }
 
 TEST_CASE("an animated PNG gives its first picture, and that is said") {
