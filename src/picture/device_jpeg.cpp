@@ -230,7 +230,7 @@ nvimgcodecImageInfo_t info_of(PictureView<std::byte> pixels, int orientation, vo
 }
 
 /// A file to try a decoder with: 64 by 64 pixels of one colour.
-const std::vector<unsigned char>& tiny_jpeg() {
+const std::vector<unsigned char>& trial_jpeg() {
   static const std::vector<unsigned char> file = [] {
     constexpr int kSide = 64;
     Header header;
@@ -369,7 +369,8 @@ DeviceJpeg::DeviceJpeg(int device, int threads) {
   if (!missing().empty()) throw DeviceError(missing());
   constexpr int kSide = 64;
   DeviceQueue queue(device);
-  const Input input{tiny_jpeg(), 1, {queue.reserve(3 * kSide * kSide), kSide, kSide, 3, 3 * kSide}};
+  const Input input{
+      trial_jpeg(), 1, {queue.reserve(3 * kSide * kSide), kSide, kSide, 3, 3 * kSide}};
   // Not every device decodes in hardware, and the library says so only when it is asked to.
   for (const nvimgcodecBackendKind_t kind :
        {NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY, NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU}) {

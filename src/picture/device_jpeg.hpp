@@ -38,8 +38,8 @@ class DeviceJpeg {
   };
 
   /// Decodes all of them, and says of each whether it could. A batch with one that it could not may
-  /// fail as a whole. What `stream`, a cudaStream_t
-  /// of the device, is given afterwards finds the pixels there.
+  /// fail as a whole. What `stream`, a cudaStream_t of the device, is given afterwards finds the
+  /// pixels there.
   std::vector<bool> decode(std::span<const Input> inputs, void* stream);
 
   /// Grey or RGB in the device's memory, and how it becomes a JPEG.

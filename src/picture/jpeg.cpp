@@ -177,7 +177,7 @@ class JpegReader : public RowReader {
     next_row_ += rows.height;
   }
 
-  /// Of several scans libjpeg keeps all coefficients, two bytes each.
+  /// libjpeg keeps all coefficients of several scans, two bytes each.
   std::int64_t held_bytes() const override {
     return several_scans_ ? coefficient_bytes(owner_.info) : 0;
   }

@@ -1077,6 +1077,8 @@ std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
   return Metadata::Resolution{x * factor, y * factor};
 }
 
+/// Bytes that no directory points to are no damage: a TIFF may hold anything anywhere, behind its
+/// last strip, too.
 class TiffReader : public RowReader {
  public:
   TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}} {
