@@ -6,26 +6,28 @@
 namespace convfilt::jpeg {
 namespace {
 
+constexpr int kCoefficients = 64;
+
 /// The next bits of the data, on top of a word.
 class Bits {
  public:
   explicit Bits(std::span<const unsigned char> data)
       : at_(data.data()), end_(data.data() + data.size()) {}
 
-  /// Makes 32 bits or more ready, unless the data end.
+  /// Makes 56 bits or more ready, unless the data end.
   void fill() {
-    if (ready_ > 32) return;
-    if (end_ - at_ >= 4) {
-      std::uint32_t word;
+    std::uint64_t word;
+    if (end_ - at_ >= std::ptrdiff_t(sizeof word)) {
       std::memcpy(&word, at_, sizeof word);
       if (!has_marker(word)) {
-        window_ |= std::uint64_t{__builtin_bswap32(word)} << (32 - ready_);
-        ready_ += 32;
-        at_ += 4;
+        // The bits of a byte that is not counted yet are set once more by the next fill.
+        window_ |= __builtin_bswap64(word) >> ready_;
+        at_ += (63 - ready_) >> 3;
+        ready_ |= 56;
         return;
       }
     }
-    while (ready_ <= 56 && at_ < end_) {
+    while (ready_ < 56 && at_ < end_) {
       const unsigned char byte = *at_++;
       if (byte == 0xFF) ++at_;
       window_ |= std::uint64_t{byte} << (56 - ready_);
@@ -46,9 +48,10 @@ class Bits {
   bool is_at_end() const { return ready_ >= 0 && ready_ < 8 && at_ >= end_; }
 
  private:
-  /// Whether one of the four bytes is 0xFF.
-  static bool has_marker(std::uint32_t word) {
-    return ((~word - 0x01010101u) & word & 0x80808080u) != 0;
+  /// Whether one of the eight bytes is 0xFF.
+  static bool has_marker(std::uint64_t word) {
+    constexpr std::uint64_t kOnes = 0x0101010101010101u;
+    return ((~word - kOnes) & word & (kOnes << 7)) != 0;
   }
 
   const unsigned char *at_, *end_;
@@ -56,24 +59,26 @@ class Bits {
   int ready_ = 0;
 };
 
-bool holds_block(Bits& bits, const HuffmanTable& dc, const HuffmanTable& ac) {
-  constexpr int kCoefficients = 64;
+bool holds_block(Bits& bits, const ScanComponent& component) {
+  // One or more symbols; the last of them may belong to the next block.
+  const auto pass = [&bits](HuffmanTable::Step several, const HuffmanTable& table, int& at) {
+    if (at + several.reaches > kCoefficients) [[unlikely]] {
+      several = table.next(bits.next_16());
+      if (at + several.reaches > kCoefficients) return false;
+    }
+    bits.pass(several.bits);
+    at += several.advances;
+    return true;
+  };
+  int at = 0;
   bits.fill();
-  const HuffmanTable::Step first = dc.next(bits.next_16());
-  if (first.bits == 0) return false;
-  bits.pass(first.bits);
-  for (int at = 1; at < kCoefficients;) {
+  if (!pass(component.at_start(bits.next_16()), component.dc(), at)) return false;
+  // A symbol with its value has 27 bits at most, so that one fill is enough for two.
+  while (at < kCoefficients) {
+    if (!pass(component.behind_start(bits.next_16()), component.ac(), at)) return false;
+    if (at >= kCoefficients) break;
     bits.fill();
-    const HuffmanTable::Step& several = ac.next_several(bits.next_16());
-    HuffmanTable::Step step = several;
-    // The last of several symbols may belong to the next block.
-    const int end = at + several.advances + (several.ends ? 1 : 0);
-    if (several.bits == 0 || end > kCoefficients) step = ac.next(bits.next_16());
-    if (step.bits == 0) return false;
-    bits.pass(step.bits);
-    at += step.advances;
-    if (step.ends) break;
-    if (at > kCoefficients) return false;
+    if (!pass(component.behind_start(bits.next_16()), component.ac(), at)) return false;
   }
   return !bits.is_overdrawn();
 }
@@ -89,18 +94,18 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
   for (int length = 1; length <= 16; ++length, code <<= 1) {
     for (int i = 0; i < counts[std::size_t(length - 1)] && place < symbols.size(); ++i, ++place) {
       const int value = symbols[place], size = kind == Kind::dc ? value : value & 15;
+      const auto run = std::uint8_t((value >> 4) + 1);
       Step step;
-      if (size <= (kind == Kind::dc ? kLargestDc : kLargestAc))
-        step.bits = std::uint8_t(length + size);
+      const auto bits = std::uint8_t(length + size);
+      if (kind == Kind::dc)
+        step = size <= kLargestDc ? Step{bits, 1, 1} : Step();
+      else if (size > 0)
+        step = size <= kLargestAc ? Step{bits, run, run} : Step();
       // Zero bits behind a code say that it stands for zeros, or for all that are left.
-      if (kind == Kind::dc || size > 0)
-        step.advances = std::uint8_t((kind == Kind::dc ? 0 : value >> 4) + 1);
       else if (value == kSixteenZeros)
-        step.advances = 16;
+        step = {bits, 16, 16};
       else if (value == 0)
-        step.ends = true;
-      else
-        step.bits = 0;
+        step = {bits, Step::kAll, 1};
       const std::uint32_t first = code++ << (16 - length);
       if (length > kShort)
         long_.push_back({length, first, step});
@@ -116,21 +121,23 @@ HuffmanTable::HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
   }
   const bool has_large = std::ranges::any_of(symbols, [](int value) { return value > 15; });
   if (kind == Kind::dc && has_large) *this = HuffmanTable();
-  if (kind == Kind::ac) combine();
 }
 
-void HuffmanTable::combine() {
-  for (std::uint32_t bits = 0; bits < several_.size(); ++bits) {
-    Step all;
-    while (!all.ends) {
-      const Step& next = single_[bits << all.bits & (several_.size() - 1)];
+HuffmanTable::Steps HuffmanTable::followed_by(const HuffmanTable& ac) const {
+  Steps steps;
+  for (std::uint32_t bits = 0; bits < steps.size(); ++bits) {
+    Step all = single_[bits];
+    if (all.bits > kShort) all = Step();
+    while (all.bits > 0 && all.advances < Step::kAll) {
+      const Step& next = ac.single_[bits << all.bits & (steps.size() - 1)];
       if (next.bits == 0 || all.bits + next.bits > kShort) break;
       all.bits = std::uint8_t(all.bits + next.bits);
       all.advances = std::uint8_t(all.advances + next.advances);
-      all.ends = next.ends;
+      all.reaches = std::uint8_t(all.reaches + next.reaches);
     }
-    several_[bits] = all;
+    steps[bits] = all;
   }
+  return steps;
 }
 
 HuffmanTable::Step HuffmanTable::next_long(std::uint32_t bits) const {
@@ -147,8 +154,8 @@ bool holds_units(std::span<const unsigned char> data, std::span<const ScanCompon
   Bits bits(data);
   for (std::size_t unit = 0; unit < units; ++unit)
     for (const ScanComponent& component : components)
-      for (int block = 0; block < component.blocks; ++block)
-        if (!holds_block(bits, *component.dc, *component.ac)) return false;
+      for (int block = 0; block < component.blocks(); ++block)
+        if (!holds_block(bits, component)) return false;
   bits.fill();
   return bits.is_at_end();
 }

@@ -22,12 +22,16 @@ class HuffmanTable {
   HuffmanTable(Kind kind, std::span<const unsigned char, 16> counts,
                std::span<const unsigned char> symbols);
 
-  /// What comes next in a stream.
-  struct Step {
-    std::uint8_t bits = 0;      ///< of codes and the values behind them; 0 = there is no such code
-    std::uint8_t advances = 0;  ///< coefficients, with those that have the values
-    bool ends = false;          ///< the block: its other coefficients are zero
+  /// What comes next in a stream: one symbol or several, with their values.
+  struct alignas(4) Step {
+    static constexpr std::uint8_t kAll = 64, kBeyond = 255;
+    std::uint8_t bits = 0;
+    std::uint8_t advances = 0;       ///< coefficients; all of a block or more where it ends
+    std::uint8_t reaches = kBeyond;  ///< how many coefficients must be left; no block has so many
+                                     ///< where there is no such code
   };
+  static constexpr int kShort = 11;  ///< bits that are looked up at once
+  using Steps = std::array<Step, 1 << kShort>;
 
   /// One symbol, by the next 16 bits.
   Step next(std::uint32_t bits) const {
@@ -35,16 +39,14 @@ class HuffmanTable {
     return step.bits != 0 ? step : next_long(bits);
   }
 
-  /// As many symbols of one block as the first bits hold whole, where that is more than none; its
-  /// last coefficient may be beyond the block's.
-  const Step& next_several(std::uint32_t bits) const { return several_[bits >> (16 - kShort)]; }
+  /// By the next kShort bits, a symbol of this table and as many of `ac` as they hold whole; none
+  /// where they hold none.
+  Steps followed_by(const HuffmanTable& ac) const;
 
  private:
   Step next_long(std::uint32_t bits) const;
-  void combine();
 
-  static constexpr int kShort = 11;  ///< bits that are looked up at once
-  std::array<Step, 1 << kShort> single_{}, several_{};
+  Steps single_{};
   struct Code {
     int length;
     std::uint32_t first;  ///< of 16 bits, the code on top
@@ -53,11 +55,33 @@ class HuffmanTable {
   std::vector<Code> long_;  ///< in the order of their codes
 };
 
-/// The tables of a component, and how many of its blocks are in each unit of the scan.
-struct ScanComponent {
-  const HuffmanTable* dc = nullptr;
-  const HuffmanTable* ac = nullptr;
-  int blocks = 1;
+/// The tables of a component, and how many of its blocks are in each unit of the scan. The tables
+/// must live as long.
+class ScanComponent {
+ public:
+  ScanComponent(const HuffmanTable& dc, const HuffmanTable& ac, int blocks)
+      : dc_(&dc),
+        ac_(&ac),
+        blocks_(blocks),
+        at_start_(dc.followed_by(ac)),
+        behind_start_(ac.followed_by(ac)) {}
+
+  const HuffmanTable& dc() const { return *dc_; }
+  const HuffmanTable& ac() const { return *ac_; }
+  int blocks() const { return blocks_; }
+
+  /// A block's first symbols, and others, by the next 16 bits; the last may be the next block's.
+  HuffmanTable::Step at_start(std::uint32_t bits) const { return look_up(at_start_, bits); }
+  HuffmanTable::Step behind_start(std::uint32_t bits) const { return look_up(behind_start_, bits); }
+
+ private:
+  static HuffmanTable::Step look_up(const HuffmanTable::Steps& steps, std::uint32_t bits) {
+    return steps[bits >> (16 - HuffmanTable::kShort)];
+  }
+
+  const HuffmanTable *dc_, *ac_;
+  int blocks_;
+  HuffmanTable::Steps at_start_, behind_start_;
 };
 
 /// Whether the data hold that many units, and end with them but for the bits that fill the last

@@ -155,7 +155,7 @@ bool Frame::scan_is_whole(View header, View file, std::size_t at) const {
     if (component.steps >= has_steps_.size() || !has_steps_[component.steps]) return false;
     const auto &dc = tables_[0][tables >> 4], &ac = tables_[1][tables & 15];
     if (!dc || !ac) return false;
-    components.push_back({&*dc, &*ac, count == 1 ? 1 : component.across * component.down});
+    components.emplace_back(*dc, *ac, count == 1 ? 1 : component.across * component.down);
   }
   const auto units = [](std::size_t samples, int factor) {
     const std::size_t side = 8 * std::size_t(factor);
