@@ -1,5 +1,6 @@
 #include "kernels/backend/devices.hpp"
 
+#include "kernels/backend/device_pools.hpp"
 #include "kernels/backend/device_queue.hpp"
 
 namespace convfilt {
@@ -63,6 +64,27 @@ std::byte* DeviceQueue::reserve(std::size_t) {
 }
 void DeviceQueue::release() {}
 void DeviceQueue::synchronize() const {}
+
+struct DevicePools::State {};
+bool DevicePools::are_supported(int) noexcept {
+  return false;
+}
+DevicePools::DevicePools(int) {
+  throw DeviceError(cuda_devices().missing);
+}
+DevicePools::~DevicePools() = default;
+void* DevicePools::take_memory(std::size_t, void*) noexcept {
+  return nullptr;
+}
+bool DevicePools::give_memory(void*, void*) noexcept {
+  return false;
+}
+void* DevicePools::take_pinned(std::size_t) noexcept {
+  return nullptr;
+}
+bool DevicePools::give_pinned(void*, void*) noexcept {
+  return false;
+}
 
 #endif
 

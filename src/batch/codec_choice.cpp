@@ -44,9 +44,11 @@ std::vector<int> device_ordinals(const std::string& devices, const Machine& mach
 std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
                                        const ConvolverOptions& options, const Mask& mask,
                                        const Machine& machine) {
-  // While one lane decodes, another filters and encodes.
-  constexpr int kLanes = 2;
-  const int threads = std::max(1, machine.cores / (kLanes * int(ordinals.size())));
+  // While one lane decodes, another filters and encodes. Their threads wait for the device most of
+  // the time, and take turns with those that read and check the next files.
+  constexpr int kLanes = 2, kThreadsPerDevice = 8;
+  const int cores = std::max(1, machine.cores / int(ordinals.size()));
+  const int threads = std::max(1, std::min(cores, kThreadsPerDevice) / kLanes);
   std::vector<MakeBatchDevice> lanes;
   for (const int ordinal : ordinals)
     for (int lane = 0; lane < kLanes; ++lane)

@@ -20,8 +20,10 @@ bool DeviceJpeg::has(Subsampling subsampling) {
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <new>
 #include <type_traits>
 
+#include "kernels/backend/device_pools.hpp"
 #include "kernels/backend/device_queue.hpp"
 #include "src/base/source_text.hpp"
 
@@ -247,11 +249,43 @@ const std::vector<unsigned char>& trial_jpeg() {
   return file;
 }
 
-unsigned char* resize(void* file, std::size_t bytes) {
+unsigned char* resize(void* file, std::size_t bytes) noexcept try {
   auto& vector = *static_cast<std::vector<unsigned char>*>(file);
   vector.resize(bytes);
   return vector.data();
+} catch (const std::bad_alloc&) {
+  return nullptr;
 }
+
+/// Pools as the library asks them: it wants 0 for success.
+struct Allocators {
+  explicit Allocators(int ordinal) : pools(ordinal) {
+    device.device_malloc = [](void* context, void** memory, std::size_t bytes,
+                              cudaStream_t stream) -> int {
+      *memory = static_cast<DevicePools*>(context)->take_memory(bytes, stream);
+      return *memory ? 0 : 1;
+    };
+    device.device_free = [](void* context, void* memory, std::size_t, cudaStream_t stream) -> int {
+      return static_cast<DevicePools*>(context)->give_memory(memory, stream) ? 0 : 1;
+    };
+    device.device_ctx = &pools;
+    pinned.pinned_malloc = [](void* context, void** memory, std::size_t bytes,
+                              cudaStream_t) -> int {
+      *memory = static_cast<DevicePools*>(context)->take_pinned(bytes);
+      return *memory ? 0 : 1;
+    };
+    pinned.pinned_free = [](void* context, void* memory, std::size_t, cudaStream_t stream) -> int {
+      return static_cast<DevicePools*>(context)->give_pinned(memory, stream) ? 0 : 1;
+    };
+    pinned.pinned_ctx = &pools;
+  }
+
+  DevicePools pools;
+  nvimgcodecDeviceAllocator_t device =
+      structure<nvimgcodecDeviceAllocator_t>(NVIMGCODEC_STRUCTURE_TYPE_DEVICE_ALLOCATOR);
+  nvimgcodecPinnedAllocator_t pinned =
+      structure<nvimgcodecPinnedAllocator_t>(NVIMGCODEC_STRUCTURE_TYPE_PINNED_ALLOCATOR);
+};
 
 }  // namespace
 
@@ -261,6 +295,7 @@ struct DeviceJpeg::State {
 
   const Library& library = Library::get();
   const Functions& call = library.call;
+  std::unique_ptr<Allocators> allocators;  ///< null where the library brings its memory itself
   Owned<nvimgcodecDecoder_t> decoder{call.destroy_decoder};
   Owned<nvimgcodecEncoder_t> encoder{call.destroy_encoder};
 
@@ -268,10 +303,15 @@ struct DeviceJpeg::State {
   /// library shares a batch out among them by the sizes of earlier batches, and each rounds in its
   /// own way; the bytes must not depend on load. For the same reason no codec on the host is among
   /// them.
-  State(int device, int threads, nvimgcodecBackendKind_t decoders) {
+  State(int device, int threads, nvimgcodecBackendKind_t decoders, Memory memory) {
     auto how = structure<nvimgcodecExecutionParams_t>(NVIMGCODEC_STRUCTURE_TYPE_EXECUTION_PARAMS);
     how.device_id = device;
     how.max_num_cpu_threads = threads;
+    if (memory == Memory::pools && DevicePools::are_supported(device)) {
+      allocators = std::make_unique<Allocators>(device);
+      how.device_allocator = &allocators->device;
+      how.pinned_allocator = &allocators->pinned;
+    }
     auto backend = structure<nvimgcodecBackend_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND);
     backend.params = structure<nvimgcodecBackendParams_t>(NVIMGCODEC_STRUCTURE_TYPE_BACKEND_PARAMS);
     backend.params.load_hint = 1;
@@ -365,7 +405,7 @@ const std::string& DeviceJpeg::version() {
   return Library::get().version;
 }
 
-DeviceJpeg::DeviceJpeg(int device, int threads) {
+DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
   if (!missing().empty()) throw DeviceError(missing());
   constexpr int kSide = 64;
   DeviceQueue queue(device);
@@ -374,7 +414,7 @@ DeviceJpeg::DeviceJpeg(int device, int threads) {
   // Not every device decodes in hardware, and the library says so only when it is asked to.
   for (const nvimgcodecBackendKind_t kind :
        {NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY, NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU}) {
-    state_ = std::make_unique<State>(device, threads, kind);
+    state_ = std::make_unique<State>(device, threads, kind, memory);
     const bool could = decode({&input, 1}, queue.stream()).front();
     queue.synchronize();
     if (could) return;
@@ -460,7 +500,7 @@ const std::string& DeviceJpeg::version() {
   return none;
 }
 
-DeviceJpeg::DeviceJpeg(int, int) {
+DeviceJpeg::DeviceJpeg(int, int, Memory) {
   throw DeviceError(missing());
 }
 

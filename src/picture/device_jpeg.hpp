@@ -24,8 +24,12 @@ class DeviceJpeg {
   /// The library's version, such as "0.9.0"; empty where it is missing.
   static const std::string& version();
 
+  /// Who brings the memory that the library works in: pools that keep it, or the library itself,
+  /// which asks the driver for it with each picture.
+  enum class Memory { pools, library };
+
   /// Each codec takes that many host threads. Throws DeviceError.
-  DeviceJpeg(int device, int threads);
+  DeviceJpeg(int device, int threads, Memory memory = Memory::pools);
   ~DeviceJpeg();
   DeviceJpeg(const DeviceJpeg&) = delete;
   DeviceJpeg& operator=(const DeviceJpeg&) = delete;

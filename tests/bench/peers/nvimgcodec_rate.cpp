@@ -4,7 +4,9 @@
 //
 //   nvimgcodec_rate both|decode|encode LANES BATCH THREADS SECONDS FILE...
 //
-// It prints the pictures a second, once the first batch of each lane is done.
+// The library brings its memory itself, as it does for every program that asks for nothing else;
+// with RATE_POOLS in the environment it takes convfilt's pools. It prints the pictures a second, once
+// the first batch of each lane is done.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -36,6 +38,8 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s\n", DeviceJpeg::missing().c_str());
     return 1;
   }
+  const auto memory =
+      std::getenv("RATE_POOLS") ? DeviceJpeg::Memory::pools : DeviceJpeg::Memory::library;
   const std::string what = argv[1];
   const int lanes = std::atoi(argv[2]), batch = std::atoi(argv[3]), threads = std::atoi(argv[4]);
   const double seconds = std::atof(argv[5]);
@@ -66,7 +70,7 @@ int main(int argc, char** argv) {
       };
       DeviceQueue queue(0);
       phase("context and stream");
-      DeviceJpeg codec(0, threads);
+      DeviceJpeg codec(0, threads, memory);
       phase("decoder and encoder");
       std::size_t next = std::size_t(lane);
       for (bool first = true; !ends; first = false) {

@@ -208,6 +208,54 @@ TEST_CASE("each picture of mixed batches in several threads is that of its own d
   MESSAGE(compared.load() << " pictures of " << kThreads * kBatches << " batches compared");
 }
 
+TEST_CASE("a picture is decoded to where another lay once that one has been read") {
+  if (is_skipped()) return;
+  // Hardware decoding in batches was seen to write before the stream had done its earlier work
+  // (meta-pytorch/torchcodec#1634).
+  constexpr int kSide = 512, kBatch = 16;
+  constexpr std::size_t kRow = 3 * kSide, kPicture = kRow * kSide;
+  test::CallersStream stream(DeviceKind::cuda);
+  DeviceJpeg codec(0, 2);
+  std::vector<Bytes> files;
+  for (const int shade : {40, 200}) {
+    Image image(kSide, kSide, 3, Depth::u8);
+    for (int y = 0; y < kSide; ++y) std::fill_n(image.view().row(y), kRow, std::byte(shade));
+    files.push_back(
+        write_by(kJpegCodec, image, header_for(image, FormatId::jpeg, {}), {}, nullptr));
+  }
+  std::byte* const pixels = stream.allocate(kBatch * kPicture);
+  std::byte* const kept = stream.allocate(kBatch * kPicture);
+  std::vector<std::byte> host(kBatch * kPicture);
+  for (int round = 0; round < 20; ++round) {
+    CAPTURE(round);
+    for (const Bytes& file : files) {
+      std::vector<DeviceJpeg::Input> inputs;
+      for (int i = 0; i < kBatch; ++i)
+        inputs.push_back(
+            {file, 1, {pixels + std::size_t(i) * kPicture, kSide, kSide, 3, std::ptrdiff_t(kRow)}});
+      for (const bool could : codec.decode(inputs, stream.get())) REQUIRE(could);
+      // The second file is decoded while these wait for their turn.
+      stream.delay();
+      stream.copy(kept, pixels, kBatch * kPicture);
+    }
+    stream.copy(host.data(), kept, kBatch * kPicture);
+    stream.wait();
+    // What was copied last is the second file's.
+    CHECK(std::ranges::all_of(host, [](std::byte b) { return std::abs(int(b) - 200) <= 3; }));
+    stream.delay();
+    stream.copy(host.data(), pixels, kBatch * kPicture);
+    std::vector<DeviceJpeg::Input> inputs;
+    for (int i = 0; i < kBatch; ++i)
+      inputs.push_back(
+          {files[0],
+           1,
+           {pixels + std::size_t(i) * kPicture, kSide, kSide, 3, std::ptrdiff_t(kRow)}});
+    for (const bool could : codec.decode(inputs, stream.get())) REQUIRE(could);
+    stream.wait();
+    CHECK(std::ranges::all_of(host, [](std::byte b) { return std::abs(int(b) - 200) <= 3; }));
+  }
+}
+
 TEST_CASE("what devices encode is what libjpeg reads: size, subsampling, quality and colours") {
   if (is_skipped()) return;
   test::CallersStream stream(DeviceKind::cuda);
