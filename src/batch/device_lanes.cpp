@@ -14,7 +14,7 @@ namespace {
 constexpr std::chrono::milliseconds kGlance{100};
 
 /// One has the device, and the others write.
-constexpr int kThreadsOfLane = 3;
+constexpr int kThreadsOfLane = 6;
 
 std::int64_t pixels_of(const DeviceJob& job) {
   const Header& header = job.reader->header();
