@@ -21,6 +21,7 @@ struct Times {
   double bytes_per_second = 0;   ///< picture read once, result written once
   double copies = 0;             ///< time as a multiple of a copy of the same bytes
   double intensity = 0;          ///< operations of the direct method, two a tap, per byte
+  double own_intensity = 0;      ///< the same per byte that the strategy's threads ask for
   double flops = 0;              ///< those operations per second
   double roofline = 0;           ///< the device's best possible time, as a share of this one
   bool memory_bound = true;      ///< whether a copy, not arithmetic, sets that best time

@@ -321,7 +321,7 @@ std::vector<Series> series_on(const Location& location, std::span<const Comparis
       auto found = std::find_if(all.begin(), all.end(),
                                 [&](const Series& s) { return s.contender == row.contender; });
       if (found == all.end()) found = all.insert(all.end(), {row.contender, {}});
-      found->points.emplace_back(row.times->intensity, row.times->flops);
+      found->points.emplace_back(row.times->own_intensity, row.times->flops);
     }
   }
   for (Series& series : all) std::sort(series.points.begin(), series.points.end());
@@ -349,8 +349,8 @@ std::string colour(std::size_t k) {
   return std::string(kColours[k % std::size(kColours)]);
 }
 
-/// Masks above the panel, where their points are; those that lie too close for two labels share
-/// one.
+/// Masks above the panel, where the points lie of a strategy that asks for each sample once; those
+/// that lie too close for two labels share one.
 std::string mask_tics(std::span<const Comparison> comparisons) {
   std::map<double, std::string> labels;
   for (const Comparison& comparison : comparisons) {
@@ -432,8 +432,9 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
   std::string script = "set multiplot\n" + title_script(comparisons, head, size) +
                        "set logscale xyx2\nset format '%g'\nset grid lc rgb '#d0d0d0' lt 1\n"
                        "set border 31 lc rgb '#808080'\nset samples 500\n"
-                       "set xlabel 'operations of the direct method (2 a tap) per byte read and "
-                       "written'\nset ylabel 'GFLOP/s of the direct method'\n"
+                       "set xlabel 'operations (2 a tap) per byte that a strategy reads and "
+                       "writes; above: per byte of picture and result'\n"
+                       "set ylabel 'GFLOP/s of the direct method'\n"
                        "set xtics nomirror textcolor rgb '#000000'\n"
                        "set ytics nomirror textcolor rgb '#000000'\n";
   script += "set lmargin at screen " + across(kLeft) + "\nset rmargin at screen " +

@@ -10,6 +10,7 @@
 #include "src/auto/estimate.hpp"
 #include "src/base/suggest.hpp"
 #include "src/explain/count_reads.hpp"
+#include "src/explain/explain.hpp"
 #include "src/explain/tile_axis.hpp"
 
 namespace convfilt {
@@ -125,8 +126,16 @@ double taps_of(const Problem& problem) {
   return double(problem.mask.width) * problem.mask.height;
 }
 
-Times judged(const std::vector<double>& ms, const Piece& piece, const Location& location,
-             DeviceLimits& limits) {
+/// Bytes that all threads together ask global memory for, and write there, caches or not; by the
+/// strategy's formula. Where it has none: the picture once and the result once.
+double bytes_asked_for(const Contender& contender, const Piece& piece) {
+  const double reads = reads_per_output(*contender.strategy, piece.problem(), contender.tuning);
+  if (reads == 0) return 2.0 * double(piece.bytes());
+  return (reads + 1) * piece.outputs() * double(size_of(piece.problem().depth));
+}
+
+Times judged(const std::vector<double>& ms, const Contender& contender, const Piece& piece,
+             const Location& location, DeviceLimits& limits) {
   Times times;
   times.ms = spread_of(ms);
   times.runs = int(ms.size());
@@ -140,6 +149,9 @@ Times judged(const std::vector<double>& ms, const Piece& piece, const Location& 
   times.bytes_per_second = bytes / seconds;
   times.copies = seconds / copy;
   times.intensity = operations / bytes;
+  times.own_intensity = location.kind == DeviceKind::cuda
+                            ? operations / bytes_asked_for(contender, piece)
+                            : times.intensity;
   times.flops = operations / seconds;
   times.memory_bound = copy >= arithmetic;
   times.roofline = std::max(copy, arithmetic) / seconds;
@@ -187,7 +199,7 @@ void measure(Row& row, const Bench& bench, const Contender& contender, const Loc
     return;
   }
   const std::vector<double> ms = cuda ? cuda_times(trial, bench) : cpu_times(trial, bench);
-  row.times = judged(ms, *trial.piece, location, bench.limits);
+  row.times = judged(ms, contender, *trial.piece, location, bench.limits);
 }
 
 /// The reason why the strategy does not run there; empty where it does.

@@ -147,6 +147,17 @@ std::vector<std::string> Explanation::differences() const {
   return sentences;
 }
 
+double reads_per_output(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+  if (!strategy.geometry || sums_by_library(strategy, tuning)) return 0;
+  Explanation e;
+  e.strategy = &strategy;
+  e.tuning = tuning;
+  e.asked = e.problem = problem;
+  cut_mask(e);
+  const Geometry geometry = strategy.geometry(e.problem, tuning);
+  return e.parts * geometry.loads / (double(geometry.step_x()) * geometry.step_y());
+}
+
 Explanation explain(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
                     const Architecture& architecture) {
   if (const std::string reason = strategy.refusal(problem, tuning); !reason.empty())

@@ -65,6 +65,11 @@ struct Explanation {
   std::vector<std::string> differences() const;
 };
 
+/// Samples that the strategy's blocks read from global memory for an output of one channel, by its
+/// formula: far from the edges, and under all parts of a mask that is cut into parts. 0 where there
+/// is no formula, or a library does the reading. The strategy must take the problem.
+double reads_per_output(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
+
 /// Throws UsageError where the strategy refuses the problem.
 Explanation explain(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
                     const Architecture& architecture);

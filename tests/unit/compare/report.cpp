@@ -30,7 +30,7 @@ Row timed_row(const std::string& name, const Location& location, double ms) {
   row.location = location;
   row.width = 640;
   row.height = 480;
-  row.times = Times{{ms, 0.1}, 5, 1e9 / 3, 2e9 / 3, 2.5, 9, 6e9, 0.4, false, 1.0 / 7, 1.25};
+  row.times = Times{{ms, 0.1}, 5, 1e9 / 3, 2e9 / 3, 2.5, 9, 7.5, 6e9, 0.4, false, 1.0 / 7, 1.25};
   row.accuracy = Accuracy{0.5, 307200, 307200, 480, 0.52, 0.0, 0, 0.0};
   return row;
 }
@@ -226,6 +226,8 @@ TEST_CASE("JSON comes back with every figure in full") {
   CHECK(rows[0]["pixels_per_s"].get<double>() == 1e9 / 3);
   CHECK(rows[0]["speed_over_basic"].get<double>() == 1.0 / 7);
   CHECK(rows[0]["roofline_bound"] == "fp32");
+  CHECK(rows[0]["direct_flop_per_byte"] == 9);
+  CHECK(rows[0]["own_flop_per_byte"] == 7.5);
   CHECK(rows[0]["time_over_best"] == 1.25);
   CHECK(rows[0]["promised_difference"] == 0.52);
   CHECK(rows[0]["rows_checked"] == 480);
@@ -280,6 +282,10 @@ TEST_CASE("charts are drawn of what there is") {
       CHECK(contains(text, "</svg>"));
     }
   }
+  // Points stand where the strategy itself reads and writes, masks where each byte moves once.
+  const std::string roofline = draw_roofline(comparisons, kHead).script;
+  CHECK(contains(roofline, "\n7.5 6\n"));
+  CHECK(contains(roofline, "'3x3' 9)"));
   const std::string folder(200, 'f');
   Comparison longest = sample();
   longest.rows[0].contender = std::string(80, 'n');

@@ -75,6 +75,20 @@ TEST_CASE("tiled-in at 5x5 and tile 16: 256 outputs from 400 loads, reuse 16") {
   CHECK(text.find("DIFFER") == text.npos);
 }
 
+TEST_CASE("reads of an output by formula, all parts of a mask together") {
+  const auto reads = [](const char* name, int side, const Tuning& tuning = {}) {
+    const Strategy* strategy = find_strategy(name);
+    REQUIRE(strategy);
+    return reads_per_output(*strategy, problem_of(box_mask(side, side), 4000, 3000), tuning);
+  };
+  CHECK(reads("basic", 5) == 25);
+  CHECK(reads("tiled-in", 5, with_tile(16)) == 400.0 / 256);
+  CHECK(reads("tiled-in", 9, with_tile(16)) == 576.0 / 256);
+  CHECK(reads("basic", 93) == 93 * 93);
+  CHECK(reads("cpu", 5) == 0);
+  CHECK(reads("fft", 5) == 0);
+}
+
 TEST_CASE("operations a byte of PMPP 4e, ch. 7.4: floats, two operations a tap") {
   if (emulator_missing()) return;
   struct Row {
