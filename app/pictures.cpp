@@ -20,8 +20,10 @@ namespace {
 /// Filters pictures one after the other with one convolver, which keeps its plans.
 class PictureLane : public Lane {
  public:
-  PictureLane(const PictureOptions& options, const PictureFilter& filter, int threads)
-      : options_(options), filter_(filter), convolver_(with_threads(options.convolver, threads)) {}
+  PictureLane(const PictureOptions& options, const PictureFilter& filter, int threads, bool on_cpu)
+      : options_(options),
+        filter_(filter),
+        convolver_(with_threads(options.convolver, threads, on_cpu)) {}
 
   FileReport filter(const FileJob& job) override {
     std::string note;
@@ -43,8 +45,9 @@ class PictureLane : public Lane {
     }
   };
 
-  static ConvolverOptions with_threads(ConvolverOptions options, int threads) {
+  static ConvolverOptions with_threads(ConvolverOptions options, int threads, bool on_cpu) {
     options.request.threads = threads;
+    if (on_cpu) options.request.device = name_of(DeviceKind::cpu);
     return options;
   }
 
@@ -215,6 +218,8 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
     return print_plan(plan);
   }
   if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
+  // A device that is not there is refused at once; one that fails later leaves its work to the CPU.
+  wanted_device(options.convolver.request.device, this_machine());
   const StopOnSignal signals;
   folder.schedule.stop = &signals.stop();
   ProgressBar progress(std::int64_t(plan.list.jobs.size()),
@@ -231,13 +236,13 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
     if (options.json) print_result(json_line(outcome) + "\n");
     progress.count(outcome);
   };
-  const MakeLane make_lane = [&](int threads) {
-    return std::make_unique<PictureLane>(options, filter, threads);
+  const MakeLane make_lane = [&](int threads, bool on_cpu) {
+    return std::make_unique<PictureLane>(options, filter, threads, on_cpu);
   };
   const FolderTotals totals = filter_folder(folder, plan, make_lane, tell);
   progress.clear();
   for (const std::string& failure : totals.device_failures)
-    log_warning(failure + "; its pictures were filtered on the CPU");
+    log_warning(failure + "; it was given up, and the CPU did again what it had begun");
   log_note(summary_of(totals));
   const int threads = folder.schedule.threads;
   log_detail(shares_of(totals, threads > 0 ? threads : int(std::thread::hardware_concurrency())));

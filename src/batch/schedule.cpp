@@ -5,6 +5,7 @@
 #include <oneapi/tbb/task_group.h>
 
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -14,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/backend/device_errors.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
@@ -76,7 +78,10 @@ class Schedule {
       if (devices_) devices_->wait();
     } while (is_unfinished());
     if (broken_) std::rethrow_exception(broken_);
-    return devices_ ? devices_->failures() : std::vector<std::string>{};
+    std::vector<std::string> failures =
+        devices_ ? devices_->failures() : std::vector<std::string>{};
+    if (!device_failure_.empty()) failures.push_back(device_failure_);
+    return failures;
   }
 
  private:
@@ -221,7 +226,7 @@ class Schedule {
           events_.before_commit(job, stamp);
         };
         has_ended = ticket.for_cpu || !hand_over(ticket, file);
-        if (has_ended) result.report = filter_on_cpu(file);
+        if (has_ended) result.report = filter_in_lane(file);
       });
     } catch (const Stopped&) {
       return;
@@ -229,16 +234,49 @@ class Schedule {
     if (has_ended) tell(result);
   }
 
-  FileReport filter_on_cpu(const FileJob& file) {
-    std::unique_ptr<Lane> lane = lane_for_this();
+  /// The lane may compute on a device that fails, which never yields a picture.
+  FileReport filter_in_lane(const FileJob& file) {
+    const bool on_cpu = is_device_given_up_;
+    try {
+      return filter_in_lane(file, on_cpu);
+    } catch (const DeviceError& error) {
+      if (on_cpu) throw;
+      return filter_again(file, error);
+    }
+  }
+
+  FileReport filter_in_lane(const FileJob& file, bool on_cpu) {
+    std::unique_ptr<Lane> lane = lane_for_this(on_cpu);
     try {
       FileReport report = lane->filter(file);
-      keep(std::move(lane));
+      keep(std::move(lane), on_cpu);
       return report;
     } catch (const Postponed&) {
-      keep(std::move(lane));
+      keep(std::move(lane), on_cpu);
       throw;
     }
+  }
+
+  FileReport filter_again(const FileJob& file, const DeviceError& error) {
+    FileReport report;
+    try {
+      report = filter_in_lane(file, true);
+    } catch (const UsageError&) {
+      // The CPU has no such strategy.
+      throw error;
+    }
+    if (dynamic_cast<const DeviceMemoryError*>(&error))
+      report.warnings.push_back(file.in + ": " + error.what() + "; it was filtered on the CPU");
+    else
+      give_up_device(error.what());
+    return report;
+  }
+
+  void give_up_device(const std::string& why) {
+    const std::lock_guard lock(lanes_mutex_);
+    if (is_device_given_up_.exchange(true)) return;
+    device_failure_ = why;
+    lanes_[false].clear();
   }
 
   /// Gives the picture to a device where there is one that takes it.
@@ -276,21 +314,21 @@ class Schedule {
     returned_.push_back(taken.job);
   }
 
-  void keep(std::unique_ptr<Lane> lane) {
+  void keep(std::unique_ptr<Lane> lane, bool on_cpu) {
     const std::lock_guard lock(lanes_mutex_);
-    lanes_.push_back(std::move(lane));
+    lanes_[on_cpu].push_back(std::move(lane));
   }
 
-  std::unique_ptr<Lane> lane_for_this() {
+  std::unique_ptr<Lane> lane_for_this(bool on_cpu) {
     {
       const std::lock_guard lock(lanes_mutex_);
-      if (!lanes_.empty()) {
-        std::unique_ptr<Lane> lane = std::move(lanes_.back());
-        lanes_.pop_back();
+      if (std::vector<std::unique_ptr<Lane>>& idle = lanes_[on_cpu]; !idle.empty()) {
+        std::unique_ptr<Lane> lane = std::move(idle.back());
+        idle.pop_back();
         return lane;
       }
     }
-    return make_lane_(threads_ / int(std::min(jobs_.size(), std::size_t(threads_))));
+    return make_lane_(threads_ / int(std::min(jobs_.size(), std::size_t(threads_))), on_cpu);
   }
 
   const std::vector<Job>& jobs_;
@@ -314,8 +352,10 @@ class Schedule {
   std::exception_ptr broken_;
   std::atomic<bool> ends_{false};
 
-  std::mutex lanes_mutex_;
-  std::vector<std::unique_ptr<Lane>> lanes_;  ///< idle ones
+  std::mutex lanes_mutex_;                                   // guards what follows
+  std::array<std::vector<std::unique_ptr<Lane>>, 2> lanes_;  ///< idle ones, by on_cpu
+  std::string device_failure_;
+  std::atomic<bool> is_device_given_up_{false};
 
   std::mutex results_mutex_;
 

@@ -23,8 +23,9 @@ class Lane {
   virtual FileReport filter(const FileJob& job) = 0;
 };
 
-/// `threads` is how many a lane may take for a picture that must be filtered whole.
-using MakeLane = std::function<std::unique_ptr<Lane>(int threads)>;
+/// `threads` is how many a lane may take for a picture that must be filtered whole. `on_cpu`: the
+/// lane computes on the CPU, whatever device was asked for.
+using MakeLane = std::function<std::unique_ptr<Lane>(int threads, bool on_cpu)>;
 
 struct JobResult {
   const Job* job = nullptr;
@@ -58,8 +59,10 @@ std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64
 
 /// Filters the jobs, begun in their order; results come in the order in which jobs end. A job's
 /// failure ends no other. Jobs that were dropped, or not begun, have no result. What a device
-/// cannot do, or began when it failed, is done on the CPU. The result says why devices were given
-/// up. Throws what JobEvents::after throws, when all that was begun has ended.
+/// cannot do, or began when it failed, is done on the CPU; so is a picture whose lane throws
+/// DeviceError, and all that come after it, unless device memory was too small for it alone. The
+/// result says why devices were given up. Throws what JobEvents::after throws, when all that was
+/// begun has ended.
 std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
                                      const MakeLane& make_lane, const JobEvents& events);
 

@@ -4,6 +4,12 @@ try blur samples/camera.png out.png --device=cuda
 try blur samples/camera.png out.png --device cuda:7
 try blur samples/camera.png out.png --device=cuda --strategy=basic
 only .
+# With a folder this ends the run before the first picture.
+mkdir in
+cp samples/camera.png in
+try blur in out --device=cuda
+rm -r in
+only .
 pgm in.pgm <<<"1 2 3"
 for name in basic tiled-in tiled-out cached texture; do
   try apply box3 in.pgm out.pgm --strategy=$name

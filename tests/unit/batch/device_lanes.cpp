@@ -151,7 +151,7 @@ Outcomes run(const Photos& photos, World& world, int lanes = 2, ScheduleOptions 
     options.devices.push_back([&] { return std::make_unique<TestDevice>(world); });
   if (options.threads == 0) options.threads = 4;
   outcomes.devices_given_up = filter_jobs(
-      photos.jobs, options, [&](int) { return std::make_unique<CpuLane>(world); }, events);
+      photos.jobs, options, [&](int, bool) { return std::make_unique<CpuLane>(world); }, events);
   return outcomes;
 }
 

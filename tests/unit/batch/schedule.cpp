@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "kernels/backend/device_errors.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/splitmix.hpp"
 
@@ -38,16 +41,20 @@ struct Work {
 struct World {
   std::vector<Work> work;
   std::int64_t limit = 0;
+  /// What the device that was asked for does with a job; it may throw.
+  std::function<void(int job)> on_device = [](int) {};
+  std::set<int> refused_by_cpu;  ///< jobs
   std::atomic<std::int64_t> in_use{0}, most_in_use{0};
   std::atomic<int> on_all{0}, lanes{0}, busy{0}, most_busy{0};
   std::mutex mutex;
   std::map<std::string, int> runs;
   std::vector<int> order;  ///< in which jobs were admitted
+  std::set<int> done_on_cpu, tried_on_device;
 };
 
 class TestLane : public Lane {
  public:
-  explicit TestLane(World& world) : world_(world) { ++world.lanes; }
+  TestLane(World& world, bool on_cpu) : world_(world), on_cpu_(on_cpu) { ++world.lanes; }
 
   FileReport filter(const FileJob& job) override {
     REQUIRE_FALSE(is_busy_.exchange(true));  // one thread at a time has the lane
@@ -55,17 +62,28 @@ class TestLane : public Lane {
       std::atomic<bool>& flag;
       ~Idle() { flag = false; }
     } idle{is_busy_};
-    const Work& work = world_.work[std::size_t(std::stoi(job.in))];
+    const int number = std::stoi(job.in);
+    const Work& work = world_.work[std::size_t(number)];
     const bool on_all = job.threads != 1 && job.has_room(work.memory + work.more_on_all);
     const std::int64_t memory = work.memory + (on_all ? work.more_on_all : 0);
     job.admit(memory);
+    if (!on_cpu_) {
+      {
+        const std::lock_guard lock(world_.mutex);
+        world_.tried_on_device.insert(number);
+      }
+      world_.on_device(number);
+    } else if (world_.refused_by_cpu.contains(number)) {
+      throw UsageError("the CPU has no such strategy");
+    }
     if (on_all) ++world_.on_all;
     raise(world_.most_in_use, world_.in_use += memory);
     raise(world_.most_busy, ++world_.busy);
     {
       const std::lock_guard lock(world_.mutex);
       ++world_.runs[job.in];
-      world_.order.push_back(std::stoi(job.in));
+      world_.order.push_back(number);
+      if (on_cpu_) world_.done_on_cpu.insert(number);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200 + 1000 * work.milliseconds));
     const bool stops = job.stop && job.stop->load();
@@ -85,12 +103,13 @@ class TestLane : public Lane {
   }
 
   World& world_;
+  const bool on_cpu_;
   std::atomic<bool> is_busy_{false};
 };
 
 struct Outcomes {
   int done = 0;
-  std::vector<std::string> failures;
+  std::vector<std::string> failures, warnings, devices_given_up;
 };
 
 Outcomes run(World& world, const std::vector<Job>& jobs, ScheduleOptions options) {
@@ -103,9 +122,11 @@ Outcomes run(World& world, const std::vector<Job>& jobs, ScheduleOptions options
       ++outcomes.done;
     else
       outcomes.failures.push_back(result.failure);
+    for (const std::string& warning : result.report.warnings) outcomes.warnings.push_back(warning);
   };
-  filter_jobs(
-      jobs, options, [&](int) { return std::make_unique<TestLane>(world); }, events);
+  outcomes.devices_given_up = filter_jobs(
+      jobs, options, [&](int, bool on_cpu) { return std::make_unique<TestLane>(world, on_cpu); },
+      events);
   return outcomes;
 }
 
@@ -228,8 +249,66 @@ TEST_CASE("what a listener throws comes out when all that was begun has ended") 
   const std::vector<Job> jobs = jobs_of(50);
   CHECK_THROWS_AS(
       filter_jobs(
-          jobs, options, [&](int) { return std::make_unique<TestLane>(world); }, events),
+          jobs, options,
+          [&](int, bool on_cpu) { return std::make_unique<TestLane>(world, on_cpu); }, events),
       IoError);
   CHECK(world.busy == 0);
   CHECK(int(world.runs.size()) <= 2 * options.threads);
+}
+
+TEST_CASE("what a device that fails has begun is done again on the CPU, and so is all after it") {
+  World world;
+  world.work.assign(60, {30, false});
+  std::atomic<bool> is_broken{false};
+  world.on_device = [&](int job) {
+    if (job == 20) is_broken = true;
+    // Each call fails from then on, whoever makes it.
+    if (is_broken) throw DeviceError("an illegal address");
+  };
+  ScheduleOptions options;
+  options.threads = 3;
+  for (const std::int64_t most : {0, 100}) {
+    is_broken = false;
+    options.max_memory = most;
+    World fresh;
+    fresh.work = world.work;
+    fresh.on_device = world.on_device;
+    const Outcomes outcomes = run(fresh, jobs_of(60), options);
+    CHECK(outcomes.done == 60);
+    for (const auto& [name, times] : fresh.runs) REQUIRE(times == 1);
+    CHECK(outcomes.devices_given_up == std::vector<std::string>{"an illegal address"});
+    CHECK(fresh.done_on_cpu.contains(20));
+    CHECK(fresh.done_on_cpu.contains(59));
+    // Pictures that were in other hands may meet the failure, too.
+    CHECK(fresh.tried_on_device.size() <= 21 + 2 * 3);
+    if (most > 0) CHECK(fresh.most_in_use <= most);
+  }
+}
+
+TEST_CASE("a picture too large for a device's memory is the CPU's alone") {
+  World world;
+  world.work.assign(30, {1, false});
+  world.on_device = [](int job) {
+    if (job % 10 == 5) throw DeviceMemoryError("too little memory");
+  };
+  ScheduleOptions options;
+  options.threads = 2;
+  const Outcomes outcomes = run(world, jobs_of(30), options);
+  CHECK(outcomes.done == 30);
+  CHECK(outcomes.devices_given_up.empty());
+  CHECK(world.done_on_cpu == std::set<int>{5, 15, 25});
+  REQUIRE(outcomes.warnings.size() == 3);
+  CHECK(outcomes.warnings[0].find("too little memory") != std::string::npos);
+}
+
+TEST_CASE("where the CPU cannot do it, what is told is the device's failure") {
+  World world;
+  world.work.assign(4, {1, false});
+  world.on_device = [](int) { throw DeviceError("the device has failed"); };
+  world.refused_by_cpu = {0, 1, 2, 3};
+  ScheduleOptions options;
+  options.threads = 2;
+  const Outcomes outcomes = run(world, jobs_of(4), options);
+  CHECK(outcomes.failures == std::vector<std::string>(4, "the device has failed"));
+  CHECK(outcomes.devices_given_up.empty());
 }
