@@ -21,6 +21,17 @@ std::int64_t pixels_of(const DeviceJob& job) {
   return std::int64_t{header.width} * header.height;
 }
 
+/// Needs an exception in flight.
+std::string message_of_exception() {
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    return error.what();
+  } catch (...) {
+    return "an error without a message";
+  }
+}
+
 }  // namespace
 
 DeviceLanes::DeviceLanes(const std::vector<MakeBatchDevice>& lanes, const Options& options,
@@ -31,12 +42,21 @@ DeviceLanes::DeviceLanes(const std::vector<MakeBatchDevice>& lanes, const Option
     lanes_.back()->make = make;
     lanes_.back()->most_pictures = options.most_pictures;
   }
-  for (const std::unique_ptr<Lane>& lane : lanes_)
-    for (int i = 0; i < kThreadsOfLane; ++i)
-      threads_.emplace_back([this, &lane = *lane] { work(lane); });
+  try {
+    for (const std::unique_ptr<Lane>& lane : lanes_)
+      for (int i = 0; i < kThreadsOfLane; ++i)
+        threads_.emplace_back([this, &lane = *lane] { work(lane); });
+  } catch (...) {
+    end_threads();
+    throw;
+  }
 }
 
 DeviceLanes::~DeviceLanes() {
+  end_threads();
+}
+
+void DeviceLanes::end_threads() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -72,6 +92,7 @@ void DeviceLanes::wait() {
     if (is_stopped()) waiting_.clear();
     changed_.wait_for(lock, kGlance);
   }
+  if (broken_) std::rethrow_exception(broken_);
 }
 
 std::vector<std::string> DeviceLanes::failures() {
@@ -87,6 +108,8 @@ std::vector<DeviceJob> DeviceLanes::next_jobs(std::size_t most) {
     // Lanes share what waits, so that none stands still while another has all of it.
     const std::size_t share = (waiting_.size() + alive_ - 1) / std::max(alive_, std::size_t{1});
     std::int64_t pixels = 0;
+    // What is taken from the queue must not be lost.
+    jobs.reserve(std::min(most, share));
     while (!waiting_.empty() && jobs.size() < std::min(most, share)) {
       pixels += pixels_of(waiting_.front());
       if (!jobs.empty() && pixels > options_.most_pixels) break;
@@ -118,11 +141,13 @@ bool DeviceLanes::do_batch(Lane& lane, Batch& batch) {
     batch.results.resize(batch.jobs.size());
     run(lane, batch.jobs, batch.results);
     return true;
-  } catch (const DeviceError& error) {
+  } catch (...) {
+    // Beside a DeviceError this is what making the device throws.
+    const std::string why = message_of_exception();
     // Nothing counts that a device made before it failed.
     batch.results = std::vector<DeviceResult>(batch.jobs.size());
     lane.has_failed = true;
-    end_lane((lane.device ? lane.device->name() + ": " : "") + error.what());
+    end_lane((lane.device ? lane.device->name() + ": " : "") + why);
     return false;
   }
 }
@@ -133,10 +158,14 @@ void DeviceLanes::run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceRes
     std::ranges::move(lane.device->run(jobs), results.begin());
   } catch (const DeviceMemoryError&) {
     if (jobs.size() == 1) return;
-    const std::size_t half = jobs.size() / 2;
-    lane.most_pictures = std::min(lane.most_pictures, half);
-    run(lane, jobs.first(half), results.first(half));
-    run(lane, jobs.subspan(half), results.subspan(half));
+    lane.most_pictures = std::min(lane.most_pictures, jobs.size() / 2);
+    run_halves(lane, jobs, results);
+    return;
+  } catch (const DeviceError&) {
+    throw;
+  } catch (...) {
+    if (jobs.size() > 1) return run_halves(lane, jobs, results);
+    results.front().failure = std::current_exception();
     return;
   }
   if (jobs.size() == 1) return;
@@ -145,13 +174,27 @@ void DeviceLanes::run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceRes
     if (results[i].file.empty()) run(lane, jobs.subspan(i, 1), results.subspan(i, 1));
 }
 
+void DeviceLanes::run_halves(Lane& lane, std::span<DeviceJob> jobs,
+                             std::span<DeviceResult> results) {
+  const std::size_t half = jobs.size() / 2;
+  run(lane, jobs.first(half), results.first(half));
+  run(lane, jobs.subspan(half), results.subspan(half));
+}
+
 void DeviceLanes::settle(Batch batch, const std::string& device) {
   for (std::size_t i = 0; i < batch.jobs.size(); ++i) {
-    if (batch.results[i].file.empty())
-      events_.give_back(std::move(batch.jobs[i]));
-    else
-      events_.done(std::move(batch.jobs[i]), std::move(batch.results[i]), device);
+    std::exception_ptr broken;
+    try {
+      DeviceResult& result = batch.results[i];
+      if (result.file.empty() && !result.failure)
+        events_.give_back(std::move(batch.jobs[i]));
+      else
+        events_.done(std::move(batch.jobs[i]), std::move(result), device);
+    } catch (...) {
+      broken = std::current_exception();
+    }
     const std::lock_guard lock(mutex_);
+    if (broken && !broken_) broken_ = broken;
     --under_way_;
     changed_.notify_all();
   }

@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -32,6 +33,7 @@ struct DeviceResult {
   Shape shape;                      ///< of the picture in it
   double decode_ms = 0, filter_ms = 0, encode_ms = 0;
   std::string strategy;
+  std::exception_ptr failure;  ///< what was thrown for this picture alone; mostly null
 };
 
 /// A device with codecs of its own. One thread at a time uses it; several may make one each.
@@ -43,7 +45,8 @@ class BatchDevice {
   virtual std::string name() const = 0;
 
   /// A result for each picture. Throws DeviceMemoryError where fewer at a time may do, and
-  /// DeviceError where the device has failed: nothing that it made meanwhile counts.
+  /// DeviceError where the device has failed: nothing that it made meanwhile counts. Anything else
+  /// that it throws is the failure of the picture for which it is thrown when that is alone.
   virtual std::vector<DeviceResult> run(std::span<const DeviceJob> jobs) = 0;
 };
 
@@ -62,6 +65,7 @@ class DeviceLanes {
 
   /// Lanes call them, several at once. A picture comes to one of them, unless it is dropped.
   struct Events {
+    /// The result has a file, or a failure.
     std::function<void(DeviceJob, DeviceResult, const std::string& device)> done;
     std::function<void(DeviceJob)> give_back;  ///< no device has a result for it
   };
@@ -79,7 +83,7 @@ class DeviceLanes {
   /// Whether any lane is left.
   bool is_alive();
 
-  /// Waits until all pictures have come to an end.
+  /// Waits until all pictures have come to an end. Throws what an event has thrown.
   void wait();
 
   /// Why lanes ended, a sentence each, each once.
@@ -105,8 +109,10 @@ class DeviceLanes {
   bool do_batch(Lane& lane, Batch& batch);
   std::vector<DeviceJob> next_jobs(std::size_t most);
   static void run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results);
+  static void run_halves(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results);
   void settle(Batch batch, const std::string& device);
   void end_lane(const std::string& why);
+  void end_threads();
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
 
   const Options options_;
@@ -119,6 +125,7 @@ class DeviceLanes {
   std::size_t alive_ = 0;      ///< lanes
   bool ends_ = false;
   std::vector<std::string> failures_;
+  std::exception_ptr broken_;  ///< what an event has thrown first
 
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::thread> threads_;

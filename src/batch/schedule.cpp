@@ -294,9 +294,12 @@ class Schedule {
     const Job& job = jobs_[taken.job];
     JobResult result;
     result.job = &job;
-    attempt(result, [&] { result.report = write_result(taken, made, device); });
     std::exception_ptr broken;
     try {
+      attempt(result, [&] {
+        if (made.failure) std::rethrow_exception(made.failure);
+        result.report = write_result(taken, made, device);
+      });
       tell(result);
     } catch (...) {
       broken = std::current_exception();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,6 +15,8 @@
 #include <vector>
 
 #include "kernels/backend/device_errors.hpp"
+#include "src/base/errors.hpp"
+#include "src/batch/device_pictures.hpp"
 #include "src/batch/schedule.hpp"
 #include "tests/support/picture_files.hpp"
 
@@ -64,11 +67,12 @@ struct Photos {
 struct World {
   std::int64_t most_pixels = 1 << 30;  ///< above, memory is short
   int fails_after = 1 << 30;           ///< batches of all devices together
-  bool makes_none = false;
   std::function<bool(int width, std::size_t batch)> has_result = [](int, std::size_t) {
     return true;
   };
   std::function<void()> on_batch = [] {};
+  std::function<void()> on_making = [] {};                 ///< may throw
+  std::function<void(int width)> on_picture = [](int) {};  ///< may throw
 
   std::atomic<int> batches{0}, largest{0};
   std::mutex mutex;
@@ -78,9 +82,7 @@ struct World {
 /// Gives back the file that it gets.
 class TestDevice : public BatchDevice {
  public:
-  explicit TestDevice(World& world) : world_(world) {
-    if (world.makes_none) throw DeviceError("there is no device");
-  }
+  explicit TestDevice(World& world) : world_(world) { world.on_making(); }
 
   std::string name() const override { return "test"; }
 
@@ -101,6 +103,7 @@ class TestDevice : public BatchDevice {
     std::vector<DeviceResult> results(jobs.size());
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const Header& header = jobs[i].reader->header();
+      world_.on_picture(header.width);
       if (!world_.has_result(header.width, jobs.size())) continue;
       const auto bytes = jobs[i].reader->file();
       results[i].file.assign(bytes.begin(), bytes.end());
@@ -134,16 +137,23 @@ class CpuLane : public Lane {
 
 struct Outcomes {
   std::map<std::string, int> done, failed;  ///< how often, by name
+  std::set<std::string> messages;           ///< of those that failed
   std::vector<std::string> devices_given_up;
 };
 
-Outcomes run(const Photos& photos, World& world, int lanes = 2, ScheduleOptions options = {}) {
+Outcomes run(
+    const Photos& photos, World& world, int lanes = 2, ScheduleOptions options = {},
+    const std::function<void()>& on_result = [] {}) {
   Outcomes outcomes;
+  // What an earlier run has left would pass for a result.
+  for (const Job& job : photos.jobs) std::filesystem::remove(job.out);
   JobEvents events;
   events.before = [](const Job&) {};
   events.before_commit = [](const Job&, const FileStamp&) {};
   events.after = [&](const JobResult& result) {
+    on_result();
     ++(result.failure.empty() ? outcomes.done : outcomes.failed)[result.job->name];
+    if (!result.failure.empty()) outcomes.messages.insert(result.failure);
     if (result.failure.empty() && result.report.codec == "gpu")
       world.on_devices.insert(result.report.header.width);
   };
@@ -156,7 +166,8 @@ Outcomes run(const Photos& photos, World& world, int lanes = 2, ScheduleOptions 
 }
 
 /// Each job has come to one end, and what was done lies there.
-void check_complete(const Photos& photos, const Outcomes& outcomes) {
+void check_complete(const Photos& photos, const Outcomes& outcomes,
+                    const std::function<bool(int)>& fails = is_cut) {
   for (int i = 0; i < kPictures; ++i) {
     CAPTURE(i);
     const Job& job = photos.jobs[std::size_t(i)];
@@ -164,9 +175,9 @@ void check_complete(const Photos& photos, const Outcomes& outcomes) {
       const auto found = all.find(job.name);
       return found == all.end() ? 0 : found->second;
     };
-    REQUIRE(times(outcomes.done) == (is_cut(i) ? 0 : 1));
-    REQUIRE(times(outcomes.failed) == (is_cut(i) ? 1 : 0));
-    if (is_cut(i))
+    REQUIRE(times(outcomes.done) == (fails(i) ? 0 : 1));
+    REQUIRE(times(outcomes.failed) == (fails(i) ? 1 : 0));
+    if (fails(i))
       REQUIRE_FALSE(stamp_of(job.out));
     else
       REQUIRE(read_image(job.out, {}, nullptr).width() == width_of(i));
@@ -248,10 +259,66 @@ TEST_CASE("a device that fails yields nothing, and the CPU does its pictures") {
     if (batches == 0) CHECK(world.on_devices.empty());
   }
   World world;
-  world.makes_none = true;
+  world.on_making = [] { throw DeviceError("there is no device"); };
   const Outcomes outcomes = run(photos, world);
   check_complete(photos, outcomes);
   CHECK(outcomes.devices_given_up == std::vector<std::string>{"there is no device"});
+}
+
+TEST_CASE("what is thrown for a picture on a device is that picture's failure") {
+  const Photos photos;
+  const auto fails_on_devices = [](int i) { return is_for_devices(i) && width_of(i) % 13 == 0; };
+  World world;
+  world.on_picture = [](int width) {
+    if (width % 13 == 0) throw std::runtime_error("width " + std::to_string(width));
+  };
+  Outcomes outcomes = run(photos, world);
+  check_complete(photos, outcomes, [&](int i) { return is_cut(i) || fails_on_devices(i); });
+  CHECK(outcomes.devices_given_up.empty());
+  CHECK(outcomes.messages.contains("width 26"));
+  CHECK(world.on_devices ==
+        widths_where([&](int i) { return is_for_devices(i) && !fails_on_devices(i); }));
+
+  World short_of_memory;
+  short_of_memory.on_picture = [](int width) {
+    if (width == 26) throw std::bad_alloc();
+  };
+  outcomes = run(photos, short_of_memory);
+  CHECK(std::ranges::any_of(outcomes.messages, [](const std::string& message) {
+    return message.find("9.jpg': out of memory") != std::string::npos;
+  }));
+}
+
+TEST_CASE("a device that cannot be made, for whatever reason, leaves its pictures to the CPU") {
+  const Photos photos;
+  const std::pair<std::function<void()>, std::string> reasons[] = {
+      {[] { throw std::runtime_error("no room"); }, "no room"},
+      {[] { throw 42; }, "an error without a message"}};
+  for (const auto& [reason, message] : reasons) {
+    World world;
+    world.on_making = reason;
+    const Outcomes outcomes = run(photos, world);
+    check_complete(photos, outcomes);
+    CHECK(outcomes.devices_given_up == std::vector<std::string>{message});
+  }
+}
+
+TEST_CASE("what an event throws in a lane comes out of the run") {
+  const Photos photos;
+  World world;
+  CHECK_THROWS_AS(run(photos, world, 2, {}, [] { throw IoError("the disk is full"); }), IoError);
+  // Nobody's words, since a lane's thread has nobody who would catch them.
+  CHECK_THROWS_AS(run(photos, world, 2, {}, [] { throw 42; }), int);
+  DeviceLanes lanes({[&] { return std::make_unique<TestDevice>(world); }}, {},
+                    {[](DeviceJob, DeviceResult, const std::string&) { throw IoError("done"); },
+                     [](DeviceJob) {}});
+  for (std::size_t i = 0; i < 3; ++i) {
+    FileJob file;
+    file.in = photos.jobs[i].in;
+    file.out = photos.jobs[i].out;
+    lanes.take(std::move(*device_job(i, file)));
+  }
+  CHECK_THROWS_AS(lanes.wait(), IoError);
 }
 
 TEST_CASE("when a run is stopped, what waits is dropped") {
