@@ -20,6 +20,7 @@
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
+#include "src/batch/open_files.hpp"
 
 namespace convfilt {
 namespace {
@@ -57,6 +58,11 @@ class Schedule {
 
   std::vector<std::string> run() {
     if (!options_.devices.empty()) {
+      // A worker reads one file and writes another, and so do the threads of lanes. What a device
+      // and its codecs have open comes on top, so this is generous.
+      constexpr std::uint64_t kOthers = 256, kFilesOfLane = 128, kFilesOfThread = 4;
+      allow_open_files(kOthers + kFilesOfLane * options_.devices.size() +
+                       kFilesOfThread * std::uint64_t(threads_));
       DeviceLanes::Options how;
       how.stop = options_.stop;
       devices_.emplace(options_.devices, how,

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
@@ -26,16 +27,22 @@ namespace {
   fail(path, std::strerror(error) + std::string(remedy));
 }
 
+/// As ByteSource::read().
+std::size_t copy_of(std::span<const unsigned char> bytes, std::uint64_t offset,
+                    std::span<unsigned char> into) {
+  const std::size_t from = std::size_t(std::min<std::uint64_t>(offset, bytes.size()));
+  const std::size_t count = std::min(into.size(), bytes.size() - from);
+  std::copy_n(bytes.begin() + std::ptrdiff_t(from), count, into.begin());
+  return count;
+}
+
 class MemorySource : public ByteSource {
  public:
   explicit MemorySource(std::span<const unsigned char> bytes) : bytes_(bytes) {
     size_ = bytes.size();
   }
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override {
-    const std::size_t from = std::size_t(std::min<std::uint64_t>(offset, size_));
-    const std::size_t count = std::min(into.size(), bytes_.size() - from);
-    std::copy_n(bytes_.begin() + std::ptrdiff_t(from), count, into.begin());
-    return count;
+    return copy_of(bytes_, offset, into);
   }
   std::span<const unsigned char> whole() override { return bytes_; }
 
@@ -73,11 +80,12 @@ class FileSource : public ByteSource {
   FileSource(std::string path, int fd, std::uint64_t size) : path_(std::move(path)), fd_(fd) {
     size_ = size;
   }
-  ~FileSource() override { ::close(fd_); }
+  ~FileSource() override { close(); }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
   std::size_t read(std::uint64_t offset, std::span<unsigned char> into) override {
+    if (fd_ < 0) return copy_of(kept_, offset, into);
     std::size_t filled = 0;
     while (filled < into.size()) {
       const ssize_t got =
@@ -91,16 +99,22 @@ class FileSource : public ByteSource {
   }
 
   std::span<const unsigned char> whole() override {
-    if (kept_.empty()) {
+    if (fd_ >= 0) {
       kept_.resize(std::size_t(size_));
       kept_.resize(read(0, kept_));
+      // Whoever keeps many pictures in memory must not run out of open files.
+      close();
     }
     return kept_;
   }
 
  private:
+  void close() {
+    if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+  }
+
   std::string path_;
-  int fd_;
+  int fd_;  ///< -1 once all bytes are kept
   std::vector<unsigned char> kept_;
 };
 
@@ -165,10 +179,7 @@ void MemorySink::write(std::uint64_t offset, std::span<const unsigned char> byte
 }
 
 std::size_t MemorySink::read(std::uint64_t offset, std::span<unsigned char> into) {
-  const std::size_t from = std::size_t(std::min<std::uint64_t>(offset, size_));
-  const std::size_t count = std::min(into.size(), bytes_.size() - from);
-  std::copy_n(bytes_.begin() + std::ptrdiff_t(from), count, into.begin());
-  return count;
+  return copy_of(bytes_, offset, into);
 }
 
 }  // namespace convfilt

@@ -25,7 +25,8 @@ class ByteSource {
   /// says how many. Throws IoError when the file cannot be read.
   virtual std::size_t read(std::uint64_t offset, std::span<unsigned char> into) = 0;
 
-  /// All bytes in memory, read when first asked for. Throws IoError, and std::bad_alloc.
+  /// All bytes in memory, read when first asked for; the file is closed then. Throws IoError, and
+  /// std::bad_alloc.
   virtual std::span<const unsigned char> whole() = 0;
 
  protected:

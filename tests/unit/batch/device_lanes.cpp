@@ -205,6 +205,26 @@ TEST_CASE("devices get whole plain JPEGs, and the CPU gets the rest") {
   }
 }
 
+TEST_CASE("pictures that wait for a device have no file open") {
+  const Photos photos;
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = open_files();
+  std::vector<DeviceJob> waiting;
+  for (std::size_t i = 0; i < photos.jobs.size(); ++i) {
+    if (!is_for_devices(int(i))) continue;
+    FileJob file;
+    file.in = photos.jobs[i].in;
+    file.out = photos.jobs[i].out;
+    waiting.push_back(std::move(*device_job(i, file)));
+  }
+  CHECK(open_files() == before);
+  // What reads them later finds the same bytes.
+  DeviceJob& job = waiting.front();
+  CHECK(same(read_all(*job.reader).image, read_image(job.file.in, {}, nullptr)));
+}
+
 TEST_CASE("another format, or a progressive result, is the CPU's") {
   const Photos photos;
   World world;

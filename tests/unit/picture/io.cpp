@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "src/base/errors.hpp"
+#include "src/picture/bytes.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 #include "tests/support/picture_files.hpp"
@@ -284,4 +285,29 @@ TEST_CASE("threads that read at once get their own messages") {
   }
   for (std::thread& thread : threads) thread.join();
   for (const int count : wrong) CHECK(count == 0);
+}
+
+TEST_CASE("a file that lies in memory is read from there, and is open no more") {
+  const TemporaryFolder folder;
+  const Bytes written = {1, 2, 3, 4, 5};
+  save(folder / "file", written);
+  const auto open_files = [] { return std::distance(fs::directory_iterator("/proc/self/fd"), {}); };
+  const auto before = open_files();
+  const std::unique_ptr<ByteSource> source = open_source(folder / "file");
+  Bytes part(3);
+  const auto read_at = [&](std::uint64_t offset) {
+    part.assign(3, 0);
+    return source->read(offset, part);
+  };
+  for (const bool in_memory : {false, true}) {
+    CAPTURE(in_memory);
+    CHECK(open_files() == before + (in_memory ? 0 : 1));
+    CHECK(read_at(1) == 3);
+    CHECK(part == Bytes{2, 3, 4});
+    CHECK(read_at(3) == 2);
+    CHECK(part == Bytes{4, 5, 0});
+    CHECK(read_at(7) == 0);
+    const auto whole = source->whole();
+    CHECK(Bytes(whole.begin(), whole.end()) == written);
+  }
 }
