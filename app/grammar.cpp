@@ -349,7 +349,7 @@ void Grammar::folder_options(PictureOptions& picture) {
   choice(
       many, "--codec", raw_.codec,
       "Who reads and writes JPEGs (default auto): the CPU, or\nGPUs by nvImageCodec, which round "
-      "in a way of their own",
+      "in a way of their own;\nauto takes the CPU with --shard, so that shards agree",
       words_of(kCodecKinds));
   option(many, "--devices", "LIST", picture.devices,
          "CUDA devices that --codec=gpu uses: all, or numbers,\nsuch as 0,1 (default all)");

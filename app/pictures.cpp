@@ -154,30 +154,21 @@ std::string gpu_codec_refuses(const PictureOptions& options, const PictureFilter
 /// Who reads and writes the JPEGs of a run where nobody says so. A run goes on as it was begun.
 CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filter,
                        const FolderOptions& folder, const FolderPlan& plan) {
-  const auto say = [](CodecKind codec, const std::string& why) {
-    log_detail("JPEGs are read and written by the " +
-               std::string(codec == CodecKind::gpu ? "GPU" : "CPU") + ": " + why);
-    return codec;
-  };
-  const Machine machine = this_machine();
-  if (const std::string why = gpu_codec_refuses(options, filter); !why.empty())
-    return say(CodecKind::cpu, why);
+  CodecQuestion question;
+  question.refusal = gpu_codec_refuses(options, filter);
   if (folder.resume) {
     const std::string begun = settings_of_journal(folder);
     for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu})
-      if (begun == settings_of(options, filter, codec)) return say(codec, "so the run began");
+      if (begun == settings_of(options, filter, codec)) question.begun = codec;
   }
-  std::int64_t bytes = 0;
-  for (const Job& job : plan.list.jobs) {
-    const Format* format = find_format(extension_of(job.in));
-    if (!format || format->id != FormatId::jpeg) continue;
-    if (const std::optional<FileStamp> stamp = stamp_of(job.in)) bytes += std::int64_t(stamp->size);
-  }
-  if (!repays_gpu(bytes, machine))
-    return say(CodecKind::cpu, "they are too few to repay a GPU's start");
-  if (const std::string why = gpu_codec_missing(machine); !why.empty())
-    return say(CodecKind::cpu, why);
-  return say(CodecKind::gpu, "they are enough to repay its start");
+  question.is_shard = folder.shard.count > 1;
+  std::vector<Job> jobs;
+  for (const std::size_t i : plan.to_filter) jobs.push_back(plan.list.jobs[i]);
+  question.bytes = bytes_for_gpu(jobs, options.write);
+  const CodecAnswer answer = automatic_codec(question, this_machine(), gpu_codec_missing);
+  log_detail("JPEGs are read and written by the " +
+             std::string(answer.codec == CodecKind::gpu ? "GPU" : "CPU") + ": " + answer.why);
+  return answer.codec;
 }
 
 /// Gives the run its GPUs. Throws UsageError and DeviceError where it can have none.
@@ -213,6 +204,10 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
                               ? choose_codec(options, filter, folder, plan)
                               : options.codec;
   folder.settings = settings_of(options, filter, codec);
+  if (!options.devices.empty() && codec != CodecKind::gpu)
+    log_warning(
+        "--devices: the CPU reads and writes the JPEGs of this run; --codec=gpu has these "
+        "devices do it");
   if (options.dry_run) {
     check_resumes(folder);
     return print_plan(plan);

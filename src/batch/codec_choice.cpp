@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
 #include "src/picture/device_jpeg.hpp"
+#include "src/picture/formats.hpp"
 
 namespace convfilt {
 
@@ -19,6 +21,34 @@ bool repays_gpu(std::int64_t bytes, const Machine& machine) {
   // A core decodes, blurs and encodes some 15 MB of JPEG a second.
   constexpr double kBytesPerCore = 15e6, kSeconds = 3;
   return machine.built_with_cuda && double(bytes) > kSeconds * kBytesPerCore * machine.cores;
+}
+
+std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& write) {
+  const auto is_jpeg = [](const std::string& extension) {
+    const Format* format = find_format(extension);
+    return format && format->id == FormatId::jpeg;
+  };
+  std::int64_t bytes = 0;
+  for (const Job& job : jobs) {
+    if (!is_jpeg(extension_of(job.in)) ||
+        !is_jpeg(write.format.empty() ? extension_of(job.out) : write.format))
+      continue;
+    if (const std::optional<FileStamp> stamp = stamp_of(job.in)) bytes += std::int64_t(stamp->size);
+  }
+  return bytes;
+}
+
+CodecAnswer automatic_codec(const CodecQuestion& question, const Machine& machine,
+                            const std::function<std::string(const Machine&)>& missing) {
+  if (!question.refusal.empty()) return {CodecKind::cpu, question.refusal};
+  if (question.begun) return {*question.begun, "so the run began"};
+  // Shards' results stand beside each other, so neither a shard's size nor its machine decides.
+  if (question.is_shard)
+    return {CodecKind::cpu, "it is the same for all shards; --codec=gpu for each has GPUs do it"};
+  if (!repays_gpu(question.bytes, machine))
+    return {CodecKind::cpu, "they are too few to repay a GPU's start"};
+  if (const std::string why = missing(machine); !why.empty()) return {CodecKind::cpu, why};
+  return {CodecKind::gpu, "they are enough to repay its start"};
 }
 
 std::vector<int> device_ordinals(const std::string& devices, const Machine& machine) {

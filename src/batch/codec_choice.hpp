@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "src/auto/machine.hpp"
 #include "src/batch/device_lanes.hpp"
+#include "src/batch/job_list.hpp"
 #include "src/filter/convolver.hpp"
 
 namespace convfilt {
@@ -22,6 +25,26 @@ std::string gpu_codec_missing(const Machine& machine);
 /// Whether that many bytes of JPEG files repay the two seconds that a GPU and its codecs take to
 /// start.
 bool repays_gpu(std::int64_t bytes, const Machine& machine);
+
+/// Bytes of the jobs' files that a GPU would read: JPEGs, by their names, that become JPEGs.
+std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& write);
+
+/// What decides where nobody says who it is to be.
+struct CodecQuestion {
+  std::string refusal;             ///< why no GPU may do it; empty where one may
+  std::optional<CodecKind> begun;  ///< how the run began that is resumed
+  bool is_shard = false;           ///< of several
+  std::int64_t bytes = 0;          ///< bytes_for_gpu()
+};
+
+struct CodecAnswer {
+  CodecKind codec = CodecKind::cpu;
+  std::string why;  ///< half a sentence for -v
+};
+
+/// `missing` is gpu_codec_missing(), which is asked only when the answer matters.
+CodecAnswer automatic_codec(const CodecQuestion& question, const Machine& machine,
+                            const std::function<std::string(const Machine&)>& missing);
 
 /// The numbers of the devices that --devices names. Throws UsageError where the text is no such
 /// list, DeviceError where there is no such device.

@@ -5,6 +5,9 @@ for name in a b; do convfilt apply identity samples/rocket.jpg in/$name.jpg -q; 
 convfilt blur in cpu --codec cpu -q
 convfilt blur in auto -v 2>&1 | grep "JPEGs are"
 cmp cpu/a.jpg auto/a.jpg
+# Shards must agree, so none of them looks at its share or its machine.
+convfilt blur in shards --shard 1/2 -v 2>&1 | grep "JPEGs are"
+try blur in devices --devices 0 --no-progress
 convfilt blur in cpu --codec cpu --json -q | grep -o '"codec":"cpu"'
 try blur in out --codec xpu
 try blur in/a.jpg out.jpg --codec gpu

@@ -3,6 +3,7 @@
 #include "src/batch/device_lanes.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -223,6 +224,22 @@ TEST_CASE("pictures that wait for a device have no file open") {
   // What reads them later finds the same bytes.
   DeviceJob& job = waiting.front();
   CHECK(same(read_all(*job.reader).image, read_image(job.file.in, {}, nullptr)));
+}
+
+TEST_CASE("a run on devices may have more files open") {
+  const Photos photos;
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+  rlimit low = before;
+  low.rlim_cur = 120;
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+  World world;
+  const Outcomes outcomes = run(photos, world);
+  rlimit after{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &after) == 0);
+  setrlimit(RLIMIT_NOFILE, &before);
+  check_complete(photos, outcomes);
+  CHECK(after.rlim_cur >= std::min(rlim_t{400}, before.rlim_max));
 }
 
 TEST_CASE("another format, or a progressive result, is the CPU's") {

@@ -1,0 +1,98 @@
+/// Who reads and writes JPEGs where nobody says so.
+#include "src/batch/codec_choice.hpp"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "tests/support/picture_files.hpp"
+
+using namespace convfilt;
+using namespace convfilt::testing;
+
+namespace {
+
+Machine machine_with(int cores) {
+  Machine machine = this_machine();
+  machine.cores = cores;
+  machine.built_with_cuda = true;
+  return machine;
+}
+
+std::string none_missing(const Machine&) {
+  return "";
+}
+
+constexpr std::int64_t kMany = std::int64_t{1} << 32;
+
+}  // namespace
+
+TEST_CASE("a GPU reads and writes JPEGs where there are enough, and nothing stands against it") {
+  const Machine machine = machine_with(16);
+  CodecQuestion question;
+  question.bytes = kMany;
+  CHECK(automatic_codec(question, machine, none_missing).codec == CodecKind::gpu);
+
+  const auto missing = [](const Machine&) { return std::string("there is no GPU"); };
+  CHECK(automatic_codec(question, machine, missing).codec == CodecKind::cpu);
+  CHECK(automatic_codec(question, machine, missing).why == "there is no GPU");
+
+  question.refusal = "edges take several masks";
+  CHECK(automatic_codec(question, machine, none_missing).codec == CodecKind::cpu);
+  CHECK(automatic_codec(question, machine, none_missing).why == question.refusal);
+
+  question.refusal.clear();
+  question.bytes = 1 << 20;
+  bool is_asked = false;
+  const auto asked = [&](const Machine&) {
+    is_asked = true;
+    return std::string();
+  };
+  CHECK(automatic_codec(question, machine, asked).codec == CodecKind::cpu);
+  CHECK_FALSE(is_asked);
+}
+
+TEST_CASE("shards have one codec, whatever their share and their machine") {
+  for (const int cores : {1, 64}) {
+    for (const std::int64_t bytes : {std::int64_t{0}, kMany}) {
+      CodecQuestion question;
+      question.is_shard = true;
+      question.bytes = bytes;
+      CHECK(automatic_codec(question, machine_with(cores), none_missing).codec == CodecKind::cpu);
+    }
+  }
+}
+
+TEST_CASE("a run goes on as it began") {
+  for (const bool is_shard : {false, true}) {
+    for (const std::int64_t bytes : {std::int64_t{0}, kMany}) {
+      for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu}) {
+        CodecQuestion question;
+        question.begun = codec;
+        question.is_shard = is_shard;
+        question.bytes = bytes;
+        CHECK(automatic_codec(question, machine_with(1), none_missing).codec == codec);
+      }
+    }
+  }
+}
+
+TEST_CASE("what counts for a GPU are JPEGs that become JPEGs") {
+  const TemporaryFolder folder;
+  const auto job = [&](const std::string& in, const std::string& out) {
+    save(folder / in, Bytes(100));
+    return Job{folder / in, in, folder / out};
+  };
+  const std::vector<Job> jobs = {job("a.jpg", "a.jpg"),
+                                 job("b.JPEG", "b.jpeg"),
+                                 job("c.jpg", "c.png"),
+                                 job("d.png", "d.jpg"),
+                                 {folder / "none.jpg", "none.jpg", folder / "none.jpg"}};
+  CHECK(bytes_for_gpu(jobs, {}) == 200);
+  WriteOptions write;
+  write.format = "jpg";
+  CHECK(bytes_for_gpu(jobs, write) == 300);
+  write.format = "png";
+  CHECK(bytes_for_gpu(jobs, write) == 0);
+}
