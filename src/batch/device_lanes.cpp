@@ -16,6 +16,9 @@ constexpr std::chrono::milliseconds kGlance{100};
 /// One has the device, and the others write.
 constexpr int kThreadsOfLane = 6;
 
+/// A batch that fits lets the next have this part of its pixels more.
+constexpr int kGrowth = 16;
+
 std::int64_t pixels_of(const DeviceJob& job) {
   const Header& header = job.reader->header();
   return std::int64_t{header.width} * header.height;
@@ -40,7 +43,7 @@ DeviceLanes::DeviceLanes(const std::vector<MakeBatchDevice>& lanes, const Option
   for (const MakeBatchDevice& make : lanes) {
     lanes_.push_back(std::make_unique<Lane>());
     lanes_.back()->make = make;
-    lanes_.back()->most_pictures = options.most_pictures;
+    lanes_.back()->most_pixels = options.most_pixels;
   }
   try {
     for (const std::unique_ptr<Lane>& lane : lanes_)
@@ -100,7 +103,7 @@ std::vector<std::string> DeviceLanes::failures() {
   return failures_;
 }
 
-std::vector<DeviceJob> DeviceLanes::next_jobs(std::size_t most) {
+std::vector<DeviceJob> DeviceLanes::next_jobs(std::int64_t most_pixels) {
   std::unique_lock lock(mutex_);
   std::vector<DeviceJob> jobs;
   while (jobs.empty() && !ends_) {
@@ -109,10 +112,11 @@ std::vector<DeviceJob> DeviceLanes::next_jobs(std::size_t most) {
     const std::size_t share = (waiting_.size() + alive_ - 1) / std::max(alive_, std::size_t{1});
     std::int64_t pixels = 0;
     // What is taken from the queue must not be lost.
-    jobs.reserve(std::min(most, share));
-    while (!waiting_.empty() && jobs.size() < std::min(most, share)) {
+    const std::size_t most = std::min(options_.most_pictures, share);
+    jobs.reserve(most);
+    while (!waiting_.empty() && jobs.size() < most) {
       pixels += pixels_of(waiting_.front());
-      if (!jobs.empty() && pixels > options_.most_pixels) break;
+      if (!jobs.empty() && pixels > most_pixels) break;
       jobs.push_back(std::move(waiting_.front()));
       waiting_.pop_front();
     }
@@ -134,12 +138,16 @@ bool DeviceLanes::do_batch(Lane& lane, Batch& batch) {
   const std::lock_guard lock(lane.mutex);
   if (lane.has_failed) return false;
   try {
-    batch.jobs = next_jobs(lane.most_pictures);
+    batch.jobs = next_jobs(lane.most_pixels);
     if (batch.jobs.empty()) return false;
     // No device is made before there is something to do for it.
     if (!lane.device) lane.device = lane.make();
     batch.results.resize(batch.jobs.size());
+    const std::int64_t most_before = lane.most_pixels;
     run(lane, batch.jobs, batch.results);
+    // Memory that was short may be there again, and a batch that is too large costs little.
+    if (lane.most_pixels == most_before)
+      lane.most_pixels = std::min(options_.most_pixels, most_before + most_before / kGrowth + 1);
     return true;
   } catch (...) {
     // Beside a DeviceError this is what making the device throws.
@@ -158,9 +166,11 @@ void DeviceLanes::run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceRes
     std::ranges::move(lane.device->run(jobs), results.begin());
   } catch (const DeviceMemoryError&) {
     if (jobs.size() == 1) return;
-    lane.most_pictures = std::min(lane.most_pictures, jobs.size() / 2);
-    run_halves(lane, jobs, results);
-    return;
+    // These are more pixels than fit, so half of them are at least half of what fits.
+    std::int64_t pixels = 0;
+    for (const DeviceJob& job : jobs) pixels += pixels_of(job);
+    lane.most_pixels = std::min(lane.most_pixels, pixels / 2);
+    return run_halves(lane, jobs, results);
   } catch (const DeviceError&) {
     throw;
   } catch (...) {
@@ -169,9 +179,17 @@ void DeviceLanes::run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceRes
     return;
   }
   if (jobs.size() == 1) return;
-  // A picture that fails among others may have done so for want of memory.
-  for (std::size_t i = 0; i < jobs.size(); ++i)
-    if (results[i].file.empty()) run(lane, jobs.subspan(i, 1), results.subspan(i, 1));
+  // Pictures that fail may do so for another's sake, or for want of memory, so that each is tried
+  // alone in the end, and those that are good go in few batches.
+  std::size_t done = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (results[i].file.empty()) continue;
+    std::swap(jobs[i], jobs[done]);
+    std::swap(results[i], results[done]);
+    ++done;
+  }
+  if (done == 0) return run_halves(lane, jobs, results);
+  if (done < jobs.size()) run(lane, jobs.subspan(done), results.subspan(done));
 }
 
 void DeviceLanes::run_halves(Lane& lane, std::span<DeviceJob> jobs,

@@ -96,7 +96,7 @@ class DeviceLanes {
     std::mutex mutex;  // guards what follows
     std::unique_ptr<BatchDevice> device;
     bool has_failed = false;
-    std::size_t most_pictures = 0;  ///< of a batch; fewer once memory was short
+    std::int64_t most_pixels = 0;  ///< of a batch; fewer for a while when memory was short
   };
 
   /// A batch that has come to its end.
@@ -107,7 +107,7 @@ class DeviceLanes {
 
   void work(Lane& lane);
   bool do_batch(Lane& lane, Batch& batch);
-  std::vector<DeviceJob> next_jobs(std::size_t most);
+  std::vector<DeviceJob> next_jobs(std::int64_t most_pixels);
   static void run(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results);
   static void run_halves(Lane& lane, std::span<DeviceJob> jobs, std::span<DeviceResult> results);
   void settle(Batch batch, const std::string& device);

@@ -71,6 +71,7 @@ struct World {
   std::function<bool(int width, std::size_t batch)> has_result = [](int, std::size_t) {
     return true;
   };
+  std::function<bool(int width)> spoils_batch = [](int) { return false; };
   std::function<void()> on_batch = [] {};
   std::function<void()> on_making = [] {};                 ///< may throw
   std::function<void(int width)> on_picture = [](int) {};  ///< may throw
@@ -78,6 +79,7 @@ struct World {
   std::atomic<int> batches{0}, largest{0};
   std::mutex mutex;
   std::set<int> on_devices, on_cpu;  ///< widths
+  std::vector<int> sizes;            ///< of batches that memory sufficed for
 };
 
 /// Gives back the file that it gets.
@@ -101,7 +103,12 @@ class TestDevice : public BatchDevice {
     if (pixels > world_.most_pixels) throw DeviceMemoryError("too little memory");
     const std::lock_guard lock(world_.mutex);
     world_.largest = std::max(int(world_.largest), int(jobs.size()));
+    world_.sizes.push_back(int(jobs.size()));
     std::vector<DeviceResult> results(jobs.size());
+    if (std::ranges::any_of(jobs, [&](const DeviceJob& job) {
+          return world_.spoils_batch(job.reader->header().width);
+        }))
+      return results;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const Header& header = jobs[i].reader->header();
       world_.on_picture(header.width);
@@ -183,6 +190,40 @@ void check_complete(const Photos& photos, const Outcomes& outcomes,
     else
       REQUIRE(read_image(job.out, {}, nullptr).width() == width_of(i));
   }
+}
+
+/// Has a lane take pictures that all wait before it begins. The result is the widths of those that
+/// it had a result for.
+std::multiset<int> run_lane(World& world, const std::vector<std::string>& pictures) {
+  std::mutex mutex;
+  std::multiset<int> done;
+  DeviceLanes::Options options;
+  options.most_waiting = pictures.size();
+  std::atomic<bool> may_begin{false};
+  world.on_making = [&] {
+    while (!may_begin) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  DeviceLanes lanes({[&] { return std::make_unique<TestDevice>(world); }}, options,
+                    {[&](DeviceJob job, DeviceResult, const std::string&) {
+                       const std::lock_guard lock(mutex);
+                       done.insert(job.reader->header().width);
+                     },
+                     [](DeviceJob) {}});
+  for (std::size_t i = 0; i < pictures.size(); ++i) {
+    FileJob file;
+    file.in = pictures[i];
+    file.out = "out.jpg";
+    lanes.take(std::move(*device_job(i, file)));
+  }
+  may_begin = true;
+  lanes.wait();
+  return done;
+}
+
+std::string jpeg_of(const TemporaryFolder& folder, int width, int height) {
+  const std::string path = folder / (std::to_string(width) + ".jpg");
+  write_image(path, pattern(width, height, 3, Depth::u8), {}, nullptr);
+  return path;
 }
 
 std::set<int> widths_where(const std::function<bool(int)>& wanted) {
@@ -279,6 +320,43 @@ TEST_CASE("a picture that fails among others is tried alone before the CPU gets 
   check_complete(photos, outcomes);
   CHECK(world.on_devices ==
         widths_where([](int i) { return is_for_devices(i) && width_of(i) % 7 != 0; }));
+}
+
+TEST_CASE("a picture too large for a device does not part the others") {
+  const TemporaryFolder folder;
+  std::vector<std::string> pictures(200, jpeg_of(folder, 40, 40));
+  pictures[20] = jpeg_of(folder, 400, 400);
+  World world;
+  world.most_pixels = 400 * 400 - 1;
+  CHECK(run_lane(world, pictures).size() == 199);
+  // The first batch is the one with the large picture, and the others are whole batches again.
+  CHECK(std::ranges::count_if(world.sizes, [](int size) { return size >= 45; }) >= 2);
+  CHECK(world.batches <= 13 + 4);
+}
+
+TEST_CASE("when there is memory again, batches grow again") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> pictures(900, jpeg_of(folder, 40, 40));
+  World world;
+  world.most_pixels = 5 * 40 * 40;
+  world.on_batch = [&] {
+    if (world.batches > 40) world.most_pixels = 1 << 30;
+  };
+  CHECK(run_lane(world, pictures).size() == 900);
+  CHECK(world.sizes.front() <= 5);
+  CHECK(world.largest >= 30);
+}
+
+TEST_CASE("a picture that spoils its batch is found by halves") {
+  const TemporaryFolder folder;
+  std::vector<std::string> pictures(64, jpeg_of(folder, 40, 40));
+  pictures[20] = jpeg_of(folder, 41, 40);
+  World world;
+  world.spoils_batch = [](int width) { return width == 41; };
+  const std::multiset<int> done = run_lane(world, pictures);
+  CHECK(done.size() == 63);
+  CHECK_FALSE(done.contains(41));
+  CHECK(world.batches <= 13 + 2);
 }
 
 TEST_CASE("a device that fails yields nothing, and the CPU does its pictures") {
