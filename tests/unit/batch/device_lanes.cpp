@@ -76,7 +76,7 @@ struct World {
   std::function<void()> on_making = [] {};                 ///< may throw
   std::function<void(int width)> on_picture = [](int) {};  ///< may throw
 
-  std::atomic<int> batches{0}, largest{0};
+  std::atomic<int> batches{0}, largest{0}, too_large{0};
   std::mutex mutex;
   std::set<int> on_devices, on_cpu;  ///< widths
   std::vector<int> sizes;            ///< of batches that memory sufficed for
@@ -100,7 +100,10 @@ class TestDevice : public BatchDevice {
     std::int64_t pixels = 0;
     for (const DeviceJob& job : jobs)
       pixels += std::int64_t{job.reader->header().width} * job.reader->header().height;
-    if (pixels > world_.most_pixels) throw DeviceMemoryError("too little memory");
+    if (pixels > world_.most_pixels) {
+      ++world_.too_large;
+      throw DeviceMemoryError("too little memory");
+    }
     const std::lock_guard lock(world_.mutex);
     world_.largest = std::max(int(world_.largest), int(jobs.size()));
     world_.sizes.push_back(int(jobs.size()));
@@ -332,6 +335,15 @@ TEST_CASE("a picture too large for a device does not part the others") {
   // The first batch is the one with the large picture, and the others are whole batches again.
   CHECK(std::ranges::count_if(world.sizes, [](int size) { return size >= 45; }) >= 2);
   CHECK(world.batches <= 13 + 4);
+}
+
+TEST_CASE("a batch too large for a device is not tried over and over") {
+  const TemporaryFolder folder;
+  World world;
+  world.most_pixels = 5 * 40 * 40;
+  CHECK(run_lane(world, std::vector<std::string>(300, jpeg_of(folder, 40, 40))).size() == 300);
+  // The first batch of 64 is parted 15 times.
+  CHECK(world.too_large < 15 + 20);
 }
 
 TEST_CASE("when there is memory again, batches grow again") {
