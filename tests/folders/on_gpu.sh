@@ -3,7 +3,7 @@
 #   same        results are the same bytes, whatever the threads, the memory, the shards, the order
 #   memory      50,000 pictures of 500 sizes: how much memory the program and the device have taken at each quarter
 #   short       on a device that is nearly full, all pictures are filtered, with the bytes of the codec that is named
-#   sanitizers  compute-sanitizer's four tools over a folder
+#   sanitizers  compute-sanitizer's four tools over a folder, or those that TOOLS names
 #
 #   tests/folders/on_gpu.sh [PART...]     by default all; CONVFILT names the program
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -134,7 +134,7 @@ sanitizers() {
   cp "$rocket" tiny/
   "$convfilt" apply identity "$rocket" tiny/a.png -q
   local tool line
-  for tool in memcheck racecheck initcheck synccheck; do
+  for tool in ${TOOLS:-memcheck racecheck initcheck synccheck}; do
     rm -rf out
     compute-sanitizer --tool $tool --error-exitcode 9 "$convfilt" blur tiny out --codec gpu >log 2>&1 ||
       { echo "sanitizers: $tool"; grep -v '^========= *$' log | tail -n 25; return 1; }
