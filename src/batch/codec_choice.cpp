@@ -8,7 +8,6 @@
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
 #include "src/picture/device_jpeg.hpp"
-#include "src/picture/formats.hpp"
 
 namespace convfilt {
 
@@ -24,15 +23,9 @@ bool repays_gpu(std::int64_t bytes, const Machine& machine) {
 }
 
 std::int64_t bytes_for_gpu(const std::vector<Job>& jobs, const WriteOptions& write) {
-  const auto is_jpeg = [](const std::string& extension) {
-    const Format* format = find_format(extension);
-    return format && format->id == FormatId::jpeg;
-  };
   std::int64_t bytes = 0;
   for (const Job& job : jobs) {
-    if (!is_jpeg(extension_of(job.in)) ||
-        !is_jpeg(write.format.empty() ? extension_of(job.out) : write.format))
-      continue;
+    if (!stays_jpeg(job, write)) continue;
     if (const std::optional<FileStamp> stamp = stamp_of(job.in)) bytes += std::int64_t(stamp->size);
   }
   return bytes;

@@ -74,11 +74,21 @@ bool DeviceLanes::is_alive() {
   return alive_ > 0;
 }
 
+bool DeviceLanes::is_full() {
+  const std::lock_guard lock(mutex_);
+  return alive_ > 0 && !has_room();
+}
+
+void DeviceLanes::drop() {
+  const std::lock_guard lock(mutex_);
+  waiting_.clear();
+  changed_.notify_all();
+}
+
 void DeviceLanes::take(DeviceJob job) {
   {
     std::unique_lock lock(mutex_);
-    while (alive_ > 0 && waiting_.size() >= options_.most_waiting && !is_stopped())
-      changed_.wait_for(lock, kGlance);
+    while (alive_ > 0 && !has_room() && !is_stopped()) changed_.wait_for(lock, kGlance);
     if (is_stopped()) return;
     if (alive_ > 0) {
       waiting_.push_back(std::move(job));

@@ -59,7 +59,7 @@ class DeviceLanes {
   struct Options {
     std::size_t most_pictures = 64;                    ///< of a batch
     std::int64_t most_pixels = std::int64_t{1} << 29;  ///< of a batch, unless it is one picture
-    std::size_t most_waiting = 256;                    ///< pictures in the queue
+    std::size_t most_waiting = 128;                    ///< pictures in the queue, for each lane
     const std::atomic<bool>* stop = nullptr;  ///< what waits is dropped when it becomes true
   };
 
@@ -82,6 +82,12 @@ class DeviceLanes {
 
   /// Whether any lane is left.
   bool is_alive();
+
+  /// Whether take() would wait for room.
+  bool is_full();
+
+  /// Drops what waits: it comes to no end.
+  void drop();
 
   /// Waits until all pictures have come to an end. Throws what an event has thrown.
   void wait();
@@ -114,6 +120,7 @@ class DeviceLanes {
   void end_lane(const std::string& why);
   void end_threads();
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
+  bool has_room() const { return waiting_.size() < options_.most_waiting * lanes_.size(); }
 
   const Options options_;
   const Events events_;

@@ -13,6 +13,15 @@
 namespace convfilt {
 namespace {
 
+bool is_jpeg(const std::string& extension) {
+  const Format* format = find_format(extension);
+  return format && format->id == FormatId::jpeg;
+}
+
+bool becomes_jpeg(const std::string& out, const WriteOptions& write) {
+  return is_jpeg(write.format.empty() ? extension_of(out) : write.format);
+}
+
 Shape upright_shape(const Header& header) {
   Shape shape{header.width, header.height, header.channels, header.depth};
   if (turns_sideways(header.orientation)) std::swap(shape.width, shape.height);
@@ -156,11 +165,13 @@ MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, co
   return [=] { return std::make_unique<DevicePictures>(ordinal, options, mask, threads); };
 }
 
+bool stays_jpeg(const Job& job, const WriteOptions& write) {
+  return is_jpeg(extension_of(job.in)) && becomes_jpeg(job.out, write);
+}
+
 std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file) {
   const auto start = Clock::now();
-  const Format* format =
-      find_format(file.write.format.empty() ? extension_of(file.out) : file.write.format);
-  if (!format || format->id != FormatId::jpeg || file.write.progressive ||
+  if (!becomes_jpeg(file.out, file.write) || file.write.progressive ||
       file.read.loader != Loader::automatic)
     return std::nullopt;
   DeviceJob taken;

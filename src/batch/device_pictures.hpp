@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "src/batch/device_lanes.hpp"
+#include "src/batch/job_list.hpp"
 #include "src/filter/resident.hpp"
 
 namespace convfilt {
@@ -12,6 +13,9 @@ namespace convfilt {
 /// that many host threads. It throws DeviceError where CUDA or nvImageCodec is missing.
 MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, const Mask& mask,
                                 int threads);
+
+/// Whether by their names the job's picture is a JPEG and stays one.
+bool stays_jpeg(const Job& job, const WriteOptions& write);
 
 /// The picture as a device takes it, or nothing where it is none for a device: no plain JPEG, or
 /// one that becomes something else. `admit` of the file is told what it takes. Throws as

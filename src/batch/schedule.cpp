@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <new>
@@ -26,6 +28,9 @@ namespace convfilt {
 namespace {
 
 namespace tbb = oneapi::tbb;
+
+/// How often a thread that waits looks whether it is to stop.
+constexpr std::chrono::milliseconds kWorkersGlance{100};
 
 /// A picture waits until others have given their memory back.
 struct Postponed {};
@@ -54,7 +59,11 @@ class Schedule {
         threads_(options.threads > 0 ? options.threads
                                      : std::max(1, int(std::thread::hardware_concurrency()))),
         allowed_(tbb::global_control::max_allowed_parallelism, std::size_t(threads_)),
-        arena_(threads_) {}
+        arena_(threads_),
+        is_begun_(jobs.size(), false) {
+    // Whoever gives a picture back must not fail.
+    if (!options.devices.empty()) returned_.reserve(jobs.size());
+  }
 
   std::vector<std::string> run() {
     if (!options_.devices.empty()) {
@@ -76,13 +85,16 @@ class Schedule {
       arena_.execute([&] {
         {
           const std::lock_guard lock(mutex_);
+          has_news_ = false;
           start_workers();
         }
         workers_.wait();
       });
-      // Pictures that devices give back, and memory that they free, make new work.
-      if (devices_) devices_->wait();
-    } while (is_unfinished());
+    } while (waits_for_more());
+    if (devices_) {
+      if (ends_) devices_->drop();
+      devices_->wait();
+    }
     if (broken_) std::rethrow_exception(broken_);
     std::vector<std::string> failures =
         devices_ ? devices_->failures() : std::vector<std::string>{};
@@ -98,8 +110,12 @@ class Schedule {
            (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
   }
 
-  bool is_unfinished() {
-    const std::lock_guard lock(mutex_);
+  /// Waits for work that devices make while no worker has any: pictures that they give back, and
+  /// memory that they free. False where there is none to come.
+  bool waits_for_more() {
+    std::unique_lock lock(mutex_);
+    while (on_devices_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more()))
+      changed_.wait_for(lock, kWorkersGlance);
     return has_more();
   }
 
@@ -124,7 +140,7 @@ class Schedule {
         const std::size_t job = *postponed_.begin();
         return Ticket{.job = job, .was_postponed = true, .for_cpu = for_cpu_.contains(job)};
       }
-      if (returned_.empty()) return Ticket{.job = next_++};
+      if (returned_.empty()) return Ticket{.job = next_job()};
       const std::size_t job = returned_.back();
       returned_.pop_back();
       for_cpu_.insert(job);
@@ -132,6 +148,21 @@ class Schedule {
     }
     --active_;
     return std::nullopt;
+  }
+
+  /// The next in their order; while devices have as much as they can take, the next that is none
+  /// of theirs, so that no core waits for them before it must. Needs the lock.
+  std::size_t next_job() {
+    std::size_t job = next_;
+    if (devices_ && devices_->is_full()) {
+      next_for_cpu_ = std::max(next_for_cpu_, next_);
+      while (next_for_cpu_ < jobs_.size() && stays_jpeg(jobs_[next_for_cpu_], options_.write))
+        ++next_for_cpu_;
+      if (next_for_cpu_ < jobs_.size()) job = next_for_cpu_++;
+    }
+    is_begun_[job] = true;
+    while (next_ < jobs_.size() && is_begun_[next_]) ++next_;
+    return job;
   }
 
   void work() {
@@ -209,7 +240,9 @@ class Schedule {
   void tell(const JobResult& result) {
     const std::lock_guard lock(results_mutex_);
     events_.after(result);
-    if (options_.fail_fast && !result.failure.empty()) ends_ = true;
+    if (!options_.fail_fast || result.failure.empty()) return;
+    ends_ = true;
+    if (devices_) devices_->drop();
   }
 
   /// Filters a picture, or hands it to a device.
@@ -291,6 +324,10 @@ class Schedule {
     std::optional<DeviceJob> taken = device_job(ticket.job, file);
     if (!taken) return false;
     ticket.memory = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      ++on_devices_;
+    }
     devices_->take(std::move(*taken));
     return true;
   }
@@ -313,14 +350,22 @@ class Schedule {
     const std::lock_guard lock(mutex_);
     if (broken && !broken_) broken_ = broken;
     if (broken) ends_ = true;
-    memory_ -= taken.memory;
+    leave_device(taken);
   }
 
   /// Has a picture done on the CPU. A lane calls it.
   void take_back(DeviceJob taken) {
     const std::lock_guard lock(mutex_);
-    memory_ -= taken.memory;
     returned_.push_back(taken.job);
+    leave_device(taken);
+  }
+
+  /// Needs the lock.
+  void leave_device(const DeviceJob& taken) {
+    memory_ -= taken.memory;
+    --on_devices_;
+    has_news_ = true;
+    changed_.notify_all();
   }
 
   void keep(std::unique_ptr<Lane> lane, bool on_cpu) {
@@ -351,10 +396,15 @@ class Schedule {
   tbb::task_group workers_;
 
   std::mutex mutex_;  // guards what follows
-  std::size_t next_ = 0;
+  std::condition_variable changed_;
+  std::size_t next_ = 0;          ///< the first that is not begun
+  std::size_t next_for_cpu_ = 0;  ///< where to look for the next that is none of devices'
+  std::vector<bool> is_begun_;
   std::set<std::size_t> postponed_;
   std::vector<std::size_t> returned_;  ///< by devices
   std::set<std::size_t> for_cpu_;      ///< those of them that were begun again
+  std::size_t on_devices_ = 0;         ///< pictures
+  bool has_news_ = false;              ///< whether one has left them since workers were started
   bool is_trying_ = false;             ///< whether somebody tries if the first of them fits
   int active_ = 0;                     ///< workers
   std::int64_t memory_ = 0;            ///< of the pictures under way

@@ -77,6 +77,7 @@ struct World {
   std::function<void(int width)> on_picture = [](int) {};  ///< may throw
 
   std::atomic<int> batches{0}, largest{0}, too_large{0};
+  std::atomic<int> ended{0};  ///< pictures, wherever they were
   std::mutex mutex;
   std::set<int> on_devices, on_cpu;  ///< widths
   std::vector<int> sizes;            ///< of batches that memory sufficed for
@@ -158,11 +159,13 @@ Outcomes run(
   Outcomes outcomes;
   // What an earlier run has left would pass for a result.
   for (const Job& job : photos.jobs) std::filesystem::remove(job.out);
+  world.ended = 0;
   JobEvents events;
   events.before = [](const Job&) {};
   events.before_commit = [](const Job&, const FileStamp&) {};
   events.after = [&](const JobResult& result) {
     on_result();
+    ++world.ended;
     ++(result.failure.empty() ? outcomes.done : outcomes.failed)[result.job->name];
     if (!result.failure.empty()) outcomes.messages.insert(result.failure);
     if (result.failure.empty() && result.report.codec == "gpu")
@@ -474,4 +477,76 @@ TEST_CASE("with little memory, jobs on devices and on the CPU wait for each othe
     check_complete(photos, run(photos, world, 2, options));
     CHECK(world.on_devices == widths_where(is_for_devices));
   }
+}
+
+namespace {
+
+/// That many pictures, each the same.
+void repeat(Photos& photos, int count) {
+  const std::string in = photos.jobs[0].in;
+  photos.jobs.clear();
+  for (int i = 0; i < count; ++i) {
+    const std::string name = std::to_string(i) + ".jpg";
+    photos.jobs.push_back({in, name, photos.folder / ("out_" + name)});
+  }
+}
+
+/// Waits for what would never come where something is wrong; says whether it has come.
+bool comes(const std::function<bool()>& condition) {
+  for (int i = 0; i < 5000 && !condition(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return condition();
+}
+
+}  // namespace
+
+TEST_CASE("with little memory, a device gets pictures while another is busy") {
+  Photos photos;
+  repeat(photos, 12);
+  World world;
+  // The first picture stays on its device until the other device has done others.
+  bool others_come = false;
+  world.on_batch = [&, first = std::make_shared<std::atomic<bool>>(true)] {
+    if (first->exchange(false)) others_come = comes([&] { return world.ended >= 4; });
+  };
+  ScheduleOptions options;
+  options.max_memory = 2 * 4 * std::int64_t(std::filesystem::file_size(photos.jobs[0].in)) + 100;
+  CHECK(run(photos, world, 2, options).done.size() == 12);
+  CHECK(others_come);
+}
+
+TEST_CASE("the CPU does the pictures that devices have no room for, if they are its own") {
+  Photos photos;
+  repeat(photos, 300);
+  write_image(photos.folder / "in.png", pattern(9, 9, 3, Depth::u8), {}, nullptr);
+  for (int i = 0; i < 5; ++i) {
+    const std::string name = std::to_string(i) + ".png";
+    photos.jobs.push_back({photos.folder / "in.png", name, photos.folder / name});
+  }
+  World world;
+  bool others_come = false;
+  world.on_batch = [&, first = std::make_shared<std::atomic<bool>>(true)] {
+    if (first->exchange(false)) others_come = comes([&] { return world.ended >= 5; });
+  };
+  const Outcomes outcomes = run(photos, world, 1);
+  CHECK(outcomes.done.size() == 305);
+  for (const auto& [name, times] : outcomes.done) REQUIRE(times == 1);
+  CHECK(others_come);
+  CHECK(world.on_cpu == std::set<int>{9});
+}
+
+TEST_CASE("after a failure that ends a run, what waits for a device is dropped") {
+  Photos photos;
+  repeat(photos, 400);
+  World world;
+  world.on_making = [] { std::this_thread::sleep_for(std::chrono::milliseconds(50)); };
+  world.on_picture = [&](int) {
+    if (world.ended == 0) throw std::runtime_error("it fails");
+  };
+  ScheduleOptions options;
+  options.fail_fast = true;
+  const Outcomes outcomes = run(photos, world, 1, options);
+  CHECK(outcomes.failed.size() > 0);
+  // One batch may be under way meanwhile.
+  CHECK(outcomes.done.size() + outcomes.failed.size() <= 2 * 64 + 8);
 }
