@@ -68,7 +68,7 @@ memory() {
   local i pid rss device
   for ((i = 0; i < pictures; ++i)); do ln "some/$((i % sizes)).jpg" "many/$i.jpg"; done
   device=$(used)
-  "$convfilt" blur many out --codec gpu -q & pid=$!
+  "$convfilt" blur many out --codec gpu -q --json >said & pid=$!
   : >taken
   while kill -0 $pid 2>/dev/null; do
     rss=$(awk '/^VmRSS/ { print int($2 / 1024) }' /proc/$pid/status 2>/dev/null || true)
@@ -77,6 +77,7 @@ memory() {
   done
   wait $pid
   [ "$(find out -name '*.jpg' | wc -l)" = "$pictures" ] || { echo "memory: results are missing"; return 1; }
+  [ "$(by_gpu)" = "$pictures" ] || { echo "memory: GPUs did only $(by_gpu) of $pictures"; return 1; }
   awk -v pictures="$pictures" -v sizes="$sizes" '
     { rss[NR] = $1; device[NR] = $2 }
     END {
