@@ -83,7 +83,8 @@ class DevicePictures : public BatchDevice {
     Clock::time_point start = Clock::now();
     for (const Placed& picture : decoded) {
       try {
-        filter_.run(picture.in, Depth::u8, picture.out);
+        const Strategy& strategy = filter_.run(picture.in, Depth::u8, picture.out);
+        results[picture.job].strategy = strategy.name;
         done.push_back(picture);
       } catch (const UsageError&) {
         // The CPU's way says why, or finds a strategy.
@@ -108,7 +109,6 @@ class DevicePictures : public BatchDevice {
       result.file = std::move(files[i]);
       result.filter_ms = filter_ms;
       result.encode_ms = encode_ms;
-      result.strategy = filter_.choice().strategy->name;
     }
     return results;
   }

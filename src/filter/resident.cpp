@@ -20,11 +20,11 @@ Shape ResidentFilter::result_of(const Shape& in) const {
   return convolver_.result_of(in, mask_);
 }
 
-Plan& ResidentFilter::plan_for(const Shape& shape) {
+ResidentFilter::Prepared& ResidentFilter::prepared_for(const Shape& shape) {
   const auto found = std::ranges::find(prepared_, shape, &Prepared::shape);
   if (found != prepared_.end()) {
     std::rotate(found, found + 1, prepared_.end());
-    return *prepared_.back().plan;
+    return prepared_.back();
   }
   if (prepared_.size() == kMostPlans) {
     // A plan must outlive the work that it has queued.
@@ -32,20 +32,24 @@ Plan& ResidentFilter::plan_for(const Shape& shape) {
     prepared_.erase(prepared_.begin());
   }
   const ConvolverOptions& options = convolver_.options();
-  choice_ = convolver_.choice_for(shape, mask_, options.border_value, 1);
+  const Choice choice = convolver_.choice_for(shape, mask_, options.border_value, 1);
   PlanOptions how;
-  how.device = choice_.ordinal;
+  how.device = choice.ordinal;
   how.threads = options.request.threads;
   how.padded_pitch = options.padded_pitch;
   how.tuning = options.request.tuning;
   prepared_.push_back(
-      {shape, choice_.strategy->prepare(convolver_.problem_of(shape, mask_, options.border_value),
-                                        choice_.device, how)});
-  return *prepared_.back().plan;
+      {shape, choice,
+       choice.strategy->prepare(convolver_.problem_of(shape, mask_, options.border_value),
+                                choice.device, how)});
+  return prepared_.back();
 }
 
-void ResidentFilter::run(PictureView<const std::byte> in, Depth depth, PictureView<std::byte> out) {
-  plan_for({in.width, in.height, in.channels, depth}).run_resident(in, out, queue_.stream());
+const Strategy& ResidentFilter::run(PictureView<const std::byte> in, Depth depth,
+                                    PictureView<std::byte> out) {
+  const Prepared& prepared = prepared_for({in.width, in.height, in.channels, depth});
+  prepared.plan->run_resident(in, out, queue_.stream());
+  return *prepared.choice.strategy;
 }
 
 }  // namespace convfilt

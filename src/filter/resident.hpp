@@ -22,24 +22,22 @@ class ResidentFilter {
   Shape result_of(const Shape& in) const;
 
   /// Queues the work behind what the stream has. Pictures have 1 or 3 channels. `out` has the shape
-  /// of result_of(in). Throws as Convolver::convolve() does.
-  void run(PictureView<const std::byte> in, Depth depth, PictureView<std::byte> out);
-
-  const Choice& choice() const { return choice_; }
+  /// of result_of(in). Says which strategy does it. Throws as Convolver::convolve() does.
+  const Strategy& run(PictureView<const std::byte> in, Depth depth, PictureView<std::byte> out);
 
  private:
   struct Prepared {
     Shape shape;
+    Choice choice;
     std::unique_ptr<Plan> plan;
   };
 
-  Plan& plan_for(const Shape& shape);
+  Prepared& prepared_for(const Shape& shape);
 
   Convolver convolver_;
   Mask mask_;
   DeviceQueue& queue_;
   std::vector<Prepared> prepared_;  ///< the latest used last
-  Choice choice_;
 };
 
 }  // namespace convfilt

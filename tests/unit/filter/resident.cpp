@@ -27,6 +27,7 @@ TEST_CASE("pictures of more shapes than plans are kept get the bytes that a conv
     options.request.device = "cuda:0";
     DeviceQueue queue(0);
     ResidentFilter filter(options, mask, queue);
+    Convolver chooser(options);
     test::CallersStream copies(DeviceKind::cuda);
     for (int round = 0; round < 2; ++round) {
       for (int i = 0; i < 12; ++i) {
@@ -42,7 +43,9 @@ TEST_CASE("pictures of more shapes than plans are kept get the bytes that a conv
                                         std::ptrdiff_t(in.row_bytes())};
         };
         CHECK(filter.result_of(shape_of(in)) == shape_of(in));
-        filter.run(view(from), Depth::u8, view(to));
+        const Strategy& strategy = filter.run(view(from), Depth::u8, view(to));
+        CHECK(strategy.name ==
+              chooser.choice_for(shape_of(in), mask, options.border_value, 1).strategy->name);
         queue.synchronize();
         Image got = Image::like(in);
         copies.copy(got.view().row(0), to, bytes);
