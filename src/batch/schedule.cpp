@@ -98,6 +98,7 @@ class Schedule {
     if (broken_) std::rethrow_exception(broken_);
     std::vector<std::string> failures =
         devices_ ? devices_->failures() : std::vector<std::string>{};
+    const std::lock_guard lock(lanes_mutex_);
     if (!device_failure_.empty()) failures.push_back(device_failure_);
     return failures;
   }
