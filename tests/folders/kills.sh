@@ -41,6 +41,12 @@ by_gpu=$(grep -c '"codec":"gpu"' said || true)
 
 killed=0 rounds=0 lost=0 torn=0 twice=0 litter=0 midway=0
 declare -A inode
+say_counts() {
+  echo "$killed kills, $midway of them with some of the results there, in $rounds runs over $pictures pictures on device $device ($by_gpu by GPUs' codecs):" \
+    "$lost lost, $torn torn, $twice written twice, $litter left by SIGTERM"
+}
+# On a machine that is lent for minutes what there was time for counts, too.
+trap 'echo "cut short after:"; say_counts; exit 143' TERM
 # Results that are there already must stay the files that they are.
 check_inodes() {
   local name
@@ -80,7 +86,6 @@ while [ $killed -lt "$kills" ]; do
   done
   list out | cmp -s - expected || { lost=$((lost + $(list out | comm -13 - expected | wc -l))); list out | diff - expected >&2 || true; }
 done
-echo "$killed kills, $midway of them with some of the results there, in $rounds runs over $pictures pictures on device $device ($by_gpu by GPUs' codecs):" \
-  "$lost lost, $torn torn, $twice written twice, $litter left by SIGTERM"
+say_counts
 # Kills before the first result, or after the last, would tell nothing.
 [ $((lost + torn + twice + litter)) = 0 ] && [ $((midway * 3)) -ge "$killed" ]
