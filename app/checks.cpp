@@ -13,12 +13,15 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/contract/arithmetic.hpp"
+#include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/settings.hpp"
 #include "src/base/sides.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/compare/plot.hpp"
+#include "src/explain/reuse.hpp"
 #include "src/picture/formats.hpp"
 
 namespace convfilt {
@@ -394,13 +397,99 @@ void check(CompareCommand& command, const Raw& raw) {
   compare.row_patience = patience;
 }
 
+namespace {
+
+constexpr int kMostCells = 400;      // of a table, which a person reads
+constexpr int kTablePicture = 1024;  // the sides of its picture: whole tiles of most sizes
+
+/// The sides in a list such as 8,16,32.
+std::vector<int> sides_in(const std::string& key, const std::string& list, int most) {
+  const std::string option = "--table " + key;
+  std::vector<int> sides;
+  for (const std::string& word : listed_in(option, list)) {
+    const bool is_number =
+        !word.empty() && word.size() <= 6 && word.find_first_not_of("0123456789") == word.npos;
+    const int side = is_number ? number_in<int>(option.c_str(), word) : 0;
+    require(side >= 1 && side <= most,
+            option + ": " + in_quotes(word) + " is not a side; write whole numbers from 1 to " +
+                std::to_string(most) + ", e.g. " + key + "=" + (key == "tile" ? "8,16,32" : "5,9"));
+    sides.push_back(side);
+  }
+  return sides;
+}
+
+/// Reads the words of --table. One without '=' is the strategy that was to stand before it.
+void read_tables(ExplainCommand& command) {
+  ReuseTables& table = command.table;
+  require(!table.words.empty() || (table.json.empty() && table.markdown.empty()),
+          "--json, --markdown: they are for tables of reuse; add --table, e.g. --table "
+          "tile=8,16,32 mask=5,9");
+  if (table.words.empty()) return;
+  std::string& strategy = command.convolver.request.strategy;
+  const std::string none = Request().strategy;
+  // The first words may have been taken for the strategy.
+  if (strategy.find('=') != strategy.npos) table.words.push_back(std::exchange(strategy, none));
+  for (const std::string& words : table.words) {
+    for (std::size_t from = 0, to; from < words.size(); from = to + 1) {
+      to = std::min(words.find(' ', from), words.size());
+      const std::string word = words.substr(from, to - from);
+      const std::size_t equals = word.find('=');
+      if (word.empty()) continue;
+      if (equals == word.npos && strategy == none) {
+        strategy = word;
+        continue;
+      }
+      const std::string key = word.substr(0, equals);
+      require_choice("list of --table", key, {"tile", "mask"});
+      require(equals != word.npos, "--table " + key + ": write its sides, e.g. " + key + "=5,9");
+      std::vector<int>& sides = key == "tile" ? table.tiles : table.masks;
+      require(sides.empty(), "--table: " + key + " is given twice; put commas between its sides");
+      sides = sides_in(key, word.substr(equals + 1), key == "tile" ? 1024 : kMaxPartSide);
+    }
+  }
+  for (const auto& [key, sides] : {std::pair{"tile", &table.tiles}, {"mask", &table.masks}})
+    require(!sides->empty(), std::string("--table: ") + key +
+                                 " is missing; write e.g. --table tile=8,16,32 mask=5,9");
+  require(table.tiles.size() * table.masks.size() <= kMostCells,
+          "--table: that is more than " + std::to_string(kMostCells) +
+              " cells; leave out some tiles or masks");
+}
+
+void check_tables(ExplainCommand& command, const Raw& raw) {
+  require(!command.mask && command.picture.empty(),
+          "--table: its masks are in its own list, and it draws nothing; leave out --mask and "
+          "--picture");
+  require(std::ranges::none_of(raw.settings, [](const auto& word) { return word.has_value(); }),
+          "--table: its tiles are in its own list; leave out --tile and other settings");
+  const std::string& strategy = command.convolver.request.strategy;
+  if (strategy != Request().strategy) {
+    Words names;
+    for (const Strategy* each : strategies_with_reuse()) names.emplace_back(each->name);
+    require_choice("strategy with tables of reuse", strategy, names);
+  }
+  if (!raw.size) command.width = command.height = kTablePicture;
+  if (!raw.depth) command.depth = Depth::f32;
+  const ReuseTables& table = command.table;
+  require(table.json != "-" || table.markdown != "-",
+          "--json, --markdown: both go to standard output; give one of them a file");
+  for (const std::string& path : {table.json, table.markdown})
+    if (!path.empty() && path != "-") check_writable(path);
+}
+
+}  // namespace
+
 void check(ExplainCommand& command, const Raw& raw) {
   Request& request = command.convolver.request;
-  Words names = strategy_names(this_machine());
-  std::erase(names, Request().strategy);  // auto has no blocks of its own
-  require(!request.strategy.empty() && request.strategy != Request().strategy,
-          "explain what? Name a strategy: " + listed(names, "or"));
-  require_choice("strategy", request.strategy, names);
+  read_tables(command);
+  if (command.table.wanted()) {
+    check_tables(command, raw);
+  } else {
+    Words names = strategy_names(this_machine());
+    std::erase(names, Request().strategy);  // auto has no blocks of its own
+    require(!request.strategy.empty() && request.strategy != Request().strategy,
+            "explain what? Name a strategy: " + listed(names, "or"));
+    require_choice("strategy", request.strategy, names);
+  }
   complete_request(request, raw);
   complete_border(command.convolver, raw);
   require(command.mask != "", "--mask is empty: give WxH, a file or a filter");

@@ -1,12 +1,21 @@
 #include "src/explain/explain.hpp"
 
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "app/commands.hpp"
 #include "kernels/registry.hpp"
+#include "src/base/atomic_file.hpp"
 #include "src/base/log.hpp"
+#include "src/base/width.hpp"
 #include "src/compare/contenders.hpp"
+#include "src/compare/table.hpp"
+#include "src/explain/reuse.hpp"
 #include "src/explain/text.hpp"
 #include "src/explain/tile_picture.hpp"
 #include "src/mask/file.hpp"
@@ -35,6 +44,120 @@ bool lacks_middle(const Explanation& explanation) {
          explanation.strategy->runs_on(DeviceKind::emulator);
 }
 
+/// A number of every cell, and what it is.
+struct Figure {
+  const char* title;
+  double ReuseCell::*value;
+};
+constexpr Figure kFigures[] = {
+    {"reuse: taps of a block's outputs / its reads of global memory", &ReuseCell::reuse},
+    {"reuse, ghosts out: the same for all blocks of the picture, where ghost cells are not read",
+     &ReuseCell::ghosts_out},
+    {"operations per byte read: two for each tap", &ReuseCell::operations},
+};
+
+std::string sides_of(const Mask& mask, int dimensions) {
+  const std::string width = std::to_string(mask.width);
+  return dimensions == 1 ? width : width + "x" + std::to_string(mask.height);
+}
+
+Table table_of(std::span<const ReuseRow> rows, int dimensions, const Figure& figure_) {
+  Table table;
+  table.words = 2;
+  table.head = {"strategy", "mask"};
+  for (const ReuseCell& cell : rows.front().cells)
+    table.head.push_back("tile " + std::to_string(cell.tile));
+  for (const ReuseRow& row : rows) {
+    Table::Line line{{std::string(row.strategy->name), sides_of(row.mask, dimensions)}, ""};
+    for (const ReuseCell& cell : row.cells) {
+      const double value = cell.*figure_.value;
+      line.cells.push_back(value > 0 ? figure(value) + (cell.refusal.empty() ? "" : "*") : "-");
+    }
+    table.lines.push_back(line);
+  }
+  return table;
+}
+
+/// Tables under their titles, and what there is to say of all of them.
+template <class Heading, class Shown>
+std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem& picture,
+                       Heading heading, Shown shown) {
+  std::string text;
+  bool refused = false;
+  for (int dimensions = 1; dimensions <= 2; ++dimensions) {
+    const std::vector<ReuseRow>& rows = all[std::size_t(dimensions) - 1];
+    for (const Figure& figure : kFigures)
+      text += heading((dimensions == 1 ? "One dimension, " : "Two dimensions, ") +
+                      std::string(figure.title)) +
+              shown(table_of(rows, dimensions, figure)) + "\n";
+    for (const ReuseRow& row : rows)
+      for (const ReuseCell& cell : row.cells)
+        refused = refused || (cell.reads > 0 && !cell.refusal.empty());
+  }
+  text +=
+      "A tile is the side of a block: of its output tile, or of its input tile where the block "
+      "has a thread for each\nsample of that. Samples are " +
+      std::string(name_of(picture.depth)) + ", the picture has " + std::to_string(picture.width) +
+      "x" + std::to_string(picture.height) +
+      " of them, or one such row. Weights come from constant memory\nand are not counted: "
+      "where they are read from global memory, too, basic has half the operations per byte.\n";
+  if (refused) text += "*: by formula alone, since no block has that many threads.\n";
+  return text;
+}
+
+std::string reuse_json(std::span<const std::vector<ReuseRow>> all, const Problem& picture) {
+  nlohmann::ordered_json json = {{"depth", name_of(picture.depth)},
+                                 {"width", picture.width},
+                                 {"height", picture.height},
+                                 {"rows", nlohmann::ordered_json::array()}};
+  const auto or_null = [](double value) {
+    return value > 0 ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+  };
+  for (int dimensions = 1; dimensions <= 2; ++dimensions)
+    for (const ReuseRow& row : all[std::size_t(dimensions) - 1])
+      for (const ReuseCell& cell : row.cells)
+        json["rows"].push_back(
+            {{"strategy", row.strategy->name},
+             {"dimensions", dimensions},
+             {"mask", row.mask.width},
+             {"tile", cell.tile},
+             {"reads_per_output", or_null(cell.reads)},
+             {"reuse", or_null(cell.reuse)},
+             {"reuse_ghosts_out", or_null(cell.ghosts_out)},
+             {"operations_per_byte", or_null(cell.operations)},
+             {"launch", cell.refusal.empty() ? nlohmann::ordered_json(true)
+                                             : nlohmann::ordered_json(cell.refusal)}});
+  return json.dump(2) + "\n";
+}
+
+void write_tables(const ExplainCommand& command, const Problem& picture) {
+  std::vector<const Strategy*> strategies = strategies_with_reuse();
+  if (const std::string& name = command.convolver.request.strategy; name != Request().strategy)
+    strategies = {find_strategy(name)};
+  const ReuseTables& table = command.table;
+  const std::vector<ReuseRow> all[] = {
+      reuse_rows(strategies, picture, 1, table.masks, table.tiles),
+      reuse_rows(strategies, picture, 2, table.masks, table.tiles)};
+  bool printed = false;
+  const auto write = [&](const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    printed = printed || path == "-";
+    if (path == "-")
+      print_result(text);
+    else
+      write_file(path, {reinterpret_cast<const unsigned char*>(text.data()), text.size()});
+  };
+  write(table.json, reuse_json(all, picture));
+  write(table.markdown,
+        reuse_text(
+            all, picture, [](const std::string& title) { return "**" + title + "**\n\n"; },
+            [](const Table& t) { return as_markdown(t); }));
+  if (!printed)
+    print_text(reuse_text(
+        all, picture, [](const std::string& title) { return title + "\n"; },
+        [](const Table& t) { return as_text(t, terminal_width(STDOUT_FILENO)); }));
+}
+
 }  // namespace
 
 void run(const ExplainCommand& command) {
@@ -46,6 +169,7 @@ void run(const ExplainCommand& command) {
   problem.border = options.border;
   problem.border_value = options.border_value;
   problem.mode = options.mode;
+  if (command.table.wanted()) return write_tables(command, problem);
   const Strategy& strategy = *find_strategy(options.request.strategy);
   problem = with_mask(problem, command, strategy);
   if (!command.picture.empty()) {

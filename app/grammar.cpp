@@ -68,6 +68,10 @@ class Grammar {
   void repeated(const char* group, const char* name, const char* letter,
                 std::vector<std::string>& values, const std::string& description);
 
+  /// An option of one word or two.
+  void listed_option(const char* group, const char* name, const char* letter,
+                     std::vector<std::string>& values, const std::string& description);
+
   /// An option that may stand alone, which means standard output ("-"), or be joined to a file's
   /// name.
   void output(const char* group, const std::string& name, std::string& path,
@@ -266,6 +270,15 @@ void Grammar::repeated(const char* group, const char* name, const char* letter,
       ->group(group);
 }
 
+void Grammar::listed_option(const char* group, const char* name, const char* letter,
+                            std::vector<std::string>& values, const std::string& description) {
+  app_.add_option(name, values, description)
+      ->expected(1, 2)
+      ->type_name("value")
+      ->option_text(letter)
+      ->group(group);
+}
+
 void Grammar::output(const char* group, const std::string& name, std::string& path,
                      const std::string& description) {
   app_.add_flag(name + kAlone, path, description)->option_text(kFile)->group(group);
@@ -390,6 +403,12 @@ void Grammar::explain_options(ExplainCommand& command) {
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
          words_of(architectures()));
   option(what, "--picture", "FILE", command.picture, "Draw it too, to an .svg or a .png");
+  const char* tables = "Tables of reuse, by formula alone";
+  listed_option(tables, "--table", "LISTS", command.table.words,
+                "Tiles beside masks, in one dimension and in two, of\nSTRATEGY or all that tile: "
+                "tile=8,16,32,64 mask=5,9\n(--depth f32, --size 1024x1024 if nothing is said)");
+  output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
+  output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();
   setting_options();
 }

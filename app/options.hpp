@@ -131,6 +131,14 @@ struct TuneCommand {
   Loudness loudness = Loudness::normal;
 };
 
+/// The tables of reuse that explain shows instead of one block.
+struct ReuseTables {
+  std::vector<int> tiles, masks;   ///< sides; empty = no table is wanted
+  std::string json, markdown;      ///< paths; "-" is standard output; empty = not wanted
+  std::vector<std::string> words;  ///< as they arrive, until check() has read them
+  bool wanted() const { return !tiles.empty(); }
+};
+
 struct ExplainCommand {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
   std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
@@ -139,6 +147,7 @@ struct ExplainCommand {
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut
   bool sized = false;             ///< whether --size says so; else it may be larger
   Depth depth = Depth::u8;
+  ReuseTables table;
 };
 
 /// What a mask is, and what it does.

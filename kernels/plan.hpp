@@ -17,7 +17,21 @@ struct Timing {
   int bands = 1;  ///< pieces in which the picture was filtered
 };
 
-/// What the emulator counted. All counts are zero elsewhere.
+/// What the lanes of warps did together. Lanes access memory together where they do so at the same
+/// place of the source for the same time (kernels/backend/warps.hpp).
+struct WarpCounts {
+  std::uint64_t warps = 0;
+  std::uint64_t divergent_warps = 0;  ///< whose lanes did not all make the same accesses
+  std::uint64_t sectors = 0;          ///< of 32 bytes, that accesses to global memory touched
+  std::uint64_t fewest_sectors = 0;   ///< the same, if the bytes of an access lay side by side
+  std::uint64_t bursts = 0;           ///< of 64 bytes, that accesses to global memory touched
+  std::uint64_t bank_conflicts = 0;   ///< further passes over shared memory
+
+  bool operator==(const WarpCounts&) const = default;
+};
+
+/// What the emulator counted. All counts are zero elsewhere. What comes before `shared_writes` is
+/// counted of every strategy's kernels, and the others of those in textbook/ alone.
 struct Counts {
   std::uint64_t global_reads = 0;     ///< samples of the input read by kernels
   std::uint64_t texture_fetches = 0;  ///< samples of the input read through the texture unit
@@ -26,7 +40,17 @@ struct Counts {
   std::uint64_t ghost_cells = 0;      ///< samples made up by the border instead of read
   std::uint64_t blocks = 0;           ///< blocks of kernels that read the input
   std::uint64_t atomic_adds = 0;
+  std::uint64_t shared_writes = 0;  ///< samples written to shared memory
+  std::uint64_t global_writes =
+      0;                         ///< outputs written, and sums that the mask's next part takes on
+  std::uint64_t mask_reads = 0;  ///< weights read from constant memory
+  WarpCounts warps;              ///< of the blocks that PlanOptions::watch names
+
+  bool operator==(const Counts&) const = default;
 };
+
+/// Adds each of the counts `times` times. Unsigned sums wrap modulo 2^64, so that -1 subtracts.
+void add(Counts& total, const Counts& counts, std::uint64_t times = 1);
 
 /// A device has failed or is missing. The message says what, where and the remedy.
 struct DeviceError : std::runtime_error {

@@ -73,6 +73,7 @@ Strategy emulated(const Implementation& from) {
           .settings = from.settings,
           .refuses = from.refuses,
           .geometry = from.geometry,
+          .block_counts = from.block_counts,
           .prepare_emulator = from.prepare,
           .needs = from.needs,
           .kernel_for = from.kernel_for,

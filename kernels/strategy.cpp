@@ -46,6 +46,18 @@ auto prepare_on(const Strategy& strategy, DeviceKind kind) {
 
 }  // namespace
 
+void add(Counts& total, const Counts& counts, std::uint64_t times) {
+  for (const auto count :
+       {&Counts::global_reads, &Counts::texture_fetches, &Counts::shared_reads, &Counts::barriers,
+        &Counts::ghost_cells, &Counts::blocks, &Counts::atomic_adds, &Counts::shared_writes,
+        &Counts::global_writes, &Counts::mask_reads})
+    total.*count += times * counts.*count;
+  for (const auto count :
+       {&WarpCounts::warps, &WarpCounts::divergent_warps, &WarpCounts::sectors,
+        &WarpCounts::fewest_sectors, &WarpCounts::bursts, &WarpCounts::bank_conflicts})
+    total.warps.*count += times * counts.warps.*count;
+}
+
 const SettingInfo& info_of(Setting setting) {
   return kInfos[std::size_t(setting)];
 }

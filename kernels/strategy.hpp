@@ -110,6 +110,13 @@ std::string_view bound_of(Family family);
 /// reads along a row reads whole bursts.
 inline constexpr std::ptrdiff_t kPitchBytes = 128;
 
+/// The blocks of a launch of which the emulator counts what their warps do, which takes time.
+enum class Watch {
+  nothing,
+  middle,  ///< the block in the middle of the grid, and no other block is run
+  all,
+};
+
 /// How a plan runs.
 struct PlanOptions {
   int device = 0;                ///< CUDA ordinal
@@ -117,6 +124,14 @@ struct PlanOptions {
   bool padded_pitch = true;      ///< whether device rows are padded to kPitchBytes
   std::size_t memory_limit = 0;  ///< device bytes the plan may take; 0 = what is free
   Tuning tuning{};               ///< settings that the strategy has; others must be 0
+  Watch watch = Watch::nothing;  ///< in the emulator alone
+};
+
+/// Where a block lies, and how the rows of its picture do. All samples that it asks for lie in the
+/// image.
+struct BlockPlace {
+  int x = 0, y = 0;  ///< the output tile's first output
+  bool padded_pitch = true;
 };
 
 struct CudaDevice {
@@ -155,6 +170,9 @@ struct Strategy {
 
   /// What one block does; null where there is nothing to draw.
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
+
+  /// What such a block is to count, by formula; null where nobody has written it down.
+  Counts (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
 
   /// These make plans for the kinds of devices that it runs on. They are null for other kinds.
   std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&) = nullptr;

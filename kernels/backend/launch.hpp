@@ -50,4 +50,39 @@ CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y, T ghos
   return load(in, x, y);
 }
 
+/// The weight of column i and row j, or the k-th in row order.
+template <class Out>
+CONVFILT_DEVICE inline SumOf<Out> weight_of(const MaskPart<Out>& mask, int i, int j) {
+  count_mask_read();
+  return mask.weight(i, j);
+}
+template <class Out>
+CONVFILT_DEVICE inline SumOf<Out> weight_of(const MaskPart<Out>& mask, int k) {
+  count_mask_read();
+  return mask.weights[k];
+}
+
+// These start and end an output's sum, and carry it from one part of a mask to the next.
+
+/// Gives 0 for the first part of a mask, and what the part before left for any other.
+template <class Out>
+CONVFILT_DEVICE inline SumOf<Out> begin_sum(const MaskPart<Out>& part,
+                                            const PlaneView<SumOf<Out>>& partial, int x, int y) {
+  return part.first ? SumOf<Out>(0) : partial.row(y)[x];
+}
+
+/// Scales, rounds and stores the sum after the last part. After any other it leaves the sum for the
+/// next part.
+template <class Out>
+CONVFILT_DEVICE inline void end_sum(const MaskPart<Out>& part, const PlaneView<SumOf<Out>>& partial,
+                                    const PlaneView<Out>& out, int x, int y, SumOf<Out> sum) {
+  if (part.last) {
+    finish(part.finish, sum, out.row(y)[x]);
+    count_write(out, x, y);
+  } else {
+    partial.row(y)[x] = sum;
+    count_write(partial, x, y);
+  }
+}
+
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -99,25 +99,4 @@ std::string transform_refuses(const Problem& problem);
 template <class T>
 T ghost_sample(const Problem& problem);
 
-// These start and end an output's sum, and carry it from one part of a mask to the next.
-
-/// Gives 0 for the first part of a mask, and what the part before left for any other.
-template <class Out>
-CONVFILT_HD inline SumOf<Out> begin_sum(const MaskPart<Out>& part,
-                                        const PlaneView<SumOf<Out>>& partial, int x, int y) {
-  return part.first ? SumOf<Out>(0) : partial.row(y)[x];
-}
-
-/// Scales, rounds and stores the sum after the last part. After any other it leaves the sum for the
-/// next part.
-template <class Out>
-CONVFILT_HD inline void end_sum(const MaskPart<Out>& part, const PlaneView<SumOf<Out>>& partial,
-                                const PlaneView<Out>& out, int x, int y, SumOf<Out> sum) {
-  if (part.last) {
-    finish(part.finish, sum, out.row(y)[x]);
-  } else {
-    partial.row(y)[x] = sum;
-  }
-}
-
 }  // namespace convfilt

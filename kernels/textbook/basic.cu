@@ -13,6 +13,7 @@
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/textbook/block_counts.hpp"
 #include "kernels/textbook/geometry.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -38,7 +39,7 @@ __global__ void basic_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
       const int in_x = border_index<B>(x + i - r.x, in.width);
       const int in_y = border_index<B>(y + j - r.y, in.height);
       const T sample = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
-      row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
+      row_sum = multiply_add(weight_of(mask, i, j), sample, row_sum);
     }
     sum += row_sum;
   }
@@ -47,6 +48,16 @@ __global__ void basic_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
 
 Geometry geometry(const Problem& p, const Tuning&) {
   return one_output_a_thread(p, kBlockColumns, kBlockRows);
+}
+
+Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+  BlockFormula block(p, geometry(p, tuning), place);
+  for_each_tap(first_part(p.mask), [&](int i, int j) {
+    block.read([&](int col, int row) { return BlockCell{col + i, row + j}; });
+    block.read_mask(BlockCell::own);
+  });
+  block.write(BlockCell::own);
+  return block.counts();
 }
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
@@ -69,6 +80,7 @@ extern const Implementation implementation{
     .refuses = direct_refuses,
     .prepare = direct_plan<run>,
     .geometry = geometry,
+    .block_counts = block_counts,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::basic

@@ -17,6 +17,7 @@
 #include <cstdlib>
 
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/textbook/block_counts.hpp"
 #include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::cached {
@@ -54,7 +55,7 @@ __global__ void cached_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
           tap_col >= 0 && tap_col < TILE_WIDTH && tap_row >= 0 && tap_row < TILE_HEIGHT;
       const T sample = in_the_tile && contains(in, tap_x, tap_y) ? T(in_tile[tap_row][tap_col])
                                                                  : load<B>(in, tap_x, tap_y, ghost);
-      row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
+      row_sum = multiply_add(weight_of(mask, i, j), sample, row_sum);
     }
     sum += row_sum;
   }
@@ -92,6 +93,33 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   return g;
 }
 
+Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+  const Geometry g = geometry(p, tuning);
+  const Sides mask = first_part(p.mask);
+  const int left = mask.width / 2, above = mask.height / 2;  // from weight (0, 0) to the tile
+  const int tile_columns = is_line(p) ? kMostThreads : kSquare;
+  BlockFormula block(p, g, place);
+  using Cell = std::optional<BlockCell>;
+  block.read([&](int col, int row) { return BlockCell{col + left, row + above}; });
+  block.write_shared(tile_columns, BlockCell::own);
+  block.barrier();
+  for_each_tap(mask, [&](int i, int j) {
+    const auto in_tile = [&](int col, int row) {
+      const int tap_col = col + i - left, tap_row = row + j - above;
+      const bool inside =
+          tap_col >= 0 && tap_col < g.out_columns && tap_row >= 0 && tap_row < g.out_rows;
+      return inside ? Cell({tap_col, tap_row}) : Cell();
+    };
+    block.read_shared(tile_columns, in_tile);
+    block.read([&](int col, int row) {
+      return in_tile(col, row) ? Cell() : Cell({col + i, row + j});
+    });
+    block.read_mask(BlockCell::own);
+  });
+  block.write(BlockCell::own);
+  return block.counts();
+}
+
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   const Geometry g = geometry(p, job.tuning);
   with_depth(p.depth, [&](auto depth) {
@@ -121,6 +149,7 @@ extern const Implementation implementation{
     .refuses = refuses,
     .prepare = direct_plan<run>,
     .geometry = geometry,
+    .block_counts = block_counts,
     .settings = kCachedSettings,
 };
 

@@ -48,7 +48,7 @@ __global__ void coarsened_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sums[kOutputs] = {};
     for (int i = 0; i < mask.width; ++i) {
-      const SumOf<T> weight = mask.weight(i, j);
+      const SumOf<T> weight = weight_of(mask, i, j);
       for (int k = 0; k < kOutputs; ++k) {
         const int row = threadIdx.y + k * block_rows;
         row_sums[k] = multiply_add(weight, in_tile[row + j][col + i], row_sums[k]);

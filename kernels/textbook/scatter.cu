@@ -40,7 +40,7 @@ __global__ void scatter_kernel(PlaneView<const T> in, PlaneView<Total<T>> sums, 
     if (y - j < 0 || y - j >= sums.height) continue;
     for (int i = 0; i < mask.width; ++i) {
       if (x - i < 0 || x - i >= sums.width) continue;
-      atomic_add(sums.row(y - j)[x - i], Total<T>(mask.weight(i, j)) * sample);
+      atomic_add(sums.row(y - j)[x - i], Total<T>(weight_of(mask, i, j)) * sample);
     }
   }
 }

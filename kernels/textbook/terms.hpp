@@ -24,14 +24,14 @@ struct Outputs {
   PlaneView<T> plane;
   PlaneView<SumOf<T>> partial;
 
-  CONVFILT_HD bool has(int x, int y) const { return x < plane.width && y < plane.height; }
+  CONVFILT_DEVICE bool has(int x, int y) const { return x < plane.width && y < plane.height; }
 
   /// Zero, or the sum so far.
-  CONVFILT_HD SumOf<T> begin(const MaskPart<T>& mask, int x, int y) const {
+  CONVFILT_DEVICE SumOf<T> begin(const MaskPart<T>& mask, int x, int y) const {
     return begin_sum(mask, partial, x, y);
   }
   /// Scales, rounds and stores the sum, or keeps it for the next part.
-  CONVFILT_HD void end(const MaskPart<T>& mask, int x, int y, SumOf<T> sum) const {
+  CONVFILT_DEVICE void end(const MaskPart<T>& mask, int x, int y, SumOf<T> sum) const {
     end_sum(mask, partial, plane, x, y, sum);
   }
 };

@@ -17,6 +17,7 @@
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/textbook/block_counts.hpp"
 #include "kernels/textbook/geometry.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::texture {
@@ -57,7 +58,7 @@ __global__ void texture_kernel(TextureInput in, PlaneView<T> out, PlaneView<SumO
     SumOf<T> row_sum = 0;
     for (int i = 0; i < mask.width; ++i) {
       const T sample = fetch<T, B, kByAddressMode>(in, x + mask.dx + i, y + mask.dy + j, ghost);
-      row_sum = multiply_add(mask.weight(i, j), sample, row_sum);
+      row_sum = multiply_add(weight_of(mask, i, j), sample, row_sum);
     }
     sum += row_sum;
   }
@@ -75,6 +76,18 @@ cudaTextureAddressMode address_mode(Border border) {
 
 Geometry geometry(const Problem& p, const Tuning&) {
   return one_output_a_thread(p, kBlockColumns, kBlockRows);
+}
+
+Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+  // Under a texture over rows they are padded, whatever --pitch says.
+  const bool padded = place.padded_pitch || tuning[Setting::texture] == kLinear;
+  BlockFormula block(p, geometry(p, tuning), {place.x, place.y, padded});
+  for_each_tap(first_part(p.mask), [&](int, int) {
+    block.fetch(BlockCell::own);
+    block.read_mask(BlockCell::own);
+  });
+  block.write(BlockCell::own);
+  return block.counts();
 }
 
 void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
@@ -112,6 +125,7 @@ extern const Implementation implementation{
     .refuses = direct_refuses,
     .prepare = direct_plan<run, kLimits>,
     .geometry = geometry,
+    .block_counts = block_counts,
     .settings = kTextureSettings,
 };
 

@@ -20,6 +20,7 @@
 #include <algorithm>
 
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/textbook/block_counts.hpp"
 #include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tiled_in {
@@ -49,7 +50,7 @@ __global__ void tiled_in_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;
     for (int i = 0; i < mask.width; ++i) {
-      row_sum = multiply_add(mask.weight(i, j), in_tile[row + j][col + i], row_sum);
+      row_sum = multiply_add(weight_of(mask, i, j), in_tile[row + j][col + i], row_sum);
     }
     sum += row_sum;
   }
@@ -80,6 +81,27 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, Sides mask) {
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
   return geometry_of(p, tuning, first_part(p.mask));
+}
+
+Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+  const Geometry g = geometry(p, tuning);
+  const int tile_columns = is_line(p) ? kMostThreads : kSquare;
+  BlockFormula block(p, g, place);
+  using Cell = std::optional<BlockCell>;
+  const auto output = [&](int col, int row) {
+    return col < g.out_columns && row < g.out_rows ? Cell({col, row}) : Cell();
+  };
+  block.read(BlockCell::own);
+  block.write_shared(tile_columns, BlockCell::own);
+  block.barrier();
+  for_each_tap(first_part(p.mask), [&](int i, int j) {
+    block.read_shared(tile_columns, [&](int col, int row) {
+      return output(col, row) ? Cell({col + i, row + j}) : Cell();
+    });
+    block.read_mask(output);
+  });
+  block.write(output);
+  return block.counts();
 }
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
@@ -119,6 +141,7 @@ extern const Implementation implementation{
     .refuses = refuses,
     .prepare = direct_plan<run>,
     .geometry = geometry,
+    .block_counts = block_counts,
     .settings = kTiledInSettings,
 };
 

@@ -17,6 +17,7 @@
 //   its last columns and rows load but never compute.
 
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/textbook/block_counts.hpp"
 #include "kernels/textbook/coarsened.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -52,7 +53,7 @@ __global__ void tiled_out_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;
     for (int i = 0; i < mask.width; ++i) {
-      row_sum = multiply_add(mask.weight(i, j), in_tile[row + j][col + i], row_sum);
+      row_sum = multiply_add(weight_of(mask, i, j), in_tile[row + j][col + i], row_sum);
     }
     sum += row_sum;
   }
@@ -119,6 +120,54 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   return g;
 }
 
+/// Calls f(cell_of) for each turn of a block in which it loads cells, see halo_loads.hpp.
+template <class F>
+void for_each_load(const Geometry& g, Halo halo, F f) {
+  using Cell = std::optional<BlockCell>;
+  const auto cell = [&](int col, int row) {
+    return col >= 0 && col < g.in_columns && row >= 0 && row < g.in_rows ? Cell({col, row})
+                                                                         : Cell();
+  };
+  const int threads = g.block_columns * g.block_rows;
+  if (halo == kTwoStep) {
+    for (int first = 0; first < g.in_columns * g.in_rows; first += threads)
+      f([&](int col, int row) {
+        const int number = first + row * g.block_columns + col;
+        return cell(number % g.in_columns, number / g.in_columns);
+      });
+    return;
+  }
+  // Sweeps begin at the input tile's first cell, and regions at the middle one's neighbours.
+  const int left = halo == kSweeps ? 0 : (g.in_columns - g.out_columns + 1) / 2;
+  const int above = halo == kSweeps ? 0 : (g.in_rows - g.out_rows + 1) / 2;
+  const int before_x = left - ceil_div(left, g.out_columns) * g.out_columns;
+  const int before_y = above - ceil_div(above, g.out_rows) * g.out_rows;
+  for (int y = before_y; y < g.in_rows; y += g.block_rows)
+    for (int x = before_x; x < g.in_columns; x += g.block_columns)
+      f([&](int col, int row) { return cell(x + col, y + row); });
+}
+
+Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+  const Geometry g = geometry(p, tuning);
+  const int tile_columns = is_line(p) ? kMaxInLine : kMaxInTile;
+  BlockFormula block(p, g, place);
+  for_each_load(g, Halo(tuning[Setting::halo]), [&](auto cell_of) {
+    block.read(cell_of);
+    block.write_shared(tile_columns, cell_of);
+  });
+  block.barrier();
+  for_each_tap(first_part(p.mask), [&](int i, int j) {
+    block.read_mask(BlockCell::own);
+    for (int y = 0; y < g.out_rows; y += g.block_rows)
+      block.read_shared(tile_columns, [&](int col, int row) {
+        return BlockCell{col + i, y + row + j};
+      });
+  });
+  for (int y = 0; y < g.out_rows; y += g.block_rows)
+    block.write([&](int col, int row) { return BlockCell{col, y + row}; });
+  return block.counts();
+}
+
 template <class T, Border B>
 auto kernel_for(const Problem& p, const Tuning& tuning) {
   const auto halo = Halo(tuning[Setting::halo]);
@@ -162,6 +211,7 @@ extern const Implementation implementation{
     .refuses = refuses,
     .prepare = direct_plan<run>,
     .geometry = geometry,
+    .block_counts = block_counts,
     .settings = kTiledOutSettings,
     .also_compared = kAlsoCompared,
 };

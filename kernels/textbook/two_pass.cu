@@ -53,7 +53,7 @@ __global__ void row_kernel(PlaneView<const In> in, PlaneView<Out> out,
     __syncthreads();
     // Carry on the chain of this thread's output.
     for (int i = 0; computes && i < taps; ++i) {
-      sum = multiply_add(mask.weight(i0 + i, 0), in_tile[row][col + i], sum);
+      sum = multiply_add(weight_of(mask, i0 + i, 0), in_tile[row][col + i], sum);
     }
     __syncthreads();
   }
@@ -87,7 +87,7 @@ __global__ void column_kernel(PlaneView<const In> in, PlaneView<Out> out,
     for (int k = 0; x < out.width && k < kOutputs; ++k) {
       const int row = threadIdx.y + k * kColumnBlockRows;
       for (int j = 0; j < taps; ++j) {
-        sums[k] = multiply_add(mask.weight(0, j0 + j), in_tile[row + j][col], sums[k]);
+        sums[k] = multiply_add(weight_of(mask, 0, j0 + j), in_tile[row + j][col], sums[k]);
       }
     }
     __syncthreads();

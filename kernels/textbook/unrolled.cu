@@ -14,6 +14,7 @@
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
+#include "kernels/textbook/block_counts.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::unrolled {
 namespace {
@@ -45,7 +46,7 @@ CONVFILT_DEVICE inline void add_wide(const PlaneView<const T>& in, const MaskPar
       CONVFILT_UNROLL(4)
       for (int t = 0; t < 4; ++t) {
         if (i + t >= width) continue;
-        const SumOf<T> weight = mask.weights[j * width + i + t];
+        const SumOf<T> weight = weight_of(mask, j * width + i + t);
         for (int k = 0; k < kOutputs; ++k) {
           const T sample = t + k < 4 ? left.samples[t + k] : right.samples[t + k - 4];
           row_sums[k] = multiply_add(weight, sample, row_sums[k]);
@@ -65,7 +66,7 @@ CONVFILT_DEVICE inline SumOf<T> add_taps(const PlaneView<const T>& in, const Mas
     SumOf<T> row_sum = 0;
     CONVFILT_UNROLL(1)
     for (int i = 0; i < mask.width; ++i) {
-      row_sum = multiply_add(mask.weight(i, j), load<B>(in, x + i, y + j, ghost), row_sum);
+      row_sum = multiply_add(weight_of(mask, i, j), load<B>(in, x + i, y + j, ghost), row_sum);
     }
     sum += row_sum;
   }
@@ -114,6 +115,34 @@ Geometry geometry(const Problem& p, const Tuning&) {
   return g;
 }
 
+Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+  const Sides mask = first_part(p.mask);
+  const int shift = -p.lead_x() & 3;  // the first output is moved to the left
+  BlockFormula block(p, geometry(p, tuning), place);
+  const bool wide = place.padded_pitch || p.width % 4 == 0;  // else taps are read one by one
+  if (wide) {
+    for (int j = 0; j < mask.height; ++j)
+      for (int i = 0; i < columns_read(mask.width); i += 4)
+        block.read(
+            [&](int col, int row) {
+              return BlockCell{col * kOutputs - shift + i, row + j};
+            },
+            4);
+    for_each_tap(mask, [&](int, int) { block.read_mask(BlockCell::own); });
+  }
+  for (int k = 0; !wide && k < kOutputs; ++k) {
+    for_each_tap(mask, [&](int i, int j) {
+      block.read([&](int col, int row) {
+        return BlockCell{col * kOutputs - shift + k + i, row + j};
+      });
+      block.read_mask(BlockCell::own);
+    });
+  }
+  for (int k = 0; k < kOutputs; ++k)
+    block.write([&](int col, int row) { return BlockCell{col * kOutputs - shift + k, row}; });
+  return block.counts();
+}
+
 template <class T, Border B>
 auto kernel_for(const MaskPart<T>& mask) {
   switch (mask.width == mask.height ? mask.width : 0) {
@@ -149,6 +178,7 @@ extern const Implementation implementation{
     .refuses = direct_refuses,
     .prepare = direct_plan<run>,
     .geometry = geometry,
+    .block_counts = block_counts,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::unrolled

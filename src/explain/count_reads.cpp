@@ -24,24 +24,62 @@ int edge_blocks(int mask_side, int tile) {
 
 }  // namespace
 
+std::span<const CountName> watched_counts() {
+  static constexpr CountName kNames[] = {
+      {"warps", [](const Counts& c) { return c.warps.warps; }},
+      {"divergent warps", [](const Counts& c) { return c.warps.divergent_warps; }},
+      {"global reads", [](const Counts& c) { return c.global_reads + c.texture_fetches; }},
+      {"global writes", [](const Counts& c) { return c.global_writes; }},
+      {"mask reads", [](const Counts& c) { return c.mask_reads; }},
+      {"shared reads", [](const Counts& c) { return c.shared_reads; }},
+      {"shared writes", [](const Counts& c) { return c.shared_writes; }},
+      {"barriers", [](const Counts& c) { return c.barriers; }},
+      {"ghost cells", [](const Counts& c) { return c.ghost_cells; }},
+      {"sectors", [](const Counts& c) { return c.warps.sectors; }},
+      {"fewest sectors", [](const Counts& c) { return c.warps.fewest_sectors; }},
+      {"bursts", [](const Counts& c) { return c.warps.bursts; }},
+      {"bank conflicts", [](const Counts& c) { return c.warps.bank_conflicts; }},
+  };
+  return kNames;
+}
+
 bool same_blocks(const Geometry& a, const Geometry& b) {
   return a.out_columns == b.out_columns && a.out_rows == b.out_rows &&
          a.in_columns == b.in_columns && a.in_rows == b.in_rows && a.loads == b.loads;
 }
 
-std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
-                                  const Tuning& tuning) {
-  if (!strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
+namespace {
+
+/// What the emulator counts in one plane of the problem's picture.
+Counts counts_of(const Strategy& strategy, const Problem& problem, const PlanOptions& options) {
   Problem plane = problem;
   plane.channels = 1;
-  PlanOptions options;
-  options.tuning = tuning;
   const auto plan = strategy.prepare(plane, DeviceKind::emulator, options);
   Image in(plane.width, plane.height, 1, plane.depth);
   Image out(plane.out_width(), plane.out_height(), 1, plane.depth);
   for (int y = 0; y < in.height(); ++y) std::memset(in.view().row(y), 0, in.row_bytes());
   plan->run(in.view(), out.view());
-  const Counts counts = plan->counts();
+  return plan->counts();
+}
+
+/// How many columns and rows of blocks a picture has that ends just behind a block in its middle,
+/// less one.
+struct Blocks {
+  int columns, rows;
+};
+Blocks blocks_before(const Mask& mask, const Geometry& geometry) {
+  return {2 * edge_blocks(mask.width, geometry.step_x()),
+          2 * edge_blocks(mask.height, geometry.step_y())};
+}
+
+}  // namespace
+
+std::optional<Counts> count_reads(const Strategy& strategy, const Problem& problem,
+                                  const Tuning& tuning) {
+  if (!strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
+  PlanOptions options;
+  options.tuning = tuning;
+  const Counts counts = counts_of(strategy, problem, options);
   if (counts.global_reads + counts.texture_fetches + counts.ghost_cells == 0) return std::nullopt;
   return counts;
 }
@@ -53,9 +91,7 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
   // A mask of one row has no halo above and below. A picture of one row of blocks keeps its height
   // then, because its blocks may be no higher than it is.
   const bool one_row = problem.mask.height == 1 && problem.out_height() <= geometry.step_y();
-  const int columns = 2 * edge_blocks(problem.mask.width, geometry.step_x());
-  const int rows = 2 * edge_blocks(problem.mask.height, geometry.step_y());
-  // Unsigned sums wrap modulo 2^64, so a difference may be negative on the way.
+  const auto [columns, rows] = blocks_before(problem.mask, geometry);
   Counts block{};
   for (const int more_x : {0, 1}) {
     for (const int more_y : {0, 1}) {
@@ -66,17 +102,32 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
       if (!same_blocks(strategy.geometry(small, tuning), geometry)) return std::nullopt;
       const auto counts = count_reads(strategy, small, tuning);
       if (!counts) return std::nullopt;
-      const std::uint64_t sign = more_x == more_y ? 1 : -std::uint64_t(1);
-      block.global_reads += sign * counts->global_reads;
-      block.ghost_cells += sign * counts->ghost_cells;
-      block.texture_fetches += sign * counts->texture_fetches;
-      block.shared_reads += sign * counts->shared_reads;
-      block.barriers += sign * counts->barriers;
-      block.atomic_adds += sign * counts->atomic_adds;
-      block.blocks += sign * counts->blocks;
+      add(block, *counts, more_x == more_y ? 1 : -std::uint64_t(1));
     }
   }
   return block;
+}
+
+std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
+                                               const Tuning& tuning, bool padded_pitch) {
+  if (!strategy.block_counts || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
+  const Geometry g = strategy.geometry(problem, tuning);
+  const auto [columns, rows] = blocks_before(problem.mask, g);
+  // Rows that are packed begin in a sector as those of the problem's picture do.
+  constexpr int kSamePlaces = int(kPitchBytes);
+  const int whole = (columns + 1) * g.step_x();
+  const int more = ((problem.out_width() - whole) % kSamePlaces + kSamePlaces) % kSamePlaces;
+  const Problem small = with_outputs(problem, whole + more, (rows + 1) * g.step_y());
+  if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
+  PlanOptions options;
+  options.tuning = tuning;
+  options.padded_pitch = padded_pitch;
+  options.watch = Watch::middle;
+  const auto middle = [](int outputs, int step) { return (outputs + step - 1) / step / 2 * step; };
+  const BlockPlace place{middle(small.out_width(), g.step_x()),
+                         middle(small.out_height(), g.step_y()), padded_pitch};
+  return WatchedBlock{strategy.block_counts(small, tuning, place),
+                      counts_of(strategy, small, options)};
 }
 
 Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y) {

@@ -1,7 +1,10 @@
 /// What kernels read, counted by the emulator while it runs their source.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
@@ -21,6 +24,26 @@ std::optional<Counts> count_reads(const Strategy& strategy, const Problem& probl
 /// Empty also where the blocks are of another size in pictures that small.
 std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem& problem,
                                          const Tuning& tuning);
+
+/// One block in the middle of a picture, by formula and by count.
+struct WatchedBlock {
+  Counts formula, count;
+};
+
+/// A number of Counts, and its name.
+struct CountName {
+  std::string_view name;
+  std::uint64_t (*of)(const Counts&);
+};
+
+/// What is told of a watched block.
+std::span<const CountName> watched_counts();
+
+/// Counts such a block alone, with rows padded as plans have them, or packed as those of the
+/// problem's picture would be. Empty where the strategy has no formula for it, or other blocks in
+/// smaller pictures.
+std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
+                                               const Tuning& tuning, bool padded_pitch);
 
 /// The problem on a smaller picture where the emulator would take longer than a moment, else as it
 /// is. The smaller picture has fewer whole tiles, and the same cut ones at its edges. `tile_x` and

@@ -9,14 +9,38 @@
 #include "src/explain/count_reads.hpp"
 
 namespace convfilt {
-namespace {
 
-Geometry geometry_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+Geometry block_geometry(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
   Geometry geometry = strategy.geometry(problem, tuning);
   geometry.lead_x += problem.mask.anchor_x - problem.lead_x();
   geometry.lead_y += problem.mask.anchor_y - problem.lead_y();
   return geometry;
 }
+
+std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
+  const double in_tile = double(g.in_columns) * g.in_rows;
+  const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
+  const bool halo = g.in_columns > g.out_columns || g.in_rows > g.out_rows;
+  if (halo && g.loads == in_tile) {
+    const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
+  }
+  const bool own_tile = g.in_columns == g.out_columns && g.in_rows == g.out_rows;
+  if (own_tile && g.loads > in_tile) {
+    const std::int64_t taps_inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    const std::int64_t kept = axes.x.all_taps_in_own_tile() * axes.y.all_taps_in_own_tile();
+    const std::int64_t cells = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
+    return Reads{cells + taps_inside - kept, axes.taps() - taps_inside};
+  }
+  const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
+  if (in_tile == 0 && one_each && g.loads == taps) {
+    const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
+    return Reads{inside, axes.taps() - inside};
+  }
+  return std::nullopt;
+}
+
+namespace {
 
 Rows rows_of(const Problem& problem) {
   Rows rows;
@@ -74,38 +98,15 @@ std::optional<Reads> reads_of(const std::optional<Counts>& counts) {
                std::int64_t(counts->ghost_cells)};
 }
 
-/// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
-/// and read nothing else, where they load a tile without halo and read each tap that leaves it, or
-/// where each thread reads all taps of one output.
-std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
-  const double in_tile = double(g.in_columns) * g.in_rows;
-  const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
-  const bool halo = g.in_columns > g.out_columns || g.in_rows > g.out_rows;
-  if (halo && g.loads == in_tile) {
-    const std::int64_t inside = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
-    return Reads{inside, axes.blocks() * g.in_columns * g.in_rows - inside};
-  }
-  const bool own_tile = g.in_columns == g.out_columns && g.in_rows == g.out_rows;
-  if (own_tile && g.loads > in_tile) {
-    const std::int64_t taps_inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
-    const std::int64_t kept = axes.x.all_taps_in_own_tile() * axes.y.all_taps_in_own_tile();
-    const std::int64_t cells = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
-    return Reads{cells + taps_inside - kept, axes.taps() - taps_inside};
-  }
-  const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
-  if (in_tile == 0 && one_each && g.loads == taps) {
-    const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
-    return Reads{inside, axes.taps() - inside};
-  }
-  return std::nullopt;
-}
-
 void explain_block(Explanation& e) {
   const Geometry& g = *e.geometry;
   e.occupancy = occupancy(*e.architecture, g.block_columns * g.block_rows, g.shared_bytes);
   e.axes = tile_axes(e.problem, g);
   e.middle_counts = count_middle_block(*e.strategy, e.problem, e.tuning);
   e.middle.count = reads_of(e.middle_counts);
+  e.watched = watch_middle_block(*e.strategy, e.problem, e.tuning, true);
+  if (e.rows.pitch != e.rows.bytes)
+    e.packed = watch_middle_block(*e.strategy, e.problem, e.tuning, false);
   if (g.loads > 0) e.middle.formula = Reads{std::llround(g.loads), 0};
 }
 
@@ -120,7 +121,7 @@ void explain_picture(Explanation& e) {
   e.ghosts_out.count = reads_of(count_reads(*e.strategy, constant, e.tuning));
   // Where the size of blocks follows from the picture's, the picture that is counted may have other
   // blocks, and no formula is given.
-  if (!e.geometry || !same_blocks(*e.geometry, geometry_of(*e.strategy, e.counted, e.tuning)))
+  if (!e.geometry || !same_blocks(*e.geometry, block_geometry(*e.strategy, e.counted, e.tuning)))
     return;
   e.counted_axes = tile_axes(e.counted, *e.geometry);
   e.ghosts_out.formula = reads_by_formula(*e.geometry, e.counted_axes);
@@ -142,6 +143,18 @@ std::vector<std::string> Explanation::differences() const {
                         " by formula, " + text(*reads.count) + " by count");
   };
   check(middle, "a block in the middle");
+  const auto check_warps = [&](const std::optional<WatchedBlock>& block, const std::string& what) {
+    if (!block) return;
+    for (const CountName& count : watched_counts()) {
+      const std::uint64_t formula = count.of(block->formula), counted_ones = count.of(block->count);
+      if (formula == counted_ones) continue;
+      sentences.push_back(std::string(strategy->name) + ", " + what + ": " +
+                          std::to_string(formula) + " " + std::string(count.name) +
+                          " by formula, " + std::to_string(counted_ones) + " by count");
+    }
+  };
+  check_warps(watched, "a block in the middle, warp by warp");
+  check_warps(packed, "the same in packed rows");
   check(with_border, "all blocks of " + to_string(counted));
   check(ghosts_out, "all blocks of " + to_string(counted) + ", without ghost cells");
   return sentences;
@@ -170,7 +183,7 @@ Explanation explain(const Strategy& strategy, const Problem& problem, const Tuni
   e.rows = rows_of(problem);
   cut_mask(e);
   if (strategy.geometry) {
-    e.geometry = geometry_of(strategy, e.problem, tuning);
+    e.geometry = block_geometry(strategy, e.problem, tuning);
     explain_block(e);
   }
   explain_picture(e);

@@ -9,6 +9,7 @@
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
 #include "src/explain/architectures.hpp"
+#include "src/explain/count_reads.hpp"
 #include "src/explain/tile_axis.hpp"
 
 namespace convfilt {
@@ -53,6 +54,10 @@ struct Explanation {
   Compared middle;  ///< what a block in the middle reads
   std::optional<Counts> middle_counts;
 
+  /// What its warps do; empty where the strategy has no formula for it.
+  std::optional<WatchedBlock> watched;
+  std::optional<WatchedBlock> packed;  ///< the same with packed rows, where the pitch is another
+
   Problem counted;  ///< `problem`, or a smaller picture where counting takes too long
   TileAxes counted_axes;
   Compared with_border;  ///< what all blocks read under the problem's own border
@@ -64,6 +69,14 @@ struct Explanation {
   /// Each place where formula and count are not the same, in one sentence.
   std::vector<std::string> differences() const;
 };
+
+/// The geometry of blocks, with the lead of Mode::same. The strategy must have blocks.
+Geometry block_geometry(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
+
+/// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
+/// and read nothing else, where they load a tile without halo and read each tap that leaves it, or
+/// where each thread reads all taps of one output.
+std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes);
 
 /// Samples that the strategy's blocks read from global memory for an output of one channel, by its
 /// formula: far from the edges, and under all parts of a mask that is cut into parts. 0 where there

@@ -161,9 +161,48 @@ void tell_reads(const Explanation& e, Lines& lines) {
                                  (adds > 0 ? " of reads and atomic adds" : " read") +
                                  "; a tap is a multiplication and an addition");
   }
-  if (e.middle_counts && e.middle_counts->shared_reads > 0)
+  if (!e.watched && e.middle_counts && e.middle_counts->shared_reads > 0)
     lines.line("shared reads",
                quotient(std::int64_t(e.middle_counts->shared_reads), outputs) + "   by count");
+}
+
+/// What the block's warps do, where a formula stands beside each count.
+void tell_warps(const Explanation& e, Lines& lines) {
+  if (!e.watched) return;
+  const Counts& c = e.watched->count;
+  const std::int64_t outputs = outputs_of(*e.geometry);
+  const auto agrees = [&](const WatchedBlock& block, std::initializer_list<const char*> names) {
+    for (const CountName& count : watched_counts())
+      if (std::ranges::find(names, count.name) != names.end() &&
+          count.of(block.formula) != count.of(block.count))
+        return std::string("   FORMULA AND COUNT DIFFER");
+    return std::string("   formula and count agree");
+  };
+  const auto per_output = [&](const char* name, std::uint64_t count, const std::string& what = "") {
+    if (count > 0)
+      lines.line(name, quotient(std::int64_t(count), outputs) + what + agrees(*e.watched, {name}));
+  };
+  const auto pieces = [&](const WatchedBlock& block) {
+    const WarpCounts& w = block.count.warps;
+    return std::to_string(w.sectors) + " sectors of 32 bytes, " + std::to_string(w.bursts) +
+           " bursts of 64" + agrees(block, {"sectors", "bursts"});
+  };
+  lines.heading("Memory of that block, and its warps");
+  per_output("global writes", c.global_writes);
+  per_output("mask reads", c.mask_reads, " from constant memory");
+  per_output("shared writes", c.shared_writes);
+  per_output("shared reads", c.shared_reads);
+  if (c.shared_reads > 0)
+    lines.line("bank conflicts",
+               std::to_string(c.warps.bank_conflicts) + agrees(*e.watched, {"bank conflicts"}));
+  lines.line("warps", std::to_string(c.warps.warps) + ", of which " +
+                          std::to_string(c.warps.divergent_warps) + " diverge" +
+                          agrees(*e.watched, {"warps", "divergent warps"}));
+  lines.line("reads and writes", pieces(*e.watched));
+  if (e.packed) lines.line("if rows are packed", pieces(*e.packed));
+  lines.line("side by side", std::to_string(c.warps.fewest_sectors) +
+                                 " sectors, if the bytes of each access were" +
+                                 agrees(*e.watched, {"fewest sectors"}));
 }
 
 void tell_reads_of_all(const Explanation& e, Lines& lines) {
@@ -258,6 +297,7 @@ std::string to_text(const Explanation& e) {
     tell_tiles(e, lines);
     if (!e.geometry->note.empty()) lines.line("note", e.geometry->note);
     tell_reads(e, lines);
+    tell_warps(e, lines);
   }
   tell_picture(e, lines);
   tell_reads_of_all(e, lines);

@@ -28,18 +28,33 @@ namespace convfilt::emulator {
 using std::max;
 using std::min;
 
+/// Tells the watch of an access to global memory.
+template <class T>
+void watch_global(const T* at, std::size_t samples, bool writes, const Place& place) {
+  watch_access(Memory::global, place, writes, reinterpret_cast<std::uintptr_t>(at),
+               samples * sizeof(T));
+}
+
 /// Reads a sample of the input in global memory. The read is counted, and checked against the view.
 template <class T>
-T load(const PlaneView<const T>& in, int x, int y) {
+T load(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
   if (x < 0 || y < 0 || x >= in.width || y >= in.height) fail("a kernel read outside its input");
   ++running.counts.global_reads;
+  watch_global(in.row(y) + x, 1, false, place);
   return in.row(y)[x];
+}
+
+/// Follows each write of an output, or of a sum that the mask's next part takes on.
+template <class T>
+void count_write(const PlaneView<T>& out, int x, int y, const Place& place = Place::current()) {
+  ++running.counts.global_writes;
+  watch_global(out.row(y) + x, 1, true, place);
 }
 
 /// Four samples from (x, y) on, whose address is a multiple of their size. They count as four
 /// reads.
 template <class T>
-Four<T> load4(const PlaneView<const T>& in, int x, int y) {
+Four<T> load4(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
   if (x < 0 || y < 0 || x + 4 > in.width || y >= in.height) {
     fail("a kernel read four samples that leave its input");
   }
@@ -48,6 +63,7 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y) {
     fail("a kernel read four samples at an address that is no multiple of their size");
   }
   running.counts.global_reads += 4;
+  watch_global(from, 4, false, place);
   Four<T> four;
   std::memcpy(&four, from, sizeof four);
   return four;
@@ -56,7 +72,7 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y) {
 /// The samples of 16 bytes from (x, y) on, whose address is a multiple of 16. Each counts as a
 /// read.
 template <class T>
-Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
+Bytes16 load16(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
   constexpr int kSamples = int(sizeof(Bytes16) / sizeof(T));
   if (x < 0 || y < 0 || x + kSamples > in.width || y >= in.height) {
     fail("a kernel read 16 bytes that leave its input");
@@ -66,6 +82,7 @@ Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
     fail("a kernel read 16 bytes at an address that is no multiple of 16");
   }
   running.counts.global_reads += kSamples;
+  watch_global(from, kSamples, false, place);
   Bytes16 words;
   std::memcpy(&words, from, sizeof words);
   return words;
@@ -90,6 +107,13 @@ void prefetch(const PlaneView<const T>& in, int x, int y) {
 
 inline void count_ghost_cell() {
   ++running.counts.ghost_cells;
+  watch_access(Memory::none, Place());
+}
+
+/// A lane's turn ends behind the weight of a tap, so that all are together at the next.
+inline void count_mask_read() {
+  ++running.counts.mask_reads;
+  watch_turn();
 }
 
 /// Adds to a cell that other threads may add to: blocks run on several CPU threads.
@@ -102,7 +126,7 @@ void atomic_add(T& cell, T value) {
 /// Plays the texture unit with point sampling: it applies the address mode, and gives the sample in
 /// whose cell the coordinate lies.
 template <class T>
-T tex2D(cudaTextureObject_t texture, float x, float y) {
+T tex2D(cudaTextureObject_t texture, float x, float y, const Place& place = Place::current()) {
   const auto address = [&](float coordinate, int size) -> int {
     const float at = texture->normalised ? coordinate * float(size) : coordinate;
     const int i = int(std::floor(at));
@@ -120,13 +144,15 @@ T tex2D(cudaTextureObject_t texture, float x, float y) {
     return T(0);
   }
   ++running.counts.texture_fetches;
+  watch_access(Memory::none, place);
   return reinterpret_cast<const T*>(texture->data + j * texture->pitch)[i];
 }
 
 template <class... Parameters, class... Arguments>
 void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
             const Arguments&... arguments) {
-  run_grid(grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); });
+  run_grid(
+      grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); }, stream.watch());
 }
 
 }  // namespace convfilt::emulator

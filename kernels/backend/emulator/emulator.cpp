@@ -208,10 +208,13 @@ class Fiber {
 /// Runs blocks on one CPU thread. It keeps its fibers for the next block.
 class BlockRunner {
  public:
-  void run(const dim3& block, const std::function<void()>& kernel) {
+  void run(const dim3& block, bool watched, const std::function<void()>& kernel) {
     try {
       const std::uint64_t before = cells_asked_for();
+      running.watch = watched ? &watch_ : nullptr;
+      if (watched) watch_.begin(int(block.x * block.y * block.z));
       run_phases(block, kernel);
+      if (watched) watch_.end(running.counts.warps);
       if (cells_asked_for() != before) ++running.counts.blocks;
     } catch (...) {
       fibers_.clear();  // unwinds those that still wait
@@ -247,6 +250,7 @@ class BlockRunner {
       expected = waiting;
       ++running.phase;
       ++running.counts.barriers;
+      if (running.watch) running.watch->barrier();
       waiting = 0;
       for (first = 0; first < expected; first += kWarp) {
         const std::size_t last = std::min(first + kWarp, expected);
@@ -278,17 +282,8 @@ class BlockRunner {
       "some threads of a block ended before a barrier where others wait";
 
   std::vector<std::unique_ptr<Fiber>> fibers_;
+  WarpWatch watch_;
 };
-
-void add(Counts& total, const Counts& counts) {
-  total.global_reads += counts.global_reads;
-  total.texture_fetches += counts.texture_fetches;
-  total.shared_reads += counts.shared_reads;
-  total.barriers += counts.barriers;
-  total.ghost_cells += counts.ghost_cells;
-  total.blocks += counts.blocks;
-  total.atomic_adds += counts.atomic_adds;
-}
 
 constexpr std::uint64_t kBlocksWorthAThread = 8;
 
@@ -298,8 +293,9 @@ void fail(const char* what) {
   const auto text = [](const Index3& i) {
     return std::to_string(i.x) + "," + std::to_string(i.y) + "," + std::to_string(i.z);
   };
+  const Index3 thread{threadIdx.x, threadIdx.y, threadIdx.z};
   throw EmulatorError(std::string("emulator: ") + what + " (block " + text(blockIdx) + ", thread " +
-                      text(threadIdx) + ")");
+                      text(thread) + ")");
 }
 
 void synchronise_block() {
@@ -315,9 +311,13 @@ void meet_warp() {
 }
 
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
-              const std::function<void()>& kernel) {
-  const std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
+              const std::function<void()>& kernel, Watch watch) {
+  std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
   std::atomic<std::uint64_t> next{0};
+  if (watch == Watch::middle) {
+    next = (std::uint64_t(grid.z / 2) * grid.y + grid.y / 2) * grid.x + grid.x / 2;
+    blocks = next + 1;
+  }
   std::mutex mutex;
   std::exception_ptr error;
   const auto work = [&] {
@@ -326,7 +326,7 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
     try {
       for (std::uint64_t b; (b = next.fetch_add(1)) < blocks;) {
         blockIdx = {int(b % grid.x), int(b / grid.x % grid.y), int(b / grid.x / grid.y)};
-        runner.run(block, kernel);
+        runner.run(block, watch != Watch::nothing, kernel);
       }
     } catch (...) {
       next = blocks;

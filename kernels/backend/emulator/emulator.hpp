@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <source_location>
 #include <stdexcept>
 
 #include "kernels/backend/emulator/cuda_words.hpp"
+#include "kernels/backend/warps.hpp"
 
 namespace convfilt::emulator {
 
@@ -23,9 +25,51 @@ struct Running {
   std::uint32_t meetings = 0;       ///< how often it has met its warp
   std::uint32_t warp_barriers = 0;  ///< how many of these were barriers
   bool uncommitted = false;         ///< whether it has begun copies since commit_copies()
+  WarpWatch* watch = nullptr;       ///< null where PlanOptions::watch names another block
 };
 
 inline constinit thread_local Running running;
+
+/// Where a kernel's source accesses memory. It is the default of a last parameter.
+using Place = std::source_location;
+
+/// Tells the watch, if there is one, of an access of the running thread.
+inline void watch_access(Memory memory, const Place& place, bool writes = false,
+                         std::uintptr_t address = 0, std::size_t bytes = 0) {
+  if (running.watch == nullptr) [[likely]]
+    return;
+  const auto file = reinterpret_cast<std::uintptr_t>(place.file_name());
+  const std::uint64_t at =
+      std::uint64_t(place.line()) << 16 | place.column() << 1 | unsigned(writes);
+  running.watch->access(running.thread, file << 40 ^ at << 2 ^ unsigned(memory), memory, address,
+                        std::uint32_t(bytes));
+}
+
+inline void watch_turn() {
+  if (running.watch != nullptr) [[unlikely]]
+    running.watch->turn(running.thread);
+}
+
+/// threadIdx.x. A thread that reads it begins a turn (warps.hpp).
+class ThreadColumn {
+ public:
+  constexpr ThreadColumn(int value) : value_(value) {}
+  operator int() const {
+    watch_turn();
+    return value_;
+  }
+
+ private:
+  int value_;
+};
+
+struct ThreadIndex {
+  ThreadColumn x;
+  int y, z;
+  constexpr ThreadIndex(const Index3& i = {}) : x(i.x), y(i.y), z(i.z) {}
+};
+
+inline constinit thread_local ThreadIndex threadIdx;
 
 /// Throws EmulatorError with the thread's and block's indices.
 [[noreturn]] void fail(const char* what);
@@ -43,6 +87,6 @@ void meet_warp();
 /// Calls `kernel` once for each thread of each block, on that many CPU threads (0 = all cores), and
 /// adds what was counted to `total`. Throws what a kernel throws.
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
-              const std::function<void()>& kernel);
+              const std::function<void()>& kernel, Watch watch = Watch::nothing);
 
 }  // namespace convfilt::emulator

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <list>
 #include <memory>
+#include <new>
 
 #include "kernels/backend/emulator/emulator.hpp"
 
@@ -18,28 +19,36 @@ class DeviceBuffer {
  public:
   DeviceBuffer() = default;
   explicit DeviceBuffer(std::size_t bytes)
-      : data_(std::make_unique_for_overwrite<std::byte[]>(bytes)), bytes_(bytes) {}
+      : data_(static_cast<std::byte*>(::operator new(bytes, kAlignment))), bytes_(bytes) {}
 
   std::byte* data() const { return data_.get(); }
   std::size_t size() const { return bytes_; }
 
  private:
-  std::unique_ptr<std::byte[]> data_;
+  /// As cudaMalloc() aligns memory, so that sectors and bursts begin where they do there.
+  static constexpr std::align_val_t kAlignment{256};
+  struct Free {
+    void operator()(std::byte* data) const { ::operator delete(data, kAlignment); }
+  };
+
+  std::unique_ptr<std::byte, Free> data_;
   std::size_t bytes_ = 0;
 };
 
 /// It holds the number of CPU threads and what they counted.
 class Stream {
  public:
-  explicit Stream(const PlanOptions& options) : threads_(options.threads) {}
+  explicit Stream(const PlanOptions& options) : threads_(options.threads), watch_(options.watch) {}
 
   void make_current() const {}
   void synchronize() const {}
   int threads() const { return threads_; }
+  Watch watch() const { return watch_; }
   Counts& total() const { return total_; }
 
  private:
   int threads_;
+  Watch watch_;
   mutable Counts total_;
 };
 

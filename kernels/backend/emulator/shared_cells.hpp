@@ -13,6 +13,7 @@ template <class T>
 class SharedCell {
  public:
   void operator=(T value) {
+    ++running.counts.shared_writes;
     value_ = value;
     phase_ = running.phase;
     writer_ = running.thread;
@@ -40,6 +41,41 @@ class SharedCell {
   std::uint64_t phase_;
 };
 
+/// A column of a tile, and where the kernel names it.
+struct TileColumn {
+  int column;
+  Place place;
+  TileColumn(int column_, const Place& place_ = Place::current())
+      : column(column_), place(place_) {}
+};
+
+/// A cell of a tile, as the kernel names it.
+template <class T>
+class TileCell {
+ public:
+  TileCell(SharedCell<T>& cell, int number, const Place& place)
+      : cell_(cell), number_(number), place_(place) {}
+
+  void operator=(T value) {
+    watch(true);
+    cell_ = value;
+  }
+  void operator=(const TileCell& other) { *this = T(other); }
+  operator T() const {
+    watch(false);
+    return cell_;
+  }
+
+ private:
+  void watch(bool writes) const {
+    watch_access(Memory::shared, place_, writes, std::uintptr_t(number_) * sizeof(T), sizeof(T));
+  }
+
+  SharedCell<T>& cell_;
+  int number_;
+  Place place_;
+};
+
 /// The type of a `__shared__` tile. Rows and columns are checked. Each CPU thread that runs the
 /// kernel takes its cells from the heap: as thread-local arrays the cells of all kernels would
 /// exceed the stacks that libraries give their threads, and these threads would not start.
@@ -48,18 +84,19 @@ class SharedTile {
  public:
   class Row {
    public:
-    explicit Row(SharedCell<T>* cells) : cells_(cells) {}
-    SharedCell<T>& operator[](int column) const {
-      if (column < 0 || column >= columns) fail("a kernel left its shared tile, columns");
-      return cells_[column];
+    Row(SharedCell<T>* cells, int first) : cells_(cells), first_(first) {}
+    TileCell<T> operator[](const TileColumn& at) const {
+      if (at.column < 0 || at.column >= columns) fail("a kernel left its shared tile, columns");
+      return {cells_[first_ + at.column], first_ + at.column, at.place};
     }
 
    private:
     SharedCell<T>* cells_;
+    int first_;
   };
   Row operator[](int row) {
     if (row < 0 || row >= rows) fail("a kernel left its shared tile, rows");
-    return Row(cells_.get() + row * columns);
+    return Row(cells_.get(), row * columns);
   }
 
  private:

@@ -34,10 +34,11 @@ using emulator::reset_counts;
 using emulator::SideStream;
 using emulator::Stream;
 using emulator::Textures;
-using emulator::threadIdx;
 using emulator::upload_rows;
 using std::max;
 using std::min;
+
+inline constinit thread_local emulator::Index3 threadIdx;
 
 /// Pictures already lie in this memory, so none are copied.
 inline constexpr bool kHasOwnMemory = false;
@@ -60,6 +61,9 @@ Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
 }
 
 inline void count_ghost_cell() {}
+inline void count_mask_read() {}
+template <class T>
+void count_write(const PlaneView<T>&, int, int) {}
 
 /// Adds to a cell that other threads may add to: blocks run on several CPU threads.
 template <class T>

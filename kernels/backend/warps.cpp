@@ -1,0 +1,102 @@
+#include "kernels/backend/warps.hpp"
+
+#include <algorithm>
+#include <array>
+#include <tuple>
+
+namespace convfilt {
+namespace {
+
+constexpr std::size_t kLanes = 32;
+constexpr std::uint64_t kSector = 32, kBurst = 64, kBankWord = 4;
+
+void keep_distinct(std::vector<std::uint64_t>& values) {
+  std::ranges::sort(values);
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+}  // namespace
+
+void WarpWatch::begin(int threads) {
+  lanes_.assign(std::size_t(threads), {});
+  accesses_.clear();
+  barriers_ = 0;
+}
+
+void WarpWatch::barrier() {
+  ++barriers_;
+  for (Lane& lane : lanes_) {
+    lane.turn = 0;
+    for (Visits& visits : lane.places) visits.in_turn = 0;
+  }
+}
+
+void WarpWatch::turn(std::uint32_t thread) {
+  Lane& lane = lanes_[thread];
+  ++lane.turn;
+  for (Visits& visits : lane.places) visits.in_turn = 0;
+}
+
+void WarpWatch::access(std::uint32_t thread, std::uint64_t place, Memory memory,
+                       std::uint64_t address, std::uint32_t bytes) {
+  Lane& lane = lanes_[thread];
+  auto visits = std::ranges::find(lane.places, place, &Visits::place);
+  if (visits == lane.places.end()) visits = lane.places.insert(visits, {place, 0, 0});
+  if (memory != Memory::none)
+    accesses_.push_back({thread / std::uint32_t(kLanes), barriers_, lane.turn, visits->in_turn,
+                         bytes, place, address, memory});
+  ++visits->in_turn;
+  ++visits->in_all;
+}
+
+void WarpWatch::end(WarpCounts& total) {
+  const auto together = [](const Access& a) {
+    return std::tuple(a.warp, a.place, a.barriers, a.turn, a.visit);
+  };
+  std::ranges::sort(accesses_, {}, together);
+  for (std::size_t first = 0, last; first < accesses_.size(); first = last) {
+    for (last = first; last < accesses_.size(); ++last)
+      if (together(accesses_[last]) != together(accesses_[first])) break;
+    add_up(accesses_.data() + first, accesses_.data() + last, total);
+  }
+  for (std::size_t first = 0; first < lanes_.size(); first += kLanes) {
+    ++total.warps;
+    total.divergent_warps += diverges(first, std::min(first + kLanes, lanes_.size()));
+  }
+}
+
+void WarpWatch::add_up(const Access* first, const Access* last, WarpCounts& total) {
+  const auto collect = [&](std::uint64_t unit) {
+    units_.clear();
+    for (const Access* a = first; a != last; ++a)
+      for (std::uint64_t u = a->address / unit; u <= (a->address + a->bytes - 1) / unit; ++u)
+        units_.push_back(u);
+    keep_distinct(units_);
+    return units_.size();
+  };
+  if (first->memory == Memory::global) {
+    total.sectors += collect(kSector);
+    total.bursts += collect(kBurst);
+    total.fewest_sectors += (collect(first->bytes) * first->bytes + kSector - 1) / kSector;
+    return;
+  }
+  collect(kBankWord);
+  std::array<std::uint64_t, kLanes> words{};  // of each bank
+  for (const std::uint64_t word : units_) ++words[word % kLanes];
+  total.bank_conflicts += std::ranges::max(words) - 1;
+}
+
+bool WarpWatch::diverges(std::size_t first, std::size_t last) const {
+  const auto visits_of = [](const Lane& lane) {
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> visits;
+    for (const Visits& v : lane.places) visits.emplace_back(v.place, v.in_all);
+    std::ranges::sort(visits);
+    return visits;
+  };
+  const auto of_first = visits_of(lanes_[first]);
+  for (std::size_t k = first + 1; k < last; ++k)
+    if (visits_of(lanes_[k]) != of_first) return true;
+  return false;
+}
+
+}  // namespace convfilt

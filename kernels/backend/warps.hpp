@@ -1,0 +1,66 @@
+/// What the threads of a warp, its lanes, do to memory together.
+///
+/// On a GPU the lanes of a warp access memory at once where they are at the same instruction. Here
+/// threads run one after another, so accesses are put together afterwards: those of the same place
+/// in the source, between the same barriers, in the same turn, for the same time in it. A lane's
+/// turns begin where it reads `threadIdx.x`, as a loop over a tile's columns does, and where it has
+/// read a weight, as every tap does. So a lane that skips a tap is together with the others again
+/// at the next.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "kernels/plan.hpp"
+
+namespace convfilt {
+
+/// What is accessed. Ghost cells and fetches of textures have no address. They only show whether
+/// all lanes do the same.
+enum class Memory { global, shared, none };
+
+/// Looks at one block at a time.
+class WarpWatch {
+ public:
+  /// A block of that many threads begins.
+  void begin(int threads);
+
+  /// A turn of that thread begins.
+  void turn(std::uint32_t thread);
+
+  /// The block passes a barrier, behind which all turns are counted anew.
+  void barrier();
+
+  /// That thread accesses `bytes` bytes, at an address in global memory, or counted from the
+  /// beginning of a tile in shared memory. Places are any numbers that differ.
+  void access(std::uint32_t thread, std::uint64_t place, Memory memory, std::uint64_t address = 0,
+              std::uint32_t bytes = 0);
+
+  /// The block has ended. Adds what its warps did.
+  void end(WarpCounts& total);
+
+ private:
+  struct Access {
+    std::uint32_t warp, barriers, turn, visit, bytes;
+    std::uint64_t place, address;
+    Memory memory;
+  };
+  struct Visits {
+    std::uint64_t place;
+    std::uint32_t in_turn, in_all;
+  };
+  struct Lane {
+    std::uint32_t turn = 0;
+    std::vector<Visits> places;
+  };
+
+  void add_up(const Access* first, const Access* last, WarpCounts& total);
+  bool diverges(std::size_t first, std::size_t last) const;
+
+  std::vector<Lane> lanes_;
+  std::uint32_t barriers_ = 0;
+  std::vector<Access> accesses_;
+  std::vector<std::uint64_t> units_;  ///< it keeps its memory from access to access
+};
+
+}  // namespace convfilt

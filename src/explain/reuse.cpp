@@ -1,0 +1,73 @@
+#include "src/explain/reuse.hpp"
+
+#include "kernels/registry.hpp"
+#include "src/explain/explain.hpp"
+
+namespace convfilt {
+namespace {
+
+Mask mask_of(int side, int dimensions) {
+  const int height = dimensions == 1 ? 1 : side;
+  const std::size_t weights = std::size_t(side) * std::size_t(height);
+  return make_mask("box", side, height, std::vector<double>(weights, 1), double(weights));
+}
+
+ReuseCell cell_of(const Strategy& strategy, const Problem& problem, int tile) {
+  ReuseCell cell;
+  cell.tile = tile;
+  Tuning tuning;
+  if (strategy.has(Setting::tile)) {
+    // --tile is the output tile's side.
+    tuning[Setting::tile] = tile;
+    const Geometry g = strategy.geometry(problem, tuning);
+    tuning[Setting::tile] = tile - (g.block_columns - g.out_columns);
+    if (tuning[Setting::tile] < 1) {
+      cell.refusal = "the mask leaves no output of the tile";
+      return cell;
+    }
+  }
+  cell.refusal = strategy.refusal(problem, tuning);
+  const Geometry g = block_geometry(strategy, problem, tuning);
+  const TileAxes axes = tile_axes(problem, g);
+  const double outputs = double(g.step_x()) * g.step_y();
+  cell.reads = g.loads / outputs;
+  cell.reuse = double(problem.mask.width) * problem.mask.height / cell.reads;
+  cell.operations = 2 * cell.reuse / double(size_of(problem.depth));
+  if (const auto reads = reads_by_formula(g, axes))
+    cell.ghosts_out =
+        double(axes.x.all_taps_inside()) * double(axes.y.all_taps_inside()) / double(reads->global);
+  return cell;
+}
+
+}  // namespace
+
+std::vector<const Strategy*> strategies_with_reuse() {
+  Problem problem;
+  problem.width = problem.height = 1024;
+  problem.mask = mask_of(1, 2);
+  std::vector<const Strategy*> found;
+  for (const Strategy* strategy : strategies())
+    if (strategy->block_counts &&
+        strategy->block_counts(problem, {}, {512, 512}).texture_fetches == 0)
+      found.push_back(strategy);
+  return found;
+}
+
+std::vector<ReuseRow> reuse_rows(std::span<const Strategy* const> strategies,
+                                 const Problem& picture, int dimensions, std::span<const int> masks,
+                                 std::span<const int> tiles) {
+  std::vector<ReuseRow> rows;
+  for (const int side : masks) {
+    Problem problem = picture;
+    problem.mask = mask_of(side, dimensions);
+    if (dimensions == 1) problem.height = 1;
+    for (const Strategy* strategy : strategies) {
+      ReuseRow row{strategy, problem.mask, {}};
+      for (const int tile : tiles) row.cells.push_back(cell_of(*strategy, problem, tile));
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace convfilt

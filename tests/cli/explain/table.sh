@@ -1,0 +1,23 @@
+# The tables of ECE408 and PMPP: reuse in one dimension and in two, ghosts out, operations per byte. By formula alone, so a
+# tile of 64 x 64 threads, which no GPU launches, has its numbers too.
+convfilt explain --table tile=8,16,32,64 mask=5,9
+# In one word or in two, before the strategy or behind it.
+convfilt explain tiled-out --table tile=8,16 mask=5 >one
+convfilt explain --table "mask=5 tile=8,16" tiled-out >two
+same one two
+convfilt explain --table=tile=8,16 mask=5 tiled-out 2>/dev/null >three || convfilt explain tiled-out --table=tile=8,16 mask=5 >three
+same one three
+[ "$(grep -c tiled-out one)" = 6 ] || fail "$(cat one)"
+! grep basic one || fail "another strategy"
+# --size says over which picture the average without ghosts goes, and --depth how many bytes a sample has.
+convfilt explain tiled-out --table tile=8 mask=5 --size 16x16 --depth u8 >small
+grep -A2 'One dimension, reuse, ghosts out' small | grep -q '3\.70$' || fail "$(cat small)"
+convfilt explain tiled-out --table tile=8,64 mask=5 --markdown >table.md
+grep -qF '| tiled-out | 5x5 | 11.1 | 22.1* |' table.md || fail "$(cat table.md)"
+convfilt explain tiled-in --table tile=8,16 mask=9 --json=table.json --markdown=again.md
+convfilt explain tiled-in --table tile=8,16 mask=9 --json | diff - table.json
+tr -d ' \n' <table.json >flat
+grep -qF '"dimensions":2,"mask":9,"tile":16,"reads_per_output":4.0,"reuse":20.25,"reuse_ghosts_out":' flat || fail "$(cat flat)"
+grep -qF '"operations_per_byte":10.125,"launch":true}' flat || fail "$(cat flat)"
+grep -qF '"tile":8,"reads_per_output":null,"reuse":null,"reuse_ghosts_out":null,"operations_per_byte":null,"launch":"the' flat ||
+  fail "$(cat flat)"
