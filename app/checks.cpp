@@ -435,7 +435,7 @@ void read_tables(ExplainCommand& command) {
       const std::string word = words.substr(from, to - from);
       const std::size_t equals = word.find('=');
       if (word.empty()) continue;
-      if (equals == word.npos && strategy == none) {
+      if (equals == word.npos && strategy == none && word != "tile" && word != "mask") {
         strategy = word;
         continue;
       }

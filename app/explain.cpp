@@ -50,10 +50,9 @@ struct Figure {
   double ReuseCell::*value;
 };
 constexpr Figure kFigures[] = {
-    {"reuse: taps of a block's outputs / its reads of global memory", &ReuseCell::reuse},
-    {"reuse, ghosts out: the same for all blocks of the picture, where ghost cells are not read",
-     &ReuseCell::ghosts_out},
-    {"operations per byte read: two for each tap", &ReuseCell::operations},
+    {"reuse", &ReuseCell::reuse},
+    {"reuse, ghosts out", &ReuseCell::ghosts_out},
+    {"operations per byte read", &ReuseCell::operations},
 };
 
 std::string sides_of(const Mask& mask, int dimensions) {
@@ -79,29 +78,37 @@ Table table_of(std::span<const ReuseRow> rows, int dimensions, const Figure& fig
 }
 
 /// Tables under their titles, and what there is to say of all of them.
-template <class Heading, class Shown>
+template <class Heading, class Shown, class Sentence>
 std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem& picture,
-                       Heading heading, Shown shown) {
+                       Heading heading, Shown shown, Sentence sentence) {
   std::string text;
   bool refused = false;
   for (int dimensions = 1; dimensions <= 2; ++dimensions) {
     const std::vector<ReuseRow>& rows = all[std::size_t(dimensions) - 1];
     for (const Figure& figure : kFigures)
-      text += heading((dimensions == 1 ? "One dimension, " : "Two dimensions, ") +
+      text += heading((dimensions == 1 ? "One dimension: " : "Two dimensions: ") +
                       std::string(figure.title)) +
               shown(table_of(rows, dimensions, figure)) + "\n";
     for (const ReuseRow& row : rows)
       for (const ReuseCell& cell : row.cells)
         refused = refused || (cell.reads > 0 && !cell.refusal.empty());
   }
-  text +=
-      "A tile is the side of a block: of its output tile, or of its input tile where the block "
-      "has a thread for each\nsample of that. Samples are " +
-      std::string(name_of(picture.depth)) + ", the picture has " + std::to_string(picture.width) +
-      "x" + std::to_string(picture.height) +
-      " of them, or one such row. Weights come from constant memory\nand are not counted: "
-      "where they are read from global memory, too, basic has half the operations per byte.\n";
-  if (refused) text += "*: by formula alone, since no block has that many threads.\n";
+  const std::string size = std::to_string(picture.width) + "x" + std::to_string(picture.height) +
+                           " " + std::string(name_of(picture.depth));
+  text += sentence(
+      "Reuse: taps of a block's outputs / its reads of global memory, far from the edges.");
+  text += sentence(
+      "Ghosts out: taps on samples of a picture / reads of all its blocks, where ghost cells are "
+      "not read. The picture is " +
+      size + ", or one such row.");
+  text += sentence(
+      "Operations: two a tap. Weights come from constant memory and are not counted; if each were "
+      "read from global memory, too, basic would have half.");
+  text += sentence(
+      "Tile: the side of a block. It is the output tile's, or the input tile's where the block has "
+      "a thread for each sample of that.");
+  text += sentence("-: the mask leaves no output of the tile, or there is no formula.");
+  if (refused) text += sentence("*: by formula alone, since no block has that many threads.");
   return text;
 }
 
@@ -151,11 +158,13 @@ void write_tables(const ExplainCommand& command, const Problem& picture) {
   write(table.markdown,
         reuse_text(
             all, picture, [](const std::string& title) { return "**" + title + "**\n\n"; },
-            [](const Table& t) { return as_markdown(t); }));
+            [](const Table& t) { return as_markdown(t); },
+            [](const std::string& text) { return "- " + escaped_markdown(text) + "\n"; }));
   if (!printed)
     print_text(reuse_text(
         all, picture, [](const std::string& title) { return title + "\n"; },
-        [](const Table& t) { return as_text(t, terminal_width(STDOUT_FILENO)); }));
+        [](const Table& t) { return as_text(t, terminal_width(STDOUT_FILENO)); },
+        [](const std::string& text) { return text + "\n"; }));
 }
 
 }  // namespace

@@ -53,6 +53,8 @@ put_chart() {  # GENERATED FILE
 (cd "$work" && "$CONVFILT" explain tiled-in --mask 5x5 --tile 16 --picture explain.svg >explain.txt)
 put "$work/explain.txt" samples/explain-tiled-in.txt
 put "$work/explain.svg" samples/explain-tiled-in.svg
+"$CONVFILT" explain --table tile=8,16,32,64 mask=5,9 --markdown >"$work/tables.md"
+put "$work/tables.md" samples/explain-tables.md
 for device in h200 cpu; do
   from=samples/compare/$device
   "$CONVFILT" compare --from $from.json --markdown="$work/compare.md" >/dev/null

@@ -8,12 +8,12 @@ same one two
 convfilt explain --table=tile=8,16 mask=5 tiled-out 2>/dev/null >three || convfilt explain tiled-out --table=tile=8,16 mask=5 >three
 same one three
 [ "$(grep -c tiled-out one)" = 6 ] || fail "$(cat one)"
-! grep basic one || fail "another strategy"
+! grep "^ *basic" one || fail "another strategy"
 # --size says over which picture the average without ghosts goes, and --depth how many bytes a sample has.
 convfilt explain tiled-out --table tile=8 mask=5 --size 16x16 --depth u8 >small
-grep -A2 'One dimension, reuse, ghosts out' small | grep -q '3\.70$' || fail "$(cat small)"
+grep -A2 'One dimension: reuse, ghosts out' small | grep -q '3\.70$' || fail "$(cat small)"
 convfilt explain tiled-out --table tile=8,64 mask=5 --markdown >table.md
-grep -qF '| tiled-out | 5x5 | 11.1 | 22.1* |' table.md || fail "$(cat table.md)"
+grep -qF '| tiled-out | 5x5 | 11.1 | 22.1\* |' table.md || fail "$(cat table.md)"
 convfilt explain tiled-in --table tile=8,16 mask=9 --json=table.json --markdown=again.md
 convfilt explain tiled-in --table tile=8,16 mask=9 --json | diff - table.json
 tr -d ' \n' <table.json >flat
