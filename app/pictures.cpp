@@ -13,6 +13,7 @@
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
 #include "src/picture/formats.hpp"
+#include "src/picture/io.hpp"
 
 namespace convfilt {
 namespace {
@@ -190,6 +191,7 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
 }
 
 void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
+  check_options(options.write);
   FolderOptions folder = folder_options(options);
   folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);

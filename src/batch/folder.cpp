@@ -12,6 +12,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/io.hpp"
 
 namespace convfilt {
 namespace {
@@ -40,6 +41,13 @@ std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& optio
       outcome.reason = "done before";
       return outcome;
     }
+  }
+  try {
+    check_format(job.out, options.schedule.write);
+  } catch (const UsageError& error) {
+    outcome.outcome = Outcome::failed;
+    outcome.reason = error.what();
+    return outcome;
   }
   const std::optional<FileStamp> out = stamp_of(job.out);
   if (!out) return std::nullopt;
