@@ -175,10 +175,13 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
       {"--fail-fast", folder.schedule.fail_fast},
       {"--json", picture.json},
       {"--codec=gpu", picture.codec == CodecKind::gpu},
-      {"--devices", !picture.devices.empty()}};
+      {"--devices", !picture.devices.empty()},
+      {"-o", !raw.out.empty()}};
   for (const auto& [option, is_given] : for_folders)
     if (is_given && picture.needs_folder.empty()) picture.needs_folder = option;
   require(listed || !picture.in.empty(), "IN is empty: name a picture, or - for standard input");
+  require(!listed || !picture.out.empty(),
+          "OUT is missing: name the folder for the results with -o, e.g. -o out/");
   require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
 }
 

@@ -1,4 +1,5 @@
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,7 +13,9 @@
 #include "src/base/stop_on_signal.hpp"
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
+#include "src/picture/bytes.hpp"
 #include "src/picture/formats.hpp"
+#include "src/picture/io.hpp"
 
 namespace convfilt {
 namespace {
@@ -190,6 +193,7 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
 }
 
 void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
+  check_options(options.write);
   FolderOptions folder = folder_options(options);
   folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);
@@ -280,7 +284,13 @@ std::string settings_of(const std::vector<Mask>& masks) {
 void filter_pictures(const PictureOptions& options, const PictureFilter& filter) {
   const bool many = !options.needs_folder.empty() || !options.more.empty() ||
                     is_folder(options.in) || is_folder(options.out) || options.out.ends_with('/');
-  if (!many) return filter_picture(options, filter);
+  if (!many) {
+    // OUT may have been meant as the folder that IN would have needed, had it been there.
+    if (options.in != "-" && extension_of(options.out).empty() && options.write.format.empty() &&
+        ::access(options.in.c_str(), F_OK) != 0)
+      open_source(options.in);
+    return filter_picture(options, filter);
+  }
   if (!is_folder(options.out) && find_format(extension_of(options.out)))
     throw UsageError(
         "OUT is " + quoted_name(options.out) + ", a picture's name, and " +
@@ -303,8 +313,10 @@ void run(const MergeCommand& command) {
     print_result("shard " + name(shard) + " has no journal: run it with --shard " + name(shard) +
                  "\n");
   for (const Shard& shard : report.unfinished_shards)
-    print_result("shard " + name(shard) + " has not ended: run it with --shard " + name(shard) +
-                 " --resume\n");
+    print_result(shard.count == 1
+                     ? "the run has not ended: run it with --resume\n"
+                     : "shard " + name(shard) + " has not ended: run it with --shard " +
+                           name(shard) + " --resume\n");
   for (const std::string& missing : report.missing)
     print_result("missing: " + printable_name(missing) + "\n");
   for (const auto& [failed, why] : report.failed)

@@ -12,6 +12,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/io.hpp"
 
 namespace convfilt {
 namespace {
@@ -40,6 +41,13 @@ std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& optio
       outcome.reason = "done before";
       return outcome;
     }
+  }
+  try {
+    check_format(job.out, options.schedule.write);
+  } catch (const UsageError& error) {
+    outcome.outcome = Outcome::failed;
+    outcome.reason = error.what();
+    return outcome;
   }
   const std::optional<FileStamp> out = stamp_of(job.out);
   if (!out) return std::nullopt;
@@ -255,9 +263,13 @@ MergeReport merge_journals(const std::string& folder) {
   }
   if (error)
     throw IoError("cannot read the folder " + quoted_name(folder) + ": " + error.message());
+  // Joined journals, and that of a run without shards, can be looked at again.
+  const bool is_joined = journals.empty();
+  const std::string joined_path = (fs::path(folder) / journal_name({})).string();
+  if (is_joined && is_begun(joined_path)) journals[1] = read_journal(joined_path);
   if (journals.empty())
     throw IoError("the folder " + quoted_name(folder) +
-                  " has no journals of shards; name the OUT of runs with --shard");
+                  " has no journals; name the OUT of runs with --shard");
 
   MergeReport report;
   const int count = journals.begin()->second.shard.count;
@@ -293,7 +305,7 @@ MergeReport merge_journals(const std::string& folder) {
   std::sort(report.missing.begin(), report.missing.end());
   std::sort(report.failed.begin(), report.failed.end());
   std::sort(report.twice.begin(), report.twice.end());
-  if (!report.is_whole()) return report;
+  if (!report.is_whole() || is_joined) return report;
   {
     Journal joined(folder, {}, journals.begin()->second.settings, false);
     joined.plan(planned);

@@ -87,8 +87,10 @@ struct MergeReport {
   }
 };
 
-/// Joins the journals of shards to one, which takes their place where nothing is missing. Throws
-/// IoError where the folder has none, or where they are those of several divisions or settings.
+/// Joins the journals of shards to one, which takes their place where nothing is missing. Where the
+/// folder has just that one, it stays, and the report says whether its results are still there.
+/// Throws IoError where the folder has none, or where they are those of several divisions or
+/// settings.
 MergeReport merge_journals(const std::string& folder);
 
 }  // namespace convfilt

@@ -234,8 +234,15 @@ class Schedule {
       result.failure = error.what();
       result.is_there = true;
     } catch (const std::exception& error) {
-      result.failure = error.what();
+      result.failure = of_job(*result.job, error.what());
     }
+  }
+
+  /// Among many pictures a reason says which one it is about.
+  static std::string of_job(const Job& job, const std::string& why) {
+    const bool is_named =
+        why.find(quoted_name(job.in)) != why.npos || why.find(quoted_name(job.out)) != why.npos;
+    return is_named ? why : quoted_name(job.in) + ": " + why;
   }
 
   void tell(const JobResult& result) {
@@ -426,7 +433,8 @@ class Schedule {
 
 std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most) {
   return "cannot filter " + quoted_name(in) + ": it takes " + mebibytes(bytes) +
-         " of memory, and --max-memory allows " + mebibytes(most);
+         " of memory, and --max-memory allows " +
+         (most < 1 << 20 ? std::to_string(most) + " bytes" : mebibytes(most));
 }
 
 std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,

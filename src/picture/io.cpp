@@ -26,7 +26,12 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
     throw UsageError("cannot tell the format of " + shown_out(path) +
                      ": name it with --format, one of: " + known_extensions());
   }
-  if (const Format* format = find_format(extension)) return *format;
+  if (const Format* format = find_format(extension)) {
+    if (format->written) return *format;
+    throw UsageError(
+        "cannot write " + (said ? "" : shown_out(path) + ": ") + std::string(format->name) +
+        (said ? ", which is only read;" : " is only read;") + " name another format, such as png");
+  }
   const std::string nearest = nearest_extension(extension);
   throw UsageError(
       (said ? "unknown format " + in_quotes(extension)
@@ -169,19 +174,24 @@ Image read_image(const std::string& path, const ReadOptions& options,
   return read_picture(path, options, warnings).image;
 }
 
-void check_output(const std::string& in, const std::string& out, const WriteOptions& options,
-                  bool in_place) {
-  const Format& format = format_for(out, options);
-  if (!format.written) {
-    throw UsageError("cannot write " + shown_out(out) + ": " + std::string(format.name) +
-                     " is only read; name another format, such as png");
-  }
+void check_format(const std::string& out, const WriteOptions& options) {
+  format_for(out, options);
+}
+
+void check_options(const WriteOptions& options) {
+  if (!options.format.empty()) check_format("-", options);
   if (options.quality && (*options.quality < 0 || *options.quality > 100)) {
     throw UsageError("--quality is 0 to 100, not " + std::to_string(*options.quality));
   }
   if (options.compression && (*options.compression < 0 || *options.compression > 9)) {
     throw UsageError("--compression is 0 to 9, not " + std::to_string(*options.compression));
   }
+}
+
+void check_output(const std::string& in, const std::string& out, const WriteOptions& options,
+                  bool in_place) {
+  check_format(out, options);
+  check_options(options);
   if (!in_place && same_file(in, out)) {
     throw UsageError("input and output are the same file, " + shown_out(out) +
                      "; --in-place replaces it");

@@ -74,6 +74,14 @@ Image read_image(const std::string& path, const ReadOptions& options,
 /// The rest of an opened picture, of which no row was read yet.
 Picture read_all(PictureReader& reader);
 
+/// Throws UsageError where the name of `out` and the options say no format, or one that is only
+/// read.
+void check_format(const std::string& out, const WriteOptions& options);
+
+/// Checks what can be wrong whatever the picture: a format that is unknown or only read, a quality
+/// or a compression out of range. Throws UsageError.
+void check_options(const WriteOptions& options);
+
 /// Checks before any work whether PictureWriter would refuse `out` for its name or place.
 /// Throws UsageError for an unknown or missing format, an option out of range, or the file of `in`
 /// without `in_place`; IoError for a folder that is missing or not writable.

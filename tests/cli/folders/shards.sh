@@ -13,7 +13,11 @@ for i in 1 2 3; do convfilt blur photos out --shard $i/3 --resume -q; done
 try merge out
 for i in 1 2 3 4 5 6 7 8 9; do same whole/p$i.png out/p$i.png; done
 only out .convfilt-journal p1.png p2.png p3.png p4.png p5.png p6.png p7.png p8.png p9.png
-# The joined journal is as good as one run's.
+# The joined journal is as good as one run's, and merge looks at either again.
 convfilt blur photos out --resume -v 2>said
 grep -c 'done before' said
+try merge out
+rm out/p7.png
+try merge out
+try merge whole
 try blur photos out --shard auto

@@ -253,6 +253,9 @@ TEST_CASE("check_output refuses before any work") {
   CHECK(contains(message_of([&] { check(folder / "out.pnng"); }), "did you mean 'png'"));
   CHECK(contains(message_of([&] { check(folder / "out.jgp"); }), "did you mean 'jpg'"));
   CHECK(contains(message_of([&] { check(folder / "out.qqqqqq"); }), "known: jpg"));
+  CHECK(contains(message_of([&] { check(folder / "out.gif"); }), "out.gif': GIF is only read"));
+  CHECK(contains(message_of([&] { check("-", {.format = "gif", .quality = {}}); }),
+                 "cannot write GIF, which is only read"));
   CHECK_THROWS_AS(check(folder / "missing/out.png"), IoError);
   fs::create_directory(folder / "d.png");
   CHECK_THROWS_AS(check(folder / "d.png"), IoError);
@@ -264,6 +267,15 @@ TEST_CASE("check_output refuses before any work") {
     CHECK_THROWS_AS(check(folder / name), UsageError);
     CHECK_NOTHROW(check_output(in, folder / name, {}, true));
   }
+}
+
+TEST_CASE("a picture of a format that is only read is refused by its writer, too") {
+  const TemporaryFolder folder;
+  const Image image = pattern(4, 4, 1, Depth::u8);
+  CHECK_THROWS_AS(write_image(folder / "out.gif", image, {}, nullptr), UsageError);
+  CHECK_THROWS_AS(write_image(folder / "out", image, {.format = "gif", .quality = {}}, nullptr),
+                  UsageError);
+  CHECK(fs::is_empty(folder / ""));
 }
 
 TEST_CASE("threads that read at once get their own messages") {
