@@ -396,6 +396,15 @@ TEST_CASE("a device that fails yields nothing, and the CPU does its pictures") {
   CHECK(outcomes.devices_given_up == std::vector<std::string>{"there is no device"});
 }
 
+TEST_CASE("what a device made of a batch's first half does not count where the second fails") {
+  const TemporaryFolder folder;
+  World world;
+  world.most_pixels = 2 * 40 * 40;
+  world.fails_after = 2;  // the whole batch, which is too large, and its first half
+  CHECK(run_lane(world, std::vector<std::string>(4, jpeg_of(folder, 40, 40))).empty());
+  CHECK(world.sizes == std::vector<int>{2});
+}
+
 TEST_CASE("what is thrown for a picture on a device is that picture's failure") {
   const Photos photos;
   const auto fails_on_devices = [](int i) { return is_for_devices(i) && width_of(i) % 13 == 0; };
