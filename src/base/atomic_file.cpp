@@ -316,7 +316,6 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, boo
     return ::linkat(AT_FDCWD, nameless.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
   };
   if ((!target_.exists || !replaces) && link_as(target_.path.c_str())) return;
-  if (!replaces && errno == EEXIST) fail_to_name(errno);
   // A link cannot replace a file, only a rename can: the whole file has another name for a moment.
   TemporaryName name(folder_of(target_.path));
   if (!link_as(name.c_str())) {  // There is no /proc here, so the bytes go through a named file.

@@ -1068,8 +1068,8 @@ std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
   constexpr double kCentimetres = 2.54;  // of an inch
   float x = 0, y = 0;
   uint16_t unit = RESUNIT_INCH;
-  if (!TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x)) return std::nullopt;
-  if (!TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y)) y = x;
+  TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x);
+  TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
   if (unit == RESUNIT_NONE || !(x > 0) || !(y > 0) || !std::isfinite(x) || !std::isfinite(y))
     return std::nullopt;

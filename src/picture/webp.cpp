@@ -235,8 +235,7 @@ class WebpWriter : public WholeWriter {
     constexpr float kEffort = 70;
     WebPConfig config;
     WebPPicture picture;
-    // At 0 libwebp itself would fall back on its default.
-    const float quality = quality_ ? float(std::max(*quality_, 1)) : kEffort;
+    const float quality = quality_ ? float(*quality_) : kEffort;
     if (!WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, quality) || !WebPPictureInit(&picture))
       fail("the installed libwebp is another than that of the program's build");
     config.lossless = config.exact = !quality_;

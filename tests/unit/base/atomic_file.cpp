@@ -214,6 +214,64 @@ TEST_CASE("a signal removes a named temporary and still ends the program") {
   }
 }
 
+TEST_CASE("a temporary that many came before is removed by a signal, too") {
+  const TemporaryFolder folder;
+  const int status = wait_for(child([&] {
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    std::signal(SIGTERM, SIG_DFL);
+    for (int i = 0; i < 40; ++i) const SignalCleanup done(folder / "done");
+    const SignalCleanup cleanup(folder / "temporary");
+    save(folder / "done", Bytes(10));
+    save(folder / "temporary", Bytes(10));
+    raise(SIGTERM);
+    return 0;
+  }));
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(fs::exists(folder / "done"));
+  CHECK(!fs::exists(folder / "temporary"));
+}
+
+TEST_CASE("a signal that is ignored, as by nohup, stays so while a file is written") {
+  const TemporaryFolder folder;
+  const int status = wait_for(child([&] {
+    std::signal(SIGHUP, SIG_IGN);
+    {
+      const SignalCleanup cleanup(folder / "temporary");
+      save(folder / "temporary", Bytes(10));
+      raise(SIGHUP);
+    }
+    raise(SIGHUP);
+    return 3;
+  }));
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 3);
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("a file's size is that of its farthest byte, in whatever order it is written") {
+  for (const Temporary temporary : kBoth) {
+    const TemporaryFolder folder;
+    AtomicFile file(folder / "a", temporary);
+    file.write(90, Bytes(10, 'B'));
+    file.write(0, Bytes(5, 'A'));
+    CHECK(file.size() == 100);
+    file.commit();
+    CHECK(load(folder / "a").size() == 100);
+  }
+}
+
+TEST_CASE("one file by two names is one output, and a device is no file") {
+  const TemporaryFolder folder;
+  save(folder / "a", Bytes(10));
+  fs::create_hard_link(folder / "a", folder / "b");
+  CHECK(same_output(folder / "a", folder / "b"));
+  CHECK(same_output(folder / "new", folder / "./new"));
+  CHECK(!same_output(folder / "a", folder / "c"));
+  CHECK(same_file(folder / "a", folder / "b"));
+  CHECK(!same_file("/dev/null", "/dev/null"));
+}
+
 TEST_CASE("the data is on the disk before the file has its name") {
   for (const Temporary temporary : kBoth) {
     for (const bool replaces : {false, true}) {

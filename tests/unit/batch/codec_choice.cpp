@@ -53,6 +53,22 @@ TEST_CASE("a GPU reads and writes JPEGs where there are enough, and nothing stan
   CHECK_FALSE(is_asked);
 }
 
+TEST_CASE("a device that is named twice counts once") {
+  Machine machine = this_machine();
+  CudaDevices there;
+  for (const int ordinal : {0, 1}) {
+    CudaDevice device;
+    device.ordinal = ordinal;
+    there.devices.push_back(device);
+  }
+  machine.cuda = [&]() -> const CudaDevices& { return there; };
+  CHECK(device_ordinals("all", machine) == std::vector<int>{0, 1});
+  CHECK(device_ordinals("1,0,1", machine) == std::vector<int>{1, 0});
+  CHECK_THROWS_AS(device_ordinals("2", machine), DeviceError);
+  for (const char* wrong : {"", "0,", ",0", "-1", "0 1", "zero"})
+    CHECK_THROWS_AS(device_ordinals(wrong, machine), UsageError);
+}
+
 TEST_CASE("shards have one codec, whatever their share and their machine") {
   for (const int cores : {1, 64}) {
     for (const std::int64_t bytes : {std::int64_t{0}, kMany}) {

@@ -396,6 +396,25 @@ TEST_CASE("a device that fails yields nothing, and the CPU does its pictures") {
   CHECK(outcomes.devices_given_up == std::vector<std::string>{"there is no device"});
 }
 
+TEST_CASE("what a device made of a batch's first half does not count where the second fails") {
+  const TemporaryFolder folder;
+  World world;
+  world.most_pixels = 2 * 40 * 40;
+  // The device fails once it has made a part of a batch that is too large.
+  std::size_t whole = 0;  // pictures of the batches before that
+  world.on_batch = [&] {
+    std::size_t made = 0;
+    for (const int size : world.sizes) made += std::size_t(size);
+    if (world.too_large == 0)
+      whole = made;
+    else if (made > whole)
+      throw DeviceError("the device has failed");
+  };
+  const auto done = run_lane(world, std::vector<std::string>(200, jpeg_of(folder, 40, 40)));
+  CHECK(world.too_large > 0);
+  CHECK(done.size() == whole);
+}
+
 TEST_CASE("what is thrown for a picture on a device is that picture's failure") {
   const Photos photos;
   const auto fails_on_devices = [](int i) { return is_for_devices(i) && width_of(i) % 13 == 0; };

@@ -3,7 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -137,6 +141,84 @@ TEST_CASE("an error within a band leaves the old output") {
     CHECK(load(folder / "out.ppm") == Bytes(10, 'A'));
     CHECK(folder.files() == 2);
   }
+}
+
+TEST_CASE("the memory of a picture counts all that is held of it") {
+  const TemporaryFolder folder;
+  constexpr int kSide = 640;
+  constexpr std::int64_t kPixels = std::int64_t{kSide} * kSide;
+  const Image image = pattern(kSide, kSide, 3, Depth::u8);
+  WriteOptions progressive;
+  progressive.progressive = true;
+  write_image(folder / "plain.jpg", image, {}, nullptr);
+  write_image(folder / "scans.jpg", image, progressive, nullptr);
+  save(folder / "turned.jpg", jpeg_with_exif(load(folder / "plain.jpg"), exif(3, true)));
+  const auto memory = [&](const std::string& in, const std::string& out,
+                          const WriteOptions& options = {}) {
+    std::int64_t asked = 0;
+    FileJob job = job_of(folder / in, folder / out, 1);
+    job.write = options;
+    job.admit = [&](std::int64_t bytes) { asked = bytes; };
+    Run run(on_the_cpu());
+    run(job, box_mask(3));
+    return asked;
+  };
+  const std::int64_t plain = memory("plain.jpg", "out.jpg");
+  CHECK(plain > 0);
+  // Coefficients have two bytes, and chroma is a quarter of luma each.
+  CHECK(memory("scans.jpg", "out.jpg") == plain + 3 * kPixels);
+  CHECK(memory("plain.jpg", "out.jpg", progressive) == plain + 3 * kPixels);
+  // A turned picture lies in memory while it is filtered.
+  CHECK(memory("turned.jpg", "out.jpg") == plain + 3 * kPixels);
+}
+
+TEST_CASE("a large picture that is turned lies in memory twice while it is read") {
+  const TemporaryFolder folder;
+  constexpr int kWidth = 8000, kHeight = 4000;
+  Image image(kWidth, kHeight, 1, Depth::u8);
+  for (int y = 0; y < kHeight; ++y)
+    std::fill_n(image.view().row(y), std::size_t(kWidth), std::byte{7});
+  write_image(folder / "plain.jpg", image, {}, nullptr);
+  save(folder / "turned.jpg", jpeg_with_exif(load(folder / "plain.jpg"), exif(3, true)));
+  std::int64_t asked = 0;
+  FileJob job = job_of(folder / "turned.jpg", folder / "out.jpg", 1);
+  struct Enough {};
+  job.admit = [&](std::int64_t bytes) {
+    asked = bytes;
+    throw Enough();
+  };
+  Run run(on_the_cpu());
+  CHECK_THROWS_AS(run(job, box_mask(3)), Enough);
+  CHECK(asked == std::int64_t{2} * kWidth * kHeight);
+}
+
+TEST_CASE("a stop drops a picture between two bands") {
+  const TemporaryFolder folder;
+  write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
+  std::atomic<bool> stop{false};
+  struct Stopping : BandFilter {
+    Stopping(const Problem& problem, std::atomic<bool>& flag) : BandFilter(problem), stop(flag) {}
+    struct Stopper : Worker {
+      explicit Stopper(std::atomic<bool>& flag) : stop(flag) {}
+      void filter(PictureView<const std::byte>, PictureView<std::byte>) override { stop = true; }
+      std::atomic<bool>& stop;
+    };
+    std::unique_ptr<Worker> make_worker() const override { return std::make_unique<Stopper>(stop); }
+    std::atomic<bool>& stop;
+  };
+  const Filter stopping{[&](const Shape& shape) -> std::unique_ptr<BandFilter> {
+                          Problem problem;
+                          problem.width = shape.width;
+                          problem.height = shape.height;
+                          problem.channels = shape.channels;
+                          problem.mask = box_mask(3);
+                          return std::make_unique<Stopping>(problem, stop);
+                        },
+                        [] { return ""; }, nullptr, nullptr};
+  FileJob job = job_of(folder / "in.ppm", folder / "out.ppm", 1);
+  job.stop = &stop;
+  CHECK_THROWS_AS(filter_file(job, stopping), Stopped);
+  CHECK(folder.files() == 1);
 }
 
 TEST_CASE("orientation is applied once, in bands too") {

@@ -104,5 +104,8 @@ TEST_CASE("shards by launchers' variables") {
   // Words that launchers set where there is no array.
   CHECK_THROWS_AS(shard("auto", {{"SGE_TASK_ID", "undefined"}}), UsageError);
   CHECK_THROWS_AS(shard("auto", {{"LSB_JOBINDEX", "0"}}), UsageError);
+  CHECK(shard("auto", {{"LSB_JOBINDEX", "0"},
+                       {"OMPI_COMM_WORLD_RANK", "1"},
+                       {"OMPI_COMM_WORLD_SIZE", "2"}}) == Shard{2, 2});
   CHECK_THROWS_AS(shard("auto"), UsageError);
 }

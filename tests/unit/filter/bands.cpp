@@ -163,6 +163,34 @@ TEST_CASE("every pair of whole responses gets the length that double precision g
   }
 }
 
+TEST_CASE("masks whose responses go beyond 16 bits give the same edges in bands") {
+  // 257 * 255 is 65,535, which 16 bits would take for -1.
+  const std::vector<Mask> masks = {make_mask("steep", 3, 1, {0, 0, 257}),
+                                   make_mask("flat", 3, 1, {-1, 0, 1})};
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  Convolver convolver(options);
+  Image in(64, 3, 1, Depth::u8);
+  for (int y = 0; y < 3; ++y)
+    for (int x = 0; x < 64; ++x) set_sample(&in, x, y, 0, 255);
+  const auto bands = edges_in_bands(shape_of(in), masks, convolver);
+  REQUIRE(bands);
+  const Image edges = through_bands(*bands, in, 1000);
+  CHECK(sample(edges, 30, 1, 0) == 255);
+  CHECK(same(edges, find_edges(in, masks, convolver)));
+}
+
+TEST_CASE("masks that reach differently far keep edges whole") {
+  const std::vector<Mask> masks = {make_mask("across", 3, 1, {-1, 0, 1}),
+                                   make_mask("down", 1, 3, {-1, 0, 1})};
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  Convolver convolver(options);
+  const Image in = pattern(20, 10, 1, Depth::u8);
+  CHECK(!edges_in_bands(shape_of(in), masks, convolver));
+  CHECK(convolver.why_whole() == "its masks reach differently far");
+}
+
 TEST_CASE("what must be whole says why") {
   const auto why = [](ConvolverOptions options, int channels, const Mask& mask) {
     Convolver convolver(options);

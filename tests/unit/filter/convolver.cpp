@@ -171,6 +171,18 @@ TEST_CASE("a constant border is opaque, of the border's colour") {
   CHECK(sample(out, 2, 2, 3) == 0);
 }
 
+TEST_CASE("masks that differ in their offset alone are two plans") {
+  Convolver convolver(on_cpu());
+  const Image in = random_image(8, 8, 1, Depth::u8, 6);
+  Mask brighter = binomial();
+  brighter.offset = 40;
+  const Image plain = convolver.convolve(in, binomial());
+  const Image bright = convolver.convolve(in, brighter);
+  for_samples(plain, [&](int x, int y, int c) {
+    CHECK(sample(bright, x, y, c) == std::min(sample(plain, x, y, c) + 40, 255.0));
+  });
+}
+
 TEST_CASE("the border value must be a sample of the picture") {
   const Image bytes(3, 3, 1, Depth::u8), reals(3, 3, 1, Depth::f32);
   for (double value : {-1.0, 256.0, 0.5})

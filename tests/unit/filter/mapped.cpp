@@ -122,6 +122,25 @@ TEST_CASE("a blur in linear light is the mean of light") {
   CHECK(sample(mapped(edge, mapping, mean), 1, 0, 0) == 188);
 }
 
+TEST_CASE("a constant border in linear light has the light of its value") {
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  options.border = Border::constant;
+  options.border_value = 255;
+  Image black(1, 1, 1, Depth::u8);
+  set_sample(&black, 0, 0, 0, 0);
+  Mapping mapping;
+  mapping.linear = true;
+  Convolver convolver(options);
+  std::string note;
+  const Mask mean = make_mask("mean", 2, 1, {1, 1}, 2);
+  const Image out = filter_mapped(
+      black, Header{}, mapping, true, convolver,
+      [&](const Image& image, Convolver& with, double) { return with.convolve(image, mean); },
+      &note);
+  CHECK(sample(out, 0, 0, 0) == 188);
+}
+
 TEST_CASE("alpha keeps its value in linear light") {
   Mapping mapping;
   mapping.linear = true;

@@ -322,6 +322,23 @@ TEST_CASE("quality and subsampling are known again") {
   CHECK(rgb.header.subsampling == Subsampling{1, 1});
 }
 
+TEST_CASE("a JPEG of a JPEG has its quality and subsampling, unless others are named") {
+  const TemporaryFolder folder;
+  const Image image = pattern(40, 24, 3, Depth::u8);
+  Header header = read(write(image, with(71, Subsampling{4, 1}))).header;
+  const auto again = [&](const WriteOptions& options) {
+    write_picture(folder / "out.jpg", image, header, options, nullptr);
+    return read(load(folder / "out.jpg")).header;
+  };
+  CHECK(again({}).quality == 71);
+  CHECK(again({}).subsampling == Subsampling{4, 1});
+  CHECK(again(with(50, Subsampling{1, 1})).quality == 50);
+  CHECK(again(with(50, Subsampling{1, 1})).subsampling == Subsampling{1, 1});
+  header.format = FormatId::png;
+  CHECK(again({}).quality == kDefaultJpegQuality);
+  CHECK(again({}).subsampling == Subsampling{2, 2});
+}
+
 TEST_CASE("all metadata come back") {
   const Image image = pattern(40, 24, 3, Depth::u8);
   Metadata metadata;
@@ -436,6 +453,17 @@ TEST_CASE("large XMP goes into an extension and comes back") {
   // md5sum of packet(65503) without the wrapper and the line ends beside it.
   CHECK(contains(text_of(written(packet(65503))),
                  "HasExtendedXMP=\"85E63DAA2036A7A14BA3232F1884C596\""));
+  // The parts say where they belong, and may come in any order.
+  const Bytes in_order = written(packet(200'000));
+  const std::size_t packet_at = find_marker(in_order, 0xE1);
+  const std::size_t part_at = find_marker(in_order, 0xE1, packet_at + 2),
+                    next_at = find_marker(in_order, 0xE1, part_at + 2);
+  Bytes turned = in_order;
+  std::rotate(turned.begin() + std::ptrdiff_t(part_at), turned.begin() + std::ptrdiff_t(next_at),
+              turned.begin() + std::ptrdiff_t(2 * next_at - part_at));
+  REQUIRE(turned != in_order);
+  CHECK(read(turned).warnings.empty());
+  CHECK(read(turned).header.metadata.xmp == read(in_order).header.metadata.xmp);
   Bytes broken = written(packet(200'000));
   const std::string mark = "http://ns.adobe.com/xmp/extension/";
   const auto part = std::search(broken.begin(), broken.end(), mark.begin(), mark.end());
@@ -645,6 +673,9 @@ TEST_CASE("quantisation steps of 0 are damage") {
   REQUIRE(read(bytes).refusal == "");
   bytes[find_marker(bytes, 0xDB) + 8] = 0;
   CHECK(contains(read(bytes).refusal, "its header is damaged (a quantisation step of 0)"));
+  Bytes chroma = colour(pattern(64, 48, 3, Depth::u8));
+  chroma[find_marker(chroma, 0xDB, find_marker(chroma, 0xDB) + 2) + 8] = 0;
+  CHECK(contains(read(chroma).refusal, "its header is damaged (a quantisation step of 0)"));
 }
 
 TEST_CASE("a colour component without a scan is damage") {
@@ -768,6 +799,41 @@ TEST_CASE("a file of scans without end is refused") {
   for (Bytes* each : {&bytes, &more}) each->insert(each->end(), {0xFF, 0xD9});
   CHECK(read(bytes).refusal == "");
   CHECK(contains(read(more).refusal, "it has more than 500 scans, more than any picture of 64x48"));
+}
+
+TEST_CASE("the more pixels, the fewer scans are taken") {
+  // 2^31 pixels of all scans together: 128 scans of 2^24.
+  Image image(4096, 4096, 1, Depth::u8);
+  for (int y = 0; y < image.height(); ++y) std::memset(image.view().row(y), 7, image.row_bytes());
+  const Bytes two = grey(image, [](jpeg_compress_struct& info) {
+    static const jpeg_scan_info kScans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
+    info.scan_info = kScans;
+    info.num_scans = 2;
+  });
+  const std::size_t first = find_marker(two, 0xDA), second = find_marker(two, 0xDA, first + 2);
+  const Bytes scan(two.begin() + std::ptrdiff_t(second), two.end() - 2);
+  Bytes many(two.begin(), two.end() - 2);
+  for (int i = 2; i < 128; ++i) many.insert(many.end(), scan.begin(), scan.end());
+  Bytes more = many;
+  more.insert(more.end(), scan.begin(), scan.end());
+  for (Bytes* each : {&many, &more}) each->insert(each->end(), {0xFF, 0xD9});
+  CHECK(read(many).refusal == "");
+  CHECK(contains(read(more).refusal, "it has more than 128 scans"));
+}
+
+TEST_CASE("arithmetic coding may take less than a bit a block") {
+  Image image(2048, 2048, 1, Depth::u8);
+  for (int y = 0; y < image.height(); ++y) std::memset(image.view().row(y), 7, image.row_bytes());
+  const Bytes bytes = grey(image, [](jpeg_compress_struct& info) {
+    static const jpeg_scan_info kScans[] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
+    info.scan_info = kScans;
+    info.num_scans = 2;
+    info.arith_code = TRUE;
+  });
+  REQUIRE(bytes.size() < 256 * 256 / 8);
+  const Read file = read(bytes);
+  CHECK(file.refusal == "");
+  CHECK(same(file.image, image));
 }
 
 TEST_CASE("coefficients that would take more than the limit are refused before memory is taken") {

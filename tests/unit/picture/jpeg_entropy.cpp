@@ -84,6 +84,19 @@ TEST_CASE("data hold as many blocks as are asked for, and fewer than eight bits 
   }
 }
 
+TEST_CASE("a table with a code of ones alone has no symbols") {
+  // Two codes of one bit: 0 and 1.
+  Bytes counts(16);
+  counts[0] = 2;
+  const HuffmanTable full(HuffmanTable::Kind::dc, std::span<const unsigned char, 16>(counts),
+                          Bytes{0, 1});
+  CHECK(full.next(0).bits == 0);
+  counts[0] = 1;
+  const HuffmanTable half(HuffmanTable::Kind::dc, std::span<const unsigned char, 16>(counts),
+                          Bytes{0});
+  CHECK(half.next(0).bits == 1);
+}
+
 TEST_CASE("bits that are no code are refused") {
   CHECK_FALSE(holds("11111111", 1));
   CHECK_FALSE(holds(kFlat + std::string(16, '1'), 1));

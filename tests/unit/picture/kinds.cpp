@@ -222,6 +222,10 @@ TEST_CASE("a lower quality makes a smaller file and a rougher picture") {
       nearest = sum;
     }
   }
+  // 0 is the least, and neither 1 nor a default.
+  write_image(folder / "0.webp", image, {.format = "", .quality = 0}, nullptr);
+  write_image(folder / "1.webp", image, {.format = "", .quality = 1}, nullptr);
+  CHECK(load(folder / "0.webp").size() < load(folder / "1.webp").size());
   write_image(folder / "a.webp", image, {}, nullptr);
   CHECK(same(read_image(folder / "a.webp", {}, nullptr), image));
 }

@@ -348,6 +348,14 @@ TEST_CASE("EXIF gets a resolution, and all else stays in its place") {
     for (const int tag : {271, 274, 315}) CHECK(values_in(after, tag) == values_in(before, tag));
     CHECK(values_in(after, 2, 34853) == values_in(before, 2, 34853));
     CHECK(std::equal(kNote.begin(), kNote.end(), after.begin() + kNoteAt));
+    // Values begin on a word, whatever the block's length is.
+    Bytes odd = before;
+    odd.resize(odd.size() + 1 - odd.size() % 2 + 2);
+    REQUIRE(odd.size() % 2 == 1);
+    const Bytes block = exif_with_resolution(odd, {118.11, 4e9});
+    const auto source = source_of(block);
+    const TiffStructure file(*source);
+    CHECK(file.directory(file.first())->find(283)->values_at % 2 == 0);
     for (std::size_t length = 0; length < before.size(); ++length)
       exif_with_resolution(Bytes(before.begin(), before.begin() + std::ptrdiff_t(length)), {1, 1});
   }

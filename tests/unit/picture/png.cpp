@@ -374,6 +374,13 @@ TEST_CASE("metadata come back from a PNG") {
   CHECK(std::abs(back.header.metadata.resolution->y - 150) < 0.02);
   CHECK(back.header.orientation == 6);
   CHECK(read(write(image)).header.metadata.empty());
+  // Without a unit pHYs says no more than the sides' ratio.
+  const auto with_unit = [&](unsigned char unit) {
+    return read(with_chunks(write(image), {{"pHYs", {0, 0, 11, 184, 0, 0, 11, 184, unit}}}))
+        .header.metadata.resolution;
+  };
+  CHECK(with_unit(1));
+  CHECK(!with_unit(0));
 }
 
 TEST_CASE("texts and colour space of a PNG stay with PNGs, and the colour space when stripped") {
@@ -491,6 +498,39 @@ TEST_CASE("the last row is taken where only what follows it is missing") {
   const Read taken = read(cut, lenient);
   CHECK(taken.warnings.size() == 1);
   CHECK(same(taken.image, by_opencv(whole)));
+}
+
+TEST_CASE("compressed data behind the end of the stream are damage") {
+  const Bytes whole = made({60, 40, 8, 2});
+  const std::size_t at = place_of(whole, "IDAT"), end = place_of(whole, "IEND");
+  Bytes data(whole.begin() + long(at) + 8, whole.begin() + long(end) - 4);
+  append(&data, "more of them");
+  Bytes longer(whole.begin(), whole.begin() + long(at));
+  append_chunk(&longer, "IDAT", data);
+  append_chunk(&longer, "IEND", {});
+  CHECK(contains(read(longer).refusal, "xtra compressed data"));
+  ReadOptions lenient;
+  lenient.refuse_damaged = false;
+  CHECK(same(read(longer, lenient).image, by_opencv(whole)));
+}
+
+TEST_CASE("an interlaced PNG that is damaged in a later pass gives the passes before") {
+  const Bytes whole = made({60, 40, 8, 2, true});
+  const std::size_t at = place_of(whole, "IDAT"), end = place_of(whole, "IEND");
+  Bytes data(whole.begin() + long(at) + 8, whole.begin() + long(end) - 4);
+  ReadOptions lenient;
+  lenient.refuse_damaged = false;
+  // The first pass has 5 rows of 8 pixels; rows of samples that are noise take as many bytes.
+  for (std::size_t bytes = 5 * 25 + 20; bytes < data.size(); bytes += 20) {
+    CAPTURE(bytes);
+    Bytes cut(whole.begin(), whole.begin() + long(at));
+    append_chunk(&cut, "IDAT", Bytes(data.begin(), data.begin() + long(bytes)));
+    append_chunk(&cut, "IEND", {});
+    const Read taken = read(cut, lenient);
+    REQUIRE(taken.refusal == "");
+    CHECK(taken.warnings.size() == 1);
+    CHECK(sample(taken.image, 0, 0, 0) == sample(by_opencv(whole), 0, 0, 0));
+  }
 }
 
 TEST_CASE("strips make the same file on any number of threads, in any order") {

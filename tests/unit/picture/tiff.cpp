@@ -914,6 +914,23 @@ TEST_CASE("TIFF: a strip of too few bytes") {
     CHECK(sample(part.image, 7, y, 0) == value);
 }
 
+TEST_CASE("TIFF: raw strips that say no number of bytes") {
+  const Kind kind{.width = 40, .height = 30, .rows = 10};
+  const Bytes whole = by_libtiff(kind, [](int x, int y, int) { return level(x, y, 0, 8); });
+  Bytes file = whole;
+  const auto number = [&](std::size_t at) { return std::size_t(file[at] | file[at + 1] << 8); };
+  for (std::size_t i = 0, directory = number(4); i < number(directory); ++i) {
+    const std::size_t entry = directory + 2 + 12 * i;
+    if (number(entry) != TIFFTAG_STRIPBYTECOUNTS) continue;
+    const std::size_t each = number(entry + 2) == TIFF_SHORT ? 2 : 4;
+    std::fill_n(file.begin() + std::ptrdiff_t(number(entry + 8)), 3 * each, 0);
+  }
+  REQUIRE(file != whole);
+  const Decoded read = decode(file);
+  CHECK(read.refusal == "");
+  CHECK(same(read.image, decode(whole).image));
+}
+
 TEST_CASE("TIFF: a raw strip that promises more bytes than the file has, which no row needs") {
   const Kind kind{.width = 40, .height = 30, .rows = 10};
   Bytes file = by_libtiff(kind, [](int x, int y, int) { return level(x, y, 0, 8); });
