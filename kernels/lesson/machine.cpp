@@ -71,7 +71,8 @@ struct Machine {
   /// Accesses of a warp's lanes by the same code, the same time.
   struct Group {
     Space space;
-    std::vector<std::uintptr_t> addresses;
+    int lanes = 0;
+    std::vector<std::uintptr_t> addresses;  ///< of all that they use, by four bytes
   };
   std::map<std::tuple<int, std::uintptr_t, int>, Group> groups;
 };
@@ -127,44 +128,56 @@ void use(Cell& cell, const char* memory, std::int64_t number, bool writes, std::
   }
 }
 
-void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code) {
+/// Counts four bytes of an access; a longer one comes in several parts.
+void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code, bool is_first) {
   Machine& m = *machine;
   BlockCounts& counts = m.result.counts;
   switch (space) {
     case Space::in:
     case Space::out: ++(writes ? counts.global_writes : counts.global_reads); break;
     case Space::shared: ++(writes ? counts.shared_writes : counts.shared_reads); break;
-    case Space::constant: ++counts.mask_reads; return;
+    case Space::constant: ++counts.mask_reads; break;
     case Space::none: return;
   }
-  const int visit = m.fibers[std::size_t(m.current)].visits[code]++;
-  Machine::Group& group = m.groups[{m.current / kLanes, code, visit}];
+  int& visits = m.fibers[std::size_t(m.current)].visits[code];
+  if (is_first) ++visits;
+  Machine::Group& group = m.groups[{m.current / kLanes, code, visits}];
   group.space = space;
+  if (is_first) ++group.lanes;
   group.addresses.push_back(address);
+}
+
+/// How many stretches of that many bytes hold one of the addresses.
+std::int64_t stretches(const std::vector<std::uintptr_t>& addresses, std::uintptr_t bytes) {
+  std::set<std::uintptr_t> found;
+  for (const std::uintptr_t address : addresses) found.insert(address / bytes);
+  return std::int64_t(found.size());
 }
 
 void sum_up_groups() {
   Machine& m = *machine;
   BlockCounts& counts = m.result.counts;
+  const int threads = int(m.fibers.size());
+  std::set<int> divergent;
   for (const auto& [key, group] : m.groups) {
+    const int warp = std::get<0>(key);
+    if (group.lanes < std::min(kLanes, threads - warp * kLanes)) divergent.insert(warp);
+    const std::int64_t words = stretches(group.addresses, 4);
     if (group.space == Space::shared) {
-      std::map<std::uintptr_t, std::set<std::uintptr_t>> words;  // by bank
+      std::map<std::uintptr_t, std::set<std::uintptr_t>> by_bank;
       for (const std::uintptr_t address : group.addresses)
-        words[address / 4 % kLanes].insert(address / 4);
+        by_bank[address / 4 % kLanes].insert(address / 4);
       std::size_t passes = 1;
-      for (const auto& [bank, all] : words) passes = std::max(passes, all.size());
-      counts.bank_conflicts += std::int64_t(passes) - 1;
-    } else {
-      constexpr std::uintptr_t kSector = 32;
-      std::set<std::uintptr_t> sectors, samples;
-      for (const std::uintptr_t address : group.addresses) {
-        sectors.insert(address / kSector);
-        samples.insert(address / 4);
-      }
-      counts.sectors += std::int64_t(sectors.size());
-      counts.fewest_sectors += std::int64_t((samples.size() * 4 + kSector - 1) / kSector);
+      for (const auto& [bank, all] : by_bank) passes = std::max(passes, all.size());
+      counts.bank_conflicts += std::int64_t(passes) - (words + kLanes - 1) / kLanes;
+    } else if (group.space != Space::constant) {
+      counts.sectors += stretches(group.addresses, 32);
+      counts.fewest_sectors += (words * 4 + 31) / 32;
+      counts.bursts += stretches(group.addresses, 64);
     }
   }
+  counts.warps = (threads + kLanes - 1) / kLanes;
+  counts.divergent_warps = std::int64_t(divergent.size());
 }
 
 template <class Begin>
@@ -177,8 +190,8 @@ bool lies_between(std::uintptr_t address, const void* begin, const void* end) {
          address < reinterpret_cast<std::uintptr_t>(end);
 }
 
-/// An access of four bytes.
-void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
+/// Four bytes of an access.
+void look_at(std::uintptr_t address, bool writes, std::uintptr_t code, bool is_first) {
   Machine& m = *machine;
   const auto around = [&](const float* picture) {
     return lies_between(address, picture - kGuard, picture + m.samples + kGuard);
@@ -189,7 +202,7 @@ void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
     const char* name = is_in ? "in" : "out";
     if (cell < 0 || cell >= m.samples)
       return note(writes ? Fault::outside_write : Fault::outside_read, name, cell, code, m.current);
-    if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code);
+    if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code, is_first);
     if (is_in) {
       if (writes) note(Fault::write_to_input, name, cell, code, m.current);
       return;
@@ -212,7 +225,7 @@ void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
     const std::int64_t fixed = (__stop_lesson_shared - __start_lesson_shared + 3) / 4;
     const std::int64_t cell = is_static ? cell_of(address, __start_lesson_shared)
                                         : fixed + cell_of(address, m.dynamic.data());
-    if (m.is_counted) count(Space::shared, address, writes, code);
+    if (m.is_counted) count(Space::shared, address, writes, code, is_first);
     Cell& shared = m.shared_cells[std::size_t(cell)];
     if (!writes && !shared.is_set) note(Fault::unset_shared, "shared", cell, code, m.current);
     return use(shared, "shared", cell, writes, code);
@@ -222,7 +235,7 @@ void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
       note(Fault::write_to_input, "mask", cell_of(address, __start_lesson_constant), code,
            m.current);
     else if (m.is_counted)
-      count(Space::constant, address, false, code);
+      count(Space::constant, address, false, code, is_first);
   }
 }
 
@@ -309,10 +322,15 @@ void run_block() {
 class Guarded {
  public:
   explicit Guarded(std::size_t samples)
-      : all_(samples + 2 * kGuard, std::numeric_limits<float>::quiet_NaN()) {}
-  float* begin() { return all_.data() + kGuard; }
+      : all_(samples + 2 * kGuard + kAlignment, std::numeric_limits<float>::quiet_NaN()) {}
+  /// It lies at the begin of a line of the cache, as what cudaMalloc() gives.
+  float* begin() {
+    const auto off = reinterpret_cast<std::uintptr_t>(all_.data()) / sizeof(float) % kAlignment;
+    return all_.data() + kGuard + (kAlignment - off) % kAlignment;
+  }
 
  private:
+  static constexpr std::size_t kAlignment = 32;  ///< samples
   std::vector<float> all_;
 };
 
@@ -433,7 +451,7 @@ void access(const void* address, std::size_t bytes, bool writes, const void* cod
   if (convfilt::lesson::machine == nullptr) return;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (std::size_t i = 0; i < bytes; i += 4)
-    convfilt::lesson::look_at(at + i, writes, reinterpret_cast<std::uintptr_t>(code));
+    convfilt::lesson::look_at(at + i, writes, reinterpret_cast<std::uintptr_t>(code), i == 0);
 }
 
 }  // namespace
