@@ -26,6 +26,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "kernels/lesson/mask_array.hpp"
+
 #include <student.hpp>
 
 namespace lesson_device {
@@ -125,9 +127,9 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
   out_memory.set(std::vector<float>(samples, std::numeric_limits<float>::infinity()));
   mask_memory.set(weights);
 #ifdef LESSON_MASK
-  if (weights.size() * sizeof(float) > sizeof(LESSON_MASK))
-    throw std::runtime_error("the __constant__ array has no room for the mask");
-  check(cudaMemcpyToSymbol(LESSON_MASK, weights.data(), weights.size() * sizeof(float)));
+  const std::vector<float> array =
+      convfilt::lesson::array_of<decltype(LESSON_MASK)>(weights, sides[0], sides[1]);
+  check(cudaMemcpyToSymbol(LESSON_MASK, array.data(), sizeof(LESSON_MASK)));
 #endif
   float *in = in_memory.begin(), *out = out_memory.begin(), *mask = mask_memory.begin();
   const int width = job.width, height = job.height, mask_width = sides[0], mask_height = sides[1],

@@ -23,6 +23,7 @@ namespace convfilt::lesson {
 namespace {
 
 constexpr std::size_t kGuard = std::size_t{1} << 16;  ///< samples on each side of a picture
+constexpr std::size_t kDynamicGuard = std::size_t{1} << 16;  ///< bytes beside shared memory
 constexpr std::size_t kStack = std::size_t{1} << 16;  ///< bytes of a thread
 constexpr std::size_t kMostShared = 48 << 10;         ///< bytes of a block, as on any GPU
 constexpr std::size_t kMostFindings = 64;
@@ -54,7 +55,8 @@ struct Machine {
   float *in = nullptr, *out = nullptr;  ///< behind their guards
   std::int64_t samples = 0;
   std::vector<Cell> in_cells, out_cells, shared_cells;
-  std::vector<char> dynamic;
+  std::vector<char> dynamic_memory;  ///< with kDynamicGuard on each side
+  char *dynamic = nullptr, *dynamic_end = nullptr;
 
   Launch launch;
   std::vector<Fiber> fibers;
@@ -219,17 +221,19 @@ void look_at(std::uintptr_t address, bool writes, std::uintptr_t code, bool is_f
     return;
   }
   const bool is_static = lies_between(address, __start_lesson_shared, __stop_lesson_shared);
-  const bool is_dynamic =
-      lies_between(address, m.dynamic.data(), m.dynamic.data() + m.dynamic.size());
+  const bool is_dynamic = lies_between(address, m.dynamic, m.dynamic_end);
   if (is_static || is_dynamic) {
     const std::int64_t fixed = (__stop_lesson_shared - __start_lesson_shared + 3) / 4;
     const std::int64_t cell = is_static ? cell_of(address, __start_lesson_shared)
-                                        : fixed + cell_of(address, m.dynamic.data());
+                                        : fixed + cell_of(address, m.dynamic);
     if (m.is_counted) count(Space::shared, address, writes, code, is_first);
     Cell& shared = m.shared_cells[std::size_t(cell)];
     if (!writes && !shared.is_set) note(Fault::unset_shared, "shared", cell, code, m.current);
     return use(shared, "shared", cell, writes, code);
   }
+  if (lies_between(address, m.dynamic - kDynamicGuard, m.dynamic_end + kDynamicGuard))
+    return note(writes ? Fault::outside_write : Fault::outside_read, "dynamic",
+                cell_of(address, m.dynamic), code, m.current);
   if (lies_between(address, __start_lesson_constant, __stop_lesson_constant)) {
     if (writes)
       note(Fault::write_to_input, "mask", cell_of(address, __start_lesson_constant), code,
@@ -382,7 +386,7 @@ unsigned exchange(unsigned value, int from) {
 }
 
 void* dynamic_shared() {
-  return machine->dynamic.data();
+  return machine->dynamic;
 }
 
 void begin_atomic() {
@@ -408,7 +412,9 @@ Result run(const Launch& launch, Memory& memory,
   m.out = out.begin();
   m.samples = std::int64_t(samples);
   m.out_cells.resize(samples);
-  m.dynamic.resize(launch.dynamic_shared);
+  m.dynamic_memory.resize(launch.dynamic_shared + 2 * kDynamicGuard);
+  m.dynamic = m.dynamic_memory.data() + kDynamicGuard;
+  m.dynamic_end = m.dynamic + launch.dynamic_shared;
   m.shared_cells.resize((fixed + 3) / 4 + (launch.dynamic_shared + 3) / 4);
   m.launch = launch;
   m.fibers.resize(threads);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernels/lesson/machine.hpp"
+#include "kernels/lesson/mask_array.hpp"
 
 extern "C" {
 extern const char __executable_start;
@@ -35,15 +36,6 @@ std::vector<float> read_floats(std::FILE* file, std::size_t count) {
 }
 
 #ifdef LESSON_MASK
-void set_mask(const std::vector<float>& weights) {
-  constexpr std::size_t room = sizeof(LESSON_MASK) / sizeof(float);
-  if (room < weights.size())
-    throw std::runtime_error("the mask has " + std::to_string(weights.size()) +
-                             " weights, and the __constant__ array room for " +
-                             std::to_string(room));
-  std::memcpy((void*)&LESSON_MASK, weights.data(), weights.size() * sizeof(float));
-}
-
 void print_room() {
   using Array = decltype(LESSON_MASK);
   constexpr bool has_rows = std::rank_v<Array> == 2;
@@ -52,7 +44,6 @@ void print_room() {
               has_rows ? int(std::extent_v<Array, 1>) : 0);
 }
 #else
-void set_mask(const std::vector<float>&) {}
 void print_room() {}
 #endif
 
@@ -89,7 +80,10 @@ int main(int argc, char** argv) {
     std::vector<float> weights = read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
     memory.in = read_floats(data, std::size_t(memory.width) * std::size_t(memory.height));
     std::fclose(data);
-    set_mask(weights);
+#ifdef LESSON_MASK
+    const std::vector<float> array = array_of<decltype(LESSON_MASK)>(weights, sides[0], sides[1]);
+    std::memcpy((void*)&LESSON_MASK, array.data(), sizeof(LESSON_MASK));
+#endif
     const int width = memory.width, height = memory.height, mask_width = sides[0],
               mask_height = sides[1], radius = sides[0] / 2;
     float* mask = weights.data();

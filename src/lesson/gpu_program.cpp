@@ -57,19 +57,18 @@ GpuProgram::GpuProgram(const KernelFile& kernel, const CudaDevice& device, const
                                       : "nvcc fails: " + printable_name(line));
 }
 
-std::vector<TrialRun> GpuProgram::run(const std::vector<Trial>& trials) const {
+std::vector<TrialRun> GpuProgram::run(const std::vector<Trial>& trials, double seconds) const {
   std::vector<const Trial*> all;
   for (const Trial& trial : trials) all.push_back(&trial);
-  // Kernels on small pictures take no time; a process that opens a GPU takes up to some seconds.
-  return run(all, 0, 20);
+  return run_all(all, 0, seconds);
 }
 
 TrialRun GpuProgram::time(const Trial& trial, int repeats) const {
-  return run({&trial}, repeats, 60).front();
+  return run_all({&trial}, repeats, 60).front();
 }
 
-std::vector<TrialRun> GpuProgram::run(const std::vector<const Trial*>& trials, int repeats,
-                                      double seconds) const {
+std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trials, int repeats,
+                                          double seconds) const {
   const fs::path folder = folder_.path();
   const auto file = [&](const char* name, std::size_t i) {
     return (folder / (name + std::to_string(i))).string();

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <functional>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
@@ -138,10 +137,14 @@ void choose_masks(const KernelFile& kernel, const MaskRoom& room, const MaskWish
     verdict.why_masks = "as asked for";
   } else if (has_size) {
     const bool any_height = kernel.takes(KernelArgument::mask_height);
-    const std::pair<int, int> tall[] = {{kUsual, kUsual}, {3, 3}, {7, 3}, {3, 5}, {1, 1}},
-                              square[] = {{kUsual, kUsual}, {3, 3}, {7, 7}, {1, 1}};
-    for (const auto& [w, h] : any_height ? std::span<const std::pair<int, int>>(tall) : square)
-      if (array.empty() || w * h <= room.weights) verdict.masks.push_back(random_of(w, h));
+    // The first is the largest, since tiles and shared memory have room for some size.
+    std::vector<std::pair<int, int>> sizes = {{kUsual, kUsual}, {3, 3}, {1, 1}};
+    if (any_height) sizes = {{kUsual, kUsual}, {kUsual, 3}, {3, kUsual}, {1, 1}};
+    for (const auto& [w, h] : sizes) {
+      const bool fits = array.empty() || (room.columns > 0 ? w <= room.columns && h <= room.rows
+                                                           : w * h <= room.weights);
+      if (fits) verdict.masks.push_back(random_of(w, h));
+    }
     if (verdict.masks.empty())
       throw IoError(quoted_name(kernel.path) + ": " + array + " has room for no weight");
     verdict.why_masks = "since the kernel is told the size";
@@ -158,12 +161,6 @@ void choose_masks(const KernelFile& kernel, const MaskRoom& room, const MaskWish
     verdict.masks = {random_of(kUsual, kUsual)};
     verdict.why_masks = "the default; --mask-size says another";
   }
-  const Mask& first = verdict.masks.front();
-  if (room.weights > 0 && int(first.weights.size()) > room.weights)
-    throw IoError(quoted_name(kernel.path) + ": " + array + " has room for " +
-                  std::to_string(room.weights) + " weights, and the mask of " +
-                  sides(first.width, first.height) + " has " +
-                  std::to_string(first.weights.size()) + "; say a smaller --mask-size");
 }
 
 std::string pixel(int x, int y) {
@@ -194,7 +191,13 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial) {
   const std::string other =
       finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
   std::string text;
-  if (finding.fault == "outside_read")
+  if (finding.memory == "dynamic")
+    text = who + (finding.fault == "outside_read" ? " reads word " : " writes word ") + cell +
+           " of dynamic shared memory, which is " +
+           (finding.cell < 0 ? "before its first"
+                             : "behind its last: its index is wrong, or the launch gives a block "
+                               "too few bytes");
+  else if (finding.fault == "outside_read")
     text = who + " reads " + finding.memory + outside(finding.cell, trial) +
            ": the test for ghost cells misses " +
            (finding.cell < 0 ? "y < 0, or x < 0" : "y >= height, or x >= width");
@@ -207,7 +210,8 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial) {
     text = who + " reads word " + cell + " of shared memory, which no thread has written: " +
            "the halo is probably not loaded, or not all of it";
   else if (finding.fault == "unset_output")
-    text = who + " reads out[" + cell + "], which nobody has written";
+    text = who + " reads out[" + cell +
+           "], which nobody has written: out is not 0 at the start";
   else if (finding.fault == "race")
     text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
            " of shared memory, one of them to write, and no barrier lies between: "
@@ -340,7 +344,7 @@ std::ptrdiff_t weight_of(const LessonSentence& fault) {
 /// Whether the fault explains wrong pixels, so that these need no words.
 bool explains_pixels(const LessonSentence& fault) {
   const std::string_view kinds[] = {"outside_read", "race", "unset_shared", "left_barrier",
-                                    "other_barrier"};
+                                    "other_barrier", "unset_output"};
   return std::ranges::count(kinds, fault.kind) > 0;
 }
 

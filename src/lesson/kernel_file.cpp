@@ -131,7 +131,7 @@ std::vector<KernelArgument> arguments_of(const std::vector<Parameter>& parameter
     if (matches(name, "r|.*radius.*"))
       roles[i] = radius;
     else if (matches(name, ".*(mask|filter|kernel|tap).*|[mfk]_?[hw]|ksize"))
-      roles[i] = matches(name, ".*(h|height|rows)") ? mask_height : mask_width;
+      roles[i] = matches(name, ".*(height|rows|_h)|[mfk]h") ? mask_height : mask_width;
     else if (matches(name, ".*(height|rows)|h|height.*"))
       roles[i] = height;
     else if (matches(name, ".*(width|cols|columns)|w|width.*|stride"))
@@ -217,7 +217,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
                      fail_at(parameter.at > 0 ? parameter.at : brackets, why);
                    });
   static const std::regex kConstant(
-      R"(__constant__\s+(?:static\s+)?(?:const\s+)?float\s+(\w+)\s*(?:\[[^\]]*\]\s*)+;)");
+      R"(__constant__\s+(?:static\s+)?(?:const\s+)?float\s+(\w+)\s*(?:\[[^\]]*\]\s*)+[;,])");
   std::sregex_iterator constant(code.begin(), code.end(), kConstant);
   if (!kernel.takes(KernelArgument::mask)) {
     if (constant == none)

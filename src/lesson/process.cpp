@@ -98,7 +98,7 @@ fs::path lesson_sources() {
   return folder;
 }
 
-TemporaryFolder::TemporaryFolder() {
+ScratchFolder::ScratchFolder() {
   std::string name = (fs::temp_directory_path() / "convfilt-try-XXXXXX").string();
   if (!::mkdtemp(name.data()))
     throw IoError("cannot make a folder in " + quoted_name(fs::temp_directory_path().string()) +
@@ -106,7 +106,7 @@ TemporaryFolder::TemporaryFolder() {
   path_ = name;
 }
 
-TemporaryFolder::~TemporaryFolder() {
+ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   fs::remove_all(path_, ignored);
 }

@@ -77,7 +77,7 @@ class LessonProgram {
   int line_of(const std::string& code) const;
 
   KernelFile kernel_;
-  TemporaryFolder folder_;
+  ScratchFolder folder_;
 };
 
 }  // namespace convfilt
