@@ -13,8 +13,9 @@
 ///   device WHY            what CUDA says before the kernel has run; nothing follows
 ///   error WHY             what it says of the kernel; nothing follows, since the device is lost to
 ///                         this process
-///   ms TIME...            REPEATS times of the kernel in milliseconds, after some to warm up
-///   copy TIME...          as many of a copy of the picture's bytes on the device
+///   ms TIME...            REPEATS times of the kernel in milliseconds, after some to warm up; fewer
+///                         of a slow one
+///   copy TIME...          REPEATS of a copy of the picture's bytes on the device
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -35,6 +36,7 @@ namespace {
 
 constexpr std::size_t kGuard = std::size_t{1} << 16;  ///< samples on each side of a picture
 constexpr int kWarmups = 3;
+constexpr double kBudgetMs = 2000;  ///< of a slow kernel's timed runs
 
 bool has_launched = false;
 
@@ -79,6 +81,24 @@ struct Event {
   ~Event() { cudaEventDestroy(event); }
   cudaEvent_t event = nullptr;
 };
+
+template <class Run>
+double ms_of(const Run& run) {
+  const Event start, stop;
+  check(cudaEventRecord(start.event));
+  run();
+  check(cudaEventRecord(stop.event));
+  check(cudaDeviceSynchronize());
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, start.event, stop.event));
+  return double(ms);
+}
+
+/// How many runs of that many milliseconds fit the budget: three at the least.
+int runs_within(double budget_ms, double ms, int most) {
+  const double fit = ms > 0 ? budget_ms / ms : most;
+  return fit >= most ? most : fit < 3 ? 3 : int(fit);
+}
 
 /// Prints the milliseconds of each run. Runs follow each other without waiting.
 template <class Run>
@@ -153,7 +173,8 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
     throw std::runtime_error("the result cannot be written");
 
   if (job.repeats == 0) return;
-  print_times("ms", job.repeats, launch);
+  const int repeats = runs_within(kBudgetMs, ms_of(launch), job.repeats);
+  print_times("ms", repeats, launch);
   print_times("copy", job.repeats, [&] {
     check(cudaMemcpyAsync(out, in, samples * sizeof(float), cudaMemcpyDeviceToDevice));
   });

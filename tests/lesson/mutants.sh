@@ -43,7 +43,7 @@ mutant basic 'the upper ghost cells are read' 'outside_read ghost_cells' 's/in_y
 mutant basic 'the left ghost cells are the row before' 'ghost_cells outside_read' 's/in_x >= 0 \&\& //'
 mutant basic 'rows and columns of the mask exchanged' 'transposed' 's/F\[j\]\[i\]/F[i][j]/'
 mutant basic 'the mask turned by 180 degrees' 'flipped' 's/F\[j\]\[i\]/F[2 * RADIUS - j][2 * RADIUS - i]/'
-mutant basic 'the sum does not begin at 0' 'wrong' 's/sum = 0\.0f/sum = 1.0f/'
+mutant basic 'the sum does not begin at 0' 'offset' 's/sum = 0\.0f/sum = 1.0f/'
 mutant basic 'the radius is off by one' 'shifted outside_read' 's/x - RADIUS \+ i/x - RADIUS + i + 1/'
 mutant tiled_in 'no barrier' 'race' '/__syncthreads/d'
 mutant tiled_in 'no ghost cells in the tile' 'unset_shared' '/tile\[row\]\[col\] = 0\.0f/s/tile.*/;/'

@@ -5,7 +5,7 @@
 #   tests/lesson/on_gpu.sh [BUILD]     BUILD: a folder with convfilt, and its libraries in lib/, as packed for a machine that cannot
 #                                      build; by default build/release/bin
 #
-# Needs nvcc (in PATH, NVCC or /usr/local/cuda/bin), c++ and addr2line. DEVICE names another GPU, such as cuda:1. Some three minutes.
+# Needs nvcc (in PATH, NVCC or /usr/local/cuda/bin), c++ and addr2line. DEVICE names another GPU, such as cuda:1. Some six minutes.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -66,6 +66,25 @@ only_there differs 'and right on the host$'
 only_there crashes 'on the GPU: it crashes: '
 only_there endless 'on the GPU: it does not end'
 only_there words 'is not compiled by nvcc:'
+# Without an nvcc that works the host's verdict holds, and a remark says what is missing; who asks for the GPU gets an error.
+NVCC=/nowhere/nvcc "$CONVFILT" try samples/kernels/basic.cu | grep 'remark: it is not tried on the GPU: ' || failure "no remark without nvcc"
+! NVCC=/nowhere/nvcc "$CONVFILT" try samples/kernels/basic.cu --device "$DEVICE" >"$work/said" 2>&1 || failure "no error without nvcc"
+# One thread of a block alone works, so a picture of 4096x4096 takes long: that is slow, and not wrong.
+cat >"$work/slow.cu" <<'KERNEL'
+// launch: block 1x1, a block for each 64x64 outputs
+__constant__ float F[3][3];
+__global__ void slow(float* in, float* out, int width, int height) {
+  for (int y = blockIdx.y * 64; y < blockIdx.y * 64 + 64 && y < height; y++)
+    for (int x = blockIdx.x * 64; x < blockIdx.x * 64 + 64 && x < width; x++) {
+      float sum = 0;
+      for (int j = -1; j <= 1; j++)
+        for (int i = -1; i <= 1; i++)
+          if (x + i >= 0 && x + i < width && y + j >= 0 && y + j < height) sum += F[j + 1][i + 1] * in[(y + j) * width + x + i];
+      out[y * width + x] = sum;
+    }
+}
+KERNEL
+"$CONVFILT" try "$work/slow.cu" --device "$DEVICE" | grep -E '^  yours' || failure "slow: exit code ${PIPESTATUS[0]}"
 echo
 
 tests/lesson/mutants.sh || failure "mutants"

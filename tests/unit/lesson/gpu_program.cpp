@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "kernels/backend/device_errors.hpp"
+#include "kernels/backend/devices.hpp"
 #include "src/base/errors.hpp"
 #include "src/lesson/judge.hpp"
 #include "src/lesson/text.hpp"
@@ -143,6 +143,61 @@ TEST_CASE("lesson on a GPU: a device that fails is no fault of the kernel") {
                        "CUDA: out of memory", DeviceError);
 }
 
+TEST_CASE("lesson on a GPU: nvcc itself compiles the runner") {
+  if (find_nvcc().empty()) return;
+  KernelFile kernel = copying_kernel();
+  kernel.text =
+      "__constant__ float F[2][3];\n"
+      "__global__ void copy(const float* in, float* out, int width, int height, unsigned r) {\n"
+      "  extern __shared__ float tile[];\n"
+      "  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int here = threadIdx.y * blockDim.x + threadIdx.x;\n"
+      "  if (x < width && y < height) tile[here] = in[y * width + x];\n"
+      "  __syncthreads();\n"
+      "  if (x < width && y < height) out[y * width + x] = F[0][0] * tile[here] + r;\n"
+      "}\n";
+  kernel.constant_mask = "F";
+  kernel.launch.shared_bytes = 1024;
+  using enum KernelArgument;
+  kernel.arguments = {in, out, width, height, radius};
+  CudaDevice nearby = device();
+  if (const auto& found = cuda_devices().devices; !found.empty()) {
+    nearby = found.front();
+  } else {
+    nearby.ordinal = 0;
+    nearby.major = 9;
+    nearby.minor = 0;
+  }
+  const GpuProgram program(kernel, nearby, find_nvcc());
+  if (cuda_devices().devices.empty()) {
+    CHECK_THROWS_AS(program.run(trials(1)), DeviceError);
+    return;
+  }
+  const auto all = trials(3);
+  const std::vector<TrialRun> runs = program.run(all);
+  REQUIRE(runs.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(runs[i].out == all[i].in);
+  const TrialRun timed = program.time(all[0], 5);
+  CHECK(timed.ms.size() == 5);
+  CHECK(timed.copy_ms > 0);
+}
+
+TEST_CASE("lesson on a GPU: which nvcc") {
+  const FakeNvcc nvcc(kCopies);
+  const auto kept = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  const std::string path = kept("PATH"), named = kept("NVCC");
+  unsetenv("NVCC");
+  setenv("PATH", ("/nowhere:" + fs::path(nvcc.path()).parent_path().string() + ":" + path).c_str(), 1);
+  CHECK(find_nvcc() == nvcc.path());
+  setenv("NVCC", "/my/nvcc", 1);
+  CHECK(find_nvcc() == "/my/nvcc");
+  setenv("PATH", path.c_str(), 1);
+  setenv("NVCC", named.c_str(), 1);  // an empty one counts for nothing
+}
+
 TEST_CASE("lesson on a GPU: nvcc's words") {
   const FakeNvcc nvcc(kCopies);
   const auto compile = [&] { GpuProgram(copying_kernel(), device(), nvcc.path()); };
@@ -156,7 +211,8 @@ TEST_CASE("lesson on a GPU: nvcc's words") {
                        "nvcc fails: nvcc fatal   : Unsupported gpu architecture 'sm_86'",
                        CompilerError);
   CHECK_THROWS_WITH_AS(GpuProgram(copying_kernel(), device(), "/nowhere/nvcc"),
-                       "there is no '/nowhere/nvcc'", CompilerError);
+                       "there is no '/nowhere/nvcc'; let NVCC name the CUDA toolkit's nvcc",
+                       CompilerError);
 }
 
 TEST_CASE("lesson on a GPU: a kernel that is right on the host and wrong there is wrong") {
