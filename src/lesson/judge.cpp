@@ -337,7 +337,7 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out,
       how_many + " are wrong, the first at " + pixel(x0, y0) + ": " + numbers + in_picture(trial)};
 }
 
-void add(std::vector<LessonSentence>& to, LessonSentence sentence) {
+void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
   // One missing barrier is seen in many lines.
   const bool is_anywhere = sentence.kind == "race" || sentence.kind == "unset_shared";
   const bool is_known = std::ranges::any_of(to, [&](const LessonSentence& other) {
@@ -361,16 +361,17 @@ bool explains_pixels(const LessonSentence& fault) {
   return std::ranges::count(kinds, fault.kind) > 0;
 }
 
-void add_remarks(const LessonCounts& counts, std::vector<LessonSentence>& remarks) {
-  if (counts.sectors > 2 * counts.fewest_sectors)
-    add(remarks, {"uncoalesced", 0,
-                  "warps touch " + std::to_string(counts.sectors) +
+void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
+  const WarpCounts& warps = counts.warps;
+  if (warps.sectors > 2 * warps.fewest_sectors)
+    add_once(remarks, {"uncoalesced", 0,
+                  "warps touch " + std::to_string(warps.sectors) +
                       " sectors of 32 bytes of global memory in a block, and " +
-                      std::to_string(counts.fewest_sectors) +
+                      std::to_string(warps.fewest_sectors) +
                       " would do if neighbouring threads used neighbouring samples"});
-  if (counts.bank_conflicts > counts.shared_reads / 32)
-    add(remarks, {"bank_conflicts", 0,
-                  "shared memory is passed over " + std::to_string(counts.bank_conflicts) +
+  if (warps.bank_conflicts > counts.shared_reads / 32)
+    add_once(remarks, {"bank_conflicts", 0,
+                  "shared memory is passed over " + std::to_string(warps.bank_conflicts) +
                       " times more than it would be without bank conflicts"});
 }
 
@@ -389,23 +390,23 @@ class Judgement {
     for (const LessonFinding& finding : run.findings) {
       // A cell that is read too early is read before it is written.
       if (finding.fault == "unset_shared" && faults.contains("race")) continue;
-      convfilt::add(score_.faults, sentence_of(finding, trial));
+      add_once(score_.faults, sentence_of(finding, trial));
     }
     switch (run.end) {
       case TrialRun::End::too_long:
         // Each of the others would take its time.
-        convfilt::add(score_.faults, {"endless", 0, "it does not end" + in_picture(trial)});
+        add_once(score_.faults, {"endless", 0, "it does not end" + in_picture(trial)});
         return false;
       case TrialRun::End::crashed:
-        convfilt::add(score_.faults, {"crash", 0, "it crashes: " + run.why + in_picture(trial)});
+        add_once(score_.faults, {"crash", 0, "it crashes: " + run.why + in_picture(trial)});
         return true;
       case TrialRun::End::refused:
-        convfilt::add(score_.faults, {"refused", 0, run.why});
+        add_once(score_.faults, {"refused", 0, run.why});
         return false;
       case TrialRun::End::done: break;
     }
     const LessonSentence sentence = about_pixels(trial, run.out, launch_);
-    if (!sentence.text.empty()) convfilt::add(pixels_, sentence);
+    if (!sentence.text.empty()) add_once(pixels_, sentence);
     if (sentence.text.empty() && run.findings.empty()) ++score_.right;
     return true;
   }
@@ -413,7 +414,7 @@ class Judgement {
   LessonScore score() {
     // What a kernel does to memory says more than what comes of it.
     if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty())
-      convfilt::add(score_.faults, pixels_.front());
+      add_once(score_.faults, pixels_.front());
     std::ranges::stable_sort(score_.faults, {}, weight_of);
     return score_;
   }
@@ -461,7 +462,7 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
   const Trial large = make_trial(kSide, kSide, trials.front().mask);
   const TrialRun run = program.time(large, kRepeats);
   if (run.end == TrialRun::End::too_long) {
-    add(remarks, {"slow", 0, "it takes too long to be timed on the GPU" + in_picture(large)});
+    add_once(remarks, {"slow", 0, "it takes too long to be timed on the GPU" + in_picture(large)});
     return gpu;
   }
   ++gpu.score.pictures;
@@ -499,7 +500,7 @@ LessonVerdict judge(const KernelFile& kernel, const MaskWish& wish,
     const Extent& outputs = kernel.launch.outputs;
     const double taps = double(outputs.width) * double(std::max<std::int64_t>(outputs.height, 1)) *
                         double(trials[i].mask.weights.size());
-    const std::int64_t reads = run.counts.global_reads;
+    const std::uint64_t reads = run.counts.global_reads;
     verdict.block = {kernel.kernel, kernel.launch.threads(), outputs, run.counts,
                      reads > 0 ? taps / double(reads) : 0};
   }
@@ -512,10 +513,10 @@ LessonVerdict judge(const KernelFile& kernel, const MaskWish& wish,
       verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.host.is_right(), verdict.remarks);
     } catch (const CompilerError& error) {
       if (gpu->is_asked) throw IoError(std::string(error.what()));
-      add(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      add_once(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
     } catch (const DeviceError& error) {
       if (gpu->is_asked) throw;
-      add(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      add_once(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
     }
   return verdict;
 }

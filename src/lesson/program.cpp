@@ -163,10 +163,10 @@ TrialRun LessonProgram::run(const Trial& trial) const {
       finding.other.line = line_of(others_code);
       result.findings.push_back(finding);
     } else if (kind == "counts") {
-      LessonCounts& c = result.counts;
+      Counts& c = result.counts;
       text >> c.global_reads >> c.global_writes >> c.shared_reads >> c.shared_writes >>
-          c.mask_reads >> c.barriers >> c.sectors >> c.fewest_sectors >> c.bursts >> c.bank_conflicts >> c.warps >>
-          c.divergent_warps;
+          c.mask_reads >> c.barriers >> c.warps.sectors >> c.warps.fewest_sectors >>
+          c.warps.bursts >> c.warps.bank_conflicts >> c.warps.warps >> c.warps.divergent_warps;
     } else if (kind == "error") {
       result.end = TrialRun::End::refused;
       result.why = line.substr(std::strlen("error "));

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/plan.hpp"
 #include "kernels/problem.hpp"
 #include "src/lesson/kernel_file.hpp"
 #include "src/lesson/process.hpp"
@@ -22,13 +23,6 @@ struct LessonFinding {
   } place, other;
 };
 
-/// What one block did, in the middle of the picture.
-struct LessonCounts {
-  std::int64_t global_reads = 0, global_writes = 0, shared_reads = 0, shared_writes = 0,
-               mask_reads = 0, barriers = 0, sectors = 0, fewest_sectors = 0, bursts = 0,
-               bank_conflicts = 0, warps = 0, divergent_warps = 0;
-};
-
 /// A picture, and the mask that it is filtered with.
 struct Trial {
   int width = 0, height = 0;
@@ -40,7 +34,7 @@ struct TrialRun {
   enum class End { done, crashed, too_long, refused } end = End::done;
   std::string why;  ///< of a refusal or a crash
   std::vector<LessonFinding> findings;
-  LessonCounts counts;
+  Counts counts;  ///< of one block, in the middle of the picture
   std::vector<float> out;  ///< infinite where nothing was written
   std::vector<double> ms;  ///< of the kernel alone, where it was timed
   double copy_ms = 0;      ///< of a copy of the picture's bytes on the device; 0 = not timed

@@ -7,6 +7,7 @@
 
 #include "src/base/source_text.hpp"
 #include "src/compare/table.hpp"
+#include "src/explain/count_reads.hpp"
 
 namespace convfilt {
 namespace {
@@ -24,28 +25,13 @@ std::string rounded(double number, int digits = 2) {
 /// The student's kernel in a table, whatever its name.
 constexpr const char* kYours = "yours";
 
-/// The counts in the words of `explain`.
-struct CountName {
-  const char* name;
-  std::int64_t LessonCounts::*count;
-  bool of_all;  ///< known of strategies whose warps the emulator does not watch, too
-};
-
-constexpr CountName kCounts[] = {{"global reads", &LessonCounts::global_reads, true},
-                                 {"global writes", &LessonCounts::global_writes, false},
-                                 {"mask reads", &LessonCounts::mask_reads, false},
-                                 {"shared reads", &LessonCounts::shared_reads, true},
-                                 {"shared writes", &LessonCounts::shared_writes, false},
-                                 {"barriers", &LessonCounts::barriers, true},
-                                 {"warps", &LessonCounts::warps, false},
-                                 {"divergent warps", &LessonCounts::divergent_warps, false},
-                                 {"sectors", &LessonCounts::sectors, false},
-                                 {"fewest sectors", &LessonCounts::fewest_sectors, false},
-                                 {"bursts", &LessonCounts::bursts, false},
-                                 {"bank conflicts", &LessonCounts::bank_conflicts, false}};
-
-bool is_known(const CountName& name, const BlockRow& row) {
-  return name.of_all || row.counts.warps > 0;
+/// What is counted of a student's kernel, too, in the words of `explain`. Nobody knows which of its
+/// samples are ghost cells.
+std::vector<CountName> counts_told() {
+  std::vector<CountName> names;
+  for (const CountName& name : watched_counts())
+    if (name.name != "ghost cells") names.push_back(name);
+  return names;
 }
 
 double outputs_of(const BlockRow& row) {
@@ -61,17 +47,15 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
   table.words = 1;
   table.head = {""};
   for (const BlockRow& row : rows) table.head.push_back(row.name);
-  const auto add = [&](const char* name, const auto& cell) {
-    Table::Line line{{name}, ""};
+  const auto add = [&](std::string_view name, const auto& cell) {
+    Table::Line line{{std::string(name)}, ""};
     for (const BlockRow& row : rows) line.cells.push_back(cell(row));
     table.lines.push_back(line);
   };
   add("threads", [](const BlockRow& row) { return to_string(row.block); });
   add("outputs", [](const BlockRow& row) { return to_string(row.outputs); });
-  for (const CountName& name : kCounts)
-    add(name.name, [&](const BlockRow& row) {
-      return is_known(name, row) ? std::to_string(row.counts.*name.count) : "-";
-    });
+  for (const CountName& count : counts_told())
+    add(count.name, [&](const BlockRow& row) { return std::to_string(count.of(row.counts)); });
   add("reads an output", [](const BlockRow& row) {
     return rounded(double(row.counts.global_reads) / outputs_of(row));
   });
@@ -121,10 +105,10 @@ nlohmann::ordered_json json_of(const BlockRow& row) {
   nlohmann::ordered_json json = {{"name", row.name},
                                  {"threads", to_string(row.block)},
                                  {"outputs", to_string(row.outputs)}};
-  for (const CountName& name : kCounts) {
-    std::string key = name.name;
+  for (const CountName& count : counts_told()) {
+    std::string key(count.name);
     std::ranges::replace(key, ' ', '_');
-    if (is_known(name, row)) json[key] = row.counts.*name.count;
+    json[key] = count.of(row.counts);
   }
   if (row.reuse > 0) json["reuse"] = row.reuse;
   return json;

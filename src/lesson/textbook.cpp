@@ -18,14 +18,6 @@ std::vector<Contender> textbook(const Problem& problem) {
   return all;
 }
 
-LessonCounts lesson_counts(const Counts& counts) {
-  LessonCounts c;
-  c.global_reads = std::int64_t(counts.global_reads);
-  c.shared_reads = std::int64_t(counts.shared_reads);
-  c.barriers = std::int64_t(counts.barriers);
-  return c;
-}
-
 }  // namespace
 
 Problem lesson_problem(const Mask& mask, int width, int height) {
@@ -42,15 +34,15 @@ std::vector<BlockRow> count_textbook(const Mask& mask) {
   const Problem problem = lesson_problem(mask, 4096, 4096);
   std::vector<BlockRow> rows;
   for (const Contender& contender : textbook(problem)) {
-    const auto counts = count_middle_block(*contender.strategy, problem, contender.tuning);
-    if (!counts || counts->global_reads == 0) continue;
+    const auto block = watch_middle_block(*contender.strategy, problem, contender.tuning, true);
+    if (!block || block->count.global_reads == 0) continue;
     const Geometry g = contender.strategy->geometry(problem, contender.tuning);
     const double taps = double(g.out_columns) * g.out_rows * double(mask.weights.size());
     rows.push_back({name_of(contender),
                     {g.block_columns, g.block_rows},
                     {g.out_columns, g.out_rows},
-                    lesson_counts(*counts),
-                    taps / double(counts->global_reads)});
+                    block->count,
+                    taps / double(block->count.global_reads)});
   }
   return rows;
 }

@@ -15,7 +15,7 @@ namespace convfilt {
 struct BlockRow {
   std::string name;  ///< of a strategy, with its settings, or of the student's kernel
   Extent block, outputs;
-  LessonCounts counts;
+  Counts counts;
   double reuse = 0;  ///< taps of the block's outputs for each read of global memory
 };
 
