@@ -563,7 +563,8 @@ void check(TryCommand& command, const Raw&) {
                 "; not " + in_quotes(word));
     return *read;
   };
-  if (command.words.block) command.launch.block = sides("--block", *command.words.block, 1024, true);
+  if (command.words.block)
+    command.launch.block = sides("--block", *command.words.block, 1024, true);
   if (command.words.outputs)
     command.launch.outputs = sides("--outputs", *command.words.outputs, 4096, true);
   require(!command.words.mask_size || command.mask.empty(),

@@ -972,9 +972,10 @@ void declare(Grammar& grammar, MergeCommand& command) {
 void declare(Grammar& grammar, TryCommand& command) {
   grammar.positional("KERNEL", command.kernel, "A .cu file with one __global__ function");
   const char* how = "How it is launched";
-  grammar.option(how, "--block", "WxH", command.words.block,
-                 "Threads of a block (default: as the file says,\n// launch: block 16x16); 256 alone: "
-                 "in a row, for as\nmany outputs of the picture, one after the other");
+  grammar.option(
+      how, "--block", "WxH", command.words.block,
+      "Threads of a block (default: as the file says,\n// launch: block 16x16); 256 alone: "
+      "in a row, for as\nmany outputs of the picture, one after the other");
   grammar.option(how, "--outputs", "WxH", command.words.outputs,
                  "Outputs that a block computes, which say how many\nblocks there are (default: as "
                  "the file says, else one\nfor each thread)");

@@ -29,8 +29,8 @@ std::optional<GpuWish> gpu_of(const TryCommand& command, const Machine& machine,
   GpuWish wish{machine.cuda().devices.at(std::size_t(wanted.ordinal)), find_nvcc(),
                wanted.kind.has_value()};
   if (!wish.nvcc.empty()) return wish;
-  const std::string why = std::string("there is no nvcc to compile it for ") + wish.device.name +
-                          "; " + kNvccRemedy;
+  const std::string why =
+      std::string("there is no nvcc to compile it for ") + wish.device.name + "; " + kNvccRemedy;
   if (wish.is_asked) throw IoError("--device=" + command.device + ": " + why);
   remark = "it is not tried on the GPU: " + why;
   return std::nullopt;

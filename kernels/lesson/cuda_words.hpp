@@ -143,24 +143,24 @@ template <class T>
 constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
-#define LESSON_VECTORS(T, name)                   \
-  struct name##2 {                                \
-    T x, y;                                       \
-  };                                              \
-  struct name##3 {                                \
-    T x, y, z;                                    \
-  };                                              \
-  struct alignas(4 * sizeof(T)) name##4 {         \
-    T x, y, z, w;                                 \
-  };                                              \
-  inline name##2 make_##name##2(T x, T y) {       \
-    return {x, y};                                \
-  }                                               \
-  inline name##3 make_##name##3(T x, T y, T z) {  \
-    return {x, y, z};                             \
-  }                                               \
+#define LESSON_VECTORS(T, name)                       \
+  struct name##2 {                                    \
+    T x, y;                                           \
+  };                                                  \
+  struct name##3 {                                    \
+    T x, y, z;                                        \
+  };                                                  \
+  struct alignas(4 * sizeof(T)) name##4 {             \
+    T x, y, z, w;                                     \
+  };                                                  \
+  inline name##2 make_##name##2(T x, T y) {           \
+    return {x, y};                                    \
+  }                                                   \
+  inline name##3 make_##name##3(T x, T y, T z) {      \
+    return {x, y, z};                                 \
+  }                                                   \
   inline name##4 make_##name##4(T x, T y, T z, T w) { \
-    return {x, y, z, w};                          \
+    return {x, y, z, w};                              \
   }
 LESSON_VECTORS(float, float)
 LESSON_VECTORS(int, int)

@@ -5,15 +5,16 @@
 ///   device BLOCK_X BLOCK_Y SHARED_BYTES JOBS FIRST ORDINAL
 ///
 /// JOBS has a line for each picture, WIDTH HEIGHT GRID_X GRID_Y REPEATS DATA RESULT, with DATA and
-/// RESULT as runner.cpp has them, FIRST is the number of the line to begin with, and ORDINAL that of
-/// the device. Standard output gets for each picture a line `begin NUMBER`, then what was seen, then
-/// `end NUMBER`:
+/// RESULT as runner.cpp has them, FIRST is the number of the line to begin with, and ORDINAL that
+/// of the device. Standard output gets for each picture a line `begin NUMBER`, then what was seen,
+/// then `end NUMBER`:
 ///
 ///   outside_write CELL    a write of out beyond the picture
 ///   device WHY            what CUDA says before the kernel has run; nothing follows
 ///   error WHY             what it says of the kernel; nothing follows, since the device is lost to
 ///                         this process
-///   ms TIME...            REPEATS times of the kernel in milliseconds, after some to warm up; fewer
+///   ms TIME...            REPEATS times of the kernel in milliseconds, after some to warm up;
+///   fewer
 ///                         of a slow one
 ///   copy TIME...          REPEATS of a copy of the picture's bytes on the device
 #include <cmath>

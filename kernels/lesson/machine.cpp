@@ -22,10 +22,10 @@ dim3 blockDim, gridDim;
 namespace convfilt::lesson {
 namespace {
 
-constexpr std::size_t kGuard = std::size_t{1} << 16;  ///< samples on each side of a picture
+constexpr std::size_t kGuard = std::size_t{1} << 16;         ///< samples on each side of a picture
 constexpr std::size_t kDynamicGuard = std::size_t{1} << 16;  ///< bytes beside shared memory
-constexpr std::size_t kStack = std::size_t{1} << 16;  ///< bytes of a thread
-constexpr std::size_t kMostShared = 48 << 10;         ///< bytes of a block, as on any GPU
+constexpr std::size_t kStack = std::size_t{1} << 16;         ///< bytes of a thread
+constexpr std::size_t kMostShared = 48 << 10;                ///< bytes of a block, as on any GPU
 constexpr std::size_t kMostFindings = 64;
 constexpr int kLanes = 32;
 
@@ -41,18 +41,26 @@ struct Cell {
   std::uintptr_t writers_code = 0;
 };
 
+/// A step of a thread: an access to memory, or the beginning of a piece of code behind a branch.
+struct Step {
+  std::uintptr_t code = 0;
+  Space space = Space::none;
+  std::uintptr_t address = 0, bytes = 0;
+};
+
 /// One thread of the block.
 struct Fiber {
   ucontext_t context{};
   enum class State { ready, at_barrier, in_warp, ended } state = State::ready;
   std::uintptr_t barrier = 0;  ///< the code that waits
-  std::map<std::uintptr_t, int>
-      visits;  ///< how often each access was made, to group those of a warp
+  std::vector<Step> trace;     ///< where its block is counted
   float offered = 0;
 };
 
 struct Machine {
   float *in = nullptr, *out = nullptr;  ///< behind their guards
+  const float* mask = nullptr;          ///< the kernel's argument
+  std::size_t weights = 0;
   std::int64_t samples = 0;
   std::vector<Cell> in_cells, out_cells, shared_cells;
   std::vector<char> dynamic_memory;  ///< with kDynamicGuard on each side
@@ -69,14 +77,6 @@ struct Machine {
 
   Result result;
   std::map<std::tuple<Fault, std::uintptr_t>, std::size_t> known;
-
-  /// Accesses of a warp's lanes by the same code, the same time.
-  struct Group {
-    Space space;
-    int lanes = 0;
-    std::vector<std::uintptr_t> addresses;  ///< of all that they use, by four bytes
-  };
-  std::map<std::tuple<int, std::uintptr_t, int>, Group> groups;
 };
 
 Machine* machine = nullptr;
@@ -141,45 +141,77 @@ void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code
     case Space::constant: ++counts.mask_reads; break;
     case Space::none: return;
   }
-  int& visits = m.fibers[std::size_t(m.current)].visits[code];
-  if (is_first) ++visits;
-  Machine::Group& group = m.groups[{m.current / kLanes, code, visits}];
-  group.space = space;
-  if (is_first) ++group.lanes;
-  group.addresses.push_back(address);
+  std::vector<Step>& trace = m.fibers[std::size_t(m.current)].trace;
+  if (is_first)
+    trace.push_back({code, space, address, 4});
+  else
+    trace.back().bytes += 4;
 }
 
-/// How many stretches of that many bytes hold one of the addresses.
-std::int64_t stretches(const std::vector<std::uintptr_t>& addresses, std::uintptr_t bytes) {
-  std::set<std::uintptr_t> found;
-  for (const std::uintptr_t address : addresses) found.insert(address / bytes);
-  return std::int64_t(found.size());
+/// What some lanes access at once.
+void sum_up(const std::vector<Step>& steps, BlockCounts& counts) {
+  const auto stretches = [&](std::uintptr_t bytes) {
+    std::set<std::uintptr_t> found;
+    for (const Step& step : steps)
+      for (std::uintptr_t i = step.address / bytes; i <= (step.address + step.bytes - 1) / bytes;
+           ++i)
+        found.insert(i);
+    return found;
+  };
+  const std::set<std::uintptr_t> words = stretches(4);
+  if (steps.front().space == Space::shared) {
+    std::map<std::uintptr_t, std::int64_t> by_bank;
+    std::int64_t passes = 1;
+    for (const std::uintptr_t word : words) passes = std::max(passes, ++by_bank[word % kLanes]);
+    // A warp takes one pass at the least for each 32 words.
+    counts.bank_conflicts += passes - (std::int64_t(words.size()) + kLanes - 1) / kLanes;
+  } else if (steps.front().space != Space::constant) {
+    counts.sectors += std::int64_t(stretches(32).size());
+    counts.fewest_sectors += (std::int64_t(words.size()) * 4 + 31) / 32;
+    counts.bursts += std::int64_t(stretches(64).size());
+  }
 }
 
-void sum_up_groups() {
+/// The accesses that a thread makes, however often and wherever it goes between.
+std::map<std::uintptr_t, int> accesses_of(const Fiber& fiber) {
+  std::map<std::uintptr_t, int> accesses;
+  for (const Step& step : fiber.trace)
+    if (step.space != Space::none) ++accesses[step.code];
+  return accesses;
+}
+
+/// Puts the steps of a warp's lanes together, as a GPU makes them: those lanes go on whose code
+/// comes first, so that lanes which have left a loop, or skipped a branch, wait behind it for the
+/// others.
+void sum_up_warps() {
   Machine& m = *machine;
   BlockCounts& counts = m.result.counts;
-  const int threads = int(m.fibers.size());
-  std::set<int> divergent;
-  for (const auto& [key, group] : m.groups) {
-    const int warp = std::get<0>(key);
-    if (group.lanes < std::min(kLanes, threads - warp * kLanes)) divergent.insert(warp);
-    const std::int64_t words = stretches(group.addresses, 4);
-    if (group.space == Space::shared) {
-      std::map<std::uintptr_t, std::set<std::uintptr_t>> by_bank;
-      for (const std::uintptr_t address : group.addresses)
-        by_bank[address / 4 % kLanes].insert(address / 4);
-      std::size_t passes = 1;
-      for (const auto& [bank, all] : by_bank) passes = std::max(passes, all.size());
-      counts.bank_conflicts += std::int64_t(passes) - (words + kLanes - 1) / kLanes;
-    } else if (group.space != Space::constant) {
-      counts.sectors += stretches(group.addresses, 32);
-      counts.fewest_sectors += (words * 4 + 31) / 32;
-      counts.bursts += stretches(group.addresses, 64);
+  for (std::size_t first = 0; first < m.fibers.size(); first += kLanes) {
+    const std::size_t lanes = std::min<std::size_t>(kLanes, m.fibers.size() - first);
+    std::vector<std::size_t> at(lanes);
+    std::vector<Step> together;
+    while (true) {
+      std::uintptr_t code = UINTPTR_MAX;
+      for (std::size_t k = 0; k < lanes; ++k) {
+        const std::vector<Step>& trace = m.fibers[first + k].trace;
+        if (at[k] < trace.size()) code = std::min(code, trace[at[k]].code);
+      }
+      if (code == UINTPTR_MAX) break;
+      together.clear();
+      for (std::size_t k = 0; k < lanes; ++k) {
+        const std::vector<Step>& trace = m.fibers[first + k].trace;
+        if (at[k] < trace.size() && trace[at[k]].code == code) together.push_back(trace[at[k]++]);
+      }
+      if (together.front().space != Space::none) sum_up(together, counts);
     }
+    ++counts.warps;
+    const auto of_first = accesses_of(m.fibers[first]);
+    for (std::size_t k = 1; k < lanes; ++k)
+      if (accesses_of(m.fibers[first + k]) != of_first) {
+        ++counts.divergent_warps;
+        break;
+      }
   }
-  counts.warps = (threads + kLanes - 1) / kLanes;
-  counts.divergent_warps = std::int64_t(divergent.size());
 }
 
 template <class Begin>
@@ -220,12 +252,19 @@ void look_at(std::uintptr_t address, bool writes, std::uintptr_t code, bool is_f
     }
     return;
   }
+  if (lies_between(address, m.mask, m.mask + m.weights)) {
+    if (writes)
+      note(Fault::write_to_input, "mask", cell_of(address, m.mask), code, m.current);
+    else if (m.is_counted)
+      count(Space::in, address, false, code, is_first);
+    return;
+  }
   const bool is_static = lies_between(address, __start_lesson_shared, __stop_lesson_shared);
   const bool is_dynamic = lies_between(address, m.dynamic, m.dynamic_end);
   if (is_static || is_dynamic) {
     const std::int64_t fixed = (__stop_lesson_shared - __start_lesson_shared + 3) / 4;
-    const std::int64_t cell = is_static ? cell_of(address, __start_lesson_shared)
-                                        : fixed + cell_of(address, m.dynamic);
+    const std::int64_t cell =
+        is_static ? cell_of(address, __start_lesson_shared) : fixed + cell_of(address, m.dynamic);
     if (m.is_counted) count(Space::shared, address, writes, code, is_first);
     Cell& shared = m.shared_cells[std::size_t(cell)];
     if (!writes && !shared.is_set) note(Fault::unset_shared, "shared", cell, code, m.current);
@@ -411,6 +450,8 @@ Result run(const Launch& launch, Memory& memory,
   m.in = in.begin();
   m.out = out.begin();
   m.samples = std::int64_t(samples);
+  m.mask = memory.mask.data();
+  m.weights = memory.mask.size();
   m.out_cells.resize(samples);
   m.dynamic_memory.resize(launch.dynamic_shared + 2 * kDynamicGuard);
   m.dynamic = m.dynamic_memory.data() + kDynamicGuard;
@@ -429,8 +470,8 @@ Result run(const Launch& launch, Memory& memory,
         blockIdx = {x, y, z};
         m.is_counted = x == launch.grid.x / 2 && y == launch.grid.y / 2 && z == 0;
         run_block();
+        if (m.is_counted) sum_up_warps();
       }
-  sum_up_groups();
   machine = nullptr;
   memory.out.assign(out.begin(), out.begin() + samples);
   for (std::size_t i = 0; i < samples; ++i)
@@ -475,6 +516,14 @@ void access(const void* address, std::size_t bytes, bool writes, const void* cod
   void __tsan_unaligned_write##bytes(void* at) {           \
     access(at, bytes, true, __builtin_return_address(0));  \
   }
+// What -fsanitize-coverage=trace-pc calls where code begins behind a branch.
+extern "C" void __sanitizer_cov_trace_pc() {
+  using namespace convfilt::lesson;
+  if (machine == nullptr || !machine->is_counted || machine->current < 0) return;
+  machine->fibers[std::size_t(machine->current)].trace.push_back(
+      {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), Space::none, 0, 0});
+}
+
 extern "C" {
 LESSON_ACCESS(1)
 LESSON_ACCESS(2)

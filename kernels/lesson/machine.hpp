@@ -63,6 +63,7 @@ struct Launch {
 struct Memory {
   int width = 0, height = 0;
   std::vector<float> in, out;  ///< out: infinite where nothing was written
+  std::vector<float> mask;     ///< in global memory
 };
 
 struct Result {

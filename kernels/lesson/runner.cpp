@@ -77,7 +77,7 @@ int main(int argc, char** argv) {
     std::int32_t sides[2];
     if (!data || std::fread(sides, sizeof sides, 1, data) != 1)
       throw std::runtime_error("there are no data");
-    std::vector<float> weights = read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
+    const std::vector<float> weights = read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
     memory.in = read_floats(data, std::size_t(memory.width) * std::size_t(memory.height));
     std::fclose(data);
 #ifdef LESSON_MASK
@@ -86,7 +86,8 @@ int main(int argc, char** argv) {
 #endif
     const int width = memory.width, height = memory.height, mask_width = sides[0],
               mask_height = sides[1], radius = sides[0] / 2;
-    float* mask = weights.data();
+    memory.mask = weights;
+    float* mask = memory.mask.data();
     const Result result =
         run(launch, memory, [&](float* in, float* out) { LESSON_KERNEL(LESSON_ARGUMENTS); });
     for (const Finding& finding : result.findings) {

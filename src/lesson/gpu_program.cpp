@@ -48,8 +48,9 @@ GpuProgram::GpuProgram(const KernelFile& kernel, const CudaDevice& device, const
       said, {.seconds = 180});
   if (ended.code() == 0) return;
   const std::string words = contents_of(said);
-  if (ended.code() == 127) throw CompilerError("there is no " + quoted_name(nvcc) +
-                                               "; let NVCC name the CUDA toolkit's nvcc");
+  if (ended.code() == 127)
+    throw CompilerError("there is no " + quoted_name(nvcc) +
+                        "; let NVCC name the CUDA toolkit's nvcc");
   if (words.find(copy.string()) != words.npos)
     throw IoError(quoted_name(kernel.path) +
                   " is not compiled by nvcc:" + complaint(words, copy.string(), kernel.path));

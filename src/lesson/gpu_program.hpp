@@ -26,9 +26,9 @@ class GpuProgram {
   GpuProgram(const KernelFile& kernel, const CudaDevice& device, const std::string& nvcc);
 
   /// Runs the kernel on each picture, for so long at most, since kernels on small pictures take no
-  /// time, and a process that opens a GPU takes up to some seconds. Where it crashes, the pictures behind are tried by another
-  /// process; where it does not end, they are left out, so that the answer has fewer runs. Throws
-  /// DeviceError where the device fails before the kernel runs.
+  /// time, and a process that opens a GPU takes up to some seconds. Where it crashes, the pictures
+  /// behind are tried by another process; where it does not end, they are left out, so that the
+  /// answer has fewer runs. Throws DeviceError where the device fails before the kernel runs.
   std::vector<TrialRun> run(const std::vector<Trial>& trials, double seconds = 20) const;
 
   /// Runs the kernel on one picture, then that many times more to time it.

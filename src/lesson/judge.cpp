@@ -82,7 +82,8 @@ Trial make_trial(int width, int height, const Mask& mask) {
 /// of the cache.
 std::pair<int, int> counted_size(const LaunchSize& launch, const Mask& mask) {
   constexpr int kLine = 32;  // samples
-  const int w = int(launch.outputs.width), h = int(std::max<std::int64_t>(launch.outputs.height, 1));
+  const int w = int(launch.outputs.width),
+            h = int(std::max<std::int64_t>(launch.outputs.height, 1));
   const auto side = [](int tile, int mask_side) {
     return (2 * ((mask_side / 2 + tile - 1) / tile) + 1) * tile;
   };
@@ -210,8 +211,7 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial) {
     text = who + " reads word " + cell + " of shared memory, which no thread has written: " +
            "the halo is probably not loaded, or not all of it";
   else if (finding.fault == "unset_output")
-    text = who + " reads out[" + cell +
-           "], which nobody has written: out is not 0 at the start";
+    text = who + " reads out[" + cell + "], which nobody has written: out is not 0 at the start";
   else if (finding.fault == "race")
     text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
            " of shared memory, one of them to write, and no barrier lies between: "
@@ -320,7 +320,8 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out,
     return {"ghost_cells", 0,
             how_many + " are wrong, all at borders: the test for ghost cells is wrong" +
                 in_picture(trial)};
-  const int w = int(launch.outputs.width), h = int(std::max<std::int64_t>(launch.outputs.height, 1));
+  const int w = int(launch.outputs.width),
+            h = int(std::max<std::int64_t>(launch.outputs.height, 1));
   const auto at_tile = [&](int x, int y) {
     return x % w < left || x % w >= w - right || y % h < top || y % h >= h - bottom;
   };
@@ -356,8 +357,8 @@ std::ptrdiff_t weight_of(const LessonSentence& fault) {
 
 /// Whether the fault explains wrong pixels, so that these need no words.
 bool explains_pixels(const LessonSentence& fault) {
-  const std::string_view kinds[] = {"outside_read", "race", "unset_shared", "left_barrier",
-                                    "other_barrier", "unset_output"};
+  const std::string_view kinds[] = {"outside_read", "race",          "unset_shared",
+                                    "left_barrier", "other_barrier", "unset_output"};
   return std::ranges::count(kinds, fault.kind) > 0;
 }
 
@@ -365,14 +366,14 @@ void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
   const WarpCounts& warps = counts.warps;
   if (warps.sectors > 2 * warps.fewest_sectors)
     add_once(remarks, {"uncoalesced", 0,
-                  "warps touch " + std::to_string(warps.sectors) +
-                      " sectors of 32 bytes of global memory in a block, and " +
-                      std::to_string(warps.fewest_sectors) +
-                      " would do if neighbouring threads used neighbouring samples"});
+                       "warps touch " + std::to_string(warps.sectors) +
+                           " sectors of 32 bytes of global memory in a block, and " +
+                           std::to_string(warps.fewest_sectors) +
+                           " would do if neighbouring threads used neighbouring samples"});
   if (warps.bank_conflicts > counts.shared_reads / 32)
     add_once(remarks, {"bank_conflicts", 0,
-                  "shared memory is passed over " + std::to_string(warps.bank_conflicts) +
-                      " times more than it would be without bank conflicts"});
+                       "shared memory is passed over " + std::to_string(warps.bank_conflicts) +
+                           " times more than it would be without bank conflicts"});
 }
 
 /// Judges runs of one program on pictures, each of which adds to the score.
@@ -400,9 +401,7 @@ class Judgement {
       case TrialRun::End::crashed:
         add_once(score_.faults, {"crash", 0, "it crashes: " + run.why + in_picture(trial)});
         return true;
-      case TrialRun::End::refused:
-        add_once(score_.faults, {"refused", 0, run.why});
-        return false;
+      case TrialRun::End::refused: add_once(score_.faults, {"refused", 0, run.why}); return false;
       case TrialRun::End::done: break;
     }
     const LessonSentence sentence = about_pixels(trial, run.out, launch_);
@@ -427,8 +426,7 @@ class Judgement {
 
 /// Whether some of the outputs are right, where all would take long. Says where the first that is
 /// wrong lies.
-std::optional<LessonSentence> about_some_pixels(const Trial& trial,
-                                                const std::vector<float>& out) {
+std::optional<LessonSentence> about_some_pixels(const Trial& trial, const std::vector<float>& out) {
   constexpr int kOutputs = 4096;
   const Oracle oracle(trial);
   SplitMix random(1);
@@ -513,10 +511,12 @@ LessonVerdict judge(const KernelFile& kernel, const MaskWish& wish,
       verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.host.is_right(), verdict.remarks);
     } catch (const CompilerError& error) {
       if (gpu->is_asked) throw IoError(std::string(error.what()));
-      add_once(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      add_once(verdict.remarks,
+               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
     } catch (const DeviceError& error) {
       if (gpu->is_asked) throw;
-      add_once(verdict.remarks, {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
+      add_once(verdict.remarks,
+               {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
     }
   return verdict;
 }

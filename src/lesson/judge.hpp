@@ -57,7 +57,7 @@ struct MaskWish {
 /// Where a kernel is run beside the host.
 struct GpuWish {
   CudaDevice device;
-  std::string nvcc;     ///< the program
+  std::string nvcc;       ///< the program
   bool is_asked = false;  ///< by name, so that it is an error if it fails
 };
 

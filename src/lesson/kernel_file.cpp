@@ -118,9 +118,9 @@ std::vector<KernelArgument> arguments_of(const std::vector<Parameter>& parameter
     fail(parameters.empty() ? Parameter{} : parameters.front(),
          "a kernel takes " + documented + ", and a mask: a __constant__ array or a third float*");
   const Parameter &first = parameters[pointers[0]], &second = parameters[pointers[1]];
-  const bool out_first = (second.is_const() && !first.is_const()) ||
-                         (matches(first.name, ".*(out|dst|result).*") &&
-                          !matches(second.name, ".*(out|dst|result).*"));
+  const bool out_first =
+      (second.is_const() && !first.is_const()) || (matches(first.name, ".*(out|dst|result).*") &&
+                                                   !matches(second.name, ".*(out|dst|result).*"));
   roles[pointers[out_first ? 1 : 0]] = in;
   roles[pointers[out_first ? 0 : 1]] = out;
 
@@ -148,8 +148,8 @@ std::vector<KernelArgument> arguments_of(const std::vector<Parameter>& parameter
   for (const KernelArgument role : {width, height})
     if (!is_given(role))
       fail(parameters.front(), "the kernel is not told the picture's " +
-                                   std::string(role == width ? "width" : "height") +
-                                   "; it takes " + documented);
+                                   std::string(role == width ? "width" : "height") + "; it takes " +
+                                   documented);
   std::vector<KernelArgument> arguments;
   for (const auto& role : roles) arguments.push_back(*role);
   return arguments;
@@ -211,11 +211,10 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     fail_at(launch,
             "code for the host, which launches a kernel; leave the kernel alone in the file");
 
-  kernel.arguments =
-      arguments_of(parameters_of(code, brackets),
-                   [&](const Parameter& parameter, const std::string& why) {
-                     fail_at(parameter.at > 0 ? parameter.at : brackets, why);
-                   });
+  kernel.arguments = arguments_of(parameters_of(code, brackets),
+                                  [&](const Parameter& parameter, const std::string& why) {
+                                    fail_at(parameter.at > 0 ? parameter.at : brackets, why);
+                                  });
   static const std::regex kConstant(
       R"(__constant__\s+(?:static\s+)?(?:const\s+)?float\s+(\w+)\s*(?:\[[^\]]*\]\s*)+[;,])");
   std::sregex_iterator constant(code.begin(), code.end(), kConstant);

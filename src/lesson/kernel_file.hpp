@@ -17,7 +17,7 @@ struct LaunchSize {
   Extent outputs{16, 16};
   int shared_bytes = 0;  ///< dynamic shared memory
 
-  Extent threads() const;  ///< of a block, in columns and rows of at least one
+  Extent threads() const;                    ///< of a block, in columns and rows of at least one
   Extent grid(int width, int height) const;  ///< blocks for a picture of that size
 };
 

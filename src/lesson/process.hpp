@@ -17,7 +17,7 @@ struct Ended {
 };
 
 struct ProcessLimits {
-  double seconds = 5;           ///< after which it is killed, with all that it started
+  double seconds = 5;            ///< after which it is killed, with all that it started
   std::size_t memory_bytes = 0;  ///< of address space; 0 = any
 };
 

@@ -48,7 +48,8 @@ void write_student(const KernelFile& kernel, const std::string& text, const fs::
   std::ofstream header(folder / "student.hpp", std::ios::binary);
   header << "#define main students_main\n#include \"kernel.cu\"\n#undef main\n"
          << "#define LESSON_KERNEL " << kernel.kernel << "\n";
-  if (!kernel.constant_mask.empty()) header << "#define LESSON_MASK " << kernel.constant_mask << "\n";
+  if (!kernel.constant_mask.empty())
+    header << "#define LESSON_MASK " << kernel.constant_mask << "\n";
   header << "#define LESSON_ARGUMENTS ";
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
     header << (i > 0 ? ", " : "") << name_of(kernel.arguments[i]);
@@ -96,8 +97,10 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
                   " is not compiled:" + complaint(contents_of(said), copy.string(), kernel_.path));
   };
   // Every access of the kernel's own code becomes a call, which the machine answers.
-  // A float4 stays one access.
-  compile({"-c", "-fsanitize=thread", "-fno-tree-sra", "-w", (root / "kernels/lesson/runner.cpp").string(), "-o",
+  // A float4 stays one access, and code stands in the order of its lines, where lanes wait for each
+  // other.
+  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-tree-sra",
+           "-fno-reorder-blocks", "-w", (root / "kernels/lesson/runner.cpp").string(), "-o",
            (folder / "runner.o").string()});
   compile({(folder / "runner.o").string(), (root / "kernels/lesson/machine.cpp").string(), "-o",
            (folder / "program").string()});
@@ -140,8 +143,7 @@ TrialRun LessonProgram::run(const Trial& trial) const {
     words.push_back(std::to_string(number));
   words.push_back((folder / "data").string());
   words.push_back((folder / "out").string());
-  const Ended ended =
-      run_process(words, folder / "said", {.seconds = 5, .memory_bytes = kMemory});
+  const Ended ended = run_process(words, folder / "said", {.seconds = 5, .memory_bytes = kMemory});
 
   TrialRun result;
   std::istringstream lines(contents_of(folder / "said"));

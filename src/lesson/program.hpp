@@ -34,7 +34,7 @@ struct TrialRun {
   enum class End { done, crashed, too_long, refused } end = End::done;
   std::string why;  ///< of a refusal or a crash
   std::vector<LessonFinding> findings;
-  Counts counts;  ///< of one block, in the middle of the picture
+  Counts counts;           ///< of one block, in the middle of the picture
   std::vector<float> out;  ///< infinite where nothing was written
   std::vector<double> ms;  ///< of the kernel alone, where it was timed
   double copy_ms = 0;      ///< of a copy of the picture's bytes on the device; 0 = not timed

@@ -62,7 +62,8 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
   add("reuse", [](const BlockRow& row) { return row.reuse > 0 ? rounded(row.reuse) : "-"; });
   return "A block in the middle, under a mask of " + sides(verdict.masks.front()) +
          ", beside our strategies:\n" + as_text(table, width) +
-         "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are those "
+         "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are "
+         "those "
          "that\nwarps touch in global memory; the lanes of a divergent warp make different "
          "accesses.\n";
 }
@@ -72,9 +73,9 @@ std::string times_table(const LessonOnGpu& gpu) {
   table.words = 1;
   table.head = {"", "ms", "copies"};
   for (const TimeRow& row : gpu.times)
-    table.lines.push_back({{&row == &gpu.times.front() ? kYours : row.name, rounded(row.ms, 4),
-                            rounded(row.copies)},
-                           ""});
+    table.lines.push_back(
+        {{&row == &gpu.times.front() ? kYours : row.name, rounded(row.ms, 4), rounded(row.copies)},
+         ""});
   return to_string(Extent{gpu.width, gpu.height}) + " on " + gpu.device +
          ", in medians, and in device copies of the picture's bytes:\n" + as_text(table);
 }
@@ -102,9 +103,8 @@ nlohmann::ordered_json json_of(std::span<const LessonSentence> sentences) {
 }
 
 nlohmann::ordered_json json_of(const BlockRow& row) {
-  nlohmann::ordered_json json = {{"name", row.name},
-                                 {"threads", to_string(row.block)},
-                                 {"outputs", to_string(row.outputs)}};
+  nlohmann::ordered_json json = {
+      {"name", row.name}, {"threads", to_string(row.block)}, {"outputs", to_string(row.outputs)}};
   for (const CountName& count : counts_told()) {
     std::string key(count.name);
     std::ranges::replace(key, ' ', '_');
@@ -137,8 +137,9 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
     for (const LessonSentence& fault : verdict.gpu->score.faults)
       if (!names(verdict.host, fault.kind)) say(fault, "on the GPU: ");
     if (verdict.gpu->score.is_right() && !verdict.host.is_right())
-      text += "The GPU's results are right all the same, by luck: another GPU, or another size, may "
-              "show the mistake.\n";
+      text +=
+          "The GPU's results are right all the same, by luck: another GPU, or another size, may "
+          "show the mistake.\n";
   }
   for (const LessonSentence& remark : verdict.remarks) say(remark, "remark: ");
   // Who has a mistake to mend needs no figures yet.
@@ -188,7 +189,8 @@ std::string verdict_failure(const KernelFile& kernel, const LessonVerdict& verdi
   const LessonScore& score = on_host ? verdict.host : verdict.gpu->score;
   const int tried = score.pictures - score.untried;
   return quoted_name(kernel.path) + " is wrong on " + std::to_string(tried - score.right) + " of " +
-         std::to_string(tried) + " pictures" + (on_host ? "" : " on the GPU, and right on the host");
+         std::to_string(tried) + " pictures" +
+         (on_host ? "" : " on the GPU, and right on the host");
 }
 
 }  // namespace convfilt

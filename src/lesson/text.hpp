@@ -8,8 +8,7 @@
 namespace convfilt {
 
 /// Lines of up to about 100 columns; the table of counts is broken where that is more than `width`.
-std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
-                         std::size_t width);
+std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict, std::size_t width);
 
 /// One object of JSON.
 std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict);

@@ -1,5 +1,5 @@
-/// A student's kernel on a GPU: what nvcc and the program that it makes say is taken as it is meant.
-/// A script stands for nvcc, and another for its program, so that no GPU is needed.
+/// A student's kernel on a GPU: what nvcc and the program that it makes say is taken as it is
+/// meant. A script stands for nvcc, and another for its program, so that no GPU is needed.
 #include "src/lesson/gpu_program.hpp"
 
 #include <doctest/doctest.h>
@@ -24,16 +24,17 @@ namespace fs = std::filesystem;
 class FakeNvcc {
  public:
   explicit FakeNvcc(const std::string& lines) {
-    std::ofstream(folder_ / "program") << "#!/bin/bash\n"
-                                          "number=0\n"
-                                          "while read -r width height gx gy repeats data result; do\n"
-                                          "  if [ $number -ge $5 ]; then\n"
-                                          "    echo begin $number\n"
-                                       << lines
-                                       << "\n    echo end $number\n"
-                                          "  fi\n"
-                                          "  number=$((number + 1))\n"
-                                          "done <$4\n";
+    std::ofstream(folder_ / "program")
+        << "#!/bin/bash\n"
+           "number=0\n"
+           "while read -r width height gx gy repeats data result; do\n"
+           "  if [ $number -ge $5 ]; then\n"
+           "    echo begin $number\n"
+        << lines
+        << "\n    echo end $number\n"
+           "  fi\n"
+           "  number=$((number + 1))\n"
+           "done <$4\n";
     write("printf '%s\\n' \"$@\" >" + (folder_ / "arguments") +
           "\nwhile [ \"$1\" != -o ]; do shift; done; cp " + (folder_ / "program") +
           " \"$2\"; chmod +x \"$2\"");
@@ -60,7 +61,8 @@ KernelFile copying_kernel() {
   kernel.path = "mine.cu";
   kernel.text =
       "__global__ void copy(float* in, float* out, int width, int height, float* mask) {\n"
-      "  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + "
+      "threadIdx.y;\n"
       "  if (x < width && y < height) out[y * width + x] = mask[0] * in[y * width + x];\n"
       "}\n";
   kernel.kernel = "copy";
@@ -113,9 +115,10 @@ TEST_CASE("lesson on a GPU: results, findings and times arrive") {
 }
 
 TEST_CASE("lesson on a GPU: what crashes is told, and the other pictures are tried") {
-  const FakeNvcc nvcc("[ $number != 1 ] || { echo error an illegal address; exit 1; }\n"
-                      "[ $number != 2 ] || kill -9 $$\n" +
-                      std::string(kCopies));
+  const FakeNvcc nvcc(
+      "[ $number != 1 ] || { echo error an illegal address; exit 1; }\n"
+      "[ $number != 2 ] || kill -9 $$\n" +
+      std::string(kCopies));
   const auto all = trials(4);
   const std::vector<TrialRun> runs = GpuProgram(copying_kernel(), device(), nvcc.path()).run(all);
   REQUIRE(runs.size() == 4);
@@ -150,7 +153,8 @@ TEST_CASE("lesson on a GPU: nvcc itself compiles the runner") {
       "__constant__ float F[2][3];\n"
       "__global__ void copy(const float* in, float* out, int width, int height, unsigned r) {\n"
       "  extern __shared__ float tile[];\n"
-      "  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;\n"
+      "  int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + "
+      "threadIdx.y;\n"
       "  int here = threadIdx.y * blockDim.x + threadIdx.x;\n"
       "  if (x < width && y < height) tile[here] = in[y * width + x];\n"
       "  __syncthreads();\n"
@@ -190,7 +194,8 @@ TEST_CASE("lesson on a GPU: which nvcc") {
   };
   const std::string path = kept("PATH"), named = kept("NVCC");
   unsetenv("NVCC");
-  setenv("PATH", ("/nowhere:" + fs::path(nvcc.path()).parent_path().string() + ":" + path).c_str(), 1);
+  setenv("PATH", ("/nowhere:" + fs::path(nvcc.path()).parent_path().string() + ":" + path).c_str(),
+         1);
   CHECK(find_nvcc() == nvcc.path());
   setenv("NVCC", "/my/nvcc", 1);
   CHECK(find_nvcc() == "/my/nvcc");
@@ -204,11 +209,10 @@ TEST_CASE("lesson on a GPU: nvcc's words") {
   nvcc.write(
       "while [[ $1 != */convfilt-try-* ]]; do shift; done\n"
       "echo \"$1/kernel.cu(2): error: expected a ;\"; exit 2");
-  CHECK_THROWS_WITH_AS(compile(), "'mine.cu' is not compiled by nvcc:\nmine.cu(2): error: expected a ;",
-                       IoError);
+  CHECK_THROWS_WITH_AS(
+      compile(), "'mine.cu' is not compiled by nvcc:\nmine.cu(2): error: expected a ;", IoError);
   nvcc.write("echo \"nvcc fatal   : Unsupported gpu architecture 'sm_86'\"; exit 1");
-  CHECK_THROWS_WITH_AS(compile(),
-                       "nvcc fails: nvcc fatal   : Unsupported gpu architecture 'sm_86'",
+  CHECK_THROWS_WITH_AS(compile(), "nvcc fails: nvcc fatal   : Unsupported gpu architecture 'sm_86'",
                        CompilerError);
   CHECK_THROWS_WITH_AS(GpuProgram(copying_kernel(), device(), "/nowhere/nvcc"),
                        "there is no '/nowhere/nvcc'; let NVCC name the CUDA toolkit's nvcc",
