@@ -9,6 +9,11 @@
 /// DATA holds the mask's width and height as two numbers of 32 bits, its weights and the samples as
 /// floats. RESULT gets the outputs; standard output a line for each finding, and one for the
 /// counts. `mask` says how many weights the array has, in how many rows and columns.
+#if defined(__GNUC__) && !defined(__clang__)
+// A float4 stays one access, and code stands in the order of its lines, where lanes wait for each
+// other.
+#pragma GCC optimize("no-tree-sra", "no-reorder-blocks")
+#endif
 #include "kernels/lesson/cuda_words.hpp"
 
 #include <stdexcept>
@@ -77,7 +82,8 @@ int main(int argc, char** argv) {
     std::int32_t sides[2];
     if (!data || std::fread(sides, sizeof sides, 1, data) != 1)
       throw std::runtime_error("there are no data");
-    const std::vector<float> weights = read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
+    const std::vector<float> weights =
+        read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
     memory.in = read_floats(data, std::size_t(memory.width) * std::size_t(memory.height));
     std::fclose(data);
 #ifdef LESSON_MASK

@@ -97,11 +97,8 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
                   " is not compiled:" + complaint(contents_of(said), copy.string(), kernel_.path));
   };
   // Every access of the kernel's own code becomes a call, which the machine answers.
-  // A float4 stays one access, and code stands in the order of its lines, where lanes wait for each
-  // other.
-  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-fno-tree-sra",
-           "-fno-reorder-blocks", "-w", (root / "kernels/lesson/runner.cpp").string(), "-o",
-           (folder / "runner.o").string()});
+  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-w",
+           (root / "kernels/lesson/runner.cpp").string(), "-o", (folder / "runner.o").string()});
   compile({(folder / "runner.o").string(), (root / "kernels/lesson/machine.cpp").string(), "-o",
            (folder / "program").string()});
 }
