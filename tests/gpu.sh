@@ -43,10 +43,12 @@ fi
 for program in convfilt convfilt_tests; do [ -x "$bin/$program" ] || die "$bin/$program is missing"; done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT=$bin/convfilt CONVFILT_FILTERS=$PWD/filters
-# A packed program finds filters where it would find installed ones.
+# A packed program finds filters, and what a student's kernel is compiled with, where it would find installed ones.
 if [ ! -e "$bin/../share/convfilt/filters" ]; then
   mkdir -p "$bin/../share/convfilt" && ln -s "$PWD/filters" "$bin/../share/convfilt/filters"
 fi
+lesson=$bin/../share/convfilt/lesson/kernels
+[ -e "$lesson/lesson" ] || { mkdir -p "$lesson" && ln -s "$PWD/kernels/lesson" "$lesson/lesson"; }
 
 # The large test cases fill the device's memory, so they run alone.
 tests() {
