@@ -60,8 +60,16 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
     return rounded(double(row.counts.global_reads) / outputs_of(row));
   });
   add("reuse", [](const BlockRow& row) { return row.reuse > 0 ? rounded(row.reuse) : "-"; });
+  // Strategies apply a large mask in several launches, whose warps are counted together.
+  const bool has_parts = std::ranges::any_of(verdict.textbook, [](const BlockRow& row) {
+    return row.counts.warps.warps > std::uint64_t(row.block.width * row.block.height + 31) / 32;
+  });
+  const std::string in_parts =
+      has_parts
+          ? "Our strategies apply such a mask in parts, a launch each, and all of these count.\n"
+          : "";
   return "A block in the middle, under a mask of " + sides(verdict.masks.front()) +
-         ", beside our strategies:\n" + as_text(table, width) +
+         ", beside our strategies:\n" + as_text(table, width) + in_parts +
          "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are "
          "those "
          "that\nwarps touch in global memory; the lanes of a divergent warp make different "
