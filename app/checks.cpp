@@ -553,21 +553,24 @@ void check(MergeCommand& command, const Raw& raw) {
 
 void check(TryCommand& command, const Raw&) {
   require(!command.kernel.empty(), "KERNEL is empty: name a file with one __global__ function");
-  const auto sides = [](const char* option, const std::string& word, std::int64_t most) {
-    const std::optional<Extent> read = parse_sides(word);
-    require(read && read->width >= 1 && read->height >= 1 && read->width <= most &&
+  const auto sides = [](const char* option, const std::string& word, std::int64_t most,
+                        bool or_one) {
+    const std::optional<Extent> read = or_one ? parse_launch_sides(word) : parse_sides(word);
+    require(read && read->width >= 1 && (read->height >= 1 || or_one) && read->width <= most &&
                 read->height <= most,
             std::string(option) + ": two numbers up to " + std::to_string(most) +
-                " with an x between, such as 16x16; not " + in_quotes(word));
+                " with an x between, such as 16x16" + (or_one ? ", or one for a row" : "") +
+                "; not " + in_quotes(word));
     return *read;
   };
-  if (command.words.block) command.launch.block = sides("--block", *command.words.block, 1024);
+  if (command.words.block)
+    command.launch.block = sides("--block", *command.words.block, 1024, true);
   if (command.words.outputs)
-    command.launch.outputs = sides("--outputs", *command.words.outputs, 4096);
+    command.launch.outputs = sides("--outputs", *command.words.outputs, 4096, true);
   require(!command.words.mask_size || command.mask.empty(),
           "--mask-size and --mask: leave out one of the two");
   if (command.words.mask_size)
-    command.mask_size = sides("--mask-size", *command.words.mask_size, 101);
+    command.mask_size = sides("--mask-size", *command.words.mask_size, 101, false);
 }
 
 void check(GenerateCommand& command, const Raw&) {

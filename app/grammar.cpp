@@ -972,8 +972,10 @@ void declare(Grammar& grammar, MergeCommand& command) {
 void declare(Grammar& grammar, TryCommand& command) {
   grammar.positional("KERNEL", command.kernel, "A .cu file with one __global__ function");
   const char* how = "How it is launched";
-  grammar.option(how, "--block", "WxH", command.words.block,
-                 "Threads of a block (default: as the file says,\n// launch: block 16x16)");
+  grammar.option(
+      how, "--block", "WxH", command.words.block,
+      "Threads of a block (default: as the file says,\n// launch: block 16x16); 256 alone: "
+      "in a row, for as\nmany outputs of the picture, one after the other");
   grammar.option(how, "--outputs", "WxH", command.words.outputs,
                  "Outputs that a block computes, which say how many\nblocks there are (default: as "
                  "the file says, else one\nfor each thread)");
@@ -983,7 +985,11 @@ void declare(Grammar& grammar, TryCommand& command) {
   grammar.option(what, "--mask", "MASK", command.mask,
                  "A text file, or a name (default: random weights)");
   grammar.option(what, "--mask-size", "WxH", command.words.mask_size,
-                 "Of random weights (default 5x5)");
+                 "Of random weights (default: that of the __constant__\narray; several where the "
+                 "kernel is told the size;\nelse 5x5)");
+  grammar.option(what, "--device", "NAME", command.device,
+                 "auto: on the host, and on a GPU where one and nvcc\nare there (default); cpu: on "
+                 "the host alone;\ncuda, cuda:1: on that GPU, too");
   grammar.flag(what, "--json", command.json, "The verdict as JSON on standard output");
 }
 

@@ -53,8 +53,9 @@ struct MergeCommand {
 struct TryCommand {
   std::string kernel;  ///< a path
   LaunchWish launch;
-  std::string mask;  ///< as mask_named() takes it; empty = random weights
-  Extent mask_size{5, 5};
+  std::string mask;                 ///< as mask_named() takes it; empty = random weights
+  std::optional<Extent> mask_size;  ///< of random weights
+  std::string device = "auto";
   bool json = false;
 
   /// Words as they arrive, until check() has read them.

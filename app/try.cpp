@@ -1,97 +1,56 @@
-#include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "app/commands.hpp"
+#include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
-#include "src/base/source_text.hpp"
+#include "src/base/width.hpp"
+#include "src/lesson/gpu_program.hpp"
 #include "src/lesson/judge.hpp"
+#include "src/lesson/text.hpp"
 #include "src/mask/file.hpp"
-#include "src/mask/random.hpp"
 
 namespace convfilt {
 namespace {
 
-std::string sides(const Extent& extent) {
-  return std::to_string(extent.width) + "x" + std::to_string(extent.height);
-}
+constexpr const char* kNvccRemedy =
+    "install the CUDA toolkit, or name its nvcc in NVCC or put it into PATH";
 
-std::string json_of(const KernelFile& kernel, const Mask& mask, const LessonVerdict& verdict) {
-  const auto list = [](const std::vector<LessonSentence>& sentences) {
-    nlohmann::ordered_json all = nlohmann::ordered_json::array();
-    for (const LessonSentence& sentence : sentences) {
-      nlohmann::ordered_json one = {{"kind", sentence.kind}};
-      if (sentence.line > 0) one["line"] = sentence.line;
-      one["text"] = sentence.text;
-      all.push_back(one);
-    }
-    return all;
-  };
-  const LessonCounts& c = verdict.counts;
-  nlohmann::ordered_json json = {
-      {"kernel", kernel.kernel},
-      {"file", kernel.path},
-      {"block", sides(kernel.launch.block)},
-      {"outputs", sides(kernel.launch.outputs)},
-      {"mask", std::to_string(mask.width) + "x" + std::to_string(mask.height)},
-      {"right", verdict.is_right()},
-      {"pictures", verdict.trials},
-      {"pictures_right", verdict.right},
-      {"faults", list(verdict.faults)},
-      {"remarks", list(verdict.remarks)},
-      {"block_counts",
-       {{"global_reads", c.global_reads},
-        {"global_writes", c.global_writes},
-        {"shared_reads", c.shared_reads},
-        {"shared_writes", c.shared_writes},
-        {"mask_reads", c.mask_reads},
-        {"barriers", c.barriers},
-        {"sectors", c.sectors},
-        {"fewest_sectors", c.fewest_sectors},
-        {"bank_conflicts", c.bank_conflicts}}}};
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
-void print_verdict(const KernelFile& kernel, const Mask& mask, const LessonVerdict& verdict) {
-  const std::string file = printable_name(kernel.path);
-  print_text(kernel.kernel + ": blocks of " + sides(kernel.launch.block) + " threads for " +
-             sides(kernel.launch.outputs) + " outputs, mask " + std::to_string(mask.width) + "x" +
-             std::to_string(mask.height) + ": right on " + std::to_string(verdict.right) + " of " +
-             std::to_string(verdict.trials) + " pictures\n");
-  const auto say = [&](const LessonSentence& sentence, const char* what) {
-    const std::string line = sentence.line > 0 ? ":" + std::to_string(sentence.line) : "";
-    print_text(file + line + ": " + what + sentence.text + "\n");
-  };
-  for (const LessonSentence& fault : verdict.faults) say(fault, "");
-  for (const LessonSentence& remark : verdict.remarks) say(remark, "remark: ");
-  const LessonCounts& c = verdict.counts;
-  const double outputs = double(kernel.launch.outputs.width) * double(kernel.launch.outputs.height);
-  char text[320];
-  std::snprintf(text, sizeof text,
-                "A block in the middle: %lld global reads (%.2f an output), %lld global writes, "
-                "%lld shared reads, %lld shared writes, %lld mask reads, barriers: %lld\n",
-                static_cast<long long>(c.global_reads), double(c.global_reads) / outputs,
-                static_cast<long long>(c.global_writes), static_cast<long long>(c.shared_reads),
-                static_cast<long long>(c.shared_writes), static_cast<long long>(c.mask_reads),
-                static_cast<long long>(c.barriers));
-  print_text(text);
+/// The GPU to try the kernel on, too. None where nobody asks for one and it or nvcc is missing;
+/// `remark` then says what a GPU that is there lacks.
+std::optional<GpuWish> gpu_of(const TryCommand& command, const Machine& machine,
+                              std::string& remark) {
+  if (command.device == name_of(DeviceKind::cpu)) return std::nullopt;
+  const Wanted wanted = wanted_device(command.device, machine);
+  if (wanted.kind == DeviceKind::emulator)
+    throw UsageError(
+        "--device=emulator: the emulator is for our own kernels; --device=cpu runs yours on the "
+        "host");
+  if (!wanted.kind && !has_cuda(machine)) return std::nullopt;
+  GpuWish wish{machine.cuda().devices.at(std::size_t(wanted.ordinal)), find_nvcc(),
+               wanted.kind.has_value()};
+  if (!wish.nvcc.empty()) return wish;
+  const std::string why =
+      std::string("there is no nvcc to compile it for ") + wish.device.name + "; " + kNvccRemedy;
+  if (wish.is_asked) throw IoError("--device=" + command.device + ": " + why);
+  remark = "it is not tried on the GPU: " + why;
+  return std::nullopt;
 }
 
 }  // namespace
 
 void run(const TryCommand& command) {
   const KernelFile kernel = read_kernel_file(command.kernel, command.launch);
-  const Mask mask = command.mask.empty()
-                        ? random_mask(Weights::bits16, int(command.mask_size.width),
-                                      int(command.mask_size.height))
-                        : load_mask(command.mask);
-  const LessonVerdict verdict = judge(kernel, mask);
+  MaskWish mask{std::nullopt, command.mask_size};
+  if (!command.mask.empty()) mask.mask = load_mask(command.mask);
+  std::string remark;
+  const std::optional<GpuWish> gpu = gpu_of(command, this_machine(), remark);
+  LessonVerdict verdict = judge(kernel, mask, gpu);
+  if (!remark.empty()) verdict.remarks.push_back({"no_gpu", 0, remark});
   if (command.json)
-    print_result(json_of(kernel, mask, verdict));
+    print_result(verdict_json(kernel, verdict));
   else
-    print_verdict(kernel, mask, verdict);
-  if (!verdict.is_right())
-    throw IoError(quoted_name(kernel.path) + " is wrong on " +
-                  std::to_string(verdict.trials - verdict.right) + " of " +
-                  std::to_string(verdict.trials) + " pictures");
+    print_text(verdict_text(kernel, verdict, terminal_width(STDOUT_FILENO)));
+  if (!verdict.is_right()) throw IoError(verdict_failure(kernel, verdict));
 }
 
 }  // namespace convfilt

@@ -18,7 +18,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.." || exit 1
 die() { echo "tests/gpu.sh: $*" >&2; exit 1; }
 sanitizers="memcheck racecheck initcheck synccheck"
-steps="tests cli same-bytes library $sanitizers peers targets auto bench_gpu counters compare end-to-end"
+steps="tests cli lesson same-bytes library $sanitizers peers targets auto bench_gpu counters compare end-to-end"
 part=" ${CONVFILT_GPU_PART:-$steps} "
 part=${part//,/ }
 part=${part/ sanitizers / $sanitizers }
@@ -43,10 +43,12 @@ fi
 for program in convfilt convfilt_tests; do [ -x "$bin/$program" ] || die "$bin/$program is missing"; done
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 export CONVFILT=$bin/convfilt CONVFILT_FILTERS=$PWD/filters
-# A packed program finds filters where it would find installed ones.
+# A packed program finds filters, and what a student's kernel is compiled with, where it would find installed ones.
 if [ ! -e "$bin/../share/convfilt/filters" ]; then
   mkdir -p "$bin/../share/convfilt" && ln -s "$PWD/filters" "$bin/../share/convfilt/filters"
 fi
+lesson=$bin/../share/convfilt/lesson/kernels
+[ -e "$lesson/lesson" ] || { mkdir -p "$lesson" && ln -s "$PWD/kernels/lesson" "$lesson/lesson"; }
 
 # The large test cases fill the device's memory, so they run alone.
 tests() {
@@ -117,6 +119,7 @@ last_line() { tail -n 1 "$1" | sed 's/^/        /'; }
 tables() { grep -E '^(skipped |failed |\|)' "$1"; }
 bench_table() { cat "$out/bench_gpu.md"; }
 last_table() { tail -n 27 "$1" | cut -c1-150; }
+lesson_times() { grep -E '^  (yours|basic|tiled-|cached) ' "$1" | grep -E '\.[0-9]{4} '; tail -n 1 "$1"; }
 whole_times() { grep -hE 'strategy|upload|filtered' "$1"; }
 
 passed=() failed=()
@@ -132,6 +135,7 @@ step() {  # NAME SHOWN COMMAND...: runs it if it is wanted, keeps its log, remem
 }
 step tests last_line tests
 step cli last_line bash tests/cli/run.sh
+step lesson lesson_times bash tests/lesson/on_gpu.sh "$bin"
 step same-bytes last_line same_bytes
 step library last_line library
 for tool in $sanitizers; do step "$tool" last_line sanitized "$tool"; done

@@ -10,7 +10,7 @@ cd "$tree" || exit 2
 # An include may name its own room and those below.
 rooms="
 app
-src/library src/batch src/compare src/explain src/lesson src/filter src/auto src/picture src/mask src/base
+src/library src/batch src/lesson src/compare src/explain src/filter src/auto src/picture src/mask src/base
 kernels/registry
 kernels/direct kernels/separable kernels/separable_tensor kernels/tensor kernels/coarse
 kernels/textbook kernels/transform kernels/lesson kernels/cpu kernels/plan kernels/backend kernels/contract

@@ -98,6 +98,26 @@ T atomicMin(T* to, U value) {
   convfilt::lesson::end_atomic();
   return before;
 }
+template <class T, class U>
+T atomicSub(T* to, U value) {
+  return atomicAdd(to, -T(value));
+}
+template <class T, class U>
+T atomicExch(T* to, U value) {
+  convfilt::lesson::begin_atomic();
+  const T before = *to;
+  *to = T(value);
+  convfilt::lesson::end_atomic();
+  return before;
+}
+template <class T>
+T atomicCAS(T* to, T expected, T value) {
+  convfilt::lesson::begin_atomic();
+  const T before = *to;
+  if (before == expected) *to = value;
+  convfilt::lesson::end_atomic();
+  return before;
+}
 
 template <class T>
 T __ldg(const T* from) {
@@ -123,18 +143,29 @@ template <class T>
 constexpr T max(T a, T b) {
   return a < b ? b : a;
 }
-struct float2 {
-  float x, y;
-};
-struct float4 {
-  float x, y, z, w;
-};
-inline float2 make_float2(float x, float y) {
-  return {x, y};
-}
-inline float4 make_float4(float x, float y, float z, float w) {
-  return {x, y, z, w};
-}
+#define LESSON_VECTORS(T, name)                       \
+  struct name##2 {                                    \
+    T x, y;                                           \
+  };                                                  \
+  struct name##3 {                                    \
+    T x, y, z;                                        \
+  };                                                  \
+  struct alignas(4 * sizeof(T)) name##4 {             \
+    T x, y, z, w;                                     \
+  };                                                  \
+  inline name##2 make_##name##2(T x, T y) {           \
+    return {x, y};                                    \
+  }                                                   \
+  inline name##3 make_##name##3(T x, T y, T z) {      \
+    return {x, y, z};                                 \
+  }                                                   \
+  inline name##4 make_##name##4(T x, T y, T z, T w) { \
+    return {x, y, z, w};                              \
+  }
+LESSON_VECTORS(float, float)
+LESSON_VECTORS(int, int)
+LESSON_VECTORS(unsigned, uint)
+#undef LESSON_VECTORS
 
 #define __global__
 #define __device__

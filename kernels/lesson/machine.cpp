@@ -22,9 +22,10 @@ dim3 blockDim, gridDim;
 namespace convfilt::lesson {
 namespace {
 
-constexpr std::size_t kGuard = std::size_t{1} << 16;  ///< samples on each side of a picture
-constexpr std::size_t kStack = std::size_t{1} << 16;  ///< bytes of a thread
-constexpr std::size_t kMostShared = 48 << 10;         ///< bytes of a block, as on any GPU
+constexpr std::size_t kGuard = std::size_t{1} << 16;         ///< samples on each side of a picture
+constexpr std::size_t kDynamicGuard = std::size_t{1} << 16;  ///< bytes beside shared memory
+constexpr std::size_t kStack = std::size_t{1} << 16;         ///< bytes of a thread
+constexpr std::size_t kMostShared = 48 << 10;                ///< bytes of a block, as on any GPU
 constexpr std::size_t kMostFindings = 64;
 constexpr int kLanes = 32;
 
@@ -40,21 +41,30 @@ struct Cell {
   std::uintptr_t writers_code = 0;
 };
 
+/// A step of a thread: an access to memory, or the beginning of a piece of code behind a branch.
+struct Step {
+  std::uintptr_t code = 0;
+  Space space = Space::none;
+  std::uintptr_t address = 0, bytes = 0;
+};
+
 /// One thread of the block.
 struct Fiber {
   ucontext_t context{};
   enum class State { ready, at_barrier, in_warp, ended } state = State::ready;
   std::uintptr_t barrier = 0;  ///< the code that waits
-  std::map<std::uintptr_t, int>
-      visits;  ///< how often each access was made, to group those of a warp
+  std::vector<Step> trace;     ///< where its block is counted
   float offered = 0;
 };
 
 struct Machine {
   float *in = nullptr, *out = nullptr;  ///< behind their guards
+  const float* mask = nullptr;          ///< the kernel's argument
+  std::size_t weights = 0;
   std::int64_t samples = 0;
   std::vector<Cell> in_cells, out_cells, shared_cells;
-  std::vector<char> dynamic;
+  std::vector<char> dynamic_memory;  ///< with kDynamicGuard on each side
+  char *dynamic = nullptr, *dynamic_end = nullptr;
 
   Launch launch;
   std::vector<Fiber> fibers;
@@ -67,13 +77,6 @@ struct Machine {
 
   Result result;
   std::map<std::tuple<Fault, std::uintptr_t>, std::size_t> known;
-
-  /// Accesses of a warp's lanes by the same code, the same time.
-  struct Group {
-    Space space;
-    std::vector<std::uintptr_t> addresses;
-  };
-  std::map<std::tuple<int, std::uintptr_t, int>, Group> groups;
 };
 
 Machine* machine = nullptr;
@@ -127,43 +130,87 @@ void use(Cell& cell, const char* memory, std::int64_t number, bool writes, std::
   }
 }
 
-void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code) {
+/// Counts four bytes of an access; a longer one comes in several parts.
+void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code, bool is_first) {
   Machine& m = *machine;
   BlockCounts& counts = m.result.counts;
   switch (space) {
     case Space::in:
     case Space::out: ++(writes ? counts.global_writes : counts.global_reads); break;
     case Space::shared: ++(writes ? counts.shared_writes : counts.shared_reads); break;
-    case Space::constant: ++counts.mask_reads; return;
+    case Space::constant: ++counts.mask_reads; break;
     case Space::none: return;
   }
-  const int visit = m.fibers[std::size_t(m.current)].visits[code]++;
-  Machine::Group& group = m.groups[{m.current / kLanes, code, visit}];
-  group.space = space;
-  group.addresses.push_back(address);
+  std::vector<Step>& trace = m.fibers[std::size_t(m.current)].trace;
+  if (is_first)
+    trace.push_back({code, space, address, 4});
+  else
+    trace.back().bytes += 4;
 }
 
-void sum_up_groups() {
+/// What some lanes access at once.
+void sum_up(const std::vector<Step>& steps, BlockCounts& counts) {
+  const auto stretches = [&](std::uintptr_t bytes) {
+    std::set<std::uintptr_t> found;
+    for (const Step& step : steps)
+      for (std::uintptr_t i = step.address / bytes; i <= (step.address + step.bytes - 1) / bytes;
+           ++i)
+        found.insert(i);
+    return found;
+  };
+  const std::set<std::uintptr_t> words = stretches(4);
+  if (steps.front().space == Space::shared) {
+    std::map<std::uintptr_t, std::int64_t> by_bank;
+    std::int64_t passes = 1;
+    for (const std::uintptr_t word : words) passes = std::max(passes, ++by_bank[word % kLanes]);
+    // A warp takes one pass at the least for each 32 words.
+    counts.bank_conflicts += passes - (std::int64_t(words.size()) + kLanes - 1) / kLanes;
+  } else if (steps.front().space != Space::constant) {
+    counts.sectors += std::int64_t(stretches(32).size());
+    counts.fewest_sectors += (std::int64_t(words.size()) * 4 + 31) / 32;
+    counts.bursts += std::int64_t(stretches(64).size());
+  }
+}
+
+/// The accesses that a thread makes, however often and wherever it goes between.
+std::map<std::uintptr_t, int> accesses_of(const Fiber& fiber) {
+  std::map<std::uintptr_t, int> accesses;
+  for (const Step& step : fiber.trace)
+    if (step.space != Space::none) ++accesses[step.code];
+  return accesses;
+}
+
+/// Puts the steps of a warp's lanes together, as a GPU makes them: those lanes go on whose code
+/// comes first, so that lanes which have left a loop, or skipped a branch, wait behind it for the
+/// others.
+void sum_up_warps() {
   Machine& m = *machine;
   BlockCounts& counts = m.result.counts;
-  for (const auto& [key, group] : m.groups) {
-    if (group.space == Space::shared) {
-      std::map<std::uintptr_t, std::set<std::uintptr_t>> words;  // by bank
-      for (const std::uintptr_t address : group.addresses)
-        words[address / 4 % kLanes].insert(address / 4);
-      std::size_t passes = 1;
-      for (const auto& [bank, all] : words) passes = std::max(passes, all.size());
-      counts.bank_conflicts += std::int64_t(passes) - 1;
-    } else {
-      constexpr std::uintptr_t kSector = 32;
-      std::set<std::uintptr_t> sectors, samples;
-      for (const std::uintptr_t address : group.addresses) {
-        sectors.insert(address / kSector);
-        samples.insert(address / 4);
+  for (std::size_t first = 0; first < m.fibers.size(); first += kLanes) {
+    const std::size_t lanes = std::min<std::size_t>(kLanes, m.fibers.size() - first);
+    std::vector<std::size_t> at(lanes);
+    std::vector<Step> together;
+    while (true) {
+      std::uintptr_t code = UINTPTR_MAX;
+      for (std::size_t k = 0; k < lanes; ++k) {
+        const std::vector<Step>& trace = m.fibers[first + k].trace;
+        if (at[k] < trace.size()) code = std::min(code, trace[at[k]].code);
       }
-      counts.sectors += std::int64_t(sectors.size());
-      counts.fewest_sectors += std::int64_t((samples.size() * 4 + kSector - 1) / kSector);
+      if (code == UINTPTR_MAX) break;
+      together.clear();
+      for (std::size_t k = 0; k < lanes; ++k) {
+        const std::vector<Step>& trace = m.fibers[first + k].trace;
+        if (at[k] < trace.size() && trace[at[k]].code == code) together.push_back(trace[at[k]++]);
+      }
+      if (together.front().space != Space::none) sum_up(together, counts);
     }
+    ++counts.warps;
+    const auto of_first = accesses_of(m.fibers[first]);
+    for (std::size_t k = 1; k < lanes; ++k)
+      if (accesses_of(m.fibers[first + k]) != of_first) {
+        ++counts.divergent_warps;
+        break;
+      }
   }
 }
 
@@ -177,8 +224,8 @@ bool lies_between(std::uintptr_t address, const void* begin, const void* end) {
          address < reinterpret_cast<std::uintptr_t>(end);
 }
 
-/// An access of four bytes.
-void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
+/// Four bytes of an access.
+void look_at(std::uintptr_t address, bool writes, std::uintptr_t code, bool is_first) {
   Machine& m = *machine;
   const auto around = [&](const float* picture) {
     return lies_between(address, picture - kGuard, picture + m.samples + kGuard);
@@ -189,7 +236,7 @@ void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
     const char* name = is_in ? "in" : "out";
     if (cell < 0 || cell >= m.samples)
       return note(writes ? Fault::outside_write : Fault::outside_read, name, cell, code, m.current);
-    if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code);
+    if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code, is_first);
     if (is_in) {
       if (writes) note(Fault::write_to_input, name, cell, code, m.current);
       return;
@@ -205,24 +252,33 @@ void look_at(std::uintptr_t address, bool writes, std::uintptr_t code) {
     }
     return;
   }
+  if (lies_between(address, m.mask, m.mask + m.weights)) {
+    if (writes)
+      note(Fault::write_to_input, "mask", cell_of(address, m.mask), code, m.current);
+    else if (m.is_counted)
+      count(Space::in, address, false, code, is_first);
+    return;
+  }
   const bool is_static = lies_between(address, __start_lesson_shared, __stop_lesson_shared);
-  const bool is_dynamic =
-      lies_between(address, m.dynamic.data(), m.dynamic.data() + m.dynamic.size());
+  const bool is_dynamic = lies_between(address, m.dynamic, m.dynamic_end);
   if (is_static || is_dynamic) {
     const std::int64_t fixed = (__stop_lesson_shared - __start_lesson_shared + 3) / 4;
-    const std::int64_t cell = is_static ? cell_of(address, __start_lesson_shared)
-                                        : fixed + cell_of(address, m.dynamic.data());
-    if (m.is_counted) count(Space::shared, address, writes, code);
+    const std::int64_t cell =
+        is_static ? cell_of(address, __start_lesson_shared) : fixed + cell_of(address, m.dynamic);
+    if (m.is_counted) count(Space::shared, address, writes, code, is_first);
     Cell& shared = m.shared_cells[std::size_t(cell)];
     if (!writes && !shared.is_set) note(Fault::unset_shared, "shared", cell, code, m.current);
     return use(shared, "shared", cell, writes, code);
   }
+  if (lies_between(address, m.dynamic - kDynamicGuard, m.dynamic_end + kDynamicGuard))
+    return note(writes ? Fault::outside_write : Fault::outside_read, "dynamic",
+                cell_of(address, m.dynamic), code, m.current);
   if (lies_between(address, __start_lesson_constant, __stop_lesson_constant)) {
     if (writes)
       note(Fault::write_to_input, "mask", cell_of(address, __start_lesson_constant), code,
            m.current);
     else if (m.is_counted)
-      count(Space::constant, address, false, code);
+      count(Space::constant, address, false, code, is_first);
   }
 }
 
@@ -309,10 +365,15 @@ void run_block() {
 class Guarded {
  public:
   explicit Guarded(std::size_t samples)
-      : all_(samples + 2 * kGuard, std::numeric_limits<float>::quiet_NaN()) {}
-  float* begin() { return all_.data() + kGuard; }
+      : all_(samples + 2 * kGuard + kAlignment, std::numeric_limits<float>::quiet_NaN()) {}
+  /// It lies at the begin of a line of the cache, as what cudaMalloc() gives.
+  float* begin() {
+    const auto off = reinterpret_cast<std::uintptr_t>(all_.data()) / sizeof(float) % kAlignment;
+    return all_.data() + kGuard + (kAlignment - off) % kAlignment;
+  }
 
  private:
+  static constexpr std::size_t kAlignment = 32;  ///< samples
   std::vector<float> all_;
 };
 
@@ -364,7 +425,7 @@ unsigned exchange(unsigned value, int from) {
 }
 
 void* dynamic_shared() {
-  return machine->dynamic.data();
+  return machine->dynamic;
 }
 
 void begin_atomic() {
@@ -389,8 +450,12 @@ Result run(const Launch& launch, Memory& memory,
   m.in = in.begin();
   m.out = out.begin();
   m.samples = std::int64_t(samples);
+  m.mask = memory.mask.data();
+  m.weights = memory.mask.size();
   m.out_cells.resize(samples);
-  m.dynamic.resize(launch.dynamic_shared);
+  m.dynamic_memory.resize(launch.dynamic_shared + 2 * kDynamicGuard);
+  m.dynamic = m.dynamic_memory.data() + kDynamicGuard;
+  m.dynamic_end = m.dynamic + launch.dynamic_shared;
   m.shared_cells.resize((fixed + 3) / 4 + (launch.dynamic_shared + 3) / 4);
   m.launch = launch;
   m.fibers.resize(threads);
@@ -405,8 +470,8 @@ Result run(const Launch& launch, Memory& memory,
         blockIdx = {x, y, z};
         m.is_counted = x == launch.grid.x / 2 && y == launch.grid.y / 2 && z == 0;
         run_block();
+        if (m.is_counted) sum_up_warps();
       }
-  sum_up_groups();
   machine = nullptr;
   memory.out.assign(out.begin(), out.begin() + samples);
   for (std::size_t i = 0; i < samples; ++i)
@@ -433,7 +498,7 @@ void access(const void* address, std::size_t bytes, bool writes, const void* cod
   if (convfilt::lesson::machine == nullptr) return;
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   for (std::size_t i = 0; i < bytes; i += 4)
-    convfilt::lesson::look_at(at + i, writes, reinterpret_cast<std::uintptr_t>(code));
+    convfilt::lesson::look_at(at + i, writes, reinterpret_cast<std::uintptr_t>(code), i == 0);
 }
 
 }  // namespace
@@ -451,6 +516,14 @@ void access(const void* address, std::size_t bytes, bool writes, const void* cod
   void __tsan_unaligned_write##bytes(void* at) {           \
     access(at, bytes, true, __builtin_return_address(0));  \
   }
+// What -fsanitize-coverage=trace-pc calls where code begins behind a branch.
+extern "C" void __sanitizer_cov_trace_pc() {
+  using namespace convfilt::lesson;
+  if (machine == nullptr || !machine->is_counted || machine->current < 0) return;
+  machine->fibers[std::size_t(machine->current)].trace.push_back(
+      {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), Space::none, 0, 0});
+}
+
 extern "C" {
 LESSON_ACCESS(1)
 LESSON_ACCESS(2)

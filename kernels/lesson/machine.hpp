@@ -48,8 +48,10 @@ struct BlockCounts {
                mask_reads = 0, barriers = 0;
   std::int64_t sectors = 0;         ///< of 32 bytes, that accesses of warps to global memory touch
   std::int64_t fewest_sectors = 0;  ///< if the same bytes lay side by side
+  std::int64_t bursts = 0;          ///< of 64 bytes, likewise
   std::int64_t bank_conflicts = 0;  ///< further passes over shared memory
-  std::int64_t divergent_warps = 0;
+  std::int64_t warps = 0;
+  std::int64_t divergent_warps = 0;  ///< whose lanes did not all make the same accesses
 };
 
 struct Launch {
@@ -61,6 +63,7 @@ struct Launch {
 struct Memory {
   int width = 0, height = 0;
   std::vector<float> in, out;  ///< out: infinite where nothing was written
+  std::vector<float> mask;     ///< in global memory
 };
 
 struct Result {

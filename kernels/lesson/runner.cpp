@@ -1,11 +1,19 @@
 /// The program that a student's kernel becomes: it runs the kernel on one picture and says what it
-/// did. It is compiled together with the kernel's file, KERNEL_FILE, whose kernel is KERNEL.
+/// did. It is compiled together with student.hpp, which includes the kernel's file and defines
+/// LESSON_KERNEL, the function; LESSON_ARGUMENTS, what it is passed; and LESSON_MASK, the
+/// __constant__ array for the mask, if there is one.
 ///
 ///   runner WIDTH HEIGHT BLOCK_X BLOCK_Y GRID_X GRID_Y SHARED_BYTES DATA RESULT
+///   runner mask
 ///
 /// DATA holds the mask's width and height as two numbers of 32 bits, its weights and the samples as
 /// floats. RESULT gets the outputs; standard output a line for each finding, and one for the
-/// counts.
+/// counts. `mask` says how many weights the array has, in how many rows and columns.
+#if defined(__GNUC__) && !defined(__clang__)
+// A float4 stays one access, and code stands in the order of its lines, where lanes wait for each
+// other.
+#pragma GCC optimize("no-tree-sra", "no-reorder-blocks")
+#endif
 #include "kernels/lesson/cuda_words.hpp"
 
 #include <stdexcept>
@@ -13,16 +21,13 @@
 #include <vector>
 
 #include "kernels/lesson/machine.hpp"
+#include "kernels/lesson/mask_array.hpp"
 
 extern "C" {
-[[gnu::weak]] extern char __start_lesson_constant[];
-[[gnu::weak]] extern char __stop_lesson_constant[];
 extern const char __executable_start;
 }
 
-#define main students_main
-#include KERNEL_FILE
-#undef main
+#include <student.hpp>
 
 namespace {
 
@@ -35,24 +40,17 @@ std::vector<float> read_floats(std::FILE* file, std::size_t count) {
   return floats;
 }
 
-/// Calls the kernel with the arguments that it takes.
-template <class Kernel>
-void call(Kernel kernel, float* in, float* out, int width, int height, float* mask, int mask_width,
-          int mask_height) {
-  if constexpr (std::is_invocable_v<Kernel, float*, float*, int, int>)
-    kernel(in, out, width, height);
-  else if constexpr (std::is_invocable_v<Kernel, float*, float*, int, int, float*>)
-    kernel(in, out, width, height, mask);
-  else if constexpr (std::is_invocable_v<Kernel, float*, float*, int, int, float*, int>)
-    kernel(in, out, width, height, mask, mask_width);
-  else if constexpr (std::is_invocable_v<Kernel, float*, float*, int, int, float*, int, int>)
-    kernel(in, out, width, height, mask, mask_width, mask_height);
-  else if constexpr (std::is_invocable_v<Kernel, float*, float*, float*, int, int>)
-    kernel(in, mask, out, width, height);
-  else
-    static_assert(!sizeof(Kernel),
-                  "the kernel's arguments are none of those that convfilt try knows");
+#ifdef LESSON_MASK
+void print_room() {
+  using Array = decltype(LESSON_MASK);
+  constexpr bool has_rows = std::rank_v<Array> == 2;
+  std::printf("\nroom %d %d %d\n", int(sizeof(Array) / sizeof(float)),
+              has_rows ? int(std::extent_v<Array, 0>) : 0,
+              has_rows ? int(std::extent_v<Array, 1>) : 0);
 }
+#else
+void print_room() {}
+#endif
 
 unsigned long code_of(std::uintptr_t address) {
   // The call lies before the address that it returns to.
@@ -69,6 +67,10 @@ void print(const Place& place) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 2) {
+    print_room();
+    return 0;
+  }
   if (argc != 10) return 2;
   const auto number = [&](int i) { return unsigned(std::atol(argv[i])); };
   try {
@@ -80,20 +82,22 @@ int main(int argc, char** argv) {
     std::int32_t sides[2];
     if (!data || std::fread(sides, sizeof sides, 1, data) != 1)
       throw std::runtime_error("there are no data");
-    std::vector<float> mask = read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
+    const std::vector<float> weights =
+        read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
     memory.in = read_floats(data, std::size_t(memory.width) * std::size_t(memory.height));
     std::fclose(data);
-    const std::size_t room = std::size_t(__stop_lesson_constant - __start_lesson_constant);
-    if (room > 0 && room < mask.size() * sizeof(float))
-      throw std::runtime_error("the mask has " + std::to_string(mask.size()) +
-                               " weights, and __constant__ memory room for " +
-                               std::to_string(room / sizeof(float)));
-    if (room > 0) std::memcpy(__start_lesson_constant, mask.data(), mask.size() * sizeof(float));
-    const Result result = run(launch, memory, [&](float* in, float* out) {
-      call(KERNEL, in, out, memory.width, memory.height, mask.data(), sides[0], sides[1]);
-    });
+#ifdef LESSON_MASK
+    const std::vector<float> array = array_of<decltype(LESSON_MASK)>(weights, sides[0], sides[1]);
+    std::memcpy((void*)&LESSON_MASK, array.data(), sizeof(LESSON_MASK));
+#endif
+    const int width = memory.width, height = memory.height, mask_width = sides[0],
+              mask_height = sides[1], radius = sides[0] / 2;
+    memory.mask = weights;
+    float* mask = memory.mask.data();
+    const Result result =
+        run(launch, memory, [&](float* in, float* out) { LESSON_KERNEL(LESSON_ARGUMENTS); });
     for (const Finding& finding : result.findings) {
-      std::printf("finding %s %s %lld %lld %d", name_of(finding.fault),
+      std::printf("\nfinding %s %s %lld %lld %d", name_of(finding.fault),
                   finding.memory.empty() ? "-" : finding.memory.c_str(), (long long)finding.cell,
                   (long long)finding.times, finding.threads);
       print(finding.place);
@@ -101,10 +105,13 @@ int main(int argc, char** argv) {
       std::printf("\n");
     }
     const BlockCounts& c = result.counts;
-    std::printf("counts %lld %lld %lld %lld %lld %lld %lld %lld %lld\n", (long long)c.global_reads,
-                (long long)c.global_writes, (long long)c.shared_reads, (long long)c.shared_writes,
-                (long long)c.mask_reads, (long long)c.barriers, (long long)c.sectors,
-                (long long)c.fewest_sectors, (long long)c.bank_conflicts);
+    std::printf("\ncounts");
+    for (const std::int64_t number :
+         {c.global_reads, c.global_writes, c.shared_reads, c.shared_writes, c.mask_reads,
+          c.barriers, c.sectors, c.fewest_sectors, c.bursts, c.bank_conflicts, c.warps,
+          c.divergent_warps})
+      std::printf(" %lld", (long long)number);
+    std::printf("\n");
     std::FILE* out = std::fopen(argv[9], "wb");
     if (!out ||
         std::fwrite(memory.out.data(), sizeof(float), memory.out.size(), out) !=
@@ -112,7 +119,7 @@ int main(int argc, char** argv) {
         std::fclose(out) != 0)
       throw std::runtime_error("the result cannot be written");
   } catch (const std::exception& error) {
-    std::printf("error %s\n", error.what());
+    std::printf("\nerror %s\n", error.what());
     return 1;
   }
   return 0;

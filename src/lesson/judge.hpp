@@ -1,10 +1,13 @@
 /// Whether a student's kernel is right, and if not, what is wrong with it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/strategy.hpp"
 #include "src/lesson/program.hpp"
+#include "src/lesson/textbook.hpp"
 
 namespace convfilt {
 
@@ -15,17 +18,55 @@ struct LessonSentence {
   std::string text;  ///< for people
 };
 
-struct LessonVerdict {
-  int trials = 0, right = 0;
-  std::vector<LessonSentence> faults;   ///< by weight, each once
-  std::vector<LessonSentence> remarks;  ///< a right kernel may have them
-  LessonCounts counts;                  ///< of a block in the middle of a picture of many
+/// On how many pictures a kernel was tried, and what came of it.
+struct LessonScore {
+  int pictures = 0;  ///< that there are
+  int right = 0;
+  int untried = 0;                     ///< since it did not end, or was refused
+  std::vector<LessonSentence> faults;  ///< by weight, each once
 
-  bool is_right() const { return right == trials; }
+  bool is_right() const { return right == pictures; }
+};
+
+/// What a GPU says of it.
+struct LessonOnGpu {
+  std::string device;
+  LessonScore score;
+  int width = 0, height = 0;   ///< of the picture that was timed; 0 = none was
+  std::vector<TimeRow> times;  ///< the kernel's, then the textbook's
+};
+
+struct LessonVerdict {
+  std::vector<Mask> masks;  ///< that it was tried with
+  std::string why_masks;    ///< why these, in half a sentence
+  LessonScore host;
+  std::optional<LessonOnGpu> gpu;       ///< where it was tried on one
+  std::vector<LessonSentence> remarks;  ///< a right kernel may have them
+  std::optional<BlockRow> block;        ///< of the kernel, in the middle of a picture
+  std::vector<BlockRow> textbook;       ///< beside it; the mask is the first
+
+  bool is_right() const { return host.is_right() && (!gpu || gpu->score.is_right()); }
+};
+
+/// What a person says of the mask: one of the two, or none.
+struct MaskWish {
+  std::optional<Mask> mask;
+  std::optional<Extent> size;  ///< of random weights
+};
+
+/// Where a kernel is run beside the host.
+struct GpuWish {
+  CudaDevice device;
+  std::string nvcc;       ///< the program
+  bool is_asked = false;  ///< by name, so that it is an error if it fails
 };
 
 /// Runs the kernel on pictures of many sizes, ghost cells 0, and compares each result with sums in
-/// double precision. Throws IoError where it cannot be compiled or run.
-LessonVerdict judge(const KernelFile& kernel, const Mask& mask);
+/// double precision; on the host, where its memory is watched, and on a GPU if there is one, where
+/// a right kernel is timed. The mask has the size that the person says, else that of the kernel's
+/// array, and several sizes where the kernel is told the size. Throws IoError where the kernel
+/// cannot be compiled or run, DeviceError where a GPU that was asked for fails.
+LessonVerdict judge(const KernelFile& kernel, const MaskWish& mask,
+                    const std::optional<GpuWish>& gpu = {});
 
 }  // namespace convfilt

@@ -3,24 +3,42 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "src/base/sides.hpp"
 
 namespace convfilt {
 
 /// How a kernel is launched: threads of a block, and the outputs that a block computes, which say
-/// how many blocks there are.
+/// how many blocks there are. A height of 0 stands for threads or outputs in one row: blocks of a
+/// grid of one row then take the picture's outputs one after the other, row after row.
 struct LaunchSize {
   Extent block{16, 16};
   Extent outputs{16, 16};
   int shared_bytes = 0;  ///< dynamic shared memory
+
+  Extent threads() const;                    ///< of a block, in columns and rows of at least one
+  Extent grid(int width, int height) const;  ///< blocks for a picture of that size
 };
 
+/// "16x16", or "256" where the height is 0.
+std::string to_string(const Extent& extent);
+
+/// "16x16" or "256"; nothing for other words.
+std::optional<Extent> parse_launch_sides(std::string_view word);
+
+/// What is passed to a kernel in the place of one of its parameters.
+enum class KernelArgument { in, out, mask, width, height, mask_width, mask_height, radius };
+
 struct KernelFile {
-  std::string path;    ///< as the user named it
-  std::string text;    ///< as it is compiled; its lines are those of the file
-  std::string kernel;  ///< the function's name
+  std::string path;                       ///< as the user named it
+  std::string text;                       ///< as the file has it
+  std::string kernel;                     ///< the function's name
+  std::vector<KernelArgument> arguments;  ///< one for each parameter
+  std::string constant_mask;              ///< the __constant__ array for the mask; empty = none
   LaunchSize launch;
+
+  bool takes(KernelArgument argument) const;
 };
 
 /// What a person says of the launch, which wins over the file's comment.
@@ -31,8 +49,10 @@ struct LaunchWish {
 
 /// Reads a file with one __global__ function. A comment `launch: block 20x20, a block for each
 /// 16x16 outputs, 1024 bytes of shared memory` says how it is launched; its first part is enough.
-/// Throws IoError, with the line, where there is no such function or several, where there is host
-/// code that launches one, or where nobody says the block.
+/// Parameters are known by their names, else by their order: in, out, width, height; the mask is
+/// a pointer or the file's __constant__ array. Throws IoError, with the place, where there is no
+/// such function or several, where there is host code that launches one, where a parameter or the
+/// mask cannot be told, or where nobody says the block.
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish);
 
 }  // namespace convfilt

@@ -1,18 +1,12 @@
 #include "src/lesson/program.hpp"
 
-#include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
+#include <regex>
 #include <sstream>
 
 #include "src/base/errors.hpp"
@@ -23,131 +17,107 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder below which kernels/lesson lies, beside the installed program.
-fs::path sources() {
-  std::error_code error;
-  const fs::path program = fs::canonical("/proc/self/exe", error);
-  const fs::path folder = (program.parent_path() / CONVFILT_LESSON_FROM_PROGRAM).lexically_normal();
-  if (!fs::exists(folder / "kernels/lesson/runner.cpp", error))
-    throw IoError("the sources of the emulator for kernels are not in " +
-                  quoted_name(folder.string()) + "; install convfilt again");
-  return folder;
+/// The file's text for the host compiler, which has the words of CUDA from elsewhere, and no memory
+/// that a block is given when it is launched.
+std::string text_for_host(const std::string& text) {
+  static const std::regex kHeader(
+      R"(#\s*include\s*[<"](cuda\w*|device_launch_parameters|device_functions)\.h[>"])");
+  static const std::regex kDynamic(R"(extern\s+__shared__\s+([\w\s]+?)\s*(\w+)\s*\[\s*\])");
+  return std::regex_replace(std::regex_replace(text, kHeader, ""), kDynamic,
+                            "$1* $2 = ($1*)convfilt::lesson::dynamic_shared()");
 }
 
-std::string contents_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-/// What became of a process.
-struct Ended {
-  int status = 0;
-  bool timed_out = false;
-};
-
-/// Runs a program, with its output in a file, for that long at most.
-Ended run_process(const std::vector<std::string>& words, const fs::path& output, double seconds,
-                  bool is_limited) {
-  std::vector<char*> arguments;
-  for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) throw IoError(std::string("cannot start a process: ") + std::strerror(errno));
-  if (child == 0) {
-    const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (file < 0 || nothing < 0) ::_exit(127);
-    ::dup2(nothing, 0);
-    ::dup2(file, 1);
-    ::dup2(file, 2);
-    if (is_limited) {
-      const rlimit memory{rlim_t{2} << 30, rlim_t{2} << 30}, none{0, 0},
-          time{rlim_t(seconds) + 1, rlim_t(seconds) + 1};
-      ::setrlimit(RLIMIT_AS, &memory);
-      ::setrlimit(RLIMIT_CORE, &none);
-      ::setrlimit(RLIMIT_CPU, &time);
-    }
-    ::execvp(arguments[0], arguments.data());
-    ::_exit(127);
+const char* name_of(KernelArgument argument) {
+  switch (argument) {
+    case KernelArgument::in: return "in";
+    case KernelArgument::out: return "out";
+    case KernelArgument::mask: return "mask";
+    case KernelArgument::width: return "width";
+    case KernelArgument::height: return "height";
+    case KernelArgument::mask_width: return "mask_width";
+    case KernelArgument::mask_height: return "mask_height";
+    case KernelArgument::radius: return "radius";
   }
-  const auto start = std::chrono::steady_clock::now();
-  Ended ended;
-  while (::waitpid(child, &ended.status, WNOHANG) == 0) {
-    const auto spent = std::chrono::steady_clock::now() - start;
-    if (!ended.timed_out && std::chrono::duration<double>(spent).count() > seconds) {
-      ended.timed_out = true;
-      ::kill(child, SIGKILL);
-    }
-    ::usleep(500);
-  }
-  return ended;
-}
-
-/// The compiler's words with the user's name for the file, up to its first complaint and some more.
-std::string complaint(std::string words, const std::string& copy, const std::string& path) {
-  for (std::size_t at; (at = words.find(copy)) != words.npos;) words.replace(at, copy.size(), path);
-  std::istringstream lines(words);
-  std::string text;
-  int count = 0;
-  for (std::string line; count < 12 && std::getline(lines, line);)
-    if (count > 0 || line.find("error") != line.npos) {
-      text += "\n" + printable_name(line);
-      ++count;
-    }
-  return text;
+  return "";
 }
 
 }  // namespace
 
+void write_student(const KernelFile& kernel, const std::string& text, const fs::path& folder) {
+  std::ofstream(folder / "kernel.cu", std::ios::binary) << text;
+  std::ofstream header(folder / "student.hpp", std::ios::binary);
+  header << "#define main students_main\n#include \"kernel.cu\"\n#undef main\n"
+         << "#define LESSON_KERNEL " << kernel.kernel << "\n";
+  if (!kernel.constant_mask.empty())
+    header << "#define LESSON_MASK " << kernel.constant_mask << "\n";
+  header << "#define LESSON_ARGUMENTS ";
+  for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+    header << (i > 0 ? ", " : "") << name_of(kernel.arguments[i]);
+  header << "\n";
+  if (!header.flush())
+    throw IoError("cannot write into " + quoted_name(folder.string()) + "; is the disk full?");
+}
+
+void write_trial(const Trial& trial, const fs::path& file) {
+  std::ofstream data(file, std::ios::binary);
+  const std::int32_t sides[] = {trial.mask.width, trial.mask.height};
+  data.write(reinterpret_cast<const char*>(sides), sizeof sides);
+  for (const double weight : trial.mask.weights) {
+    const float value = float(weight / trial.mask.divisor);
+    data.write(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  data.write(reinterpret_cast<const char*>(trial.in.data()),
+             std::streamsize(trial.in.size() * sizeof(float)));
+  if (!data.flush())
+    throw IoError("cannot write " + quoted_name(file.string()) + "; is the disk full?");
+}
+
 LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
-  std::string name = (fs::temp_directory_path() / "convfilt-try-XXXXXX").string();
-  if (!::mkdtemp(name.data()))
-    throw IoError("cannot make a folder in " + quoted_name(fs::temp_directory_path().string()) +
-                  ": " + std::strerror(errno));
-  folder_ = name;
-  const fs::path folder = folder_, root = sources(), copy = folder / "kernel.cu";
-  std::ofstream(copy, std::ios::binary) << kernel_.text;
+  const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu";
+  write_student(kernel, text_for_host(kernel.text), folder);
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen && *chosen ? chosen : "c++";
-  const std::vector<std::string> how = {
-      compiler, "-std=c++20",         "-gdwarf-4",
-      "-O1",    "-I" + root.string(), "-I" + fs::absolute(kernel_.path).parent_path().string()};
+  const std::vector<std::string> how = {compiler,
+                                        "-std=c++20",
+                                        "-gdwarf-4",
+                                        "-O1",
+                                        "-I" + folder.string(),
+                                        "-I" + root.string(),
+                                        "-I" + fs::absolute(kernel_.path).parent_path().string()};
   const auto compile = [&](std::vector<std::string> more) {
     std::vector<std::string> words = how;
     words.insert(words.end(), more.begin(), more.end());
     const fs::path said = folder / "said";
-    const Ended ended = run_process(words, said, 120, false);
-    if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 0) return;
-    if (WIFEXITED(ended.status) && WEXITSTATUS(ended.status) == 127)
+    const Ended ended = run_process(words, said, {.seconds = 120});
+    if (ended.code() == 0) return;
+    if (ended.code() == 127)
       throw IoError("there is no compiler " + in_quotes(compiler) +
                     " here; install g++, or name one in CXX");
     throw IoError(quoted_name(kernel_.path) +
                   " is not compiled:" + complaint(contents_of(said), copy.string(), kernel_.path));
   };
-  try {
-    // Every access of the kernel's own code becomes a call, which the machine answers.
-    compile({"-c", "-fsanitize=thread", "-w", "-DKERNEL=" + kernel_.kernel,
-             "-DKERNEL_FILE=\"" + copy.string() + "\"",
-             (root / "kernels/lesson/runner.cpp").string(), "-o", (folder / "runner.o").string()});
-    compile({(folder / "runner.o").string(), (root / "kernels/lesson/machine.cpp").string(), "-o",
-             (folder / "program").string()});
-  } catch (...) {
-    std::error_code ignored;
-    fs::remove_all(folder_, ignored);
-    throw;
-  }
+  // Every access of the kernel's own code becomes a call, which the machine answers.
+  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-w",
+           (root / "kernels/lesson/runner.cpp").string(), "-o", (folder / "runner.o").string()});
+  compile({(folder / "runner.o").string(), (root / "kernels/lesson/machine.cpp").string(), "-o",
+           (folder / "program").string()});
 }
 
-LessonProgram::~LessonProgram() {
-  std::error_code ignored;
-  fs::remove_all(folder_, ignored);
+MaskRoom LessonProgram::mask_room() const {
+  const fs::path said = folder_.path() / "said";
+  run_process({(folder_.path() / "program").string(), "mask"}, said, {});
+  MaskRoom room;
+  std::istringstream words(contents_of(said));
+  std::string word;
+  if (words >> word && word == "room") words >> room.weights >> room.rows >> room.columns;
+  return room;
 }
 
 int LessonProgram::line_of(const std::string& code) const {
   if (code == "0") return 0;
-  const fs::path folder = folder_, said = folder / "line";
-  run_process({"addr2line", "-i", "-e", (folder / "program").string(), "0x" + code}, said, 20,
-              false);
+  const fs::path said = folder_.path() / "line";
+  run_process({"addr2line", "-i", "-e", (folder_.path() / "program").string(), "0x" + code}, said,
+              {.seconds = 20});
   // The innermost line of the file; what it calls of a library lies elsewhere.
   std::istringstream lines(contents_of(said));
   for (std::string line; std::getline(lines, line);) {
@@ -157,33 +127,20 @@ int LessonProgram::line_of(const std::string& code) const {
   return 0;
 }
 
-TrialRun LessonProgram::run(const Trial& trial, const Mask& mask) const {
-  constexpr double kSeconds = 5;
-  const fs::path folder = folder_;
-  {
-    std::ofstream data(folder / "data", std::ios::binary);
-    const std::int32_t sides[] = {mask.width, mask.height};
-    data.write(reinterpret_cast<const char*>(sides), sizeof sides);
-    for (const double weight : mask.weights) {
-      const float value = float(weight / mask.divisor);
-      data.write(reinterpret_cast<const char*>(&value), sizeof value);
-    }
-    data.write(reinterpret_cast<const char*>(trial.in.data()),
-               std::streamsize(trial.in.size() * sizeof(float)));
-  }
+TrialRun LessonProgram::run(const Trial& trial) const {
+  constexpr std::size_t kMemory = std::size_t{2} << 30;
+  const fs::path folder = folder_.path();
+  write_trial(trial, folder / "data");
   const LaunchSize& launch = kernel_.launch;
-  const auto blocks = [](std::int64_t samples, std::int64_t each) {
-    return (samples + each - 1) / each;
-  };
+  const Extent threads = launch.threads(), grid = launch.grid(trial.width, trial.height);
   std::vector<std::string> words = {(folder / "program").string()};
   for (const std::int64_t number :
-       {std::int64_t{trial.width}, std::int64_t{trial.height}, launch.block.width,
-        launch.block.height, blocks(trial.width, launch.outputs.width),
-        blocks(trial.height, launch.outputs.height), std::int64_t{launch.shared_bytes}})
+       {std::int64_t{trial.width}, std::int64_t{trial.height}, threads.width, threads.height,
+        grid.width, grid.height, std::int64_t{launch.shared_bytes}})
     words.push_back(std::to_string(number));
   words.push_back((folder / "data").string());
   words.push_back((folder / "out").string());
-  const Ended ended = run_process(words, folder / "said", kSeconds, true);
+  const Ended ended = run_process(words, folder / "said", {.seconds = 5, .memory_bytes = kMemory});
 
   TrialRun result;
   std::istringstream lines(contents_of(folder / "said"));
@@ -205,15 +162,16 @@ TrialRun LessonProgram::run(const Trial& trial, const Mask& mask) const {
       finding.other.line = line_of(others_code);
       result.findings.push_back(finding);
     } else if (kind == "counts") {
-      LessonCounts& c = result.counts;
+      Counts& c = result.counts;
       text >> c.global_reads >> c.global_writes >> c.shared_reads >> c.shared_writes >>
-          c.mask_reads >> c.barriers >> c.sectors >> c.fewest_sectors >> c.bank_conflicts;
+          c.mask_reads >> c.barriers >> c.warps.sectors >> c.warps.fewest_sectors >>
+          c.warps.bursts >> c.warps.bank_conflicts >> c.warps.warps >> c.warps.divergent_warps;
     } else if (kind == "error") {
       result.end = TrialRun::End::refused;
       result.why = line.substr(std::strlen("error "));
     }
   }
-  if (ended.timed_out || (WIFSIGNALED(ended.status) && WTERMSIG(ended.status) == SIGXCPU)) {
+  if (ended.timed_out) {
     result.end = TrialRun::End::too_long;
   } else if (WIFSIGNALED(ended.status)) {
     result.end = TrialRun::End::crashed;

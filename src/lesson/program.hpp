@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "kernels/plan.hpp"
 #include "kernels/problem.hpp"
 #include "src/lesson/kernel_file.hpp"
+#include "src/lesson/process.hpp"
 
 namespace convfilt {
 
@@ -21,43 +23,55 @@ struct LessonFinding {
   } place, other;
 };
 
-/// What one block did, in the middle of the picture.
-struct LessonCounts {
-  std::int64_t global_reads = 0, global_writes = 0, shared_reads = 0, shared_writes = 0,
-               mask_reads = 0, barriers = 0, sectors = 0, fewest_sectors = 0, bank_conflicts = 0;
-};
-
+/// A picture, and the mask that it is filtered with.
 struct Trial {
   int width = 0, height = 0;
   std::vector<float> in;
+  Mask mask;
 };
 
 struct TrialRun {
   enum class End { done, crashed, too_long, refused } end = End::done;
   std::string why;  ///< of a refusal or a crash
   std::vector<LessonFinding> findings;
-  LessonCounts counts;
+  Counts counts;           ///< of one block, in the middle of the picture
   std::vector<float> out;  ///< infinite where nothing was written
+  std::vector<double> ms;  ///< of the kernel alone, where it was timed
+  double copy_ms = 0;      ///< of a copy of the picture's bytes on the device; 0 = not timed
 };
+
+/// The kernel's __constant__ array for the mask.
+struct MaskRoom {
+  int weights = 0;
+  int rows = 0, columns = 0;  ///< 0 where the array has one dimension
+};
+
+/// Writes the kernel's file and what says how it is called, for kernels/lesson/runner.cpp and
+/// device.cu, into a folder. `text` is the file's, or what stands for it.
+void write_student(const KernelFile& kernel, const std::string& text,
+                   const std::filesystem::path& folder);
+
+/// Writes a trial's mask and samples, as the runners read them.
+void write_trial(const Trial& trial, const std::filesystem::path& file);
 
 class LessonProgram {
  public:
   /// Compiles the kernel with $CXX, or c++. Throws IoError with the compiler's first words where
   /// that fails.
   explicit LessonProgram(const KernelFile& kernel);
-  ~LessonProgram();
-  LessonProgram(const LessonProgram&) = delete;
-  LessonProgram& operator=(const LessonProgram&) = delete;
+
+  /// The array for the mask; nothing where the mask is an argument.
+  MaskRoom mask_room() const;
 
   /// Runs the kernel once, for some seconds at most. Throws IoError where the process cannot be
   /// made.
-  TrialRun run(const Trial& trial, const Mask& mask) const;
+  TrialRun run(const Trial& trial) const;
 
  private:
   int line_of(const std::string& code) const;
 
   KernelFile kernel_;
-  std::string folder_;  ///< of its own, removed at the end
+  ScratchFolder folder_;
 };
 
 }  // namespace convfilt

@@ -1,8 +1,8 @@
 # The samples that a student may learn from are right; a kernel may take the mask as an argument, and dynamic shared memory.
 need_tool c++
 need_tool addr2line
-convfilt try samples/kernels/basic.cu
-convfilt try samples/kernels/tiled_out.cu --json | grep -E '"(right|pictures|kernel)":'
+convfilt try samples/kernels/basic.cu --device cpu
+convfilt try samples/kernels/tiled_out.cu --device cpu --json | grep -E '"(right|pictures|kernel|divergent_warps|reuse)":'
 cat >dynamic.cu <<'KERNEL'
 #include <cuda_runtime.h>
 // launch: block 16x16, 1600 bytes of shared memory
@@ -22,5 +22,7 @@ __global__ void dynamic(const float* in, float* out, int width, int height, cons
   out[y * width + x] = sum;
 }
 KERNEL
-convfilt try dynamic.cu
-convfilt try dynamic.cu --mask-size 3x3
+convfilt try dynamic.cu --device cpu | head -n 3
+convfilt try dynamic.cu --device cpu --mask-size 3x3 | head -n 2
+# Too little of it is told.
+try try dynamic.cu --device cpu --mask-size 9x9

@@ -1,0 +1,30 @@
+/// How a mask lies in a student's array, which may be larger: in rows of the array where that has
+/// two dimensions, else packed.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace convfilt::lesson {
+
+/// What the array holds, zeros where the mask does not reach. Throws std::runtime_error where the
+/// mask does not fit.
+template <class Array>
+std::vector<float> array_of(const std::vector<float>& weights, int width, int height) {
+  constexpr bool has_rows = std::rank_v<Array> == 2;
+  std::vector<float> array(sizeof(Array) / sizeof(float));
+  const int columns = has_rows ? int(std::extent_v<Array, 1>) : width;
+  const int rows = columns > 0 ? int(array.size()) / columns : 0;
+  if (width > columns || height > rows)
+    throw std::runtime_error("the mask of " + std::to_string(width) + "x" + std::to_string(height) +
+                             " is larger than the __constant__ array, which has room for " +
+                             std::to_string(array.size()) + " weights");
+  for (int j = 0; j < height; ++j)
+    for (int i = 0; i < width; ++i)
+      array[std::size_t(j * columns + i)] = weights[std::size_t(j * width + i)];
+  return array;
+}
+
+}  // namespace convfilt::lesson

@@ -1,0 +1,204 @@
+#include "src/lesson/text.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "src/base/source_text.hpp"
+#include "src/compare/table.hpp"
+#include "src/explain/count_reads.hpp"
+
+namespace convfilt {
+namespace {
+
+std::string sides(const Mask& mask) {
+  return to_string(Extent{mask.width, mask.height});
+}
+
+std::string rounded(double number, int digits = 2) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", digits, number);
+  return text;
+}
+
+/// The student's kernel in a table, whatever its name.
+constexpr const char* kYours = "yours";
+
+/// What is counted of a student's kernel, too, in the words of `explain`. Nobody knows which of its
+/// samples are ghost cells.
+std::vector<CountName> counts_told() {
+  std::vector<CountName> names;
+  for (const CountName& name : watched_counts())
+    if (name.name != "ghost cells") names.push_back(name);
+  return names;
+}
+
+double outputs_of(const BlockRow& row) {
+  return double(row.outputs.width) * double(std::max<std::int64_t>(row.outputs.height, 1));
+}
+
+/// A column for each kernel, a row for each count.
+std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
+  std::vector<BlockRow> rows = {*verdict.block};
+  rows.front().name = kYours;
+  rows.insert(rows.end(), verdict.textbook.begin(), verdict.textbook.end());
+  Table table;
+  table.words = 1;
+  table.head = {""};
+  for (const BlockRow& row : rows) table.head.push_back(row.name);
+  const auto add = [&](std::string_view name, const auto& cell) {
+    Table::Line line{{std::string(name)}, ""};
+    for (const BlockRow& row : rows) line.cells.push_back(cell(row));
+    table.lines.push_back(line);
+  };
+  add("threads", [](const BlockRow& row) { return to_string(row.block); });
+  add("outputs", [](const BlockRow& row) { return to_string(row.outputs); });
+  for (const CountName& count : counts_told())
+    add(count.name, [&](const BlockRow& row) { return std::to_string(count.of(row.counts)); });
+  add("reads an output", [](const BlockRow& row) {
+    return rounded(double(row.counts.global_reads) / outputs_of(row));
+  });
+  add("reuse", [](const BlockRow& row) { return row.reuse > 0 ? rounded(row.reuse) : "-"; });
+  // Strategies apply a large mask in several launches, whose warps are counted together.
+  const bool has_parts = std::ranges::any_of(verdict.textbook, [](const BlockRow& row) {
+    return row.counts.warps.warps > std::uint64_t(row.block.width * row.block.height + 31) / 32;
+  });
+  const std::string in_parts =
+      has_parts
+          ? "Our strategies apply such a mask in parts, a launch each, and all of these count.\n"
+          : "";
+  return "A block in the middle, under a mask of " + sides(verdict.masks.front()) +
+         ", beside our strategies:\n" + as_text(table, width) + in_parts +
+         "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are "
+         "those "
+         "that\nwarps touch in global memory; the lanes of a divergent warp make different "
+         "accesses.\n";
+}
+
+std::string times_table(const LessonOnGpu& gpu) {
+  Table table;
+  table.words = 1;
+  table.head = {"", "ms", "copies"};
+  for (const TimeRow& row : gpu.times)
+    table.lines.push_back(
+        {{&row == &gpu.times.front() ? kYours : row.name, rounded(row.ms, 4), rounded(row.copies)},
+         ""});
+  return to_string(Extent{gpu.width, gpu.height}) + " on " + gpu.device +
+         ", in medians, and in device copies of the picture's bytes:\n" + as_text(table);
+}
+
+std::string score_text(const std::string& where, const LessonScore& score) {
+  return where + ": right on " + std::to_string(score.right) + " of " +
+         std::to_string(score.pictures) + " pictures" +
+         (score.untried > 0 ? ", " + std::to_string(score.untried) + " not tried" : "") + "\n";
+}
+
+bool names(const LessonScore& score, const std::string& kind) {
+  return std::ranges::any_of(score.faults,
+                             [&](const LessonSentence& fault) { return fault.kind == kind; });
+}
+
+nlohmann::ordered_json json_of(std::span<const LessonSentence> sentences) {
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const LessonSentence& sentence : sentences) {
+    nlohmann::ordered_json one = {{"kind", sentence.kind}};
+    if (sentence.line > 0) one["line"] = sentence.line;
+    one["text"] = sentence.text;
+    all.push_back(one);
+  }
+  return all;
+}
+
+nlohmann::ordered_json json_of(const BlockRow& row) {
+  nlohmann::ordered_json json = {
+      {"name", row.name}, {"threads", to_string(row.block)}, {"outputs", to_string(row.outputs)}};
+  for (const CountName& count : counts_told()) {
+    std::string key(count.name);
+    std::ranges::replace(key, ' ', '_');
+    json[key] = count.of(row.counts);
+  }
+  if (row.reuse > 0) json["reuse"] = row.reuse;
+  return json;
+}
+
+}  // namespace
+
+std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
+                         std::size_t width) {
+  const std::string file = printable_name(kernel.path);
+  std::string masks;
+  for (const Mask& mask : verdict.masks) masks += (masks.empty() ? "" : ", ") + sides(mask);
+  const LaunchSize& launch = kernel.launch;
+  std::string text = kernel.kernel + ": blocks of " + to_string(launch.block) + " threads for " +
+                     to_string(launch.outputs) + " outputs; " +
+                     (verdict.masks.size() > 1 ? "masks " : "mask ") + masks + " (" +
+                     verdict.why_masks + ")\n" +
+                     score_text("on the host, its memory watched", verdict.host);
+  if (verdict.gpu) text += score_text("on " + verdict.gpu->device, verdict.gpu->score);
+  const auto say = [&](const LessonSentence& sentence, const std::string& what) {
+    const std::string line = sentence.line > 0 ? ":" + std::to_string(sentence.line) : "";
+    text += file + line + ": " + what + sentence.text + "\n";
+  };
+  for (const LessonSentence& fault : verdict.host.faults) say(fault, "");
+  if (verdict.gpu) {
+    for (const LessonSentence& fault : verdict.gpu->score.faults)
+      if (!names(verdict.host, fault.kind)) say(fault, "on the GPU: ");
+    if (verdict.gpu->score.is_right() && !verdict.host.is_right())
+      text +=
+          "The GPU's results are right all the same, by luck: another GPU, or another size, may "
+          "show the mistake.\n";
+  }
+  for (const LessonSentence& remark : verdict.remarks) say(remark, "remark: ");
+  // Who has a mistake to mend needs no figures yet.
+  if (verdict.block && verdict.is_right()) text += "\n" + counts_table(verdict, width);
+  if (verdict.gpu && !verdict.gpu->times.empty()) text += "\n" + times_table(*verdict.gpu);
+  return text;
+}
+
+std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict) {
+  nlohmann::ordered_json masks = nlohmann::ordered_json::array();
+  for (const Mask& mask : verdict.masks) masks.push_back(sides(mask));
+  nlohmann::ordered_json json = {{"kernel", kernel.kernel},
+                                 {"file", kernel.path},
+                                 {"block", to_string(kernel.launch.block)},
+                                 {"outputs", to_string(kernel.launch.outputs)},
+                                 {"masks", masks},
+                                 {"right", verdict.is_right()},
+                                 {"pictures", verdict.host.pictures},
+                                 {"pictures_right", verdict.host.right},
+                                 {"faults", json_of(verdict.host.faults)},
+                                 {"remarks", json_of(verdict.remarks)}};
+  if (verdict.gpu) {
+    const LessonOnGpu& gpu = *verdict.gpu;
+    json["gpu"] = {{"device", gpu.device},
+                   {"right", gpu.score.is_right()},
+                   {"pictures", gpu.score.pictures},
+                   {"pictures_right", gpu.score.right},
+                   {"faults", json_of(gpu.score.faults)}};
+    if (!gpu.times.empty()) {
+      json["gpu"]["size"] = to_string(Extent{gpu.width, gpu.height});
+      for (const TimeRow& row : gpu.times)
+        json["gpu"]["times"].push_back(
+            {{"name", row.name}, {"ms", row.ms}, {"copies", row.copies}});
+    }
+  }
+  if (verdict.block) {
+    json["block_counts"] = json_of(*verdict.block);
+    json["textbook"] = nlohmann::ordered_json::array();
+    for (const BlockRow& row : verdict.textbook) json["textbook"].push_back(json_of(row));
+  }
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string verdict_failure(const KernelFile& kernel, const LessonVerdict& verdict) {
+  if (verdict.is_right()) return "";
+  const bool on_host = !verdict.host.is_right();
+  const LessonScore& score = on_host ? verdict.host : verdict.gpu->score;
+  const int tried = score.pictures - score.untried;
+  return quoted_name(kernel.path) + " is wrong on " + std::to_string(tried - score.right) + " of " +
+         std::to_string(tried) + " pictures" +
+         (on_host ? "" : " on the GPU, and right on the host");
+}
+
+}  // namespace convfilt
