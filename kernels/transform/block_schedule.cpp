@@ -206,6 +206,22 @@ std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule,
 
 namespace {
 
+/// What a geometry says of the launches along an axis.
+Adding adding_of(const BlockAxis& axis, bool spatial) {
+  Adding adding;
+  adding.steps = axis.steps;
+  for (int d = 0; d < axis.divisions; ++d)
+    adding.divisions.push_back(axis.division(d, axis.part).count);
+  const int parts = spatial ? spatial_parts(axis) : axis.parts();
+  for (int m = 0; m < parts; ++m) {
+    const int first = spatial ? axis.side * m / parts : m * axis.part;
+    const int end = spatial ? axis.side * (m + 1) / parts : std::min(axis.side, first + axis.part);
+    adding.parts.push_back(end - first);
+  }
+  adding.sums = spatial ? 0 : axis.interleaved();
+  return adding;
+}
+
 /// How parts and launches come about, in sentences.
 std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
   const auto& [x, y, atomic] = s;
@@ -248,6 +264,9 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.out_rows = y.block + y.part - 1;
   g.lead_x = p.lead_x() - (x.part - 1);  // if negative, the output tile begins further left
   g.lead_y = p.lead_y() - (y.part - 1);
+  g.adding_x = adding_of(x, spatial);
+  g.adding_y = adding_of(y, spatial);
+  g.atomic = atomic;
   g.loads = double(x.block) * y.block;
   g.loads_per_output = "1";
   if (spatial) {

@@ -121,11 +121,11 @@ std::string terminal(PlotFormat format, PlotSize size) {
   };
   if (format == PlotFormat::svg)
     return "set terminal svg noenhanced size " + wxh(size.width, size.height) +
-           " font 'sans-serif,12' background 'white'\n";
+           " font 'sans-serif,12' background 'white'\nletter = 12\n";
   const std::string scale = std::to_string(kPixels);
   return "set terminal pngcairo noenhanced size " +
          wxh(kPixels * size.width, kPixels * size.height) + " font 'Sans,9' fontscale " + scale +
-         " linewidth " + scale + " pointscale " + scale + " background '#ffffff'\n";
+         " linewidth " + scale + " pointscale " + scale + " background '#ffffff'\nletter = 9\n";
 }
 
 }  // namespace

@@ -28,11 +28,18 @@ namespace convfilt::emulator {
 using std::max;
 using std::min;
 
+/// Writes down the reads of so many samples from (x, y) on, where the block is recorded.
+inline void record_reads(int x, int y, int samples) {
+  if (!running.recorder) return;
+  for (int k = 0; k < samples; ++k) running.recorder->read(x + k, y);
+}
+
 /// Reads a sample of the input in global memory. The read is counted, and checked against the view.
 template <class T>
 T load(const PlaneView<const T>& in, int x, int y) {
   if (x < 0 || y < 0 || x >= in.width || y >= in.height) fail("a kernel read outside its input");
   ++running.counts.global_reads;
+  record_reads(x, y, 1);
   return in.row(y)[x];
 }
 
@@ -48,6 +55,7 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y) {
     fail("a kernel read four samples at an address that is no multiple of their size");
   }
   running.counts.global_reads += 4;
+  record_reads(x, y, 4);
   Four<T> four;
   std::memcpy(&four, from, sizeof four);
   return four;
@@ -66,6 +74,7 @@ Bytes16 load16(const PlaneView<const T>& in, int x, int y) {
     fail("a kernel read 16 bytes at an address that is no multiple of 16");
   }
   running.counts.global_reads += kSamples;
+  record_reads(x, y, kSamples);
   Bytes16 words;
   std::memcpy(&words, from, sizeof words);
   return words;
@@ -96,6 +105,7 @@ inline void count_ghost_cell() {
 template <class T>
 void atomic_add(T& cell, T value) {
   ++running.counts.atomic_adds;
+  if (running.recorder) running.recorder->add();
   std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
 }
 
@@ -120,13 +130,16 @@ T tex2D(cudaTextureObject_t texture, float x, float y) {
     return T(0);
   }
   ++running.counts.texture_fetches;
+  record_reads(i, j, 1);
   return reinterpret_cast<const T*>(texture->data + j * texture->pitch)[i];
 }
 
 template <class... Parameters, class... Arguments>
 void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
             const Arguments&... arguments) {
-  run_grid(grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); });
+  run_grid(
+      grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); },
+      stream.recording());
 }
 
 }  // namespace convfilt::emulator
