@@ -94,7 +94,16 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
         number(panel, written, 1);
       } else {
         if (g.atomic || launch_of(g, x, y) == 1) panel.outline(outputs, kWritten);
-        number(panel, samples, launch_of(g, x, y));
+        // Outlines lie alike in all blocks of a launch, and may reach the blocks behind.
+        std::vector<double> columns, rows;
+        for (const int back : {0, 1, 2}) {
+          const Box near = outputs_of(g, x - back, y), above = outputs_of(g, x, y - back);
+          columns.insert(columns.end(), {near.left, near.right});
+          rows.insert(rows.end(), {above.top, above.bottom});
+        }
+        const Stretch clear_x = clear_of({samples.left, samples.right}, columns, panel.scale_x());
+        const Stretch clear_y = clear_of({samples.top, samples.bottom}, rows, panel.scale_y());
+        number(panel, {clear_x.from, clear_y.from, clear_x.to, clear_y.to}, launch_of(g, x, y));
       }
     }
   }

@@ -153,8 +153,11 @@ std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& p
                                       const Tuning& tuning) {
   if (!strategy.geometry || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
   if (sums_by_library(strategy, tuning)) return std::nullopt;
-  const Geometry g = strategy.geometry(problem, tuning);
-  const Problem small = with_middle_block(problem, g);
+  // Where an output lies over a sample is that of Mode::same, and the same for blocks of any mode.
+  Problem same = problem;
+  same.mode = Mode::same;
+  const Geometry g = strategy.geometry(same, tuning);
+  const Problem small = with_middle_block(same, g);
   if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
   const auto recording = record(strategy, small, tuning);
   if (!recording) return std::nullopt;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,8 +22,8 @@ inline constexpr CellKind kGhostCell{"#707070", Fill::hatched};
 inline constexpr CellKind kIdleThread{"#909090", Fill::crossed};
 
 /// Steps, launches and sums take these in turns; a number stands in each.
-inline constexpr CellKind kTurns[] = {{"#56b4e9"}, {"#e69f00"}, {"#f0e442"},
-                                      {"#cc79a7"}, {"#3fb98f"}, {"#e8853f"}};
+inline constexpr CellKind kTurns[] = {
+    {"#f0e442"}, {"#5fc7a7"}, {"#d99bbd"}, {"#ec9a5f"}, {"#a9b8cc"}};
 inline const CellKind& turn_kind(int turn) {
   return kTurns[std::size_t(turn - 1) % std::size(kTurns)];
 }
@@ -60,10 +61,36 @@ inline constexpr Margins kPanelMargins{30, 34, 30, 44};  // for a title, and two
 /// Writes a title at the panel's top, and lines below the drawing.
 inline void caption(Panel& panel, const Box& drawing, const std::string& title,
                     const std::vector<std::string>& below) {
-  const double middle = (panel.view().left + panel.view().right) / 2;
+  const double middle = (drawing.left + drawing.right) / 2;
   panel.words(middle, panel.view().top + 0.6 * kRow / panel.scale_y(), title, Align::centre, true);
   for (std::size_t k = 0; k < below.size(); ++k)
     panel.words(middle, drawing.bottom + (0.9 + double(k)) * kRow / panel.scale_y(), below[k]);
+}
+
+/// A part of an axis.
+struct Stretch {
+  double from = 0, to = 0;
+
+  double middle() const { return (from + to) / 2; }
+  double length() const { return to - from; }
+};
+
+/// Where along an axis a number may stand that no edge goes through: the whole stretch, or what the
+/// edges leave at most of it. `scale` is that of the axis.
+inline Stretch clear_of(Stretch whole, std::vector<double> edges, double scale) {
+  const bool hit = std::ranges::any_of(
+      edges, [&](double edge) { return std::abs(edge - whole.middle()) * scale < kRow / 2; });
+  if (!hit) return whole;
+  edges.push_back(whole.to);
+  std::ranges::sort(edges);
+  Stretch best{whole.from, whole.from};
+  double from = whole.from;
+  for (const double edge : edges) {
+    if (edge < from || edge > whole.to) continue;
+    if (edge - from > best.length()) best = {from, edge};
+    from = edge;
+  }
+  return best;
 }
 
 /// Draws thin lines between the cells of a box where cells are not too small.

@@ -10,7 +10,7 @@
 namespace convfilt {
 namespace {
 
-constexpr double kLeastLetter = 0.5;  // of the page's letters; smaller ones cannot be read
+constexpr double kLeastLetter = 0.6;  // of the page's letters; smaller ones cannot be read
 
 Box box_of(const SampleGrid& grid) {
   return {double(grid.left), double(grid.top), double(grid.left + grid.columns),
@@ -28,7 +28,7 @@ Box output_tile(const Explanation& e) {
 /// The size of letters with which a text fits into so many points; 0 where they would be too small.
 double letter_size(std::size_t letters, double width, double height) {
   const double size =
-      std::min({1.0, (width - 1.5) / (kWordPoints * double(letters)), height / (0.8 * kRow)});
+      std::min({1.0, (width - 3) / (kWordPoints * double(letters)), height / (0.8 * kRow)});
   return size < kLeastLetter ? 0 : size;
 }
 
@@ -62,11 +62,10 @@ std::vector<std::pair<Box, int>> rectangles(const SampleGrid& grid) {
 }
 
 /// Fills each cell in the colour of its turn, and writes each turn's number once, where it has the
-/// most room.
-void draw_turns(Panel& panel, const SampleGrid& turns) {
+/// most room, clear of the edges of these boxes if it can.
+void draw_turns(Panel& panel, const SampleGrid& turns, const std::vector<Box>& lines) {
   std::vector<std::pair<Box, int>> largest;
   for (const auto& [box, turn] : rectangles(turns)) {
-    if (turn == 0) continue;
     panel.area(box, turn_kind(turn));
     const auto same = std::ranges::find(largest, turn, &std::pair<Box, int>::second);
     if (same == largest.end()) {
@@ -75,14 +74,26 @@ void draw_turns(Panel& panel, const SampleGrid& turns) {
       same->first = box;
     }
   }
+  std::vector<double> columns, rows;
+  for (const Box& line : lines) {
+    columns.insert(columns.end(), {line.left, line.right});
+    rows.insert(rows.end(), {line.top, line.bottom});
+  }
   for (const auto& [box, turn] : largest) {
     const std::string number = std::to_string(turn);
-    const double size =
-        letter_size(number.size(), box.width() * panel.scale_x(), box.height() * panel.scale_y());
-    if (size > 0)
-      panel.words((box.left + box.right) / 2, (box.top + box.bottom) / 2, number, Align::centre,
-                  true, size);
+    Stretch x = clear_of({box.left, box.right}, columns, panel.scale_x());
+    Stretch y = clear_of({box.top, box.bottom}, rows, panel.scale_y());
+    const auto size = [&] {
+      return letter_size(number.size(), x.length() * panel.scale_x(), y.length() * panel.scale_y());
+    };
+    if (size() == 0) x = {box.left, box.right}, y = {box.top, box.bottom};
+    if (size() > 0) panel.words(x.middle(), y.middle(), number, Align::centre, true, size());
   }
+}
+
+/// Outlines each turn, which must be a rectangle.
+void outline_turns(Panel& panel, const SampleGrid& turns) {
+  for (const auto& [box, turn] : rectangles(turns)) panel.outline(box, {"#606060", 0.7});
 }
 
 /// Outlines the block of threads, with a mark at thread (0, 0).
@@ -110,9 +121,9 @@ int sum(const SampleGrid& grid) {
 std::string loading_words(const BlockTrace& trace) {
   const int threads = trace.block_columns * trace.block_rows, steps = trace.steps_count();
   const int loads = trace.steps.columns * trace.steps.rows;
-  if (loads == steps * threads) return "each thread loads one sample in each step";
-  return std::to_string(loads) + " loads, so " +
-         std::to_string(std::lround(100.0 * loads / (double(steps) * threads))) +
+  if (loads == steps * threads)
+    return std::string("each thread loads one sample") + (steps > 1 ? " in each step" : "");
+  return std::to_string(std::lround(100.0 * loads / (double(steps) * threads))) +
          " % of the threads load in a step on average";
 }
 
@@ -124,15 +135,18 @@ std::string loading_panel(const Explanation& e, const BlockTrace& trace, PlotSiz
   Box drawing = united(tile, by_taps ? box_of(trace.uses) : tile);
   if (!trace.numbered) drawing = united(drawing, block);
   Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  if (!trace.numbered) panel.area(block, kIdleThread);
   if (by_taps) panel.area(box_of(trace.uses), kTapCell);
-  draw_turns(panel, trace.steps);
+  draw_turns(panel, trace.steps, {output_tile(e)});
   draw_lines(panel, united(tile, by_taps ? box_of(trace.uses) : tile));
+  if (!trace.numbered) outline_turns(panel, trace.steps);
   if (e.axes.x.step == e.axes.x.tile) panel.outline(output_tile(e), kTileEdge);
   if (!trace.numbered) draw_block(panel, block);
 
   std::vector<std::string> below{loading_words(trace)};
   if (by_taps)
-    below.push_back(std::to_string(sum(trace.direct)) + " taps of the halo are read later");
+    below.push_back(std::to_string(sum(trace.direct)) +
+                    " taps of the halo follow, most from the caches");
   else if (trace.numbered)
     below.push_back("threads and samples are numbered along their rows");
   else if (trace.steps_count() > 1)
@@ -154,24 +168,26 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
   const bool by_taps = sum(trace.direct) > 0;
   panel.area(samples, by_taps ? kTapCell : kHaloCell);
 
+  const Mask& mask = e.problem.mask;
+  const Box mask_box{double(-mask.anchor_x), double(-mask.anchor_y),
+                     double(mask.width - mask.anchor_x), double(mask.height - mask.anchor_y)};
   SampleGrid turns{0, 0, g.out_columns, g.out_rows, {}};
   for (int row = 0; row < g.out_rows; ++row)
     for (int col = 0; col < g.out_columns; ++col)
       turns.values.push_back(turn_of_output(g, trace, col, row));
   const int most = *std::ranges::max_element(turns.values);
   if (most > 1)
-    draw_turns(panel, turns);
+    draw_turns(panel, turns, {mask_box});
   else
     panel.area(outputs, kOutputCell);
   SampleGrid idle{0, 0, trace.block_columns, trace.block_rows, {}};
   for (const ThreadUses& thread : trace.threads) idle.values.push_back(thread.count == 0);
   for (const auto& [box, is_idle] : rectangles(idle))
     if (is_idle) panel.area(box, kIdleThread);
-  draw_lines(panel, united(samples, block));
+  draw_lines(panel, samples);
+  draw_lines(panel, block);
   draw_block(panel, block);
-  const Mask& mask = e.problem.mask;
-  const double left = -mask.anchor_x, top = -mask.anchor_y;
-  panel.outline({left, top, left + mask.width, top + mask.height}, kMaskEdge);
+  panel.outline(mask_box, kMaskEdge);
   panel.outline({0, 0, 1, 1}, kMaskEdge);
 
   const int threads = trace.block_columns * trace.block_rows, idle_threads = sum(idle);
@@ -242,7 +258,7 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize p
   // Beside the drawing there is room for wider numbers, one below the other.
   const double above = letter_size(digits(along_x), panel.scale_x(), kRow);
   const double beside = letter_size(digits(along_y), 30, panel.scale_y());
-  for (int x = 0; x < uses.columns && above > 0; ++x)
+  for (int x = 0; x < uses.columns && above > 0 && (uses.rows > 1 || inside == 0); ++x)
     panel.words(uses.left + x + 0.5, drawing.top - 0.6 * kRow / panel.scale_y(),
                 std::to_string(along_x[std::size_t(x)]), Align::centre, true, above);
   for (int y = 0; y < uses.rows && beside > 0 && uses.rows > 1; ++y)

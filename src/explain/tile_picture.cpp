@@ -117,15 +117,20 @@ void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box
   if (around.bottom > image.bottom) level(image.bottom);
 }
 
-/// Draws the mask over one output; with overlapping outputs, it shows where one sample is added.
-void draw_mask(Panel& panel, const Mask& mask, const BlockBoxes& boxes, Sample at) {
+/// Draws the mask over one output. Where output tiles overlap, it shows instead where one sample is
+/// added under the mask, or under its first part.
+void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes, Sample at) {
+  const Mask& mask = e.problem.mask;
+  const Geometry& g = *e.geometry;
   const Box from = boxes.overlap ? common(boxes.touched, boxes.image) : boxes.result;
   const bool first = at == Sample::first;
   const double x = first ? from.left : std::floor((from.left + from.right) / 2);
   const double y = first ? from.top : std::floor((from.top + from.bottom) / 2);
-  const double left = boxes.overlap ? mask.width - 1 - mask.anchor_x : mask.anchor_x;
-  const double above = boxes.overlap ? mask.height - 1 - mask.anchor_y : mask.anchor_y;
-  panel.outline({x - left, y - above, x - left + mask.width, y - above + mask.height}, kMaskEdge);
+  const int width = boxes.overlap ? g.out_columns - g.in_columns + 1 : mask.width;
+  const int height = boxes.overlap ? g.out_rows - g.in_rows + 1 : mask.height;
+  const double left = boxes.overlap ? width - 1 - mask.anchor_x : mask.anchor_x;
+  const double above = boxes.overlap ? height - 1 - mask.anchor_y : mask.anchor_y;
+  panel.outline({x - left, y - above, x - left + width, y - above + height}, kMaskEdge);
   panel.outline({x, y, x + 1, y + 1}, kMaskEdge);
 }
 
@@ -178,7 +183,7 @@ std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize 
   panel.outline(boxes.output, kTileEdge);
 
   draw_image_edge(panel, common(around, boxes.image), around, boxes.image);
-  draw_mask(panel, e.problem.mask, boxes, sample);
+  draw_mask(panel, e, boxes, sample);
 
   const Box& inner = boxes.overlap ? boxes.touched : boxes.output;
   measure(panel, {extent.left, inner.left, inner.right, extent.right}, {"", "tile", ""},
@@ -189,9 +194,8 @@ std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize 
   return panel.script();
 }
 
-constexpr int kMostTiles = 160;  // of an axis: more would be a grey area
+constexpr int kWordsPoints = 110;  // above and below a drawing
 constexpr double kLetterPoints = 6.3;
-constexpr Pen kGridPen{"#7f7f7f", 0.5};
 constexpr Pen kBlockPen{"#000000", 1.2};
 
 /// The tile nearest to the middle of the grid.
@@ -238,13 +242,13 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
   panel.area(image, kImageCell);
   for (const BlockBoxes* block : {&corner, &middle}) draw_cells(panel, *block);
 
-  if (x.tiles() <= kMostTiles && y.tiles() <= kMostTiles) {
-    const double left = corner.output.left, top = corner.output.top;
+  const double left = corner.output.left, top = corner.output.top;
+  if (x.step * panel.scale_x() >= kLeastCell)
     for (int t = 0; t <= x.tiles(); ++t)
-      panel.line(left + t * x.step, top, left + t * x.step, last.bottom, kGridPen);
+      panel.thin_line(left + t * x.step, top, left + t * x.step, last.bottom);
+  if (y.step * panel.scale_y() >= kLeastCell)
     for (int t = 0; t <= y.tiles(); ++t)
-      panel.line(left, top + t * y.step, last.right, top + t * y.step, kGridPen);
-  }
+      panel.thin_line(left, top + t * y.step, last.right, top + t * y.step);
   panel.outline(image, kImageEdge);
   panel.outline(corner.output, kBlockPen);
   panel.outline(middle.output, kBlockPen);
@@ -257,8 +261,10 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
     panel.words((box.left + box.right) / 2 + right, (box.top + box.bottom) / 2 + below, letter,
                 Align::centre, true);
   };
-  name(corner, "A");
-  name(middle, "B");
+  const bool one =
+      corner.output.left == middle.output.left && corner.output.top == middle.output.top;
+  name(corner, one ? "A, B" : "A");
+  if (!one) name(middle, "B");
   caption(panel, whole,
           "picture " + std::to_string(e.problem.width) + " x " + std::to_string(e.problem.height) +
               ", " + std::to_string(x.tiles()) + " x " + std::to_string(y.tiles()) + " blocks",
@@ -334,7 +340,8 @@ class Legend {
   std::vector<Entry> entries_;
 };
 
-Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, bool idle) {
+Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, bool idle,
+                 const std::string& turns) {
   const Geometry& g = *e.geometry;
   const std::string border(name_of(e.problem.border));
   Legend legend;
@@ -349,9 +356,12 @@ Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, b
       legend.cells(kTapCell, "neighbours read tap by tap, not kept");
     if (e.problem.mode != Mode::valid) legend.cells(kGhostCell, "ghost cells: border " + border);
   }
-  if (idle) legend.cells(kIdleThread, "idle threads");
-  legend.edge(kMaskEdge, corner.overlap ? "one sample, and where it is added"
-                                        : "one output, and the mask over it");
+  if (!turns.empty()) legend.cells(turn_kind(1), "colour and number: " + turns);
+  if (idle) legend.cells(kIdleThread, "threads without a sample or an output");
+  const bool in_parts = corner.overlap && g.out_columns - g.in_columns + 1 < e.problem.mask.width;
+  legend.edge(kMaskEdge, !corner.overlap ? "one output, and the mask over it"
+                         : in_parts      ? "one sample, and where it is added under the first part"
+                                         : "one sample, and where it is added");
   legend.edge(kImageEdge, "edge of the image");
   if (threads) legend.edge(kThreadsEdge, "block of threads, thread (0, 0) marked");
   return legend;
@@ -359,6 +369,22 @@ Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, b
 
 /// Rows of drawings on a page, from top to bottom, in points.
 constexpr int kTitleRow = 45, kImageRow = 365, kThreadsRow = 400, kLineRow = 136;
+
+/// The height of a row of drawings of threads, each of that width; wide blocks need less.
+int row_of_threads(const Explanation& e, double width) {
+  const double columns = e.geometry->out_columns + e.problem.mask.width - 1;
+  const double rows = e.geometry->out_rows + e.problem.mask.height - 1;
+  return std::min(kThreadsRow, int(kWordsPoints + width * rows / columns));
+}
+
+/// Whether a thread has no output, or no sample in the step that the drawing shows.
+bool idles(const BlockTrace& trace) {
+  const auto idle = [](const ThreadUses& thread) { return thread.count == 0; };
+  if (std::ranges::any_of(trace.threads, idle)) return true;
+  if (trace.loads.empty() || trace.numbered) return false;
+  const int most = std::ranges::max(trace.loads, {}, &LoadStep::loads).loads;
+  return most < trace.block_columns * trace.block_rows;
+}
 
 }  // namespace
 
@@ -376,16 +402,23 @@ TilePicture tile_picture(const Explanation& e) {
   const std::vector<DrawPanel> of_threads =
       trace ? thread_panels(e, *trace) : std::vector<DrawPanel>();
   const std::vector<DrawAdding> of_adding = adding_panels(e);
-  const bool idle =
-      of_threads.size() > 1 &&
-      std::ranges::any_of(trace->threads, [](const ThreadUses& t) { return t.count == 0; });
-  const Legend legend = legend_of(e, corner, !of_threads.empty(), idle);
+  const bool steps = trace && !trace->steps.empty();
+  const std::string turns = steps && of_adding.empty() ? "the step of a load or an output"
+                            : steps                    ? "the step of a load, the launch, the part"
+                            : of_adding.empty()        ? ""
+                                                       : "the launch, the part";
+  const bool idle = !of_threads.empty() && idles(*trace);
+  const Legend legend = legend_of(e, corner, !of_threads.empty(), idle, turns);
 
   // Blocks of one row lie below each other, so that their cells are wide enough.
   const int drawings = int(of_threads.size() + of_adding.size());
   const bool lines = trace && e.geometry->out_rows == 1;
   const int columns = lines ? 1 : drawings == 4 ? 2 : std::clamp(drawings, 1, 3);
-  const int rows = (drawings + columns - 1) / columns, row_height = lines ? kLineRow : kThreadsRow;
+  const int rows = (drawings + columns - 1) / columns;
+  const double width = double(kTilePageWidth) / (lines ? 1 : std::max(columns, 2));
+  const int row_height = lines               ? kLineRow
+                         : of_adding.empty() ? row_of_threads(e, width)
+                                             : kThreadsRow;
   const int below = kTitleRow + kImageRow + rows * row_height;
   const PlotSize page{kTilePageWidth, below + legend.height()};
 
@@ -403,7 +436,7 @@ TilePicture tile_picture(const Explanation& e) {
                        block_panel(e, middle, page, place(800, top, 1115, bottom), Sample::middle,
                                    block_words(e, "B, middle", middle_x, middle_y), threads);
   for (int k = 0; k < drawings; ++k) {
-    const double width = double(page.width) / columns, left = k % columns * width;
+    const double left = (page.width - columns * width) / 2 + k % columns * width;
     const double y = bottom + k / columns * row_height;
     const Box at = place(left, y, left + width, y + row_height);
     const char letter = char('C' + k);
