@@ -9,7 +9,7 @@
 
 #include "kernels/registry.hpp"
 #include "src/explain/explain.hpp"
-#include "src/explain/text.hpp"
+#include "src/explain/thread_panels.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sample_masks.hpp"
 
@@ -134,13 +134,56 @@ TEST_CASE("uses of each sample: 1 2 3 4 5 5 ... 5 4 3 2 1, whatever loads them")
   }
 }
 
+TEST_CASE("threads compute their outputs in the order that a picture numbers") {
+  if (emulator_missing()) return;
+  const Mask mask = box_mask(5, 3);
+  for (const auto& [name, tuning] :
+       {std::pair{"tiled-in", tuned({{Setting::tile, 8}})},
+        {"tiled-out", tuned({{Setting::tile, 8}})},
+        {"tiled-out", tuned({})},
+        {"cached", tuned({})},
+        {"basic", tuned({})},
+        {"overlap-save", tuned({{Setting::domain, kSpatial}, {Setting::block, 40}})}}) {
+    INFO(name << ' ' << to_string(tuning));
+    const BlockTrace trace = traced(name, mask, tuning);
+    const Geometry g = find_strategy(name)->geometry(problem_of(mask), tuning);
+    // What each thread uses by the picture: the rectangle around its outputs' samples.
+    std::vector<ThreadUses> drawn(trace.threads.size());
+    for (int row = 0; row < g.out_rows; ++row) {
+      for (int col = 0; col < g.out_columns; ++col) {
+        const int turn = turn_of_output(g, trace, col, row) - 1;
+        const int across = (g.out_columns + trace.block_columns - 1) / trace.block_columns;
+        const int x = col - turn % across * trace.block_columns;
+        const int y = row - turn / across * trace.block_rows;
+        REQUIRE(x >= 0);
+        REQUIRE(x < trace.block_columns);
+        REQUIRE(y >= 0);
+        REQUIRE(y < trace.block_rows);
+        ThreadUses& thread = drawn[std::size_t(y * trace.block_columns + x)];
+        thread.count += 15;
+        thread.left = std::min(thread.left, col - 2);
+        thread.right = std::max(thread.right, col + 2);
+        thread.top = std::min(thread.top, row - 1);
+        thread.bottom = std::max(thread.bottom, row + 1);
+      }
+    }
+    for (std::size_t k = 0; k < drawn.size(); ++k) {
+      CHECK(drawn[k].count == trace.threads[k].count);
+      CHECK(drawn[k].left == trace.threads[k].left);
+      CHECK(drawn[k].right == trace.threads[k].right);
+      CHECK(drawn[k].top == trace.threads[k].top);
+      CHECK(drawn[k].bottom == trace.threads[k].bottom);
+    }
+  }
+}
+
 TEST_CASE("cached loads its tile in one step, and reads the halo tap by tap") {
   if (emulator_missing()) return;
   const BlockTrace trace = traced("cached", box_mask(3, 3), tuned({{Setting::tile, 4}}));
   CHECK(text_of(trace.steps) == "1111\n1111\n1111\n1111\n");
   CHECK(trace.steps.left == 0);
   CHECK(text_of(trace.direct) == "123321\n200002\n300003\n300003\n200002\n123321\n");
-  // A tap from the middle of the tile is one read of shared memory.
+  // Its own cell of shared memory serves all outputs around it.
   CHECK(trace.uses.at(3, 3) == 9);
 }
 
