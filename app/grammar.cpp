@@ -389,7 +389,7 @@ void Grammar::explain_options(ExplainCommand& command) {
   choice(what, "--depth", raw_.depth, "The depth of its samples (default u8)", words_of(kDepths));
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
          words_of(architectures()));
-  option(what, "--picture", "FILE", command.picture, "Draw it too, to an .svg or a .png");
+  option(what, "--picture", "FILE", command.picture, "Draw it too, with what threads load and compute, to an .svg or a .png");
   border_options();
   setting_options();
 }

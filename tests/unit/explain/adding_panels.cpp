@@ -81,7 +81,7 @@ TEST_CASE("each block's samples are read in the launch that a picture numbers") 
                         {"in-parts", 5, 9, {kInSpace, {Setting::block, 6}, {Setting::part, 3}}}}) {
     const Tuning tuning = tuned(c);
     const Problem p = problem_of(c);
-    INFO(c.name << ' ' << to_string(tuning) << ", " << to_string(p));
+    INFO(std::string(c.name) << ' ' << to_string(tuning) << ", " << to_string(p));
     const Geometry g = find_strategy(c.name)->geometry(p, tuning);
     const Recording recording = recorded(c);
     const int parts = int(g.adding_x.parts.size() * g.adding_y.parts.size());

@@ -120,7 +120,7 @@ TEST_CASE("uses of each sample: 1 2 3 4 5 5 ... 5 4 3 2 1, whatever loads them")
                                      {"basic", tuned({})},
                                      {"texture", tuned({})},
                                      {"overlap-save", tuned({{Setting::domain, kSpatial}})}}) {
-    INFO(name << ' ' << to_string(tuning));
+    INFO(std::string(name) << ' ' << to_string(tuning));
     const BlockTrace trace = traced(name, mask, tuning);
     const int columns = trace.uses.columns - 4, rows = trace.uses.rows - 3;
     CHECK(trace.uses.left == -1);
@@ -144,7 +144,7 @@ TEST_CASE("threads compute their outputs in the order that a picture numbers") {
         {"cached", tuned({})},
         {"basic", tuned({})},
         {"overlap-save", tuned({{Setting::domain, kSpatial}, {Setting::block, 40}})}}) {
-    INFO(name << ' ' << to_string(tuning));
+    INFO(std::string(name) << ' ' << to_string(tuning));
     const BlockTrace trace = traced(name, mask, tuning);
     const Geometry g = find_strategy(name)->geometry(problem_of(mask), tuning);
     // What each thread uses by the picture: the rectangle around its outputs' samples.
