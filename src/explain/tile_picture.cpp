@@ -350,7 +350,8 @@ Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, b
     legend.cells(kSharedOutputCell, "outputs that neighbour blocks add to as well");
     legend.cells(kIdleOutputCell, "not in the result");
   } else {
-    if (g.in_columns > g.out_columns || g.in_rows > g.out_rows)
+    const bool moved = g.lead_x != 0 || g.lead_y != 0;
+    if (g.in_columns > 0 && (g.in_columns > g.out_columns || g.in_rows > g.out_rows || moved))
       legend.cells(kHaloCell, "halo: real neighbours, loaded too");
     if (g.in_columns == 0 || g.loads > double(g.in_columns) * g.in_rows)
       legend.cells(kTapCell, "neighbours read tap by tap, not kept");
