@@ -199,7 +199,10 @@ void run(const ExplainCommand& command) {
     problem.height = command.height * times;
     explanation = explain(strategy, problem, options.request.tuning, architecture);
   }
-  if (!command.picture.empty()) plot_to_file(command.picture, tile_picture(explanation), kTilePage);
+  if (!command.picture.empty()) {
+    const TilePicture picture = tile_picture(explanation);
+    plot_to_file(command.picture, picture.script, picture.page);
+  }
   print_text(to_text(explanation));
   if (!explanation.differences().empty())
     throw std::logic_error("formula and count differ: " + explanation.differences().front());

@@ -402,7 +402,8 @@ void Grammar::explain_options(ExplainCommand& command) {
   choice(what, "--depth", raw_.depth, "The depth of its samples (default u8)", words_of(kDepths));
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
          words_of(architectures()));
-  option(what, "--picture", "FILE", command.picture, "Draw it too, to an .svg or a .png");
+  option(what, "--picture", "FILE", command.picture,
+         "Draw it too, with what threads load and compute, to an .svg or a .png");
   const char* tables = "Tables of reuse, by formula alone";
   listed_option(tables, "--table", "LISTS", command.table.words,
                 "Tiles beside masks, in one dimension and in two, of\nSTRATEGY or all that tile: "

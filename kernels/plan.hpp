@@ -2,6 +2,7 @@
 /// that lie on a device.
 #pragma once
 
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -51,6 +52,34 @@ struct Counts {
 
 /// Adds each of the counts `times` times. Unsigned sums wrap modulo 2^64, so that -1 subtracts.
 void add(Counts& total, const Counts& counts, std::uint64_t times = 1);
+
+/// A thread's read of a sample of the input, as the emulator saw it.
+struct SampleRead {
+  int x = 0, y = 0;                ///< the sample, in the kernel's input
+  int thread_x = 0, thread_y = 0;  ///< threadIdx
+  int launch = 0;                  ///< among those that read the input, from 0 on
+  bool kept = false;  ///< whether the thread kept it: in shared memory, or to add it several times
+  std::int64_t uses = 0;  ///< in sums: reads of its shared cell, or atomic additions; 1 if not kept
+};
+
+/// What a thread used in sums: how many samples, and the rectangle that they lie in.
+struct ThreadUses {
+  std::int64_t count = 0;
+  int left = INT_MAX, top = INT_MAX, right = INT_MIN, bottom = INT_MIN;  ///< both ends included
+};
+
+/// What the emulator writes down for pictures of what a kernel does, of one block of threads: the
+/// one in the middle of the first launch that reads the input.
+struct Recording {
+  bool every_block = false;  ///< asks for all blocks of all launches instead
+
+  int block_columns = 0, block_rows = 0;  ///< threads
+  std::vector<SampleRead> reads;          ///< those of a thread are in its own order
+  std::vector<ThreadUses> threads;        ///< row by row
+  std::uint64_t counted = 0;  ///< reads that were counted: more than `reads` has where a thread
+                              ///< copies many bytes at once
+  int launches = 0;           ///< that read the input
+};
 
 /// A device has failed or is missing. The message says what, where and the remedy.
 struct DeviceError : std::runtime_error {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernels/plan.hpp"
 #include "kernels/problem.hpp"
@@ -52,6 +53,16 @@ class Tuning {
 /// The values that differ from the default, e.g. "halo=regions, tile=16"; empty when none does.
 std::string to_string(const Tuning& tuning);
 
+/// How blocks whose output tiles overlap are added up along one axis.
+struct Adding {
+  int steps = 0;  ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
+  std::vector<int> divisions;  ///< outputs of a block that each launch of a step adds, in order; a
+                               ///< single one is all of them
+  std::vector<int> parts;      ///< weights of each part of the mask, in order
+  int sums = 0;  ///< q: part m goes into private sum m mod q before it is added; 0 = every part
+                 ///< has launches of its own
+};
+
 /// What one block of a strategy does, in numbers. Launches use them, and `explain` shows them. The
 /// block lies in the middle of the picture, so that all its samples lie inside the image. If the
 /// mask is cut into parts, the block applies the first part.
@@ -66,6 +77,8 @@ struct Geometry {
   double loads = 0;              ///< samples a block reads from global memory
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
+  Adding adding_x, adding_y;     ///< along both axes, for the whole mask
+  bool atomic = false;           ///< whether blocks that run at once may add to the same outputs
 
   /// The distance from block to block, in outputs. It is less than the output tile where blocks of
   /// the input add to all outputs around them, because output tiles overlap then.
@@ -119,12 +132,13 @@ enum class Watch {
 
 /// How a plan runs.
 struct PlanOptions {
-  int device = 0;                ///< CUDA ordinal
-  int threads = 0;               ///< on the CPU and in the emulator; 0 = all cores
-  bool padded_pitch = true;      ///< whether device rows are padded to kPitchBytes
-  std::size_t memory_limit = 0;  ///< device bytes the plan may take; 0 = what is free
-  Tuning tuning{};               ///< settings that the strategy has; others must be 0
-  Watch watch = Watch::nothing;  ///< in the emulator alone
+  int device = 0;                  ///< CUDA ordinal
+  int threads = 0;                 ///< on the CPU and in the emulator; 0 = all cores
+  bool padded_pitch = true;        ///< whether device rows are padded to kPitchBytes
+  std::size_t memory_limit = 0;    ///< device bytes the plan may take; 0 = what is free
+  Tuning tuning{};                 ///< settings that the strategy has; others must be 0
+  Watch watch = Watch::nothing;    ///< in the emulator alone
+  Recording* recording = nullptr;  ///< where the emulator writes to; it must outlive the plan
 };
 
 /// Where a block lies, and how the rows of its picture do. All samples that it asks for lie in the

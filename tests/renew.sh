@@ -47,12 +47,19 @@ fi
 
 gnuplot=$(gnuplot --version 2>/dev/null | sed 's/gnuplot \([0-9.]*\) patchlevel \(.*\)/\1 patchlevel \2/') || gnuplot=
 put_chart() {  # GENERATED FILE
-  if [ -n "$gnuplot" ] && grep -q "Produced by GNUPLOT $gnuplot" "$2"; then put "$1" "$2"
+  if [ ! -e "$2" ] || { [ -n "$gnuplot" ] && grep -q "Produced by GNUPLOT $gnuplot" "$2"; }; then put "$1" "$2"
   else echo "skipped: $2 was drawn by another gnuplot than ${gnuplot:-none}"; fi
 }
-(cd "$work" && "$CONVFILT" explain tiled-in --mask 5x5 --tile 16 --picture explain.svg >explain.txt)
-put "$work/explain.txt" samples/explain-tiled-in.txt
-put "$work/explain.svg" samples/explain-tiled-in.svg
+# samples/README.md names each picture of blocks, and the command that draws it.
+while IFS=$'\t' read -r file arguments; do
+  # shellcheck disable=SC2086  # arguments
+  "$CONVFILT" $arguments >"$work/explain.txt"
+  [ "$file" != explain-tiled-in.svg ] || put "$work/explain.txt" samples/explain-tiled-in.txt
+  [ -n "$gnuplot" ] || { echo "skipped: no gnuplot, so samples/$file is not drawn"; continue; }
+  # shellcheck disable=SC2086  # arguments
+  "$CONVFILT" $arguments --picture "$work/explain.svg" >/dev/null
+  put_chart "$work/explain.svg" "samples/$file"
+done < <(sed -n 's/^| \[\(explain-.*\.svg\)\](.*) | `convfilt \(explain .*\)` |.*/\1\t\2/p' samples/README.md)
 "$CONVFILT" explain --table tile=8,16,32,64 mask=5,9 --markdown >"$work/tables.md"
 put "$work/tables.md" samples/explain-tables.md
 for device in h200 cpu; do

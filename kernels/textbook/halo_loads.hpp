@@ -38,10 +38,10 @@ CONVFILT_DEVICE void load_in_sweeps(Tile& in_tile, const InTile& at, const Plane
 /// neighbour tile is loaded by the thread that has the same place in its own tile, so the threads
 /// at the right end load the left halo, and so on.
 ///
-///     9 7 7 7 7 8
-///     3 1 1 1 1 2      middle, right, left, ... of a 4 x 2 tile with a halo of 1
-///     3 1 1 1 1 2
-///     6 4 4 4 4 5
+///     1 2 2 2 2 3
+///     4 5 5 5 5 6      upper left, above, upper right, ... of a 4 x 2 tile with a halo of 1
+///     4 5 5 5 5 6
+///     7 8 8 8 8 9
 ///
 /// A halo wider than a tile reaches farther neighbours, which are regions, too.
 template <Border B, class Tile, class T>

@@ -206,9 +206,31 @@ std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule,
 
 namespace {
 
+/// The weights of the largest part along an axis.
+int largest_part(const BlockAxis& axis, bool spatial) {
+  return spatial ? ceil_div(axis.side, spatial_parts(axis)) : axis.part;
+}
+
+/// What a geometry says of the launches along an axis.
+Adding adding_of(const BlockAxis& axis, bool spatial) {
+  Adding adding;
+  adding.steps = axis.steps;
+  for (int d = 0; d < axis.divisions; ++d)
+    adding.divisions.push_back(axis.division(d, largest_part(axis, spatial)).count);
+  const int parts = spatial ? spatial_parts(axis) : axis.parts();
+  for (int m = 0; m < parts; ++m) {
+    const int first = spatial ? axis.side * m / parts : m * axis.part;
+    const int end = spatial ? axis.side * (m + 1) / parts : std::min(axis.side, first + axis.part);
+    adding.parts.push_back(end - first);
+  }
+  adding.sums = spatial ? 0 : axis.interleaved();
+  return adding;
+}
+
 /// How parts and launches come about, in sentences.
 std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
   const auto& [x, y, atomic] = s;
+  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
   std::string note;
   if (parts > 1 && spatial)
     note = std::to_string(parts) + " parts of the mask, one after the other, each in ";
@@ -224,10 +246,10 @@ std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
   note += by(x.launches(), y.launches()) + " launches. ";
   if (x.divisions * y.divisions > 1)
     return note + "Each takes one division of every block's outputs, up to " +
-           by(x.division(0, x.part).count, y.division(0, y.part).count) +
+           by(x.division(0, part_x).count, y.division(0, part_y).count) +
            " of them, so no two blocks write one output.";
   return note + "Blocks of one launch lie " + by(x.steps * x.block, y.steps * y.block) +
-         " apart and write " + by(x.block + x.part - 1, y.block + y.part - 1) +
+         " apart and write " + by(x.block + part_x - 1, y.block + part_y - 1) +
          " each, so none meet.";
 }
 
@@ -244,15 +266,18 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.computing_threads = block_columns * block_rows;
   g.in_columns = x.block;
   g.in_rows = y.block;
-  g.out_columns = x.block + x.part - 1;
-  g.out_rows = y.block + y.part - 1;
-  g.lead_x = p.lead_x() - (x.part - 1);  // if negative, the output tile begins further left
-  g.lead_y = p.lead_y() - (y.part - 1);
+  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
+  g.out_columns = x.block + part_x - 1;
+  g.out_rows = y.block + part_y - 1;
+  g.lead_x = p.lead_x() - (part_x - 1);  // if negative, the output tile begins further left
+  g.lead_y = p.lead_y() - (part_y - 1);
+  g.adding_x = adding_of(x, spatial);
+  g.adding_y = adding_of(y, spatial);
+  g.atomic = atomic;
   g.loads = double(x.block) * y.block;
   g.loads_per_output = "1";
   if (spatial) {
     const int across = spatial_parts(x), down = spatial_parts(y), parts = across * down;
-    const int w = ceil_div(x.side, across);
     g.shared_bytes = kMostCells * size_of(p.depth);
     g.loads = double(samples_read(x)) * samples_read(y);
     if (parts > 1) {
@@ -261,7 +286,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
       g.loads_per_output = "samples under each division, over S^2";
     }
     g.note = launches_note(schedule, true, parts) + " A block's samples are fetched into " +
-             by(x.block + 2 * (w - 1), y.block) +
+             by(x.block + 2 * (part_x - 1), y.block) +
              " cells, with zeros on both sides. Its side, unless set: 32, or what the steps need.";
     return g;
   }

@@ -121,11 +121,19 @@ std::string terminal(PlotFormat format, PlotSize size) {
   };
   if (format == PlotFormat::svg)
     return "set terminal svg noenhanced size " + wxh(size.width, size.height) +
-           " font 'sans-serif,12' background 'white'\n";
+           " font 'sans-serif,12' background 'white'\nletter = 12\n";
   const std::string scale = std::to_string(kPixels);
   return "set terminal pngcairo noenhanced size " +
          wxh(kPixels * size.width, kPixels * size.height) + " font 'Sans,9' fontscale " + scale +
-         " linewidth " + scale + " pointscale " + scale + " background '#ffffff'\n";
+         " linewidth " + scale + " pointscale " + scale + " background '#ffffff'\nletter = 9\n";
+}
+
+/// gnuplot's SVG has font ':Bold' as a family of that name, for which viewers take any letters.
+void make_bold(std::string& svg) {
+  constexpr std::string_view kFamily = "font-family=\":Bold\"";
+  constexpr std::string_view kBold = "font-family=\"sans-serif\" font-weight=\"bold\"";
+  for (std::size_t at = 0; (at = svg.find(kFamily, at)) != svg.npos; at += kBold.size())
+    svg.replace(at, kFamily.size(), kBold);
 }
 
 }  // namespace
@@ -141,13 +149,14 @@ PlotFormat plot_format_of(const std::string& path) {
 std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat format,
                                        PlotSize size) {
   // A user's ~/.gnuplot must not change the picture.
-  const Outcome outcome =
+  Outcome outcome =
       gnuplot({"--default-settings"}, "set encoding utf8\n" + terminal(format, size) + script);
   if (outcome.status != 0 || outcome.out.empty()) {
     const std::string cause = cause_in(outcome.messages);
     fail("gnuplot fails" + (cause.empty() ? std::string() : ": " + cause) +
          "; is the package gnuplot-nox whole?");
   }
+  if (format == PlotFormat::svg) make_bold(outcome.out);
   return {outcome.out.begin(), outcome.out.end()};
 }
 

@@ -20,8 +20,8 @@ struct PlotSize {
 
 /// The picture that the script draws. The script is complete but for the terminal, which is chosen
 /// here: UTF-8, plain text ("enhanced" is off), lines and letters of a size that suits both
-/// formats. Throws IoError with the package's name where gnuplot is missing, and with what it says
-/// where it fails.
+/// formats, which the script finds in the variable `letter`. The font ':Bold' is bold. Throws
+/// IoError with the package's name where gnuplot is missing, and with what it says where it fails.
 std::vector<unsigned char> run_gnuplot(const std::string& script, PlotFormat format, PlotSize size);
 
 /// run_gnuplot() to a file, whole or not at all; the format is chosen by the end of its name.

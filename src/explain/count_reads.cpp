@@ -130,6 +130,14 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
                       counts_of(strategy, small, options)};
 }
 
+Problem with_middle_block(const Problem& problem, const Geometry& g) {
+  const bool one_row = problem.mask.height == 1 && problem.out_height() <= g.step_y();
+  return with_outputs(problem, (2 * edge_blocks(problem.mask.width, g.step_x()) + 1) * g.step_x(),
+                      one_row
+                          ? problem.out_height()
+                          : (2 * edge_blocks(problem.mask.height, g.step_y()) + 1) * g.step_y());
+}
+
 Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y) {
   const auto fewer = [](int outputs, int tile) {
     const int tiles = outputs / tile;

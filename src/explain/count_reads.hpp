@@ -45,6 +45,10 @@ std::span<const CountName> watched_counts();
 std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
                                                const Tuning& tuning, bool padded_pitch);
 
+/// The problem on a picture of whole blocks, so few that there is just one in the middle, far from
+/// all edges.
+Problem with_middle_block(const Problem& problem, const Geometry& geometry);
+
 /// The problem on a smaller picture where the emulator would take longer than a moment, else as it
 /// is. The smaller picture has fewer whole tiles, and the same cut ones at its edges. `tile_x` and
 /// `tile_y` are a block's outputs in columns and rows.

@@ -8,7 +8,12 @@ namespace {
 
 // Grey, since librsvg draws no line whose colour gnuplot writes with a transparency.
 constexpr std::string_view kThinLine = "#9a9a9a";
-constexpr int kHatch = 4;  // of gnuplot's fill patterns: diagonal lines
+constexpr double kLeastSide = 26;  // points; a drawing with less is stretched
+
+/// The number of gnuplot's fill pattern.
+int pattern_of(Fill fill) {
+  return fill == Fill::hatched ? 4 : 2;
+}
 
 std::string number(double value) {
   char text[32];
@@ -31,20 +36,37 @@ std::string rectangle(const Box& box) {
 
 }  // namespace
 
-Panel::Panel(PlotSize page, const Box& place, const Box& view) : view_(view) {
-  const double width = place.width() * page.width, height = place.height() * page.height;
-  scale_ = std::min(width / view.width(), height / view.height());
+Panel::Panel(PlotSize page, const Box& place, const Box& view, Axes axes) : view_(view) {
+  scale_x_ = place.width() * page.width / view.width();
+  scale_y_ = place.height() * page.height / view.height();
+  if (axes == Axes::alike) scale_x_ = scale_y_ = scale();
   const double x = (place.left + place.right) / 2, y = (place.top + place.bottom) / 2;
-  const double half_x = scale_ * view.width() / page.width / 2;
-  const double half_y = scale_ * view.height() / page.height / 2;
+  const double half_x = scale_x_ * view.width() / page.width / 2;
+  const double half_y = scale_y_ * view.height() / page.height / 2;
   fitted_ = {x - half_x, y - half_y, x + half_x, y + half_y};
 }
 
-void Panel::area(const Box& box, std::string_view colour, Fill fill) {
-  if (fill == Fill::hatched) area(box, "#ffffff");
-  objects_ += rectangle(box) + " back fillcolor " + colour_of(colour) + " fillstyle " +
-              (fill == Fill::solid ? "solid 1" : "pattern " + std::to_string(kHatch)) +
-              " noborder\n";
+Panel Panel::around(PlotSize page, const Box& place, const Box& drawing, const Margins& margins) {
+  const double width = place.width() * page.width - margins.left - margins.right;
+  const double height = place.height() * page.height - margins.top - margins.bottom;
+  const double scale = std::min(width / drawing.width(), height / drawing.height());
+  const double x = std::max(scale, std::min(kLeastSide, width) / drawing.width());
+  const double y = std::max(scale, std::min(kLeastSide, height) / drawing.height());
+  const double beside = (width - drawing.width() * x) / 2;
+  const double left = drawing.left - (margins.left + beside) / x;
+  const double top = drawing.top - margins.top / y;
+  return Panel(
+      page, place,
+      {left, top, left + place.width() * page.width / x, top + place.height() * page.height / y},
+      Axes::apart);
+}
+
+void Panel::area(const Box& box, const CellKind& kind) {
+  if (kind.fill != Fill::solid) area(box, {"#ffffff"});
+  objects_ +=
+      rectangle(box) + " back fillcolor " + colour_of(kind.colour) + " fillstyle " +
+      (kind.fill == Fill::solid ? "solid 1" : "pattern " + std::to_string(pattern_of(kind.fill))) +
+      " noborder\n";
 }
 
 void Panel::thin_line(double x0, double y0, double x1, double y1) {
@@ -57,8 +79,8 @@ void Panel::outline(const Box& box, const Pen& pen) {
 }
 
 void Panel::line(double x0, double y0, double x1, double y1, const Pen& pen) {
-  const double half = pen.points / 2 / scale_;
-  const Box box{x0 - half, y0 - half, x1 + half, y1 + half};
+  const double half_x = pen.points / 2 / scale_x_, half_y = pen.points / 2 / scale_y_;
+  const Box box{x0 - half_x, y0 - half_y, x1 + half_x, y1 + half_y};
   objects_ += rectangle(box) + " front fillcolor " + colour_of(pen.colour) +
               " fillstyle solid 1 noborder\n";
 }
@@ -68,10 +90,15 @@ void Panel::measure(double x0, double y0, double x1, double y1) {
               " heads front size screen 0.005,20 linecolor " + colour_of(Pen().colour) + "\n";
 }
 
-void Panel::words(double x, double y, std::string_view text, Align align, bool bold) {
+void Panel::words(double x, double y, std::string_view text, Align align, bool bold, double size) {
   const char* where = align == Align::left ? " left" : align == Align::right ? " right" : " centre";
-  objects_ += "set label " + in_gnuplot(text) + " at " + point(x, y) + where + " front" +
-              (bold ? " font ':Bold'" : "") + " textcolor " + colour_of(Pen().colour) + "\n";
+  objects_ += "set label " + in_gnuplot(text) + " at " + point(x, y) + where + " front";
+  if (size != 1)
+    objects_ += std::string(" font sprintf('") + (bold ? ":Bold" : "") + ",%.1f', " + number(size) +
+                " * letter)";
+  else if (bold)
+    objects_ += " font ':Bold'";
+  objects_ += " textcolor " + colour_of(Pen().colour) + "\n";
 }
 
 std::string Panel::script() const {

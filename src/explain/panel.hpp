@@ -1,6 +1,7 @@
 /// A drawing of rectangles, lines and words in a part of a page, to scale, as gnuplot's script.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -17,8 +18,14 @@ struct Box {
   double height() const { return bottom - top; }
 };
 
-/// How a rectangle is filled; a hatched one has lines on white.
-enum class Fill { solid, hatched };
+/// How a rectangle is filled; a hatched or crossed one has lines on white.
+enum class Fill { solid, hatched, crossed };
+
+/// What cells of one kind look like.
+struct CellKind {
+  std::string_view colour;
+  Fill fill = Fill::solid;
+};
 
 /// How a line looks.
 struct Pen {
@@ -28,32 +35,49 @@ struct Pen {
 
 enum class Align { left, centre, right };
 
-/// Draws what lies in `view` into the part `place` of the page, as large as fits, both axes alike.
+/// Points that stay free around a drawing, for words.
+struct Margins {
+  double left = 0, top = 0, right = 0, bottom = 0;
+};
+
+/// Whether a unit of the drawing is as long along y as along x.
+enum class Axes { alike, apart };
+
+/// Draws what lies in `view` into the part `place` of the page, as large as fits.
 /// Areas lie at the back, then thin lines, then outlines and lines, and words and measures in
 /// front; each kind is drawn in the order of the calls.
 class Panel {
  public:
-  Panel(PlotSize page, const Box& place, const Box& view);
+  Panel(PlotSize page, const Box& place, const Box& view, Axes axes = Axes::alike);
 
-  void area(const Box& box, std::string_view colour, Fill fill = Fill::solid);
+  /// Shows `drawing` at the upper margin, as large as the margins allow. Both axes are alike,
+  /// unless it would be too low or too narrow to be seen.
+  static Panel around(PlotSize page, const Box& place, const Box& drawing, const Margins& margins);
+
+  void area(const Box& box, const CellKind& kind);
   void thin_line(double x0, double y0, double x1, double y1);
   void outline(const Box& box, const Pen& pen);
   /// Draws a level or upright line; a slanting one would need more than a thin rectangle.
   void line(double x0, double y0, double x1, double y1, const Pen& pen);
   /// A line with an arrow head at both ends.
   void measure(double x0, double y0, double x1, double y1);
+  /// `size` is that of the letters, 1 for the page's own.
   void words(double x, double y, std::string_view text, Align align = Align::centre,
-             bool bold = false);
+             bool bold = false, double size = 1);
 
   /// Points of the page per unit of the drawing.
-  double scale() const { return scale_; }
+  double scale() const { return std::min(scale_x_, scale_y_); }
+  double scale_x() const { return scale_x_; }
+  double scale_y() const { return scale_y_; }
+
+  const Box& view() const { return view_; }
 
   /// The panel as a part of page_of().
   std::string script() const;
 
  private:
   Box view_, fitted_;  ///< fitted: in the page
-  double scale_;
+  double scale_x_, scale_y_;
   std::string objects_, thin_lines_;
 };
 

@@ -6,28 +6,16 @@
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/explain/adding_panels.hpp"
+#include "src/explain/block_trace.hpp"
+#include "src/explain/cell_kinds.hpp"
 #include "src/explain/count_reads.hpp"
 #include "src/explain/panel.hpp"
 #include "src/explain/text.hpp"
+#include "src/explain/thread_panels.hpp"
 
 namespace convfilt {
 namespace {
-
-/// Kinds of cells, in the colours of Okabe and Ito, which the colour-blind can tell apart.
-struct CellKind {
-  std::string_view colour;
-  Fill fill = Fill::solid;
-};
-inline constexpr CellKind kImageCell{"#e4e4e4"};
-inline constexpr CellKind kOutputCell{"#56b4e9"};
-inline constexpr CellKind kIdleOutputCell{"#cfe6f5"};    ///< in the tile, but not in the result
-inline constexpr CellKind kSharedOutputCell{"#cc79a7"};  ///< neighbour blocks add to it too
-inline constexpr CellKind kHaloCell{"#e69f00"};
-inline constexpr CellKind kTapCell{"#f7e3b5"};  ///< read from global memory, tap by tap
-inline constexpr CellKind kGhostCell{"#707070", Fill::hatched};
-
-inline constexpr Pen kImageEdge{"#0072b2", 2.5};
-inline constexpr Pen kMaskEdge{"#000000", 2};
 
 /// Where a block's tiles lie, in samples of the image.
 struct BlockBoxes {
@@ -46,28 +34,8 @@ struct BlockBoxes {
 /// The output of a block that the mask is drawn over.
 enum class Sample { first, middle };
 
-constexpr double kLeastCell = 4;     // points; a smaller cell would be nothing but its lines
-constexpr double kMargin = 0.13;     // of the extent, for the measures
-constexpr double kWordPoints = 6.6;  // an average letter of the labels
-
-bool empty(const Box& box) {
-  return box.width() <= 0 || box.height() <= 0;
-}
-
-Box common(const Box& a, const Box& b) {
-  Box box{std::max(a.left, b.left), std::max(a.top, b.top), std::min(a.right, b.right),
-          std::min(a.bottom, b.bottom)};
-  box.right = std::max(box.right, box.left);
-  box.bottom = std::max(box.bottom, box.top);
-  return box;
-}
-
-Box united(const Box& a, const Box& b) {
-  if (empty(a)) return b;
-  if (empty(b)) return a;
-  return {std::min(a.left, b.left), std::min(a.top, b.top), std::max(a.right, b.right),
-          std::max(a.bottom, b.bottom)};
-}
+constexpr double kAround = 10;  // points of the image that show around a block
+constexpr double kGap = 12;     // points between a block and its measures
 
 /// A range on one axis.
 struct Span {
@@ -110,7 +78,7 @@ Box box_of(const Explanation& e, int tile_x, int tile_y, F span) {
 }
 
 void fill(Panel& panel, const Box& box, const CellKind& kind) {
-  if (!empty(box)) panel.area(box, kind.colour, kind.fill);
+  if (!empty(box)) panel.area(box, kind);
 }
 
 /// "r = 2" where there is room, else the number.
@@ -122,17 +90,19 @@ std::string measure_text(const std::string& name, double length, double points) 
 
 /// Measures from edge to edge, along x above the block or along y left of it.
 void measure(Panel& panel, const std::vector<double>& edges, const std::vector<std::string>& names,
-             double at, double gap, bool along_x) {
+             double at, bool along_x) {
+  const double scale = along_x ? panel.scale_x() : panel.scale_y();
   for (std::size_t k = 0; k + 1 < edges.size(); ++k) {
     const double from = edges[k], to = edges[k + 1], middle = (from + to) / 2;
     if (to <= from) continue;
-    const std::string text = measure_text(names[k], to - from, (to - from) * panel.scale());
     if (along_x) {
       panel.measure(from, at, to, at);
-      panel.words(middle, at - gap, text);
+      panel.words(middle, at - kGap / panel.scale_y(),
+                  measure_text(names[k], to - from, (to - from) * scale));
     } else {
       panel.measure(at, from, at, to);
-      panel.words(at - gap / 2, middle, measure_text("", to - from, 0), Align::right);
+      panel.words(at - kGap / 2 / panel.scale_x(), middle, measure_text("", to - from, 0),
+                  Align::right);
     }
   }
 }
@@ -147,15 +117,20 @@ void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box
   if (around.bottom > image.bottom) level(image.bottom);
 }
 
-/// Draws the mask over one output; with overlapping outputs, it shows where one sample is added.
-void draw_mask(Panel& panel, const Mask& mask, const BlockBoxes& boxes, Sample at) {
+/// Draws the mask over one output. Where output tiles overlap, it shows instead where one sample is
+/// added under the mask, or under its first part.
+void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes, Sample at) {
+  const Mask& mask = e.problem.mask;
+  const Geometry& g = *e.geometry;
   const Box from = boxes.overlap ? common(boxes.touched, boxes.image) : boxes.result;
   const bool first = at == Sample::first;
   const double x = first ? from.left : std::floor((from.left + from.right) / 2);
   const double y = first ? from.top : std::floor((from.top + from.bottom) / 2);
-  const double left = boxes.overlap ? mask.width - 1 - mask.anchor_x : mask.anchor_x;
-  const double above = boxes.overlap ? mask.height - 1 - mask.anchor_y : mask.anchor_y;
-  panel.outline({x - left, y - above, x - left + mask.width, y - above + mask.height}, kMaskEdge);
+  const int width = boxes.overlap ? g.out_columns - g.in_columns + 1 : mask.width;
+  const int height = boxes.overlap ? g.out_rows - g.in_rows + 1 : mask.height;
+  const double left = boxes.overlap ? width - 1 - mask.anchor_x : mask.anchor_x;
+  const double above = boxes.overlap ? height - 1 - mask.anchor_y : mask.anchor_y;
+  panel.outline({x - left, y - above, x - left + width, y - above + height}, kMaskEdge);
   panel.outline({x, y, x + 1, y + 1}, kMaskEdge);
 }
 
@@ -191,45 +166,36 @@ void draw_cells(Panel& panel, const BlockBoxes& boxes) {
     fill(panel, boxes.output, kIdleOutputCell);
     fill(panel, boxes.result, kOutputCell);
   }
-  if (panel.scale() < kLeastCell) return;
-  for (double x = extent.left; x <= extent.right; ++x)
-    panel.thin_line(x, extent.top, x, extent.bottom);
-  for (double y = extent.top; y <= extent.bottom; ++y)
-    panel.thin_line(extent.left, y, extent.right, y);
+  draw_lines(panel, extent);
 }
 
 /// The block with its measures, under a title.
-std::string block_panel(const Explanation& e, const BlockBoxes& boxes, const Box& place,
-                        Sample sample, const std::string& title, const std::string& below) {
+std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize page,
+                        const Box& place, Sample sample, const std::string& title,
+                        const std::string& below) {
   const Box extent = boxes.extent();
-  const double unit = kMargin * std::max(extent.width(), extent.height());
-  const Box view{extent.left - unit, extent.top - 1.6 * unit, extent.right + 0.3 * unit,
-                 extent.bottom + 0.9 * unit};
-  Panel panel(kTilePage, place, view);
-  // The image shows a little beyond the block.
-  const Box around{extent.left - 0.25 * unit, extent.top - 0.25 * unit, extent.right + 0.25 * unit,
-                   extent.bottom + 0.25 * unit};
+  Panel panel = Panel::around(page, place, extent, {50, 66, 16, 40});
+  const double beside = kAround / panel.scale_x(), above = kAround / panel.scale_y();
+  const Box around{extent.left - beside, extent.top - above, extent.right + beside,
+                   extent.bottom + above};
   fill(panel, common(around, boxes.image), kImageCell);
   draw_cells(panel, boxes);
-  panel.outline(boxes.output, {"#003f5c", 1.5});
+  panel.outline(boxes.output, kTileEdge);
 
   draw_image_edge(panel, common(around, boxes.image), around, boxes.image);
-  draw_mask(panel, e.problem.mask, boxes, sample);
+  draw_mask(panel, e, boxes, sample);
 
   const Box& inner = boxes.overlap ? boxes.touched : boxes.output;
-  const double gap = 0.32 * unit;
   measure(panel, {extent.left, inner.left, inner.right, extent.right}, {"", "tile", ""},
-          extent.top - gap, gap, true);
+          extent.top - (kAround + 4) / panel.scale_y(), true);
   measure(panel, {extent.top, inner.top, inner.bottom, extent.bottom}, {"", "tile", ""},
-          extent.left - gap, gap, false);
-  panel.words((view.left + view.right) / 2, extent.top - 1.35 * unit, title, Align::centre, true);
-  panel.words((view.left + view.right) / 2, extent.bottom + 0.6 * unit, below);
+          extent.left - (kAround + 4) / panel.scale_x(), false);
+  caption(panel, around, title, {below});
   return panel.script();
 }
 
-constexpr int kMostTiles = 160;  // of an axis: more would be a grey area
+constexpr int kWordsPoints = 110;  // above and below a drawing
 constexpr double kLetterPoints = 6.3;
-constexpr Pen kGridPen{"#7f7f7f", 0.5};
 constexpr Pen kBlockPen{"#000000", 1.2};
 
 /// The tile nearest to the middle of the grid.
@@ -263,7 +229,8 @@ std::string threads_of(const Geometry& g) {
 }
 
 /// The image, the grid of output tiles over it, and the two blocks that are enlarged.
-std::string image_panel(const Explanation& e, const BlockBoxes& corner, const BlockBoxes& middle) {
+std::string image_panel(const Explanation& e, const BlockBoxes& corner, const BlockBoxes& middle,
+                        PlotSize page, const Box& place) {
   const TileAxis &x = e.axes.x, &y = e.axes.y;
   const int last_x = x.tiles() - 1, last_y = y.tiles() - 1;
   const Box last = boxes_of(e, last_x, last_y).output;
@@ -271,40 +238,37 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
   const Box whole{std::min({0.0, corner.extent().left, corner.output.left}),
                   std::min({0.0, corner.extent().top, corner.output.top}),
                   std::max(image.right, last.right), std::max(image.bottom, last.bottom)};
-  const double unit = 0.1 * std::max(whole.width(), whole.height());
-  Panel panel(
-      kTilePage, {0.015, 0.10, 0.42, 0.84},
-      {whole.left - 0.1 * unit, whole.top - unit, whole.right + 0.1 * unit, whole.bottom + unit});
-  panel.area(image, kImageCell.colour);
+  Panel panel = Panel::around(page, place, whole, {16, 34, 16, 40});
+  panel.area(image, kImageCell);
   for (const BlockBoxes* block : {&corner, &middle}) draw_cells(panel, *block);
 
-  if (x.tiles() <= kMostTiles && y.tiles() <= kMostTiles) {
-    const double left = corner.output.left, top = corner.output.top;
+  const double left = corner.output.left, top = corner.output.top;
+  if (x.step * panel.scale_x() >= kLeastCell)
     for (int t = 0; t <= x.tiles(); ++t)
-      panel.line(left + t * x.step, top, left + t * x.step, last.bottom, kGridPen);
+      panel.thin_line(left + t * x.step, top, left + t * x.step, last.bottom);
+  if (y.step * panel.scale_y() >= kLeastCell)
     for (int t = 0; t <= y.tiles(); ++t)
-      panel.line(left, top + t * y.step, last.right, top + t * y.step, kGridPen);
-  }
+      panel.thin_line(left, top + t * y.step, last.right, top + t * y.step);
   panel.outline(image, kImageEdge);
   panel.outline(corner.output, kBlockPen);
   panel.outline(middle.output, kBlockPen);
   const auto name = [&](const BlockBoxes& block, const char* letter) {
-    const bool inside = block.output.width() * panel.scale() > 2 * kLetterPoints &&
-                        block.output.height() * panel.scale() > 2 * kLetterPoints;
-    const double beside = inside ? 0 : 1.2 * kLetterPoints / panel.scale();
-    panel.words((block.output.left + block.output.right) / 2 + beside +
-                    (inside ? 0 : block.output.width() / 2),
-                (block.output.top + block.output.bottom) / 2 + beside, letter, Align::centre, true);
+    const Box& box = block.output;
+    const double width = box.width() * panel.scale_x(), height = box.height() * panel.scale_y();
+    const bool inside = width > 2 * kLetterPoints && height > 2 * kLetterPoints;
+    const double right = inside ? 0 : box.width() / 2 + 1.2 * kLetterPoints / panel.scale_x();
+    const double below = inside ? 0 : 1.2 * kLetterPoints / panel.scale_y();
+    panel.words((box.left + box.right) / 2 + right, (box.top + box.bottom) / 2 + below, letter,
+                Align::centre, true);
   };
-  name(corner, "A");
-  name(middle, "B");
-
-  const double centre = (whole.left + whole.right) / 2;
-  panel.words(centre, whole.top - 0.6 * unit,
-              "picture " + std::to_string(e.problem.width) + " x " +
-                  std::to_string(e.problem.height) + ", " + std::to_string(x.tiles()) + " x " +
-                  std::to_string(y.tiles()) + " blocks",
-              Align::centre, true);
+  const bool one =
+      corner.output.left == middle.output.left && corner.output.top == middle.output.top;
+  name(corner, one ? "A, B" : "A");
+  if (!one) name(middle, "B");
+  caption(panel, whole,
+          "picture " + std::to_string(e.problem.width) + " x " + std::to_string(e.problem.height) +
+              ", " + std::to_string(x.tiles()) + " x " + std::to_string(y.tiles()) + " blocks",
+          {});
   return panel.script();
 }
 
@@ -321,36 +285,63 @@ std::string block_words(const Explanation& e, const char* name, int tile_x, int 
 /// Swatches with words, in rows.
 class Legend {
  public:
-  Legend() : panel_(kTilePage, {0, 0.86, 1, 1}, {0, 0, kWidth, kTilePage.height * 0.14}) {}
-
   void cells(const CellKind& kind, const std::string& text) {
-    const Box box = next(text);
-    panel_.area(box, kind.colour, kind.fill);
-    panel_.outline(box, {"#7f7f7f", 0.5});
+    entries_.push_back({kind, {}, text});
   }
-  void edge(const Pen& pen, const std::string& text) { panel_.outline(next(text), pen); }
-  std::string script() const { return panel_.script(); }
+  void edge(const Pen& pen, const std::string& text) { entries_.push_back({{}, pen, text}); }
+
+  /// The points that its rows take.
+  int height() const { return 16 + kRowPoints * (place_all().back().row + 1); }
+
+  /// At this place, which must be as wide as the page.
+  std::string script(PlotSize page, const Box& place) const {
+    Panel panel(page, place, {0, 0, kTilePageWidth, double(height())});
+    const std::vector<Placed> places = place_all();
+    for (std::size_t k = 0; k < entries_.size(); ++k) {
+      const double x = places[k].x, y = 8 + kRowPoints * places[k].row;
+      const Box box{x, y, x + kSide, y + kSide};
+      if (entries_[k].kind.colour.empty()) {
+        panel.outline(box, entries_[k].pen);
+      } else {
+        panel.area(box, entries_[k].kind);
+        panel.outline(box, {"#7f7f7f", 0.5});
+      }
+      panel.words(x + kSide + 8, y + kSide / 2, entries_[k].text, Align::left);
+    }
+    return panel.script();
+  }
 
  private:
-  static constexpr double kWidth = kTilePage.width, kLeft = 30, kSide = 14, kRow = 24;
+  struct Entry {
+    CellKind kind;  ///< without a colour it is an edge
+    Pen pen;
+    std::string text;
+  };
+  struct Placed {
+    double x = 0;
+    int row = 0;
+  };
 
-  Box next(const std::string& text) {
-    const double length = kSide + 8 + kLetterPoints * double(text.size()) + 18;
-    if (x_ + length > kWidth - kLeft) {
-      x_ = kLeft;
-      y_ += kRow;
+  static constexpr double kLeft = 30, kSide = 14;
+  static constexpr int kRowPoints = 24;
+
+  std::vector<Placed> place_all() const {
+    std::vector<Placed> places;
+    Placed at{kLeft, 0};
+    for (const Entry& entry : entries_) {
+      const double length = kSide + 8 + kLetterPoints * double(entry.text.size()) + 18;
+      if (at.x + length > kTilePageWidth - kLeft) at = {kLeft, at.row + 1};
+      places.push_back(at);
+      at.x += length;
     }
-    const Box box{x_, y_, x_ + kSide, y_ + kSide};
-    panel_.words(x_ + kSide + 8, y_ + kSide / 2, text, Align::left);
-    x_ += length;
-    return box;
+    return places;
   }
 
-  Panel panel_;
-  double x_ = kLeft, y_ = 16;
+  std::vector<Entry> entries_;
 };
 
-std::string legend(const Explanation& e, const BlockBoxes& corner) {
+Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, bool idle,
+                 const std::string& turns) {
   const Geometry& g = *e.geometry;
   const std::string border(name_of(e.problem.border));
   Legend legend;
@@ -359,16 +350,41 @@ std::string legend(const Explanation& e, const BlockBoxes& corner) {
     legend.cells(kSharedOutputCell, "outputs that neighbour blocks add to as well");
     legend.cells(kIdleOutputCell, "not in the result");
   } else {
-    if (g.in_columns > g.out_columns || g.in_rows > g.out_rows)
+    const bool moved = g.lead_x != 0 || g.lead_y != 0;
+    if (g.in_columns > 0 && (g.in_columns > g.out_columns || g.in_rows > g.out_rows || moved))
       legend.cells(kHaloCell, "halo: real neighbours, loaded too");
     if (g.in_columns == 0 || g.loads > double(g.in_columns) * g.in_rows)
       legend.cells(kTapCell, "neighbours read tap by tap, not kept");
     if (e.problem.mode != Mode::valid) legend.cells(kGhostCell, "ghost cells: border " + border);
   }
-  legend.edge(kMaskEdge, corner.overlap ? "one sample, and where it is added"
-                                        : "one output, and the mask over it");
+  if (!turns.empty()) legend.cells(turn_kind(1), "colour and number: " + turns);
+  if (idle) legend.cells(kIdleThread, "threads without a sample or an output");
+  const bool in_parts = corner.overlap && g.out_columns - g.in_columns + 1 < e.problem.mask.width;
+  legend.edge(kMaskEdge, !corner.overlap ? "one output, and the mask over it"
+                         : in_parts      ? "one sample, and where it is added under the first part"
+                                         : "one sample, and where it is added");
   legend.edge(kImageEdge, "edge of the image");
-  return legend.script();
+  if (threads) legend.edge(kThreadsEdge, "block of threads, thread (0, 0) marked");
+  return legend;
+}
+
+/// Rows of drawings on a page, from top to bottom, in points.
+constexpr int kTitleRow = 45, kImageRow = 365, kThreadsRow = 400, kLineRow = 136;
+
+/// The height of a row of drawings of threads, each of that width; wide blocks need less.
+int row_of_threads(const Explanation& e, double width) {
+  const double columns = e.geometry->out_columns + e.problem.mask.width - 1;
+  const double rows = e.geometry->out_rows + e.problem.mask.height - 1;
+  return std::min(kThreadsRow, int(kWordsPoints + width * rows / columns));
+}
+
+/// Whether a thread has no output, or no sample in the step that the drawing shows.
+bool idles(const BlockTrace& trace) {
+  const auto idle = [](const ThreadUses& thread) { return thread.count == 0; };
+  if (std::ranges::any_of(trace.threads, idle)) return true;
+  if (trace.loads.empty() || trace.numbered) return false;
+  const int most = std::ranges::max(trace.loads, {}, &LoadStep::loads).loads;
+  return most < trace.block_columns * trace.block_rows;
 }
 
 }  // namespace
@@ -379,20 +395,58 @@ void check_drawable(const Strategy& strategy) {
                      " to draw; leave out --picture");
 }
 
-std::string tile_picture(const Explanation& e) {
+TilePicture tile_picture(const Explanation& e) {
   check_drawable(*e.strategy);
   const int middle_x = middle_tile(e.axes.x), middle_y = middle_tile(e.axes.y);
   const BlockBoxes corner = boxes_of(e, 0, 0), middle = boxes_of(e, middle_x, middle_y);
-  Panel title(kTilePage, {0, 0, 1, 0.09}, {0, 0, 1, 0.09 * kTilePage.height / kTilePage.width});
-  title.words(0.5, 0.5 * 0.09 * kTilePage.height / kTilePage.width, title_of(e), Align::centre,
-              true);
+  const auto trace = trace_block(*e.strategy, e.problem, e.tuning);
+  const std::vector<DrawPanel> of_threads =
+      trace ? thread_panels(e, *trace) : std::vector<DrawPanel>();
+  const std::vector<DrawAdding> of_adding = adding_panels(e);
+  const bool steps = trace && !trace->steps.empty();
+  const std::string turns = steps && of_adding.empty() ? "the step of a load or an output"
+                            : steps                    ? "the step of a load, the launch, the part"
+                            : of_adding.empty()        ? ""
+                                                       : "the launch, the part";
+  const bool idle = !of_threads.empty() && idles(*trace);
+  const Legend legend = legend_of(e, corner, !of_threads.empty(), idle, turns);
+
+  // Blocks of one row lie below each other, so that their cells are wide enough.
+  const int drawings = int(of_threads.size() + of_adding.size());
+  const bool lines = trace && e.geometry->out_rows == 1;
+  const int columns = lines ? 1 : drawings == 4 ? 2 : std::clamp(drawings, 1, 3);
+  const int rows = (drawings + columns - 1) / columns;
+  const double width = double(kTilePageWidth) / (lines ? 1 : std::max(columns, 2));
+  const int row_height = lines               ? kLineRow
+                         : of_adding.empty() ? row_of_threads(e, width)
+                                             : kThreadsRow;
+  const int below = kTitleRow + kImageRow + rows * row_height;
+  const PlotSize page{kTilePageWidth, below + legend.height()};
+
+  const auto place = [&](double left, double top, double right, double bottom) {
+    return Box{left / page.width, top / page.height, right / page.width, bottom / page.height};
+  };
+  Panel title(page, place(0, 0, page.width, kTitleRow), {0, 0, double(page.width), kTitleRow});
+  title.words(page.width / 2.0, kTitleRow / 2.0, title_of(e), Align::centre, true);
   const std::string threads = threads_of(*e.geometry);
-  return page_of(title.script() + image_panel(e, corner, middle) +
-                 block_panel(e, corner, {0.43, 0.10, 0.71, 0.84}, Sample::first,
-                             block_words(e, "A, corner", 0, 0), threads) +
-                 block_panel(e, middle, {0.715, 0.10, 0.995, 0.84}, Sample::middle,
-                             block_words(e, "B, middle", middle_x, middle_y), threads) +
-                 legend(e, corner));
+  const int top = kTitleRow, bottom = kTitleRow + kImageRow;
+  std::string script = title.script() +
+                       image_panel(e, corner, middle, page, place(15, top, 470, bottom)) +
+                       block_panel(e, corner, page, place(475, top, 795, bottom), Sample::first,
+                                   block_words(e, "A, corner", 0, 0), threads) +
+                       block_panel(e, middle, page, place(800, top, 1115, bottom), Sample::middle,
+                                   block_words(e, "B, middle", middle_x, middle_y), threads);
+  for (int k = 0; k < drawings; ++k) {
+    const double left = (page.width - columns * width) / 2 + k % columns * width;
+    const double y = bottom + k / columns * row_height;
+    const Box at = place(left, y, left + width, y + row_height);
+    const char letter = char('C' + k);
+    script += k < int(of_threads.size())
+                  ? of_threads[std::size_t(k)](e, *trace, page, at, letter)
+                  : of_adding[std::size_t(k) - of_threads.size()](e, page, at, letter);
+  }
+  script += legend.script(page, place(0, below, page.width, page.height));
+  return {page_of(script), page};
 }
 
 }  // namespace convfilt

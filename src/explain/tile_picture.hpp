@@ -8,15 +8,21 @@
 
 namespace convfilt {
 
-/// The page, in points.
-inline constexpr PlotSize kTilePage{1120, 500};
+inline constexpr int kTilePageWidth = 1120;  // points
+
+/// A script for gnuplot, and the page that it draws.
+struct TilePicture {
+  std::string script;
+  PlotSize page;
+};
 
 /// Throws UsageError where a strategy has no blocks. Costs nothing.
 void check_drawable(const Strategy& strategy);
 
-/// A script for gnuplot: the image with its blocks, and one in the corner and one in the middle
-/// enlarged: output tile, halo, ghost cells, and the mask over one output. Throws UsageError where
-/// the strategy has no blocks to draw.
-std::string tile_picture(const Explanation& explanation);
+/// The image with its blocks, one in the corner and one in the middle enlarged: output tile, halo,
+/// ghost cells, and the mask over one output. Below them is what a block's threads do, where the
+/// emulator can record it (block_trace.hpp), and how blocks are added up whose output tiles
+/// overlap. Throws UsageError where the strategy has no blocks to draw.
+TilePicture tile_picture(const Explanation& explanation);
 
 }  // namespace convfilt

@@ -35,12 +35,19 @@ void watch_global(const T* at, std::size_t samples, bool writes, const Place& pl
                samples * sizeof(T));
 }
 
+/// Writes down the reads of so many samples from (x, y) on, where the block is recorded.
+inline void record_reads(int x, int y, int samples) {
+  if (!running.recorder) return;
+  for (int k = 0; k < samples; ++k) running.recorder->read(x + k, y);
+}
+
 /// Reads a sample of the input in global memory. The read is counted, and checked against the view.
 template <class T>
 T load(const PlaneView<const T>& in, int x, int y, const Place& place = Place::current()) {
   if (x < 0 || y < 0 || x >= in.width || y >= in.height) fail("a kernel read outside its input");
   ++running.counts.global_reads;
   watch_global(in.row(y) + x, 1, false, place);
+  record_reads(x, y, 1);
   return in.row(y)[x];
 }
 
@@ -64,6 +71,7 @@ Four<T> load4(const PlaneView<const T>& in, int x, int y, const Place& place = P
   }
   running.counts.global_reads += 4;
   watch_global(from, 4, false, place);
+  record_reads(x, y, 4);
   Four<T> four;
   std::memcpy(&four, from, sizeof four);
   return four;
@@ -83,6 +91,7 @@ Bytes16 load16(const PlaneView<const T>& in, int x, int y, const Place& place = 
   }
   running.counts.global_reads += kSamples;
   watch_global(from, kSamples, false, place);
+  record_reads(x, y, kSamples);
   Bytes16 words;
   std::memcpy(&words, from, sizeof words);
   return words;
@@ -120,6 +129,7 @@ inline void count_mask_read() {
 template <class T>
 void atomic_add(T& cell, T value) {
   ++running.counts.atomic_adds;
+  if (running.recorder) running.recorder->add();
   std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
 }
 
@@ -145,6 +155,7 @@ T tex2D(cudaTextureObject_t texture, float x, float y, const Place& place = Plac
   }
   ++running.counts.texture_fetches;
   watch_access(Memory::none, place);
+  record_reads(i, j, 1);
   return reinterpret_cast<const T*>(texture->data + j * texture->pitch)[i];
 }
 
@@ -152,7 +163,8 @@ template <class... Parameters, class... Arguments>
 void launch(dim3 grid, dim3 block, const Stream& stream, void (*kernel)(Parameters...),
             const Arguments&... arguments) {
   run_grid(
-      grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); }, stream.watch());
+      grid, block, stream.threads(), stream.total(), [&] { kernel(arguments...); }, stream.watch(),
+      stream.recording());
 }
 
 }  // namespace convfilt::emulator

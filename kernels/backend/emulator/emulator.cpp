@@ -12,6 +12,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -208,25 +209,34 @@ class Fiber {
 /// Runs blocks on one CPU thread. It keeps its fibers for the next block.
 class BlockRunner {
  public:
-  void run(const dim3& block, bool watched, const std::function<void()>& kernel) {
+  /// Counts what the block's warps do if `watched`, and writes down its reads unless `recorder` is
+  /// null.
+  void run(const dim3& block, bool watched, Recorder* recorder,
+           const std::function<void()>& kernel) {
     try {
       const std::uint64_t before = cells_asked_for();
+      const std::uint64_t samples_before = samples_read();
       running.watch = watched ? &watch_ : nullptr;
+      running.recorder = recorder;
       if (watched) watch_.begin(int(block.x * block.y * block.z));
+      if (recorder) recorder->begin_block(block);
       run_phases(block, kernel);
+      running.recorder = nullptr;
       if (watched) watch_.end(running.counts.warps);
+      if (recorder) recorder->end_block(samples_read() - samples_before);
       if (cells_asked_for() != before) ++running.counts.blocks;
     } catch (...) {
+      running.recorder = nullptr;
       fibers_.clear();  // unwinds those that still wait
       throw;
     }
   }
 
  private:
-  static std::uint64_t cells_asked_for() {
-    return running.counts.global_reads + running.counts.texture_fetches +
-           running.counts.ghost_cells;
+  static std::uint64_t samples_read() {
+    return running.counts.global_reads + running.counts.texture_fetches;
   }
+  static std::uint64_t cells_asked_for() { return samples_read() + running.counts.ghost_cells; }
 
   void run_phases(const dim3& block, const std::function<void()>& kernel) {
     running.first_phase = ++running.phase;
@@ -310,8 +320,69 @@ void meet_warp() {
   Fiber::current->meet_warp();
 }
 
+void Recorder::begin_block(const dim3& block) {
+  recording_.block_columns = int(block.x);
+  recording_.block_rows = int(block.y);
+  recording_.threads.resize(std::size_t(block.x) * block.y);
+  first_ = recording_.reads.size();
+  last_ = kNone;
+  samples_.clear();
+}
+
+void Recorder::end_block(std::uint64_t counted) {
+  recording_.counted += counted;
+  for (std::size_t k = first_; k < recording_.reads.size(); ++k) {
+    SampleRead& read = recording_.reads[k];
+    const std::size_t thread =
+        std::size_t(read.thread_y) * recording_.block_columns + read.thread_x;
+    if (!read.kept) use(read, recording_.threads[thread]);
+  }
+}
+
+void Recorder::read(int x, int y) {
+  last_ = recording_.reads.size();
+  recording_.reads.push_back({x, y, threadIdx.x, threadIdx.y, recording_.launches});
+}
+
+void Recorder::store(const void* cell) {
+  samples_.erase(cell);
+  if (SampleRead* const read = pending()) {
+    read->kept = true;
+    samples_[cell] = last_;
+  }
+  last_ = kNone;
+}
+
+void Recorder::use(const void* cell) {
+  const auto found = samples_.find(cell);
+  if (found != samples_.end())
+    use(recording_.reads[found->second], recording_.threads[running.thread]);
+}
+
+void Recorder::add() {
+  if (SampleRead* const read = pending()) {
+    read->kept = true;
+    use(*read, recording_.threads[running.thread]);
+  }
+}
+
+SampleRead* Recorder::pending() {
+  if (last_ == kNone) return nullptr;
+  SampleRead& read = recording_.reads[last_];
+  return read.thread_x == threadIdx.x && read.thread_y == threadIdx.y ? &read : nullptr;
+}
+
+void Recorder::use(SampleRead& read, ThreadUses& thread) {
+  ++read.uses;
+  ++thread.count;
+  thread.left = std::min(thread.left, read.x);
+  thread.right = std::max(thread.right, read.x);
+  thread.top = std::min(thread.top, read.y);
+  thread.bottom = std::max(thread.bottom, read.y);
+}
+
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
-              const std::function<void()>& kernel, Watch watch) {
+              const std::function<void()>& kernel, Watch watch, Recording* recording) {
   std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
   std::atomic<std::uint64_t> next{0};
   if (watch == Watch::middle) {
@@ -320,13 +391,20 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   }
   std::mutex mutex;
   std::exception_ptr error;
+  std::optional<Recorder> recorder;
+  if (recording && (recording->every_block || recording->reads.empty()))
+    recorder.emplace(*recording);
+  const bool every_block = recorder && recording->every_block;
+  const std::uint64_t recorded = grid.y / 2 * grid.x + grid.x / 2;
+  const std::size_t reads = recording ? recording->reads.size() : 0;
   const auto work = [&] {
     static thread_local BlockRunner runner;
     running.counts = {};
     try {
       for (std::uint64_t b; (b = next.fetch_add(1)) < blocks;) {
         blockIdx = {int(b % grid.x), int(b / grid.x % grid.y), int(b / grid.x / grid.y)};
-        runner.run(block, watch != Watch::nothing, kernel);
+        const bool records = recorder && (every_block || b == recorded);
+        runner.run(block, watch != Watch::nothing, records ? &*recorder : nullptr, kernel);
       }
     } catch (...) {
       next = blocks;
@@ -339,6 +417,7 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   std::uint64_t wanted = threads > 0 ? unsigned(threads) : std::thread::hardware_concurrency();
   wanted = std::clamp<std::uint64_t>(blocks / kBlocksWorthAThread, 1,
                                      std::max<std::uint64_t>(wanted, 1));
+  if (every_block) wanted = 1;
   std::vector<std::jthread> others;
   try {
     for (std::uint64_t k = 1; k < wanted; ++k) others.emplace_back(work);
@@ -347,6 +426,7 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   }
   work();
   others.clear();
+  if (recording && recording->reads.size() > reads) ++recording->launches;
   if (error) std::rethrow_exception(error);
 }
 

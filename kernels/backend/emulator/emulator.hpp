@@ -5,6 +5,7 @@
 #include <functional>
 #include <source_location>
 #include <stdexcept>
+#include <unordered_map>
 
 #include "kernels/backend/emulator/cuda_words.hpp"
 #include "kernels/backend/warps.hpp"
@@ -14,6 +15,37 @@ namespace convfilt::emulator {
 /// A kernel did what CUDA leaves undefined.
 struct EmulatorError : std::logic_error {
   using std::logic_error::logic_error;
+};
+
+/// Writes down what the running threads do.
+class Recorder {
+ public:
+  explicit Recorder(Recording& recording) : recording_(recording) {}
+
+  void begin_block(const dim3& block);
+  /// `counted` reads of samples were counted in it.
+  void end_block(std::uint64_t counted);
+
+  /// The running thread reads a sample.
+  void read(int x, int y);
+  /// It stores in a cell of shared memory, which then holds the sample if it has just read one.
+  void store(const void* cell);
+  /// It reads a cell of shared memory.
+  void use(const void* cell);
+  /// It adds to an output, which uses the sample that it has read.
+  void add();
+
+ private:
+  static constexpr std::size_t kNone = std::size_t(-1);
+
+  /// The read of the running thread that it has not stored; null when there is none.
+  SampleRead* pending();
+  void use(SampleRead& read, ThreadUses& thread);
+
+  Recording& recording_;
+  std::size_t first_ = 0;                                 ///< the block's first read
+  std::size_t last_ = kNone;                              ///< the last one, unless it was stored
+  std::unordered_map<const void*, std::size_t> samples_;  ///< the reads whose samples cells hold
 };
 
 /// What the running fiber needs to know of itself. Each CPU thread has one.
@@ -26,6 +58,7 @@ struct Running {
   std::uint32_t warp_barriers = 0;  ///< how many of these were barriers
   bool uncommitted = false;         ///< whether it has begun copies since commit_copies()
   WarpWatch* watch = nullptr;       ///< null where PlanOptions::watch names another block
+  Recorder* recorder = nullptr;     ///< where this block is recorded
 };
 
 inline constinit thread_local Running running;
@@ -85,8 +118,10 @@ void synchronise_warp();
 void meet_warp();
 
 /// Calls `kernel` once for each thread of each block, on that many CPU threads (0 = all cores), and
-/// adds what was counted to `total`. Throws what a kernel throws.
+/// adds what was counted to `total`. Writes to `recording` unless it is null. Throws what a kernel
+/// throws.
 void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
-              const std::function<void()>& kernel, Watch watch = Watch::nothing);
+              const std::function<void()>& kernel, Watch watch = Watch::nothing,
+              Recording* recording = nullptr);
 
 }  // namespace convfilt::emulator

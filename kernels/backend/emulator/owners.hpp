@@ -35,20 +35,23 @@ class DeviceBuffer {
   std::size_t bytes_ = 0;
 };
 
-/// It holds the number of CPU threads and what they counted.
+/// It holds the number of CPU threads, and what they count and write down.
 class Stream {
  public:
-  explicit Stream(const PlanOptions& options) : threads_(options.threads), watch_(options.watch) {}
+  explicit Stream(const PlanOptions& options)
+      : threads_(options.threads), watch_(options.watch), recording_(options.recording) {}
 
   void make_current() const {}
   void synchronize() const {}
   int threads() const { return threads_; }
   Watch watch() const { return watch_; }
   Counts& total() const { return total_; }
+  Recording* recording() const { return recording_; }
 
  private:
   int threads_;
   Watch watch_;
+  Recording* recording_;
   mutable Counts total_;
 };
 

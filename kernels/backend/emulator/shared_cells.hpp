@@ -18,6 +18,7 @@ class SharedCell {
     phase_ = running.phase;
     writer_ = running.thread;
     warp_barriers_ = running.warp_barriers;
+    if (running.recorder) running.recorder->store(this);
   }
   operator T() const {
     ++running.counts.shared_reads;
@@ -26,6 +27,7 @@ class SharedCell {
     if (phase_ == running.phase && writer_ != running.thread && !warp_has_met()) {
       fail("a kernel read shared memory that another thread wrote since the last barrier");
     }
+    if (running.recorder) running.recorder->use(this);
     return value_;
   }
 

@@ -133,13 +133,11 @@ int blocks_at_once(Kernel, dim3, int) {
 template <class... Parameters, class... Arguments>
 void launch_shared(dim3 grid, dim3 block, int bytes, const Stream& stream,
                    void (*kernel)(Parameters...), const Arguments&... arguments) {
-  run_grid(
-      grid, block, stream.threads(), stream.total(),
-      [&] {
-        shared_cells.resize(std::size_t(bytes) / sizeof(std::uint32_t));
-        kernel(arguments...);
-      },
-      stream.watch());
+  const auto run = [&] {
+    shared_cells.resize(std::size_t(bytes) / sizeof(std::uint32_t));
+    kernel(arguments...);
+  };
+  run_grid(grid, block, stream.threads(), stream.total(), run, stream.watch(), stream.recording());
 }
 
 }  // namespace convfilt::emulator

@@ -18,3 +18,28 @@ for name in $(strategies); do
     fi
   done
 done
+# Titles are bold in every viewer, and no line is an area narrower than a point, which librsvg would not draw.
+grep -q 'font-weight="bold"' tiles.svg || fail "no title is bold"
+! grep -q '":Bold"' tiles.svg || fail "a font has the name ':Bold'"
+grep -o "points = '[^']*'" tiles.svg | tr -d "'" | awk '{
+  left = top = 1e9; right = bottom = 0
+  for (k = 3; k <= NF; ++k) { split($k, at, ","); x = at[1] + 0; y = at[2] + 0
+    if (x < left) left = x; if (x > right) right = x; if (y < top) top = y; if (y > bottom) bottom = y }
+  if (right - left < 1 || bottom - top < 1) { print; narrow = 1 } ++areas } END { exit narrow || areas < 100 }' ||
+  fail "an area is narrower than a point"
+# Threads: tiled-in and tiled-out at one tile have the same samples and uses, but other steps and threads.
+convfilt explain tiled-out --mask 5x5 --tile 16 --picture out.svg >/dev/null
+for words in 'C, loading: 1 step of 400 threads' 'D, computing: 256 threads, 144 idle' 'along a row: 1 2 3 4 5 5 … 5 5 4 3 2 1'; do
+  grep -q "$words" tiles.svg || fail "tiled-in: no '$words'"
+done
+for words in 'C, loading: 4 steps of 256 threads' 'D, computing: 256 threads<' 'along a row: 1 2 3 4 5 5 … 5 5 4 3 2 1'; do
+  grep -q "$words" out.svg || fail "tiled-out: no '$words'"
+done
+# An anchor in a corner, and a mask of two parts along each axis.
+printf 'anchor: 0 3\n1 1 1\n1 1 1\n1 1 1\n1 1 2\n' >corner.txt
+convfilt explain tiled-in --mask corner.txt --tile 8 --picture corner.svg >/dev/null
+grep -q 'A, corner' corner.svg || fail "no picture of a mask with its anchor in a corner"
+convfilt explain in-parts --mask 8x8 --part 4 --block 8 --accumulate divisions --picture parts.svg >/dev/null
+for words in 'one block: 3 x 3 divisions' 'mask of 8 x 8 in 2 x 2 parts' '4 sums, each added in 9 launches'; do
+  grep -q "$words" parts.svg || fail "in-parts: no '$words'"
+done

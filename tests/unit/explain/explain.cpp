@@ -304,7 +304,7 @@ TEST_CASE("every strategy is explained, with or without blocks; a refusal says w
     floats.depth = Depth::f32;
     CHECK((text.find(" f32") != text.npos) == strategy->refusal(floats).empty());
     if (e.geometry) {
-      CHECK(tile_picture(e).find("'" + std::string(strategy->name) + ", mask 3x3") !=
+      CHECK(tile_picture(e).script.find("'" + std::string(strategy->name) + ", mask 3x3") !=
             std::string::npos);
     } else {
       CHECK_THROWS_AS(tile_picture(e), UsageError);
