@@ -97,7 +97,7 @@ bench_gpu() {
 compare() {
   local photo=()
   [ -n "${CONVFILT_PHOTO:-}" ] && photo=("$CONVFILT_PHOTO")
-  "$CONVFILT" compare "${photo[@]}" --mask 3x3 --mask 9x9 --mask 31x31 --mask 101x101 --json="$out/compare.json"
+  "$CONVFILT" compare "${photo[@]}" --device cuda --mask 3x3 --mask 9x9 --mask 31x31 --mask 101x101 --json="$out/compare.json"
 }
 # Where the GPU pays: a whole process on a 12-megapixel picture, on the CPU and on the GPU.
 end_to_end() {
