@@ -5,7 +5,7 @@
 namespace convfilt {
 namespace {
 
-constexpr int kByte = 1, kShort = 3, kLong = 4;
+constexpr int kByte = 1, kShort = 3, kLong = 4, kLong8 = 16;
 
 int value_size(int type) {
   switch (type) {
@@ -47,7 +47,7 @@ TiffTags::TiffTags(std::span<const unsigned char> bytes) : bytes_(bytes) {
     const bool fits = *values <= static_cast<std::uint64_t>(word) / size;
     outside |= !fits && (*inside > bytes.size() || *values > (bytes.size() - *inside) / size);
     entries_.push_back({static_cast<std::uint16_t>(*tag), static_cast<std::uint16_t>(*type),
-                        fits ? at + 4 + word : static_cast<std::size_t>(*inside)});
+                        fits ? at + 4 + word : static_cast<std::size_t>(*inside), *values});
   }
   const auto next = number(at, word);
   has_next_ = next.value_or(0) != 0;
@@ -74,6 +74,21 @@ std::optional<std::uint32_t> TiffTags::first(TiffTag tag) const {
   const Entry* entry = find(tag);
   if (!entry || value_size(entry->type) == 0) return std::nullopt;
   return number(entry->value_at, value_size(entry->type));
+}
+
+std::optional<std::size_t> TiffTags::strip_outside() const {
+  const Entry *offsets = find(kStripOffsets), *counts = find(kStripByteCounts);
+  if (!offsets || !counts) return std::nullopt;
+  const auto value = [&](const Entry& entry, std::size_t i) -> std::optional<std::uint64_t> {
+    const int size = entry.type == kLong8 ? 8 : value_size(entry.type);
+    if (size == 0) return std::nullopt;
+    return number(entry.value_at + i * static_cast<std::size_t>(size), size);
+  };
+  for (std::size_t i = 0; i < std::min(offsets->values, counts->values); ++i) {
+    const auto offset = value(*offsets, i), count = value(*counts, i);
+    if (!offset || !count || *offset > bytes_.size() || *count > bytes_.size() - *offset) return i;
+  }
+  return std::nullopt;
 }
 
 bool TiffTags::patch(std::span<unsigned char> bytes, TiffTag tag, std::uint16_t value) const {

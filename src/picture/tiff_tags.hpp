@@ -11,8 +11,10 @@ namespace convfilt {
 enum TiffTag : std::uint16_t {
   kBitsPerSample = 258,
   kPhotometric = 262,
+  kStripOffsets = 273,
   kOrientation = 274,
   kSamplesPerPixel = 277,
+  kStripByteCounts = 279,
   kPlanarConfig = 284,
   kExtraSamples = 338,
 };
@@ -25,6 +27,10 @@ class TiffTags {
 
   /// The first value of an integer tag (BYTE, SHORT or LONG); nothing when it is absent.
   std::optional<std::uint32_t> first(TiffTag tag) const;
+
+  /// The first strip that does not lie in the file as a whole; nothing where all do, or where there
+  /// are none.
+  std::optional<std::size_t> strip_outside() const;
 
   bool has_next_directory() const { return has_next_; }
 
@@ -39,6 +45,7 @@ class TiffTags {
   struct Entry {
     std::uint16_t tag, type;
     std::size_t value_at;  ///< offset of the first value
+    std::uint64_t values;  ///< how many there are
   };
 
   std::optional<std::uint64_t> number(std::size_t at, int bytes) const;

@@ -280,6 +280,10 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
   if (samples == 2 && extra) facts->warnings.push_back("the alpha of a grey TIFF is not read");
   if (tags.is_cut())
     facts->damage = "the file ends too early (its directory points beyond the end)";
+  // OpenCV says nothing of planes that are not there.
+  const auto strip = tags.strip_outside();
+  if (strip && facts->damage.empty() && tags.first(kPlanarConfig) == 2u)
+    facts->damage = "the file ends too early (strip " + std::to_string(*strip) + " lies beyond it)";
   if (tags.has_next_directory()) {
     facts->warnings.push_back("only the first of several pictures in this TIFF is read");
   }

@@ -2,10 +2,10 @@
 /// said. The files are written byte by byte here, and the pixels are computed by hand.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
-
 #include <string>
 #include <utility>
 #include <vector>
@@ -147,7 +147,17 @@ TEST_CASE("a TIFF of planes is read in every depth, and refused by OpenCV with t
                   "in': OpenCV does not read TIFF of separate planes and more than 8 bits; convert "
                   "it first (tiffcp -p contig)"));
   kind.bits = 8;
-  CHECK(samples_of(read(tiff(kind, {1, 2, 3, 4, 5, 6})).image) == Samples{5, 3, 1, 6, 4, 2});
+  Bytes bytes = tiff(kind, {1, 2, 3, 4, 5, 6});
+  CHECK(samples_of(read(bytes).image) == Samples{5, 3, 1, 6, 4, 2});
+  CHECK(samples_of(read(bytes, opencv).image) == Samples{5, 3, 1, 6, 4, 2});
+
+  // The last plane's strip, which begins at byte 12, moves behind the file's end.
+  const Bytes offsets = {10, 0, 0, 0, 12, 0, 0, 0};
+  const auto found = std::ranges::search(bytes, offsets);
+  REQUIRE(!found.empty());
+  found[4] = static_cast<unsigned char>(bytes.size());
+  for (const ReadOptions& options : {ReadOptions(), opencv})
+    CHECK(read(bytes, options).refusal.find("the file ends too early") != std::string::npos);
 }
 
 TEST_CASE("signed samples become floats, which is said") {
