@@ -5,7 +5,7 @@
 #   tests/lesson/on_gpu.sh [BUILD]     BUILD: a folder with convfilt, and its libraries in lib/, as packed for a machine that cannot
 #                                      build; by default build/release/bin
 #
-# Needs nvcc (in PATH, NVCC or /usr/local/cuda/bin), c++ and addr2line. DEVICE names another GPU, such as cuda:1. Some six minutes.
+# Needs nvcc (in PATH, NVCC or /usr/local/cuda/bin), c++ and addr2line. DEVICE names another GPU, such as cuda:1. Some ten minutes.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../.."
