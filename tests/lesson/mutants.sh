@@ -2,12 +2,17 @@
 # Twenty mistakes, each made in one of the right kernels of samples/kernels, and what `convfilt try` says of it. Prints a table;
 # fails where one is not found, or not called what it is.
 #
-#   tests/lesson/mutants.sh      CONVFILT names the program; DEVICE, by default cpu, is what --device says. With cuda each is tried on
-#                                the GPU, too, and a mistake that every GPU shows must be found there
+#   tests/lesson/mutants.sh [KERNEL...]     by default basic, tiled_in, tiled_out and cached; CONVFILT names the program; DEVICE, by
+#                                           default cpu, is what --device says. With cuda each is tried on the GPU, too, and a
+#                                           mistake that every GPU shows must be found there
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}") device=${DEVICE:-cpu}
+kernels=("$@"); [ $# -gt 0 ] || kernels=(basic tiled_in tiled_out cached)
+for kernel in "${kernels[@]}"; do
+  grep -q "^mutant $kernel " tests/lesson/mutants.sh || { echo "tests/lesson/mutants.sh: there are no mistakes in '$kernel'" >&2; exit 2; }
+done
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 on_gpu=
 [ "$device" = cpu ] || on_gpu=yes
@@ -18,6 +23,7 @@ count=0 failed=0
 by_luck=' race unset_shared left_barrier other_barrier twice '
 mutant() {  # KERNEL MISTAKE KINDS SED
   local said kinds first gpu='' found=yes status=0
+  [[ " ${kernels[*]} " == *" $1 "* ]] || return 0
   count=$((count + 1))
   sed -E "$4" "samples/kernels/$1.cu" >"$work/$1.cu"
   ! cmp -s "$work/$1.cu" "samples/kernels/$1.cu" || { echo "tests/lesson/mutants.sh: '$2' changes nothing in $1" >&2; exit 1; }
