@@ -151,6 +151,10 @@ std::string gpu_codec_refuses(const PictureOptions& options, const PictureFilter
   const std::string& device = options.convolver.request.device;
   if (device == name_of(DeviceKind::cpu) || device == name_of(DeviceKind::emulator))
     return "--device=" + device + " names no GPU";
+  const std::string& name = options.convolver.request.strategy;
+  const Strategy* strategy = this_machine().find(name);
+  if (strategy && !strategy->runs_on(DeviceKind::cuda))
+    return "--strategy=" + name + " does not run on a GPU";
   return "";
 }
 

@@ -29,6 +29,13 @@ class DevicePools {
   /// Takes it back, once the stream has done what it was given before.
   bool give_memory(void* memory, void* stream) noexcept;
 
+  /// Whether take_memory() had none since this was asked last.
+  bool was_short() noexcept;
+
+  /// Gives the device's memory that nobody has taken back to the driver. What was given back in a
+  /// stream whose work has not ended stays.
+  void release() noexcept;
+
   /// Page-locked memory of the host, which may be used at once. Null where there is none left.
   void* take_pinned(std::size_t bytes) noexcept;
 

@@ -70,7 +70,8 @@ std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
   // While one lane decodes, another filters and encodes. Their threads wait for the device most of
   // the time, and take turns with those that read and check the next files.
   constexpr int kLanes = 2, kThreadsPerDevice = 8;
-  const int cores = std::max(1, machine.cores / int(ordinals.size()));
+  const int all = options.request.threads > 0 ? options.request.threads : machine.cores;
+  const int cores = std::max(1, all / int(ordinals.size()));
   const int threads = std::max(1, std::min(cores, kThreadsPerDevice) / kLanes);
   std::vector<MakeBatchDevice> lanes;
   for (const int ordinal : ordinals)

@@ -63,7 +63,7 @@ void DeviceLanes::end_threads() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
-    waiting_.clear();
+    drop_waiting();
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
@@ -81,17 +81,31 @@ bool DeviceLanes::is_full() {
 
 void DeviceLanes::drop() {
   const std::lock_guard lock(mutex_);
-  waiting_.clear();
+  drop_waiting();
   changed_.notify_all();
+}
+
+/// Needs the lock.
+void DeviceLanes::drop_waiting() {
+  for (const DeviceJob& job : waiting_) bytes_ -= job.memory;
+  waiting_.clear();
+}
+
+/// Needs the lock. One picture alone has room, whatever it takes.
+bool DeviceLanes::has_room(std::int64_t bytes) const {
+  return waiting_.size() < options_.most_waiting * lanes_.size() &&
+         (bytes_ == 0 || bytes_ + bytes <= options_.most_bytes);
 }
 
 void DeviceLanes::take(DeviceJob job) {
   {
     std::unique_lock lock(mutex_);
-    while (alive_ > 0 && !has_room() && !is_stopped()) changed_.wait_for(lock, kGlance);
+    while (alive_ > 0 && !has_room(job.memory) && !is_stopped()) changed_.wait_for(lock, kGlance);
     if (is_stopped()) return;
     if (alive_ > 0) {
+      const std::int64_t bytes = job.memory;
       waiting_.push_back(std::move(job));
+      bytes_ += bytes;
       changed_.notify_all();
       return;
     }
@@ -102,7 +116,7 @@ void DeviceLanes::take(DeviceJob job) {
 void DeviceLanes::wait() {
   std::unique_lock lock(mutex_);
   while (!waiting_.empty() || under_way_ > 0) {
-    if (is_stopped()) waiting_.clear();
+    if (is_stopped()) drop_waiting();
     changed_.wait_for(lock, kGlance);
   }
   if (broken_) std::rethrow_exception(broken_);
@@ -117,7 +131,7 @@ std::vector<DeviceJob> DeviceLanes::next_jobs(std::int64_t most_pixels) {
   std::unique_lock lock(mutex_);
   std::vector<DeviceJob> jobs;
   while (jobs.empty() && !ends_) {
-    if (is_stopped()) waiting_.clear();
+    if (is_stopped()) drop_waiting();
     // Lanes share what waits, so that none stands still while another has all of it.
     const std::size_t share = (waiting_.size() + alive_ - 1) / std::max(alive_, std::size_t{1});
     std::int64_t pixels = 0;
@@ -212,6 +226,7 @@ void DeviceLanes::run_halves(Lane& lane, std::span<DeviceJob> jobs,
 void DeviceLanes::settle(Batch batch, const std::string& device) {
   for (std::size_t i = 0; i < batch.jobs.size(); ++i) {
     std::exception_ptr broken;
+    const std::int64_t bytes = batch.jobs[i].memory;
     try {
       DeviceResult& result = batch.results[i];
       if (result.file.empty() && !result.failure)
@@ -224,6 +239,7 @@ void DeviceLanes::settle(Batch batch, const std::string& device) {
     const std::lock_guard lock(mutex_);
     if (broken && !broken_) broken_ = broken;
     --under_way_;
+    bytes_ -= bytes;
     changed_.notify_all();
   }
 }

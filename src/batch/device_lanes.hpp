@@ -60,6 +60,8 @@ class DeviceLanes {
     std::size_t most_pictures = 64;                    ///< of a batch
     std::int64_t most_pixels = std::int64_t{1} << 29;  ///< of a batch, unless it is one picture
     std::size_t most_waiting = 128;                    ///< pictures in the queue, for each lane
+    std::int64_t most_bytes = std::int64_t{1} << 33;   ///< of pictures that wait or are under way,
+                                                       ///< unless it is one picture
     const std::atomic<bool>* stop = nullptr;  ///< what waits is dropped when it becomes true
   };
 
@@ -120,7 +122,8 @@ class DeviceLanes {
   void end_lane(const std::string& why);
   void end_threads();
   bool is_stopped() const { return options_.stop && options_.stop->load(); }
-  bool has_room() const { return waiting_.size() < options_.most_waiting * lanes_.size(); }
+  void drop_waiting();
+  bool has_room(std::int64_t bytes = 1) const;
 
   const Options options_;
   const Events events_;
@@ -129,6 +132,7 @@ class DeviceLanes {
   std::condition_variable changed_;
   std::deque<DeviceJob> waiting_;
   std::size_t under_way_ = 0;  ///< pictures in the hands of lanes
+  std::int64_t bytes_ = 0;     ///< of host memory, of these and of those that wait
   std::size_t alive_ = 0;      ///< lanes
   bool ends_ = false;
   std::vector<std::string> failures_;

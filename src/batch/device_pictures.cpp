@@ -43,6 +43,15 @@ PictureView<std::byte> view_at(std::byte* memory, const Shape& shape) {
   return {memory, shape.width, shape.height, shape.channels, std::ptrdiff_t(pitch_of(shape))};
 }
 
+/// What a picture takes of the host: the file that goes in and the one that comes back, both of
+/// which the library holds once more. Half a byte for each pixel is a file of high quality.
+std::int64_t host_bytes_of(PictureReader& reader) {
+  const Header& header = reader.header();
+  const auto in = std::int64_t(reader.file_bytes());
+  const std::int64_t out = std::max(in, std::int64_t{header.width} * header.height / 2);
+  return 2 * (in + out);
+}
+
 class DevicePictures : public BatchDevice {
  public:
   DevicePictures(int ordinal, const ConvolverOptions& options, const Mask& mask, int threads)
@@ -59,6 +68,7 @@ class DevicePictures : public BatchDevice {
     } catch (const DeviceMemoryError&) {
       // Fewer pictures at a time shall not find the memory of many taken.
       queue_.release();
+      codec_.release();
       throw;
     }
   }
@@ -169,7 +179,8 @@ bool stays_jpeg(const Job& job, const WriteOptions& write) {
   return is_jpeg(extension_of(job.in)) && becomes_jpeg(job.out, write);
 }
 
-std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file) {
+std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file,
+                                    std::int64_t most_memory) {
   const auto start = Clock::now();
   if (!becomes_jpeg(file.out, file.write) || file.write.progressive ||
       file.read.loader != Loader::automatic)
@@ -182,8 +193,9 @@ std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file) {
   if (header.format != FormatId::jpeg) return std::nullopt;
   const WriteOptions settings = jpeg_settings(header, file.write);
   if (header.channels > 1 && !DeviceJpeg::has(*settings.subsampling)) return std::nullopt;
-  // What comes back may be as large as what went in, and the library holds both once more.
-  const std::int64_t memory = 4 * std::int64_t(taken.reader->file_bytes());
+  const std::int64_t memory = host_bytes_of(*taken.reader);
+  // By rows of the CPU's codec the same picture takes less.
+  if (most_memory > 0 && memory > most_memory) return std::nullopt;
   if (file.admit) file.admit(memory);
   taken.memory = memory;
   // A GPU's codec decodes damaged data without a word; the CPU's says what is wrong with them.

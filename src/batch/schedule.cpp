@@ -3,6 +3,7 @@
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -43,6 +44,11 @@ struct Ticket {
   std::int64_t memory = 0;  ///< bytes that were admitted
 };
 
+/// Bytes. Some virtual machines have more than they say at first.
+std::int64_t memory_of_machine() {
+  return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
+}
+
 std::string mebibytes(std::int64_t bytes) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
@@ -74,6 +80,7 @@ class Schedule {
                        kFilesOfThread * std::uint64_t(threads_));
       DeviceLanes::Options how;
       how.stop = options_.stop;
+      how.most_bytes = std::min(how.most_bytes, memory_of_machine() / 4);
       devices_.emplace(options_.devices, how,
                        DeviceLanes::Events{
                            [this](DeviceJob job, DeviceResult result, const std::string& device) {
@@ -329,7 +336,7 @@ class Schedule {
   /// Gives the picture to a device where there is one that takes it.
   bool hand_over(Ticket& ticket, const FileJob& file) {
     if (!devices_ || !devices_->is_alive()) return false;
-    std::optional<DeviceJob> taken = device_job(ticket.job, file);
+    std::optional<DeviceJob> taken = device_job(ticket.job, file, options_.max_memory);
     if (!taken) return false;
     ticket.memory = 0;
     {

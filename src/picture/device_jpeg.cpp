@@ -17,12 +17,16 @@ bool DeviceJpeg::has(Subsampling subsampling) {
 #include <dlfcn.h>
 #include <nvimgcodec.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <type_traits>
 
+#include "kernels/backend/device_errors.hpp"
 #include "kernels/backend/device_pools.hpp"
 #include "kernels/backend/device_queue.hpp"
 #include "src/base/source_text.hpp"
@@ -249,6 +253,26 @@ const std::vector<unsigned char>& trial_jpeg() {
   return file;
 }
 
+/// The kind of all decoders of this process.
+class DecoderKind {
+ public:
+  bool may_be(nvimgcodecBackendKind_t kind) {
+    const std::lock_guard lock(mutex_);
+    return !kind_ || *kind_ == kind;
+  }
+
+  /// The first that asks decides. False where another kind was decided on meanwhile.
+  bool is_now(nvimgcodecBackendKind_t kind) {
+    const std::lock_guard lock(mutex_);
+    if (!kind_) kind_ = kind;
+    return *kind_ == kind;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::optional<nvimgcodecBackendKind_t> kind_;
+};
+
 unsigned char* resize(void* file, std::size_t bytes) noexcept try {
   auto& vector = *static_cast<std::vector<unsigned char>*>(file);
   vector.resize(bytes);
@@ -328,8 +352,16 @@ struct DeviceJpeg::State {
 
   static void check(nvimgcodecStatus_t status, const char* what) {
     if (status != NVIMGCODEC_STATUS_SUCCESS)
-      throw DeviceError("nvImageCodec makes no " + std::string(what) + " (status " +
-                        std::to_string(int(status)) + "); try --codec=cpu");
+      throw DeviceError("it makes no " + std::string(what) + " (status " +
+                        std::to_string(int(status)) + ")");
+  }
+
+  /// Throws where pictures have failed and memory was short meanwhile. The library itself tells
+  /// that like any other failure.
+  void check_memory(bool any_failed) const {
+    const bool was_short = allocators && allocators->pools.was_short();
+    if (any_failed && was_short)
+      throw DeviceMemoryError("nvImageCodec: too little memory on the device");
   }
 
   /// What became of each picture of a batch, once all are done.
@@ -338,8 +370,9 @@ struct DeviceJpeg::State {
     Owned<nvimgcodecFuture_t> future(call.destroy_future);
     *future.address() = pending;
     std::vector<bool> done(count, false);
+    // Whatever was begun must have ended before its pixels and files go.
+    if (pending) call.wait(pending);
     if (status != NVIMGCODEC_STATUS_SUCCESS || !pending) return done;
-    call.wait(pending);
     std::vector<nvimgcodecProcessingStatus_t> statuses(count);
     std::size_t size = count;
     if (call.get_status(pending, statuses.data(), &size) != NVIMGCODEC_STATUS_SUCCESS) return done;
@@ -411,15 +444,28 @@ DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
   DeviceQueue queue(device);
   const Input input{
       trial_jpeg(), 1, {queue.reserve(3 * kSide * kSide), kSide, kSide, 3, 3 * kSide}};
+  static DecoderKind common;
+  std::string why = "it decodes nothing";
   // Not every device decodes in hardware, and the library says so only when it is asked to.
   for (const nvimgcodecBackendKind_t kind :
        {NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY, NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU}) {
-    state_ = std::make_unique<State>(device, threads, kind, memory);
-    const bool could = decode({&input, 1}, queue.stream()).front();
+    if (!common.may_be(kind)) {
+      why = "it has no decoder of the kind that the others have";
+      continue;
+    }
+    bool could = false;
+    try {
+      state_ = std::make_unique<State>(device, threads, kind, memory);
+      could = decode({&input, 1}, queue.stream()).front();
+    } catch (const DeviceMemoryError&) {
+      throw;
+    } catch (const DeviceError& error) {
+      why = error.what();
+    }
     queue.synchronize();
-    if (could) return;
+    if (could && common.is_now(kind)) return;
   }
-  throw DeviceError("nvImageCodec decodes nothing on cuda:" + std::to_string(device) +
+  throw DeviceError("nvImageCodec on cuda:" + std::to_string(device) + ": " + why +
                     "; try --codec=cpu");
 }
 
@@ -433,6 +479,7 @@ std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void* stream
     state_->add_inputs(inputs, channels, stream, batch);
     if (!batch.places.empty()) state_->decode(batch, done);
   }
+  state_->check_memory(std::ranges::find(done, false) != done.end());
   return done;
 }
 
@@ -477,7 +524,12 @@ std::vector<std::vector<unsigned char>> DeviceJpeg::encode(std::span<const Outpu
     for (std::size_t i = 0; i < results.size(); ++i)
       if (!results[i]) files[batch.places[i]].clear();
   }
+  state_->check_memory(std::ranges::any_of(files, [](const auto& file) { return file.empty(); }));
   return files;
+}
+
+void DeviceJpeg::release() {
+  if (state_->allocators) state_->allocators->pools.release();
 }
 
 }  // namespace convfilt
@@ -513,6 +565,8 @@ std::vector<bool> DeviceJpeg::decode(std::span<const Input> inputs, void*) {
 std::vector<std::vector<unsigned char>> DeviceJpeg::encode(std::span<const Output> outputs, void*) {
   return std::vector<std::vector<unsigned char>>(outputs.size());
 }
+
+void DeviceJpeg::release() {}
 
 }  // namespace convfilt
 

@@ -28,7 +28,9 @@ class DeviceJpeg {
   /// which asks the driver for it with each picture.
   enum class Memory { pools, library };
 
-  /// Each codec takes that many host threads. Throws DeviceError.
+  /// Each codec takes that many host threads. All decoders of a process are of one kind, which the
+  /// first one finds out: those in hardware round in another way. Throws DeviceError, also where
+  /// the device has none of that kind.
   DeviceJpeg(int device, int threads, Memory memory = Memory::pools);
   ~DeviceJpeg();
   DeviceJpeg(const DeviceJpeg&) = delete;
@@ -42,8 +44,8 @@ class DeviceJpeg {
   };
 
   /// Decodes all of them, and says of each whether it could. A batch with one that it could not may
-  /// fail as a whole. What `stream`, a cudaStream_t of the device, is given afterwards finds the
-  /// pixels there.
+  /// fail as a whole; DeviceMemoryError is thrown where it failed for want of memory. What
+  /// `stream`, a cudaStream_t of the device, is given afterwards finds the pixels there.
   std::vector<bool> decode(std::span<const Input> inputs, void* stream);
 
   /// Grey or RGB in the device's memory, and how it becomes a JPEG.
@@ -57,8 +59,11 @@ class DeviceJpeg {
   static bool has(Subsampling subsampling);
 
   /// Encodes all of them at once, after what `stream` was given before. A file is empty where it
-  /// could not.
+  /// could not. Throws DeviceMemoryError as decode() does.
   std::vector<std::vector<unsigned char>> encode(std::span<const Output> outputs, void* stream);
+
+  /// Gives memory of the device back that was kept for the next batch.
+  void release();
 
  private:
   struct State;

@@ -1,6 +1,7 @@
 #include "kernels/backend/device_pools.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -15,19 +16,25 @@ namespace convfilt {
 namespace {
 
 /// Makes the device the thread's current one, and afterwards the one that was: the threads are the
-/// library's.
+/// library's. To make a device current makes a context on it, so nothing is done where it is that
+/// already.
 class Current {
  public:
   explicit Current(int ordinal) {
     CUDA_IGNORE(cudaGetDevice(&before_));
+    if (before_ == ordinal) return;
     CUDA_IGNORE(cudaSetDevice(ordinal));
+    has_changed_ = true;
   }
-  ~Current() { CUDA_IGNORE(cudaSetDevice(before_)); }
+  ~Current() {
+    if (has_changed_) CUDA_IGNORE(cudaSetDevice(before_));
+  }
   Current(const Current&) = delete;
   Current& operator=(const Current&) = delete;
 
  private:
   int before_ = 0;
+  bool has_changed_ = false;
 };
 
 /// The runtime remembers an error until somebody asks for it; the next launch would report it.
@@ -61,8 +68,11 @@ struct DevicePools::State {
   std::multimap<std::size_t, Pinned> idle;  ///< by size
   std::unordered_map<void*, Taken> taken;
 
+  std::atomic<bool> was_short{false};
+
   ~State() {
-    const Current device(ordinal);
+    // The thread is the owner's, which may have no context on the device that it had before.
+    CUDA_IGNORE(cudaSetDevice(ordinal));
     for (const auto& [bytes, buffer] : idle) {
       CUDA_IGNORE(cudaEventSynchronize(buffer.free_from));
       CUDA_IGNORE(cudaEventDestroy(buffer.free_from));
@@ -95,7 +105,7 @@ DevicePools::DevicePools(int ordinal) : state_(std::make_unique<State>()) {
   properties.allocType = cudaMemAllocationTypePinned;
   properties.location.type = cudaMemLocationTypeDevice;
   properties.location.id = ordinal;
-  const Current device(ordinal);
+  CUDA_CHECK(cudaSetDevice(ordinal));
   CUDA_CHECK(cudaMemPoolCreate(&state_->pool, &properties));
   // A pool otherwise gives its memory back to the driver whenever anybody waits for the device.
   std::uint64_t keeps = std::numeric_limits<std::uint64_t>::max();
@@ -108,11 +118,20 @@ void* DevicePools::take_memory(std::size_t bytes, void* stream) noexcept {
   void* memory = nullptr;
   const bool could = is_success(
       cudaMallocFromPoolAsync(&memory, bytes, state_->pool, static_cast<cudaStream_t>(stream)));
+  if (!could) state_->was_short = true;
   return could ? memory : nullptr;
 }
 
 bool DevicePools::give_memory(void* memory, void* stream) noexcept {
   return !memory || is_success(cudaFreeAsync(memory, static_cast<cudaStream_t>(stream)));
+}
+
+bool DevicePools::was_short() noexcept {
+  return state_->was_short.exchange(false);
+}
+
+void DevicePools::release() noexcept {
+  CUDA_IGNORE(cudaMemPoolTrimTo(state_->pool, 0));
 }
 
 void* DevicePools::take_pinned(std::size_t bytes) noexcept try {

@@ -45,6 +45,12 @@ struct CallersStream::State {
   }
   void wait() { check(cudaStreamSynchronize(stream)); }
 };
+
+std::size_t free_device_memory() {
+  std::size_t free = 0, all = 0;
+  check(cudaMemGetInfo(&free, &all));
+  return free;
+}
 #else
 struct CallersStream::State {
   void* stream = nullptr;
@@ -53,6 +59,10 @@ struct CallersStream::State {
   void delay() {}
   void wait() {}
 };
+
+std::size_t free_device_memory() {
+  return 0;
+}
 #endif
 
 CallersStream::CallersStream(DeviceKind device)

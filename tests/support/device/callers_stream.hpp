@@ -36,4 +36,7 @@ class CallersStream {
   std::vector<std::unique_ptr<std::byte[]>> memory_;
 };
 
+/// Bytes of the first CUDA device that are free.
+std::size_t free_device_memory();
+
 }  // namespace convfilt::test

@@ -106,5 +106,22 @@ TEST_CASE("device memory is given out again, to several threads at once") {
     });
   for (std::thread& thread : threads) thread.join();
   CHECK(wrong.load() == 0);
+  CHECK_FALSE(pools.was_short());
   CHECK(pools.take_memory(std::size_t{1} << 50, nullptr) == nullptr);
+  CHECK(pools.was_short());
+  CHECK_FALSE(pools.was_short());
+}
+
+TEST_CASE("device memory that nobody has goes back to the driver when it is asked to") {
+  if (is_skipped()) return;
+  constexpr std::size_t kBytes = std::size_t{1} << 30;
+  test::CallersStream stream(DeviceKind::cuda);
+  DevicePools pools(0);
+  void* const memory = pools.take_memory(kBytes, stream.get());
+  REQUIRE(memory);
+  CHECK(pools.give_memory(memory, stream.get()));
+  stream.wait();
+  const std::size_t kept = test::free_device_memory();
+  pools.release();
+  CHECK(test::free_device_memory() >= kept + kBytes / 2);
 }

@@ -592,6 +592,87 @@ TEST_CASE("as many lanes, so many times as many pictures may wait") {
   }
 }
 
+TEST_CASE(
+    "few pictures with large files wait for a device, and they are let in again as others end") {
+  const TemporaryFolder folder;
+  const std::string picture = jpeg_of(folder, 40, 40);
+  FileJob file;
+  file.in = picture;
+  file.out = "out.jpg";
+  const std::int64_t each = device_job(0, file)->memory;
+  World world;
+  std::atomic<bool> may_begin{false};
+  world.on_making = [&] {
+    while (!may_begin) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  };
+  DeviceLanes::Options options;
+  options.most_bytes = 5 * each;
+  std::size_t taken = 0;
+  std::atomic<int> done{0};
+  DeviceLanes lanes(
+      {[&] { return std::make_unique<TestDevice>(world); }}, options,
+      {[&](DeviceJob, DeviceResult, const std::string&) { ++done; }, [](DeviceJob) {}});
+  // What a lane has in its hands counts like what waits.
+  while (!lanes.is_full()) lanes.take(std::move(*device_job(taken++, file)));
+  CHECK(taken == 5);
+  may_begin = true;
+  for (; taken < 40; ++taken) lanes.take(std::move(*device_job(taken, file)));
+  lanes.wait();
+  CHECK(done == 40);
+  CHECK(world.largest <= 5);
+  CHECK_FALSE(lanes.is_full());
+}
+
+TEST_CASE("a picture larger than what all may take goes to a device by itself") {
+  const TemporaryFolder folder;
+  World world;
+  DeviceLanes::Options options;
+  options.most_bytes = 1;
+  std::atomic<int> done{0};
+  DeviceLanes lanes(
+      {[&] { return std::make_unique<TestDevice>(world); }}, options,
+      {[&](DeviceJob, DeviceResult, const std::string&) { ++done; }, [](DeviceJob) {}});
+  FileJob file;
+  file.in = jpeg_of(folder, 40, 40);
+  file.out = "out.jpg";
+  for (std::size_t i = 0; i < 3; ++i) lanes.take(std::move(*device_job(i, file)));
+  lanes.wait();
+  CHECK(done == 3);
+  CHECK(world.largest == 1);
+}
+
+TEST_CASE("a JPEG that takes too much memory on a device is the CPU's, which can do with less") {
+  Photos photos;
+  repeat(photos, 12);
+  FileJob file;
+  file.in = photos.jobs[0].in;
+  file.out = "out.jpg";
+  const std::int64_t each = device_job(0, file)->memory;
+  CHECK(device_job(0, file, each));
+  CHECK_FALSE(device_job(0, file, each - 1));
+  World world;
+  ScheduleOptions options;
+  options.max_memory = each - 1;
+  const Outcomes outcomes = run(photos, world, 1, options);
+  CHECK(outcomes.done.size() == 12);
+  CHECK(world.on_devices.empty());
+  CHECK(world.on_cpu == std::set<int>{width_of(0)});
+}
+
+TEST_CASE(
+    "memory for a device's result is that of a file of high quality, however small the input is") {
+  const TemporaryFolder folder;
+  WriteOptions poor;
+  poor.quality = 5;
+  FileJob file;
+  file.in = folder / "poor.jpg";
+  file.out = "out.jpg";
+  write_image(file.in, pattern(800, 600, 3, Depth::u8), poor, nullptr);
+  const auto in = std::int64_t(std::filesystem::file_size(file.in));
+  REQUIRE(in < 800 * 600 / 4);
+  CHECK(device_job(0, file)->memory >= 2 * (in + 800 * 600 / 2));
+}
+
 TEST_CASE("after a failure that ends a run, what waits for a device is dropped") {
   Photos photos;
   const std::string cut = photos.jobs[5].in;
