@@ -17,4 +17,5 @@ try blur in out --codec gpu --linear
 try blur in out --codec gpu --progressive
 try blur in out --codec gpu --loader opencv
 try blur in out --codec gpu --device cpu
+try blur in out --codec gpu --strategy cpu
 [ ! -e out ] || fail "something was written"
