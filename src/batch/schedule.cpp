@@ -1,5 +1,6 @@
 #include "src/batch/schedule.hpp"
 
+#include <malloc.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
@@ -49,6 +50,18 @@ std::int64_t memory_of_machine() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
 }
 
+/// Each picture takes buffers of the sizes that the one before it gave back. As it is set up,
+/// malloc returns them to the kernel in between, which then clears every page anew: a tenth of all
+/// time.
+void keep_freed_buffers() {
+#ifdef __GLIBC__
+  constexpr int kLargestBuffer = 4 << 20,
+                kMostFree = 16 << 20;  // bytes, the latter for each thread
+  ::mallopt(M_MMAP_THRESHOLD, kLargestBuffer);
+  ::mallopt(M_TRIM_THRESHOLD, kMostFree);
+#endif
+}
+
 std::string mebibytes(std::int64_t bytes) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
@@ -72,6 +85,7 @@ class Schedule {
   }
 
   std::vector<std::string> run() {
+    keep_freed_buffers();
     if (!options_.devices.empty()) {
       // A worker reads one file and writes another, and so do the threads of lanes. What a device
       // and its codecs have open comes on top, so this is generous.
