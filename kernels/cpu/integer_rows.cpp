@@ -45,31 +45,32 @@ HWY_INLINE Vector add_products(Vector pairs, Vector weights, Vector sum) {
 #endif
 }
 
-// Divides by a power of two: (sum + offset) >> shift, rounded half to even. The caller saturates.
+// Divides by a power of two: (sum + offset) / 2^shift, rounded half to even. The caller saturates.
+// Sums begin at `begin`, so that nothing is to be added to them at their end.
 struct ShiftFinish {
   explicit ShiftFinish(const VectorFinish& f)
-      : offset(hn::Set(d32, f.offset)),
-        even(hn::Set(d32, f.even)),
-        below_half(hn::Set(d32, f.half - f.even)),
+      : begin(hn::Set(d32, f.offset + f.half)),
+        rest(hn::Set(d32, f.divisor - 1)),
+        to_even(hn::Set(d32, ~f.even)),
         shift(f.shift) {}
 
   HWY_INLINE Vector operator()(Vector sum) const {
-    const Vector n = hn::Add(sum, offset);
-    // This adds half less one, and one more where the quotient is odd, so that ties go to the even
-    // side. Shifts round down, so negative numbers round in the same way. For a divisor of 1 both
-    // summands are 0.
-    const Vector odd = hn::And(hn::ShiftRightSame(n, shift), even);
-    return hn::ShiftRightSame(hn::Add(n, hn::Add(odd, below_half)), shift);
+    // Half is in the sum already, so without a rest it was a tie, which went up. Shifts round down,
+    // so negative numbers round in the same way.
+    const Vector quotient = hn::ShiftRightSame(sum, shift);
+    const auto is_tie = hn::Eq(hn::And(sum, rest), hn::Zero(d32));
+    return hn::IfThenElse(is_tie, hn::And(quotient, to_even), quotient);
   }
 
-  Vector offset, even, below_half;
+  Vector begin, rest, to_even;
   int shift;
 };
 
 // Divides by any divisor, for quotients of 0 to 255.
 struct DivideFinish {
   explicit DivideFinish(const VectorFinish& f)
-      : lowest(hn::Set(d32, f.lowest_sum)),
+      : begin(hn::Zero(d32)),
+        lowest(hn::Set(d32, f.lowest_sum)),
         highest(hn::Set(d32, f.highest_sum)),
         offset(hn::Set(d32, f.offset + f.half)),
         divisor(hn::Set(d32, f.divisor)),
@@ -92,7 +93,7 @@ struct DivideFinish {
     return hn::Sub(quotient, hn::And(quotient, hn::IfThenElseZero(exact, even)));
   }
 
-  Vector lowest, highest, offset, divisor, even;
+  Vector begin, lowest, highest, offset, divisor, even;
   hn::Vec<hn::Rebind<float, Lanes>> inverse;
 };
 
@@ -137,16 +138,17 @@ template <int kRows>
 constexpr int kVectorsOf = kManyRegisters ? kVectors : 8 / kRows;
 
 template <int kRows, int kWide>
-HWY_INLINE void set_zero(Vector (&sum)[kRows][kWide]) {
+HWY_INLINE void set_all(Vector value, Vector (&sum)[kRows][kWide]) {
   CONVFILT_UNROLL_ALL
-  for (int k = 0; k < kRows * kWide; ++k) sum[k / kWide][k % kWide] = hn::Zero(d32);
+  for (int k = 0; k < kRows * kWide; ++k) sum[k / kWide][k % kWide] = value;
 }
 
 template <int kRows, int kWide>
-HWY_INLINE void shift_left_15(Vector (&sum)[kRows][kWide]) {
+HWY_INLINE void shift_left_15_and_add(Vector value, Vector (&sum)[kRows][kWide]) {
   CONVFILT_UNROLL_ALL
   for (int k = 0; k < kRows * kWide; ++k) {
-    sum[k / kWide][k % kWide] = hn::ShiftLeft<15>(sum[k / kWide][k % kWide]);
+    Vector& here = sum[k / kWide][k % kWide];
+    here = hn::Add(hn::ShiftLeft<15>(here), value);
   }
 }
 
@@ -172,10 +174,12 @@ template <int kRows, int kWide, class Finish>
 HWY_INLINE void filter_block(const IntegerTaps& taps, const std::int32_t* const* sources, int x,
                              const Finish& finish, std::uint8_t* const* out, int out_x) {
   Vector sum[kRows][kWide];
-  set_zero(sum);
-  if (HWY_UNLIKELY(taps.high > 0)) {
+  if (HWY_LIKELY(taps.high == 0)) {
+    set_all(finish.begin, sum);
+  } else {
+    set_all(hn::Zero(d32), sum);
     add_taps(taps, 0, taps.high, sources, x, sum);
-    shift_left_15(sum);
+    shift_left_15_and_add(finish.begin, sum);
   }
   add_taps(taps, taps.high, taps.count(), sources, x, sum);
   CONVFILT_UNROLL_ALL
@@ -238,32 +242,32 @@ void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, st
 }
 
 HWY_INLINE void add_row_taps(const IntegerTaps& taps, int begin, int end,
-                             const std::int32_t* const* even, const std::int32_t* const* odd, int x,
-                             Vector (&sum)[2][kVectors]) {
+                             const std::int32_t* const* rows, int x, Vector (&sum)[2][kVectors]) {
   for (int t = begin; t < end; ++t) {
     const Vector weight = hn::Set(d32, taps.weights[std::size_t(t)]);
     CONVFILT_UNROLL_ALL
     for (int v = 0; v < kVectors; ++v) {
-      const int at = x + v * lanes();
-      sum[0][v] = add_products(hn::LoadU(d32, even[t] + at), weight, sum[0][v]);
-      sum[1][v] = add_products(hn::LoadU(d32, odd[t] + at), weight, sum[1][v]);
+      const int at = x + v * lanes() + taps.places[std::size_t(t)].offset;
+      sum[0][v] = add_products(hn::LoadU(d32, rows[0] + at), weight, sum[0][v]);
+      sum[1][v] = add_products(hn::LoadU(d32, rows[1] + at), weight, sum[1][v]);
     }
   }
 }
 
-void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
-               const std::int32_t* const* odd, int n, const VectorFinish& finish,
-               std::int32_t* pairs) {
+void pass_pairs(const IntegerTaps& taps, const std::int32_t* const* rows, int n,
+                const VectorFinish& finish, std::int32_t* pairs) {
   const ShiftFinish shifted(finish);
   const Vector lowest = hn::Set(d32, -32768), highest = hn::Set(d32, 32767);
   for (int x = 0; x < n; x += kVectors * lanes()) {
     Vector sum[2][kVectors];
-    set_zero(sum);
-    if (HWY_UNLIKELY(taps.high > 0)) {
-      add_row_taps(taps, 0, taps.high, even, odd, x, sum);
-      shift_left_15(sum);
+    if (HWY_LIKELY(taps.high == 0)) {
+      set_all(shifted.begin, sum);
+    } else {
+      set_all(hn::Zero(d32), sum);
+      add_row_taps(taps, 0, taps.high, rows, x, sum);
+      shift_left_15_and_add(shifted.begin, sum);
     }
-    add_row_taps(taps, taps.high, taps.count(), even, odd, x, sum);
+    add_row_taps(taps, taps.high, taps.count(), rows, x, sum);
     CONVFILT_UNROLL_ALL
     for (int v = 0; v < kVectors; ++v) {
       const Vector first = hn::Min(hn::Max(shifted(sum[0][v]), lowest), highest);
@@ -272,6 +276,73 @@ void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
       hn::StoreU(hn::Or(low, hn::ShiftLeft<16>(second)), d32, pairs + x + v * lanes());
     }
   }
+}
+
+#if HWY_TARGET == HWY_AVX3_DL
+HWY_INLINE Vector add_byte_products(Vector bytes, std::int32_t weights, Vector sum) {
+  const Vector all = hn::Set(d32, weights);
+  asm("vpdpbusd %2, %1, %0" : "+v"(sum.raw) : "v"(bytes.raw), "v"(all.raw));
+  return sum;
+}
+
+// One load and one permutation bring four pixels, where pairs of 16 bits would come from memory two
+// pixels at a time, and most of those loads would cross a cache line.
+template <bool kHigh>
+HWY_INLINE void pass_bytes(const RowTaps& taps, const std::uint8_t* const* rows, int n,
+                           const VectorFinish& finish, std::int32_t* pairs) {
+  alignas(64) std::uint8_t order[64];
+  for (int i = 0; i < 64; ++i) order[i] = std::uint8_t(i / 4 + i % 4 * taps.step);
+  const __m512i four_pixels = _mm512_load_si512(order);
+  const __m512i rows_beside =
+      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+  const Vector begin = hn::Set(d32, finish.offset + finish.half);
+  for (int x = 0; x < n; x += kVectors * lanes()) {
+    Vector low[2][kVectors], high[2][kVectors];
+    set_all(begin, low);
+    set_all(hn::Zero(d32), high);
+    for (std::size_t q = 0; q < taps.low.size(); ++q) {
+      const std::size_t at = std::size_t(x) + 4 * q * std::size_t(taps.step);
+      CONVFILT_UNROLL_ALL
+      for (int k = 0; k < 2 * kVectors; ++k) {
+        const int half = k / kVectors, v = k % kVectors;
+        const __m256i source = _mm256_loadu_si256(
+            reinterpret_cast<const __m256i*>(rows[half] + at + std::size_t(v) * 16));
+        const Vector bytes{_mm512_permutexvar_epi8(four_pixels, _mm512_castsi256_si512(source))};
+        low[half][v] = add_byte_products(bytes, taps.low[q], low[half][v]);
+        if constexpr (kHigh) high[half][v] = add_byte_products(bytes, taps.high[q], high[half][v]);
+      }
+    }
+    CONVFILT_UNROLL_ALL
+    for (int v = 0; v < kVectors; ++v) {
+      Vector sum[2];
+      CONVFILT_UNROLL_ALL
+      for (int half = 0; half < 2; ++half) {
+        sum[half] = low[half][v];
+        if constexpr (kHigh) sum[half] = hn::Add(sum[half], hn::ShiftLeft<8>(high[half][v]));
+        sum[half] = hn::ShiftRightSame(sum[half], finish.shift);
+      }
+      // The packing saturates, and leaves four of the even row beside four of the odd one.
+      _mm512_storeu_si512(
+          pairs + x + v * 16,
+          _mm512_shuffle_epi8(_mm512_packs_epi32(sum[0].raw, sum[1].raw), rows_beside));
+    }
+  }
+}
+#endif
+
+bool takes_bytes(const RowTaps& taps) {
+  return HWY_TARGET == HWY_AVX3_DL && !taps.low.empty();
+}
+
+void pass_rows(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
+               std::int32_t* pairs) {
+#if HWY_TARGET == HWY_AVX3_DL
+  if (takes_bytes(taps)) {
+    return taps.high.empty() ? pass_bytes<false>(taps, rows.bytes, n, finish, pairs)
+                             : pass_bytes<true>(taps, rows.bytes, n, finish, pairs);
+  }
+#endif
+  pass_pairs(taps.pairs, rows.pairs, n, finish, pairs);
 }
 
 }  // namespace
@@ -334,16 +405,34 @@ IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int widt
   return taps;
 }
 
-IntegerTaps taps_on_pixel_pairs(const std::vector<std::int32_t>& weights, int step) {
-  // The taps are those of a column of weights on row pairs, where slot q becomes pixel 2q.
-  IntegerTaps taps = taps_on_row_pairs(weights, 1, int(weights.size()), 1, 1);
-  for (Place& place : taps.places) place = {0, place.slot * 2 * step};
-  taps.slots = 1;
-  return taps;
+RowTaps::RowTaps(const std::vector<std::int32_t>& weights, int distance)
+    : step(distance), pairs(taps_on_row_pairs(weights, 1, int(weights.size()), 1, 1)) {
+  // The pairs' taps are those of a column of weights on row pairs, where slot q becomes pixel 2q.
+  for (Place& place : pairs.places) place = {0, place.slot * 2 * step};
+  pairs.slots = 1;
+
+  constexpr int kLowest = -32768, kHighest = 127 * 256 + 127;  // of two signed bytes
+  bool all_low = true;
+  for (const std::int32_t weight : weights) {
+    if (weight < kLowest || weight > kHighest) return;
+    all_low = all_low && weight == std::int8_t(weight);
+  }
+  const std::size_t fours = (weights.size() + 3) / 4;
+  low.resize(fours);
+  if (!all_low) high.resize(fours);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto low_byte = std::int8_t(weights[i]);
+    const int shift = int(i % 4) * 8;
+    low[i / 4] |= std::int32_t(std::uint32_t(std::uint8_t(low_byte)) << shift);
+    if (all_low) continue;
+    const auto high_byte = std::uint8_t((weights[i] - low_byte) / 256);
+    high[i / 4] |= std::int32_t(std::uint32_t(high_byte) << shift);
+  }
 }
 
 HWY_EXPORT(make_pairs);
 HWY_EXPORT(filter_rows);
+HWY_EXPORT(takes_bytes);
 HWY_EXPORT(pass_rows);
 
 VectorFinish::VectorFinish(const IntegerFinish& finish)
@@ -370,10 +459,13 @@ void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, in
   HWY_DYNAMIC_DISPATCH(filter_rows)(taps, sources, n, finish, out);
 }
 
-void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
-               const std::int32_t* const* odd, int n, const VectorFinish& finish,
+bool row_pass_takes_bytes(const RowTaps& taps) {
+  return HWY_DYNAMIC_DISPATCH(takes_bytes)(taps);
+}
+
+void pass_rows(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
                std::int32_t* pairs) {
-  HWY_DYNAMIC_DISPATCH(pass_rows)(taps, even, odd, n, finish, pairs);
+  HWY_DYNAMIC_DISPATCH(pass_rows)(taps, rows, n, finish, pairs);
 }
 
 }  // namespace convfilt::cpu

@@ -31,8 +31,18 @@ struct IntegerTaps {
 IntegerTaps taps_on_row_pairs(const std::vector<std::int32_t>& weights, int width, int height,
                               int step, int rows);
 
-/// The taps for pairs of pixels in a row. Lane x holds samples x and x + step.
-IntegerTaps taps_on_pixel_pairs(const std::vector<std::int32_t>& weights, int step);
+/// The weights of a row pass, for neighbours `step` samples apart.
+struct RowTaps {
+  RowTaps(const std::vector<std::int32_t>& weights, int step);
+
+  int step;
+  IntegerTaps pairs;  ///< for pairs of pixels: lane x holds samples x and x + step
+
+  /// For four pixels, from 4q on, of which lane x holds the bytes: each weight is 256 * high + low.
+  /// Empty where that does not fit two signed bytes. `high` is empty, too, where it is 0
+  /// throughout.
+  std::vector<std::int32_t> low, high;
+};
 
 /// IntegerFinish in a form for vectors.
 struct VectorFinish {
@@ -54,11 +64,19 @@ void make_pairs(const std::uint8_t* first, const std::uint8_t* second, int n, st
 void filter_rows(const IntegerTaps& taps, const std::int32_t* const* sources, int n,
                  const VectorFinish& finish, std::uint8_t* const* out);
 
-/// Does the row pass of two rows from their pairs of pixels: pairs[x] = (even row, odd row),
-/// finished to int16. These are the pairs of rows that the column pass reads. Whole blocks beyond n
-/// may be written.
-void pass_rows(const IntegerTaps& taps, const std::int32_t* const* even,
-               const std::int32_t* const* odd, int n, const VectorFinish& finish,
+/// Whether this machine's row pass takes the bytes of rows, and no pairs need be made of them.
+bool row_pass_takes_bytes(const RowTaps& taps);
+
+/// An even row and the odd one below it, as bytes or as pairs of pixels.
+struct TwoRows {
+  const std::uint8_t* bytes[2];
+  const std::int32_t* pairs[2];
+};
+
+/// Does the row pass of two rows: pairs[x] = (even row, odd row), finished to int16, with ties
+/// rounded up. These are the pairs of rows that the column pass reads. Whole blocks beyond n may be
+/// written.
+void pass_rows(const RowTaps& taps, const TwoRows& rows, int n, const VectorFinish& finish,
                std::int32_t* pairs);
 
 }  // namespace convfilt::cpu

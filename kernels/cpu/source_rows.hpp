@@ -37,8 +37,8 @@ class SourceRows {
   }
 
   /// The samples of row y, which may lie outside the picture, for the output pixels [x0, x1). They
-  /// stay in place where they and kSlack more samples lie in the picture's row. Elsewhere they are
-  /// gathered in `buffer`.
+  /// stay in place where they lie in the picture's row, and kSlack more samples in it and in the
+  /// rows after it. Elsewhere they are gathered in `buffer`.
   const T* row(PictureView<const std::byte> in, int x0, int x1, int y, T* buffer) const {
     const int first = x0 - left_, last = x1 + right_;  // ghost pixels included
     const int source_y = border_index(border_, y, height_);
@@ -47,8 +47,10 @@ class SourceRows {
       return buffer;
     }
     const T* source = reinterpret_cast<const T*>(in.row(source_y));
-    if (first >= 0 &&
-        std::ptrdiff_t(last) * channels_ + kSlack <= std::ptrdiff_t(width_) * channels_) {
+    const std::ptrdiff_t samples_after = std::ptrdiff_t(width_ - last) * channels_;
+    const std::ptrdiff_t bytes_below = std::ptrdiff_t(height_ - 1 - source_y) * in.pitch;
+    if (first >= 0 && last <= width_ &&
+        samples_after + bytes_below / std::ptrdiff_t(sizeof(T)) >= kSlack) {
       return source + std::ptrdiff_t(first) * channels_;
     }
     T* out = buffer;

@@ -2,7 +2,8 @@
 ///
 /// A strip of columns is walked from top to bottom, as in cpu/direct.cpp, but the ring holds rows
 /// of row sums: the plane between the passes exists only as far as the mask reaches. For 8 bits the
-/// row pass multiplies pairs of pixels and leaves pairs of rows, which the column pass multiplies.
+/// row pass multiplies pairs or fours of pixels and leaves pairs of rows, which the column pass
+/// multiplies.
 /// A row of the ring holds the row sums of all terms, one term behind the other.
 ///
 /// Cost per sample: width / 2 + height / 2 pair multiply-adds a term for 8 bits, width + height
@@ -58,7 +59,7 @@ struct IntegerWorker {
   std::size_t pitch;                    // from term to term in the ring
   Ring<std::int32_t> ring;              // row sums, in pairs of rows
   std::vector<Place> places;            // where the taps lie in the ring
-  std::vector<const std::int32_t*> row_sources[2], sources;
+  std::vector<const std::int32_t*> sources;
 };
 
 class IntegerPlan final : public TiledPlan<IntegerWorker> {
@@ -69,7 +70,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
 
  private:
   struct RowPass {
-    IntegerTaps taps;
+    RowTaps taps;
     VectorFinish finish;
   };
 
@@ -93,7 +94,8 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
         lead_y_(problem.lead_y()) {
     for (const auto& term : mask.terms) {
       row_passes_.push_back(
-          {taps_on_pixel_pairs(term.row.weights, problem.channels), VectorFinish(term.row.finish)});
+          {RowTaps(term.row.weights, problem.channels), VectorFinish(term.row.finish)});
+      wants_pairs_ = wants_pairs_ || !row_pass_takes_bytes(row_passes_.back().taps);
     }
   }
 
@@ -102,7 +104,7 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
     const std::size_t pitch = term_pitch(std::size_t(pixels) * std::size_t(channels_));
     auto worker = std::make_unique<IntegerWorker>();
     worker->gathered = RowBuffer<std::uint8_t>(2, length);
-    worker->pixel_pairs = RowBuffer<std::int32_t>(2, length);
+    if (wants_pairs_) worker->pixel_pairs = RowBuffer<std::int32_t>(2, length);
     worker->pitch = pitch;
     worker->ring = Ring<std::int32_t>(columns_.slots, row_passes_.size() * pitch);
     for (const Place& place : columns_.places) {
@@ -129,28 +131,24 @@ class IntegerPlan final : public TiledPlan<IntegerWorker> {
                      int slot) const {
     const int n = samples(tile), length = int(rows_.length(tile.x1 - tile.x0));
     const int y = tile.y0 - lead_y_ + 2 * slot;
+    TwoRows rows{};
     for (int half = 0; half < 2; ++half) {
-      const std::uint8_t* samples =
-          rows_.row(in, tile.x0, tile.x1, y + half, worker.gathered.row(half));
-      make_pairs(samples, samples + channels_, length - channels_, worker.pixel_pairs.row(half));
+      rows.bytes[half] = rows_.row(in, tile.x0, tile.x1, y + half, worker.gathered.row(half));
+      if (!wants_pairs_) continue;
+      std::int32_t* const made = worker.pixel_pairs.row(half);
+      make_pairs(rows.bytes[half], rows.bytes[half] + channels_, length - channels_, made);
+      rows.pairs[half] = made;
     }
     std::int32_t* row_sums = worker.ring.row(slot);
     for (const auto& [taps, finish] : row_passes_) {
-      for (int half = 0; half < 2; ++half) {
-        auto& sources = worker.row_sources[half];
-        sources.clear();
-        for (const Place& place : taps.places) {
-          sources.push_back(worker.pixel_pairs.row(half) + place.offset);
-        }
-      }
-      pass_rows(taps, worker.row_sources[0].data(), worker.row_sources[1].data(), n, finish,
-                row_sums);
+      pass_rows(taps, rows, n, finish, row_sums);
       row_sums += worker.pitch;
     }
   }
 
   SourceRows<std::uint8_t> rows_;
   std::vector<RowPass> row_passes_;
+  bool wants_pairs_ = false;
   IntegerTaps columns_;
   VectorFinish finish_;
   int lead_y_;

@@ -39,9 +39,10 @@ struct Busy {
   std::atomic<std::int64_t> read{0}, filter{0}, write{0};  ///< nanoseconds
 };
 
-/// Some megabytes of bands are under way at a time: enough for every core to have one, few enough
-/// to stay in the caches that cores share.
-constexpr std::size_t kBandBytes = std::size_t{1} << 20;
+/// A band and its result stay in a second-level cache of 1 MB between decoding and encoding. Lower
+/// bands would prepare too many rows twice: each has the mask's height of rows that its neighbour
+/// has, too.
+constexpr std::size_t kBandBytes = std::size_t{1} << 19;
 
 /// A band on its way.
 struct Band {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Folders of JPEGs through a blur of sigma 2 on a GPU: convfilt beside nvImageCodec's own decoding and encoding, and beside
 # convfilt and an OpenCV program on all cores. The steady state is what more pictures cost: the time of three times as
-# many files less that of as many. Prints a table, and what bounds each row.
+# many files less that of as many. Prints a table, and what bounds each row. Where there are several GPUs, the table is of the
+# first with its share of the cores, and a second one says what all of them do beside one.
 #
 #   tests/bench/peers/gpu_folders.sh [ROUNDS]    CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
 #                                                convfilt_nvimgcodec_rate); PHOTOS a folder with 2.jpg and 12.jpg
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
-[ "${1:-}" != --help ] || { sed -n '2,8p' "$0" | cut -c3-; exit; }
 cd "$(dirname "$0")/../../.."
 convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
 rate=$(realpath "${RATE:-build/release/bin/convfilt_nvimgcodec_rate}")
@@ -23,7 +23,15 @@ else
 fi
 photos=${PHOTOS:+$(realpath "$PHOTOS")}
 cd "$work"
-cores=$(nproc)
+# The first COUNT of the cores that this process may use.
+mine=$(taskset -cp $$ | sed 's/.*: //')
+cores_of() {  # COUNT
+  tr , '\n' <<<"$mine" | sed 's/-/ /' | while read -r first last; do seq "$first" "${last:-$first}"; done | head -n "$1" | paste -sd,
+}
+# A GPU with its share of the cores stands for a machine with one GPU.
+gpus=$(nvidia-smi -L | grep -c '^GPU ') all_cores=$(nproc)
+cores=$((all_cores / gpus))
+[ "$gpus" = 1 ] || taskset -cp "$(cores_of "$cores")" $$ >/dev/null
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 timed() {  # milliseconds of a command
   local start=$EPOCHREALTIME
@@ -42,7 +50,11 @@ make_folder() {  # NAME COUNT WIDTH HEIGHT: the files, and three times as many
   done
 }
 by_gpu() { sed -n 's/.*[^0-9]\([0-9]*\) by nvImageCodec.*/\1/p' said; }
-blur() { rm -rf out; "$convfilt" blur "$1" out --quality 90 "${@:2}" 2>said; }
+devices=0
+blur() {  # FOLDER OPTION...
+  rm -rf out
+  "$convfilt" blur "$1" out --quality 90 "${@:2}" $([[ " $* " != *' gpu '* ]] || echo "--devices=$devices") 2>said
+}
 opencv() { rm -rf out; mkdir out; ./opencv folder "$cores" 2 out "$1"/*.jpg; }
 of() { awk "BEGIN { printf \"$1\", $2 }"; }
 
@@ -88,7 +100,29 @@ for row in '12 1500 4000 3000' '2 6000 1632 1224'; do
   for what in decode encode; do
     echo "$name Mpx: nvImageCodec alone, $what: $("$rate" $what 2 32 16 2 "$name.jpg" 2>/dev/null)/s" >>bounds
   done
+  if [ "$gpus" -gt 1 ]; then
+    : >less; : >more; : >one_less; : >one_more
+    for ((round = 0; round < rounds; ++round)); do
+      timed blur "$name" --codec gpu >>one_less
+      timed blur "${name}x3" --codec gpu >>one_more
+      taskset -cp "$mine" $$ >/dev/null; devices=all
+      timed blur "$name" --codec gpu >>less
+      timed blur "${name}x3" --codec gpu >>more
+      [ "$(find out -name '*.jpg' | wc -l) $(by_gpu)" = "$((3 * count)) $((3 * count))" ] || { echo "results are missing: $(cat said)" >&2; exit 1; }
+      [ "$(find out -name '*.jpg' -print0 | xargs -0 md5sum | cut -c1-32 | sort -u | wc -l)" = 1 ] || { echo "results differ from each other" >&2; exit 1; }
+      taskset -cp "$(cores_of "$cores")" $$ >/dev/null; devices=0
+    done
+    one=$(of %.1f "2000 * $count / ($(median <one_more) - $(median <one_less))")
+    many=$(of %.1f "2000 * $count / ($(median <more) - $(median <less))")
+    echo "| JPEGs of $name Mpx | $one | $many | $(of %.2f "$many / $one") |" >>several
+  fi
   rm -rf "$name" "${name}x3" "copies$name" few out by_cpu
 done
+if [ "$gpus" -gt 1 ]; then
+  echo
+  echo "| steady state | one GPU, $cores cores | $gpus GPUs, $all_cores cores | × one |"
+  echo '|---|---:|---:|---:|'
+  cat several
+fi
 echo
 cat bounds 2>/dev/null || true
