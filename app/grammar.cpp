@@ -365,7 +365,7 @@ void Grammar::folder_options(PictureOptions& picture) {
       "in a way of their own;\nauto takes the CPU with --shard, so that shards agree",
       words_of(kCodecKinds));
   option(many, "--devices", "LIST", picture.devices,
-         "CUDA devices that --codec=gpu uses: all, or numbers,\nsuch as 0,1 (default all)");
+         "CUDA devices to share the pictures: all, or numbers,\nsuch as 0,1 (default all)");
   flag(many, "--dry-run", picture.dry_run, "Say what would be done, and do nothing");
   flag(many, "--fail-fast", folder.schedule.fail_fast, "Begin no more after a failure");
   flag(many, "--json", picture.json,

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <optional>
 #include <thread>
@@ -23,10 +24,9 @@ namespace {
 /// Filters pictures one after the other with one convolver, which keeps its plans.
 class PictureLane : public Lane {
  public:
-  PictureLane(const PictureOptions& options, const PictureFilter& filter, int threads, bool on_cpu)
-      : options_(options),
-        filter_(filter),
-        convolver_(with_threads(options.convolver, threads, on_cpu)) {}
+  /// `request` is that of the run, with the lane's own threads and number.
+  PictureLane(const PictureOptions& options, const PictureFilter& filter, const Request& request)
+      : options_(options), filter_(filter), convolver_(with(options.convolver, request)) {}
 
   FileReport filter(const FileJob& job) override {
     std::string note;
@@ -48,9 +48,8 @@ class PictureLane : public Lane {
     }
   };
 
-  static ConvolverOptions with_threads(ConvolverOptions options, int threads, bool on_cpu) {
-    options.request.threads = threads;
-    if (on_cpu) options.request.device = name_of(DeviceKind::cpu);
+  static ConvolverOptions with(ConvolverOptions options, const Request& request) {
+    options.request = request;
     return options;
   }
 
@@ -113,7 +112,7 @@ FolderOptions folder_options(const PictureOptions& options) {
   selection.in_place = options.in_place;
   folder.schedule.read = options.read;
   folder.schedule.write = options.write;
-  folder.schedule.threads = options.convolver.request.threads;
+  folder.schedule.threads = threads_within(options.max_memory, options.convolver.request.threads);
   folder.schedule.max_memory = options.max_memory;
   return folder;
 }
@@ -212,10 +211,6 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
                               ? choose_codec(options, filter, folder, plan)
                               : options.codec;
   folder.settings = settings_of(options, filter, codec);
-  if (!options.devices.empty() && codec != CodecKind::gpu)
-    log_warning(
-        "--devices: the CPU reads and writes the JPEGs of this run; --codec=gpu has these "
-        "devices do it");
   if (options.dry_run) {
     check_resumes(folder);
     return print_plan(plan);
@@ -239,16 +234,30 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
     if (options.json) print_result(json_line(outcome) + "\n");
     progress.count(outcome);
   };
+  // Shards and the rest of a run choose devices as the whole would.
+  Request request = options.convolver.request;
+  request.pictures = int(plan.list.jobs.size()) * folder.shard.count;
+  if (!options.devices.empty()) {
+    const Machine machine = this_machine();
+    if (has_cuda(machine))
+      request.ordinals = device_ordinals(options.devices, machine);
+    else
+      log_warning("--devices: there is no CUDA device here; the CPU does all");
+  }
+  std::atomic<int> lanes = 0;
   const MakeLane make_lane = [&](int threads, bool on_cpu) {
-    return std::make_unique<PictureLane>(options, filter, threads, on_cpu);
+    Request own = request;
+    own.threads = threads;
+    own.lane = lanes++;
+    if (on_cpu) own.device = name_of(DeviceKind::cpu);
+    return std::make_unique<PictureLane>(options, filter, own);
   };
   const FolderTotals totals = filter_folder(folder, plan, make_lane, tell);
   progress.clear();
   for (const std::string& failure : totals.device_failures)
     log_warning(failure + "; it was given up, and the CPU did again what it had begun");
   log_note(summary_of(totals));
-  const int threads = folder.schedule.threads;
-  log_detail(shares_of(totals, threads > 0 ? threads : int(std::thread::hardware_concurrency())));
+  log_detail(shares_of(totals, folder.schedule.threads));
   if (totals.through_gpu > 0) log_detail(shares_of_lanes(totals, folder.schedule.devices.size()));
   if (signals.stop() && totals.not_begun > 0) {
     log_error("stopped by a signal; the same command with --resume does the rest");

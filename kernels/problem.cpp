@@ -77,6 +77,12 @@ double gain(const Mask& mask) {
   return sum / mask.divisor;
 }
 
+bool filter_alike(const Mask& a, const Mask& b) {
+  return a.width == b.width && a.height == b.height && a.anchor_x == b.anchor_x &&
+         a.anchor_y == b.anchor_y && a.divisor == b.divisor && a.offset == b.offset &&
+         a.weights == b.weights;
+}
+
 double absolute_gain(const Mask& mask) {
   double sum = 0;
   for (double w : mask.weights) sum += std::abs(w);

@@ -77,6 +77,9 @@ struct Mask {
 
 inline constexpr int kMaxMaskSide = 1025;
 
+/// Whether both masks give every picture the same result: all but their names is equal.
+bool filter_alike(const Mask& a, const Mask& b);
+
 /// Makes a mask of these weights with the default anchor (width / 2, height / 2), rounded down.
 Mask make_mask(std::string name, int width, int height, std::vector<double> weights,
                double divisor = 1, double offset = 0);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
+#include "kernels/contract/mask_memo.hpp"
 #include "kernels/contract/separable.hpp"
 
 namespace convfilt {
@@ -131,9 +133,7 @@ std::ptrdiff_t taps_of(const std::vector<Factors>& terms) {
   return taps;
 }
 
-}  // namespace
-
-std::vector<Factors> terms_of(const Mask& mask, int most, double tolerance) {
+std::vector<Factors> find_terms(const Mask& mask, int most, double tolerance) {
   if (const auto exact = integer_factors(mask)) return {*exact};
   const std::size_t width = std::size_t(mask.width), largest = largest_of(mask.weights, width);
   auto terms = real_terms(mask, most, tolerance, largest);
@@ -143,6 +143,13 @@ std::vector<Factors> terms_of(const Mask& mask, int most, double tolerance) {
   // first term is taken beside it.
   auto beside = real_terms(mask, most, tolerance, largest_of(mask.weights, width, largest));
   return !beside.empty() && taps_of(beside) < taps_of(terms) ? beside : terms;
+}
+
+}  // namespace
+
+std::vector<Factors> terms_of(const Mask& mask, int most, double tolerance) {
+  static MaskMemo<std::pair<int, double>, std::vector<Factors>> memo;
+  return *memo.find(mask, {most, tolerance}, [&] { return find_terms(mask, most, tolerance); });
 }
 
 std::optional<Factors> factorise(const Mask& mask, double tolerance) {

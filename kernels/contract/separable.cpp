@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <variant>
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/contract/fixed_point.hpp"
+#include "kernels/contract/mask_memo.hpp"
 
 namespace convfilt {
 namespace {
@@ -256,8 +259,10 @@ RowResultOf<T> SeparableTerm<T>::ghost_row_result(T ghost) const {
   return result;
 }
 
+namespace {
+
 template <class T>
-SeparableMask<T> prepare_separable(const Mask& mask) {
+SeparableMask<T> prepare(const Mask& mask) {
   if (absolute_gain(mask) == 0) throw std::invalid_argument(kAllZero);
   const auto terms = terms_of(mask, depth_of(T{}));
   if (terms.empty()) throw std::invalid_argument(kHigherRank);
@@ -271,6 +276,32 @@ SeparableMask<T> prepare_separable(const Mask& mask) {
   }
 }
 
+/// A prepared mask, or why there is none.
+template <class T>
+using Outcome = std::variant<SeparableMask<T>, std::string>;
+
+template <class T>
+std::shared_ptr<const Outcome<T>> outcome_of(const Mask& mask) {
+  static MaskMemo<std::monostate, Outcome<T>> memo;
+  return memo.find(mask, {}, [&]() -> Outcome<T> {
+    try {
+      return prepare<T>(mask);
+    } catch (const std::invalid_argument& refusal) {
+      return refusal.what();
+    }
+  });
+}
+
+}  // namespace
+
+template <class T>
+SeparableMask<T> prepare_separable(const Mask& mask) {
+  const auto outcome = outcome_of<T>(mask);
+  if (const auto* refusal = std::get_if<std::string>(outcome.get()))
+    throw std::invalid_argument(*refusal);
+  return std::get<SeparableMask<T>>(*outcome);
+}
+
 template struct SeparableTerm<std::uint8_t>;
 template struct SeparableTerm<std::uint16_t>;
 template struct SeparableTerm<float>;
@@ -280,14 +311,11 @@ template SeparableMask<float> prepare_separable(const Mask&);
 
 std::string separable_refuses(const Problem& problem) {
   if (std::string reason = arithmetic_refuses(problem); !reason.empty()) return reason;
-  try {
-    with_depth(problem.depth, [&](auto depth) {
-      prepare_separable<typename decltype(depth)::type>(problem.mask);
-    });
-  } catch (const std::invalid_argument& refusal) {
-    return refusal.what();
-  }
-  return "";
+  return with_depth(problem.depth, [&](auto depth) -> std::string {
+    const auto outcome = outcome_of<typename decltype(depth)::type>(problem.mask);
+    const auto* refusal = std::get_if<std::string>(outcome.get());
+    return refusal ? *refusal : "";
+  });
 }
 
 int separable_taps(const Problem& problem) {

@@ -102,6 +102,13 @@ std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
   return text + told(gpu);
 }
 
+/// Which of the CUDA devices that are there is this lane's.
+int ordinal_for(const Request& request, const Machine& machine) {
+  const std::size_t lane = std::size_t(request.lane);
+  if (!request.ordinals.empty()) return request.ordinals[lane % request.ordinals.size()];
+  return int(lane % machine.cuda().devices.size());
+}
+
 /// Throws DeviceError unless CUDA device `ordinal` is there.
 void require_cuda(const Machine& machine, int ordinal, const std::string& asked) {
   const CudaDevices& found = machine.cuda();
@@ -128,13 +135,15 @@ struct Verdict {
 /// known, and so cannot decide.
 Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
               std::optional<double> kernel_ms, const Request& request, const Machine& machine) {
-  const int threads = useful_threads(request.threads, machine);
+  // The rest of a folder shall choose as the whole does, so the machine's cores count there.
+  const int threads = request.pictures > 1 ? std::max(1, machine.cores / request.pictures)
+                                           : useful_threads(request.threads, machine);
   const Work work = work_of(problem, family, runs);
   const double on_cpu = cpu_seconds(work, threads, cpu_rates(machine));
   const std::string estimate = "estimated " + in_words(on_cpu) + " on " + std::to_string(threads) +
                                (threads == 1 ? " CPU thread" : " CPU threads");
   if (!gpu.profile) return {false, estimate + ", and no profile of a GPU"};
-  const double least = cuda_seconds(work, *gpu.profile->gpu, 0);
+  const double least = cuda_seconds(work, request.pictures, *gpu.profile->gpu, 0);
   if (!kernel_ms) {
     if (request.strategy == "auto")
       return {false, estimate + ", and no time on a GPU in " + told(gpu)};
@@ -158,7 +167,7 @@ Verdict weigh(const Problem& problem, Family family, int runs,
   const Verdict likely = weigh_on(likely_gpu(machine));
   if (!likely.cuda) return likely;
   if (!has_cuda(machine)) return {false, likely.why + ", but there is none"};
-  return weigh_on(gpu_at(0, machine));
+  return weigh_on(gpu_at(ordinal_for(request, machine), machine));
 }
 
 /// What decided the family, and what that means for bytes.
@@ -170,7 +179,7 @@ std::string reason_of(const Problem& problem, Family family, bool finite) {
   return " by the mask; ";
 }
 
-Choice choose_freely(const Problem& problem, int runs, const Request& request, const Wanted& wanted,
+Choice choose_freely(const Problem& problem, int runs, const Request& request, Wanted wanted,
                      const Machine& machine) {
   // Without this check every strategy would refuse, and the message below would blame the device.
   for (const std::string& refusal : {arithmetic_refuses(problem), mode_refuses(problem)})
@@ -218,7 +227,8 @@ Choice choose_freely(const Problem& problem, int runs, const Request& request, c
       problem, family, runs, [&](const Gpu& gpu) { return cheapest_on(gpu, with_fft).ms; }, request,
       machine);
   if (!verdict.cuda) return take(DeviceKind::cpu, verdict.why);
-  const Gpu gpu = gpu_at(0, machine);
+  wanted.ordinal = ordinal_for(request, machine);
+  const Gpu gpu = gpu_at(wanted.ordinal, machine);
   if (cheapest_on(gpu, with_fft).strategy->needs.fft)
     if (const std::string missing = machine.fft_missing();
         !missing.empty() && cheapest_on(gpu, machine).strategy->needs.fft)
@@ -259,8 +269,9 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
     if (verdict.cuda && strategy.needs.fft && family == Family::transform)
       if (const std::string missing = machine.fft_missing(); !missing.empty())
         verdict = {false, verdict.why + ", but " + missing};
-    return {&strategy, verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu, 0,
-            "strategy as asked; " + verdict.why, ""};
+    return {&strategy, verdict.cuda ? DeviceKind::cuda : DeviceKind::cpu,
+            verdict.cuda ? ordinal_for(request, machine) : 0, "strategy as asked; " + verdict.why,
+            ""};
   }
   // A kernel to be learned from belongs on a GPU, however small the picture.
   std::string missing = machine.cuda().missing;
@@ -303,7 +314,9 @@ void check_setting(const Request& request, Setting setting, const Machine& machi
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine) {
   const Strategy* strategy = parse_strategy(request.strategy, machine);
   check_settings(strategy, request.tuning);
-  const Wanted wanted = parse_device(request.device);
+  Wanted wanted = parse_device(request.device);
+  if (request.device == name_of(DeviceKind::cuda) && has_cuda(machine))
+    wanted.ordinal = ordinal_for(request, machine);
   return strategy ? choose_for(*strategy, problem, runs, request, wanted, machine)
                   : choose_freely(problem, runs, request, wanted, machine);
 }

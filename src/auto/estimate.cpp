@@ -38,9 +38,9 @@ double cpu_seconds(const Work& work, int threads, const CpuRates& rates) {
   return seconds / std::max(threads, 1);
 }
 
-double cuda_seconds(const Work& work, const GpuRates& rates, double kernel_seconds) {
-  return rates.context_seconds + work.bytes / rates.upload_rate + work.bytes / rates.download_rate +
-         kernel_seconds;
+double cuda_seconds(const Work& work, int pictures, const GpuRates& rates, double kernel_seconds) {
+  return rates.context_seconds / pictures + work.bytes / rates.upload_rate +
+         work.bytes / rates.download_rate + kernel_seconds;
 }
 
 double emulator_seconds(const Work& work, int threads) {

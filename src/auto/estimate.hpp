@@ -30,8 +30,8 @@ Work work_of(const Problem& problem, Family family, int runs = 1);
 double cpu_seconds(const Work& work, int threads, const CpuRates& rates);
 
 /// Estimated seconds on a GPU whose kernels take that many, from a process that has not touched
-/// CUDA yet.
-double cuda_seconds(const Work& work, const GpuRates& rates, double kernel_seconds);
+/// CUDA yet, and whose start `pictures` such works share.
+double cuda_seconds(const Work& work, int pictures, const GpuRates& rates, double kernel_seconds);
 
 /// Estimated seconds in the emulator on `threads` cores.
 double emulator_seconds(const Work& work, int threads);

@@ -18,7 +18,7 @@ std::string gpu_codec_missing(const Machine& machine) {
 
 bool repays_gpu(std::int64_t bytes, const Machine& machine) {
   // A core decodes, blurs and encodes some 15 MB of JPEG a second.
-  constexpr double kBytesPerCore = 15e6, kSeconds = 3;
+  constexpr double kBytesPerCore = 15e6, kSeconds = 5;
   return machine.built_with_cuda && double(bytes) > kSeconds * kBytesPerCore * machine.cores;
 }
 

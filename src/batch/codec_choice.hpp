@@ -22,7 +22,7 @@ enum class CodecKind { automatic, cpu, gpu };
 /// loads the codecs.
 std::string gpu_codec_missing(const Machine& machine);
 
-/// Whether that many bytes of JPEG files repay the two seconds that a GPU and its codecs take to
+/// Whether that many bytes of JPEG files repay the four seconds that a GPU and its codecs take to
 /// start.
 bool repays_gpu(std::int64_t bytes, const Machine& machine);
 

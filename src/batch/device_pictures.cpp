@@ -67,6 +67,7 @@ class DevicePictures : public BatchDevice {
       return filtered(jobs);
     } catch (const DeviceMemoryError&) {
       // Fewer pictures at a time shall not find the memory of many taken.
+      filter_.release();
       queue_.release();
       codec_.release();
       throw;

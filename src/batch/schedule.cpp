@@ -50,16 +50,23 @@ std::int64_t memory_of_machine() {
   return std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGE_SIZE);
 }
 
+/// What a thread keeps of the buffers that pictures gave back, in bytes.
+constexpr std::int64_t kMostFree = 16 << 20;
+
 /// Each picture takes buffers of the sizes that the one before it gave back. As it is set up,
 /// malloc returns them to the kernel in between, which then clears every page anew: a tenth of all
 /// time.
-void keep_freed_buffers() {
+void keep_freed_buffers(int threads) {
 #ifdef __GLIBC__
-  constexpr int kLargestBuffer = 4 << 20,
-                kMostFree = 16 << 20;  // bytes, the latter for each thread
+  constexpr int kLargestBuffer = 4 << 20;
   ::mallopt(M_MMAP_THRESHOLD, kLargestBuffer);
-  ::mallopt(M_TRIM_THRESHOLD, kMostFree);
+  ::mallopt(M_TRIM_THRESHOLD, int(kMostFree));
+  ::mallopt(M_ARENA_MAX, threads);
 #endif
+}
+
+int all_threads(int threads) {
+  return threads > 0 ? threads : std::max(1, int(std::thread::hardware_concurrency()));
 }
 
 std::string mebibytes(std::int64_t bytes) {
@@ -75,8 +82,7 @@ class Schedule {
         options_(options),
         make_lane_(make_lane),
         events_(events),
-        threads_(options.threads > 0 ? options.threads
-                                     : std::max(1, int(std::thread::hardware_concurrency()))),
+        threads_(all_threads(options.threads)),
         allowed_(tbb::global_control::max_allowed_parallelism, std::size_t(threads_)),
         arena_(threads_),
         is_begun_(jobs.size(), false) {
@@ -85,7 +91,7 @@ class Schedule {
   }
 
   std::vector<std::string> run() {
-    keep_freed_buffers();
+    keep_freed_buffers(threads_);
     if (!options_.devices.empty()) {
       // A worker reads one file and writes another, and so do the threads of lanes. What a device
       // and its codecs have open comes on top, so this is generous.
@@ -136,9 +142,24 @@ class Schedule {
   /// memory that they free. False where there is none to come.
   bool waits_for_more() {
     std::unique_lock lock(mutex_);
-    while (on_devices_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more()))
+    while (is_starting_ ||
+           (on_devices_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more())))
       changed_.wait_for(lock, kWorkersGlance);
     return has_more();
+  }
+
+  /// Has the arena start workers while others are at work, since the thread that waits for those
+  /// cannot. Needs the lock.
+  void start_workers_beside_others() {
+    if (is_starting_ || active_ == 0 || active_ >= threads_ || !has_more()) return;
+    is_starting_ = true;
+    arena_.enqueue([this] {
+      const std::lock_guard lock(mutex_);
+      is_starting_ = false;
+      has_news_ = false;
+      start_workers();
+      changed_.notify_all();
+    });
   }
 
   /// Needs the lock.
@@ -319,7 +340,10 @@ class Schedule {
       FileReport report = lane->filter(file);
       keep(std::move(lane), on_cpu);
       return report;
-    } catch (const Postponed&) {
+    } catch (const DeviceError&) {
+      throw;
+    } catch (...) {
+      // A picture that fails says nothing against the plans for the next ones.
       keep(std::move(lane), on_cpu);
       throw;
     }
@@ -394,6 +418,7 @@ class Schedule {
     memory_ -= taken.memory;
     --on_devices_;
     has_news_ = true;
+    start_workers_beside_others();
     changed_.notify_all();
   }
 
@@ -434,6 +459,7 @@ class Schedule {
   std::set<std::size_t> for_cpu_;      ///< those of them that were begun again
   std::size_t on_devices_ = 0;         ///< pictures
   bool has_news_ = false;              ///< whether one has left them since workers were started
+  bool is_starting_ = false;           ///< whether the arena is about to start workers
   bool is_trying_ = false;             ///< whether somebody tries if the first of them fits
   int active_ = 0;                     ///< workers
   std::int64_t memory_ = 0;            ///< of the pictures under way
@@ -451,6 +477,13 @@ class Schedule {
 };
 
 }  // namespace
+
+int threads_within(std::int64_t max_memory, int threads) {
+  constexpr std::int64_t kProgram = 16 << 20;  // bytes that the program takes without any picture
+  const std::int64_t all = all_threads(threads);
+  if (max_memory == 0) return int(all);
+  return int(std::clamp((max_memory - kProgram) / kMostFree, std::int64_t{1}, all));
+}
 
 std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most) {
   return "cannot filter " + quoted_name(in) + ": it takes " + mebibytes(bytes) +

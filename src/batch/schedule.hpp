@@ -54,6 +54,10 @@ struct JobEvents {
   std::function<void(const JobResult&)> after;
 };
 
+/// How many threads may work on pictures within a limit of memory, in bytes (0 = none), of
+/// `threads` (0 = all cores): each keeps buffers that no picture has any more, for the next one.
+int threads_within(std::int64_t max_memory, int threads);
+
 /// The message for a picture that takes more memory than there may be.
 std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most);
 

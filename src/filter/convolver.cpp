@@ -27,16 +27,11 @@ constexpr std::size_t kMaxPlans = 4;
 /// A gain this near to 1 is 1 but for the rounding of weights: brightness and alpha are preserved.
 constexpr double kUnitGainTolerance = 1e-6;
 
-bool same(const Mask& a, const Mask& b) {
-  return a.width == b.width && a.height == b.height && a.anchor_x == b.anchor_x &&
-         a.anchor_y == b.anchor_y && a.divisor == b.divisor && a.offset == b.offset &&
-         a.weights == b.weights;
-}
-
 bool same(const Problem& a, const Problem& b) {
   return a.width == b.width && a.height == b.height && a.channels == b.channels &&
          a.depth == b.depth && a.border == b.border && a.mode == b.mode &&
-         (a.border != Border::constant || a.border_value == b.border_value) && same(a.mask, b.mask);
+         (a.border != Border::constant || a.border_value == b.border_value) &&
+         filter_alike(a.mask, b.mask);
 }
 
 /// Whether no sample is infinite, NaN or beyond 1e30, whose sums may overflow.
@@ -123,7 +118,8 @@ void Convolver::drop_large_plans() {
 WholeNeeds Convolver::needs(const Shape& in, const Mask& mask) {
   check_border_value(in.depth);
   WholeNeeds needs{result_of(in, mask)};
-  needs.bytes = bytes_of(needs.result);
+  // The plan has the mask, and so has what is remembered of masks.
+  needs.bytes = bytes_of(needs.result) + 2 * std::int64_t(mask.weights.size() * sizeof(double));
   if (in.channels < 4) {
     needs.bytes += plan_bytes(in, mask, options_.border_value, 1);
     return needs;

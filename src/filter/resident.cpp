@@ -52,4 +52,9 @@ const Strategy& ResidentFilter::run(PictureView<const std::byte> in, Depth depth
   return *prepared.choice.strategy;
 }
 
+void ResidentFilter::release() {
+  queue_.synchronize();
+  prepared_.clear();
+}
+
 }  // namespace convfilt

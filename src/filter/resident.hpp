@@ -25,6 +25,9 @@ class ResidentFilter {
   /// of result_of(in). Says which strategy does it. Throws as Convolver::convolve() does.
   const Strategy& run(PictureView<const std::byte> in, Depth depth, PictureView<std::byte> out);
 
+  /// Gives back the plans, and with them their memory, once the stream has done what it was given.
+  void release();
+
  private:
   struct Prepared {
     Shape shape;

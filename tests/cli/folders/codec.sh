@@ -7,7 +7,9 @@ convfilt blur in auto -v 2>&1 | grep "JPEGs are"
 cmp cpu/a.jpg auto/a.jpg
 # Shards must agree, so none of them looks at its share or its machine.
 convfilt blur in shards --shard 1/2 -v 2>&1 | grep "JPEGs are"
-try blur in devices --devices 0 --no-progress
+said=$(convfilt blur in devices --devices 0 --no-progress 2>&1)
+warning='convfilt: warning: --devices: there is no CUDA device here; the CPU does all'
+if has_cuda; then [[ $said != *warning* ]]; else [[ $said == "$warning"* ]]; fi || fail "it says: $said"
 convfilt blur in cpu --codec cpu --json -q | grep -o '"codec":"cpu"'
 try blur in out --codec xpu
 try blur in/a.jpg out.jpg --codec gpu

@@ -156,7 +156,36 @@ TEST_CASE("CPU time falls with threads, and every sample costs, however small th
 TEST_CASE("GPU time is the start, both transfers and the kernels") {
   const GpuRates rates{"", 9, 0, 100, 1e12, 0.25, 1e9, 2e9};
   const Work work = work_of(problem_of(1000, diagonal_mask(3), Depth::f32), Family::direct);
-  CHECK(cuda_seconds(work, rates, 0.5) == doctest::Approx(0.25 + 0.004 + 0.002 + 0.5));
+  CHECK(cuda_seconds(work, 1, rates, 0.5) == doctest::Approx(0.25 + 0.004 + 0.002 + 0.5));
+  CHECK(cuda_seconds(work, 50, rates, 0.5) == doctest::Approx(0.005 + 0.004 + 0.002 + 0.5));
+}
+
+TEST_CASE("pictures of a folder share a GPU's start, the cores and the GPUs") {
+  const Invented two(2);
+  const Problem problem = problem_of(2048, diagonal_mask(9));
+  Request request;
+  const auto choice = [&] { return choose(problem, 1, request, two.machine); };
+  CHECK(choice().device == DeviceKind::cpu);
+  request.pictures = 1000;
+  CHECK(choice().device == DeviceKind::cuda);
+  // The last pictures of a resumed run have more threads each, and get what the others got.
+  request.threads = 8;
+  CHECK(choice().device == DeviceKind::cuda);
+  request.pictures = 2;
+  CHECK(choice().device == DeviceKind::cpu);
+
+  request.pictures = 1000;
+  for (const std::string device : {"auto", "cuda"})
+    for (int lane = 0; lane < 4; ++lane) {
+      request.device = device;
+      request.lane = lane;
+      request.ordinals.clear();
+      CHECK(choice().ordinal == lane % 2);
+      request.ordinals = {1};
+      CHECK(choice().ordinal == 1);
+    }
+  request.device = "cuda:0";
+  CHECK(choice().ordinal == 0);
 }
 
 TEST_CASE("a GPU pays for much work, never for a small picture or a copy") {

@@ -75,6 +75,7 @@ struct World {
   std::function<void()> on_batch = [] {};
   std::function<void()> on_making = [] {};                 ///< may throw
   std::function<void(int width)> on_picture = [](int) {};  ///< may throw
+  std::function<void()> on_cpu_picture = [] {};
 
   std::atomic<int> batches{0}, largest{0}, too_large{0};
   std::atomic<int> ended{0};  ///< pictures, wherever they were
@@ -136,6 +137,7 @@ class CpuLane : public Lane {
 
   FileReport filter(const FileJob& job) override {
     FileReport report;
+    world_.on_cpu_picture();
     const Picture picture = read_picture(job.in, job.read, nullptr);
     report.header = picture.header;
     write_picture(job.out, picture.image, picture.header, job.write, nullptr);
@@ -539,6 +541,23 @@ TEST_CASE("with little memory, a device gets pictures while another is busy") {
   CHECK(others_come);
   // Whoever waits for memory does not ask for it all the time.
   CHECK(world.tries < 200);
+}
+
+TEST_CASE("memory that a device frees is used while the CPU is busy with one picture") {
+  Photos photos;
+  repeat(photos, 12);
+  const std::int64_t bytes = std::int64_t(std::filesystem::file_size(photos.jobs[0].in));
+  write_image(photos.folder / "in.png", pattern(9, 9, 3, Depth::u8), {}, nullptr);
+  photos.jobs.insert(photos.jobs.begin(),
+                     {photos.folder / "in.png", "long.png", photos.folder / "long.png"});
+  World world;
+  bool others_come = false;
+  world.on_cpu_picture = [&] { others_come = comes([&] { return world.ended >= 12; }); };
+  ScheduleOptions options;
+  options.threads = 2;
+  options.max_memory = 2 * 4 * bytes + 100;
+  CHECK(run(photos, world, 1, options).done.size() == 13);
+  CHECK(others_come);
 }
 
 TEST_CASE("the CPU does the pictures that devices have no room for, if they are its own") {

@@ -319,6 +319,38 @@ TEST_CASE("a picture too large for a device's memory is the CPU's alone") {
   CHECK(outcomes.warnings[0].find("too little memory") != std::string::npos);
 }
 
+TEST_CASE("a limit of memory leaves room for what each thread keeps") {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  CHECK(threads_within(0, 64) == 64);
+  CHECK(threads_within(1, 64) == 1);
+  CHECK(threads_within(64 * kMebibyte, 64) == 3);
+  CHECK(threads_within(64 * kMebibyte, 2) == 2);
+  CHECK(threads_within(4096 * kMebibyte, 64) == 64);
+}
+
+TEST_CASE("a picture that fails leaves its lane to the next") {
+  ScheduleOptions options;
+  options.threads = 1;
+  int lanes = 0, failed = 0;
+  class FailingLane : public Lane {
+   public:
+    FileReport filter(const FileJob&) override { throw IoError("it cannot be read"); }
+  };
+  JobEvents events;
+  events.before = [](const Job&) {};
+  events.before_commit = [](const Job&, const FileStamp&) {};
+  events.after = [&](const JobResult& result) { failed += !result.failure.empty(); };
+  filter_jobs(
+      jobs_of(5), options,
+      [&](int, bool) {
+        ++lanes;
+        return std::make_unique<FailingLane>();
+      },
+      events);
+  CHECK(failed == 5);
+  CHECK(lanes == 1);
+}
+
 TEST_CASE("where the CPU cannot do it, what is told is the device's failure") {
   World world;
   world.work.assign(4, {1, false});
