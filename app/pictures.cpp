@@ -323,6 +323,7 @@ void run(const MergeCommand& command) {
                            name(shard) + " --resume\n");
   for (const std::string& missing : report.missing)
     print_result("missing: " + printable_name(missing) + "\n");
+  for (const std::string& kept : report.kept) print_result("kept: " + printable_name(kept) + "\n");
   for (const auto& [failed, why] : report.failed)
     print_result("failed: " + printable_name(failed) + ": " + why + "\n");
   for (const std::string& twice : report.twice)
@@ -330,10 +331,15 @@ void run(const MergeCommand& command) {
   if (report.bad_lines > 0)
     log_warning(std::to_string(report.bad_lines) +
                 " lines of journals are cut or changed, and passed over");
-  print_result(std::to_string(report.done) + " pictures done, " +
-               std::to_string(report.missing.size()) + " missing, " +
-               std::to_string(report.failed.size()) + " failed, " +
-               std::to_string(report.twice.size()) + " done twice\n");
+  print_result(
+      std::to_string(report.done) + " pictures done, " + std::to_string(report.missing.size()) +
+      " missing, " + std::to_string(report.failed.size()) + " failed, " +
+      std::to_string(report.twice.size()) + " done twice" +
+      (report.kept.empty() ? "" : ", " + std::to_string(report.kept.size()) + " kept") + "\n");
+  if (!report.kept.empty())
+    log_note(
+        "what was kept was there before, perhaps by other options; the same command with --resume, "
+        "and without --if-exists=skip and --newer, makes it anew");
   if (!report.is_whole())
     throw IoError("the results are not whole yet; the journals stay as they are");
 }

@@ -29,6 +29,11 @@ bool is_done(const DoneEntry& entry, const Job& job) {
   return out == entry.out && (stamp_of(job.in) == entry.in || same_file(job.in, job.out));
 }
 
+/// Whether the entry's result is the one that is there.
+bool is_there(const DoneEntry& entry, const std::string& folder) {
+  return stamp_of((fs::path(folder) / entry.result).string()) == entry.out;
+}
+
 /// Why there is nothing to do for a picture; nothing where there is.
 std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& options,
                                       const JournalContents* before) {
@@ -144,11 +149,8 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   std::set<std::string> listed;
   for (const Job& job : plan.list.jobs) listed.insert(job.name);
   for (const std::string& name : planned) {
-    const auto entry = journal.before().done.find(name);
-    if (!listed.contains(name) &&
-        (entry == journal.before().done.end() ||
-         stamp_of((fs::path(out) / entry->second.result).string()) != entry->second.out))
-      journal.gone(name);
+    const DoneEntry* entry = journal.before().result_of(name);
+    if (!listed.contains(name) && !(entry && is_there(*entry, out))) journal.gone(name);
   }
 
   const auto count = [&](const PictureOutcome& outcome) {
@@ -157,12 +159,17 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     totals.failed += outcome.outcome == Outcome::failed;
     on_outcome(outcome);
   };
-  // A result that is there and stays is as good as a new one.
+  // A result that is there and stays is this command's own where an earlier run of the same
+  // settings has made it. Any other may be of other options, so that it is not done.
   const auto note_result_of = [&](const Job& job) {
-    const auto entry = journal.before().done.find(job.name);
-    if (entry == journal.before().done.end() || !is_done(entry->second, job))
-      journal.done({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
-                    stamp_of(job.out).value_or(FileStamp{})});
+    const JournalContents& before = journal.before();
+    const auto entry = before.done.find(job.name);
+    if (entry != before.done.end() && is_done(entry->second, job)) {
+      if (!options.resume) journal.done(entry->second);
+      return;
+    }
+    journal.kept({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
+                  stamp_of(job.out).value_or(FileStamp{})});
   };
   for (const PictureOutcome& outcome : plan.settled) {
     const Job& job = *outcome.job;
@@ -206,8 +213,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     if (result.is_there && options.if_exists == IfExists::skip) {
       outcome.outcome = Outcome::skipped;
       outcome.reason = "exists";
-      journal.done(
-          {job.name, below(job.out, out), entry.in, stamp_of(job.out).value_or(FileStamp{})});
+      note_result_of(job);
     } else if (!result.failure.empty()) {
       outcome.outcome = Outcome::failed;
       outcome.reason = result.failure;
@@ -274,7 +280,7 @@ MergeReport merge_journals(const std::string& folder) {
   MergeReport report;
   const int count = journals.begin()->second.shard.count;
   std::set<std::string> done;
-  std::vector<DoneEntry> entries;
+  std::vector<DoneEntry> entries, kept;
   std::vector<std::string> planned;
   for (int i = 1; i <= count; ++i) {
     const auto found = journals.find(i);
@@ -289,20 +295,22 @@ MergeReport merge_journals(const std::string& folder) {
       if (!done.insert(name).second) report.twice.push_back(name);
       entries.push_back(entry);
     }
+    for (const auto& [name, entry] : contents.kept) kept.push_back(entry);
     for (const auto& [name, why] : contents.failed) report.failed.emplace_back(name, why);
     for (const std::string& name : contents.planned) {
-      const auto entry = contents.done.find(name);
-      const bool has_result =
-          entry != contents.done.end() &&
-          stamp_of((fs::path(folder) / entry->second.result).string()) == entry->second.out;
-      if (has_result)
-        ++report.done;
-      else if (!contents.failed.contains(name))
+      const DoneEntry* entry = contents.result_of(name);
+      if (entry && is_there(*entry, folder)) {
+        if (contents.kept.contains(name))
+          report.kept.push_back(name);
+        else
+          ++report.done;
+      } else if (!contents.failed.contains(name))
         report.missing.push_back(name);
       planned.push_back(name);
     }
   }
   std::sort(report.missing.begin(), report.missing.end());
+  std::sort(report.kept.begin(), report.kept.end());
   std::sort(report.failed.begin(), report.failed.end());
   std::sort(report.twice.begin(), report.twice.end());
   if (!report.is_whole() || is_joined) return report;
@@ -310,6 +318,7 @@ MergeReport merge_journals(const std::string& folder) {
     Journal joined(folder, {}, journals.begin()->second.settings, false);
     joined.plan(planned);
     for (const DoneEntry& entry : entries) joined.done(entry);
+    for (const DoneEntry& entry : kept) joined.kept(entry);
     joined.end();
   }
   for (const fs::path& path : paths) fs::remove(path, error);

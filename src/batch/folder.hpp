@@ -76,6 +76,7 @@ struct MergeReport {
   std::int64_t done = 0;
   std::vector<Shard> missing_shards;  ///< without a journal
   std::vector<Shard> unfinished_shards;
+  std::vector<std::string> kept;     ///< names whose result was there, and may be of other options
   std::vector<std::string> missing;  ///< names without a result, or whose result has changed
   std::vector<std::pair<std::string, std::string>> failed;  ///< names, and why
   std::vector<std::string> twice;                           ///< names that two shards have done

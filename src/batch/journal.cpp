@@ -94,25 +94,31 @@ bool read_title(const std::vector<std::string>& fields, JournalContents& content
   return number_in(fields[1], &contents.shard.index) && number_in(fields[2], &contents.shard.count);
 }
 
+/// What earlier lines say has become of a picture.
+void forget(JournalContents& contents, const std::string& name) {
+  contents.done.erase(name);
+  contents.kept.erase(name);
+  contents.failed.erase(name);
+}
+
 bool read_entry(const std::vector<std::string>& fields, JournalContents& contents) {
   if (fields.empty()) return false;
   const std::string& kind = fields[0];
   if (kind == "plan" && fields.size() == 2) {
     contents.planned.push_back(fields[1]);
-  } else if (kind == "done" && fields.size() == 7) {
+  } else if ((kind == "done" || kind == "kept") && fields.size() == 7) {
     DoneEntry entry{fields[5], fields[6], {}, {}};
     if (!number_in(fields[1], &entry.in.size) || !number_in(fields[2], &entry.in.modified) ||
         !number_in(fields[3], &entry.out.size) || !number_in(fields[4], &entry.out.modified))
       return false;
-    contents.failed.erase(entry.name);
-    contents.done[entry.name] = std::move(entry);
+    forget(contents, entry.name);
+    (kind == "done" ? contents.done : contents.kept)[entry.name] = std::move(entry);
   } else if (kind == "failed" && fields.size() == 3) {
-    contents.done.erase(fields[1]);
+    forget(contents, fields[1]);
     contents.failed[fields[1]] = fields[2];
   } else if (kind == "gone" && fields.size() == 2) {
     std::erase(contents.planned, fields[1]);
-    contents.done.erase(fields[1]);
-    contents.failed.erase(fields[1]);
+    forget(contents, fields[1]);
   } else if (kind == "end" && fields.size() == 1) {
     contents.has_ended = true;
     return true;
@@ -127,7 +133,26 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
   throw IoError("the journal '" + printable_name(path) + "' " + why);
 }
 
+/// What a journal that is about to be begun anew says was done by the same settings.
+JournalContents done_before(const std::string& path, const std::string& settings) {
+  JournalContents before;
+  try {
+    if (!is_begun(path)) return before;
+    JournalContents contents = read_journal(path);
+    if (contents.settings == settings) before.done = std::move(contents.done);
+  } catch (const IoError&) {
+    // It is none of convfilt's, or cannot be read.
+  }
+  return before;
+}
+
 }  // namespace
+
+const DoneEntry* JournalContents::result_of(const std::string& name) const {
+  for (const auto* entries : {&done, &kept})
+    if (const auto entry = entries->find(name); entry != entries->end()) return &entry->second;
+  return nullptr;
+}
 
 std::string journal_name(const Shard& shard) {
   std::string name = ".convfilt-journal";
@@ -191,6 +216,7 @@ Journal::Journal(const std::string& folder, const Shard& shard, const std::strin
       char last = '\n';
       if (::pread(file_, &last, 1, info.st_size - 1) == 1 && last != '\n') add("\n");
     } else {
+      before_ = done_before(path_, settings);
       if (::ftruncate(file_, 0) != 0)
         fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
       before_.shard = shard;
@@ -227,7 +253,15 @@ void Journal::plan(const std::vector<std::string>& names) {
 }
 
 void Journal::done(const DoneEntry& entry) {
-  add(with_hash("done " + std::to_string(entry.in.size) + " " + std::to_string(entry.in.modified) +
+  add_result("done ", entry);
+}
+
+void Journal::kept(const DoneEntry& entry) {
+  add_result("kept ", entry);
+}
+
+void Journal::add_result(const char* kind, const DoneEntry& entry) {
+  add(with_hash(kind + std::to_string(entry.in.size) + " " + std::to_string(entry.in.modified) +
                 " " + std::to_string(entry.out.size) + " " + std::to_string(entry.out.modified) +
                 " " + escaped(entry.name) + " " + escaped(entry.result)));
 }

@@ -141,6 +141,48 @@ TEST_CASE("what is gone is asked for no more") {
   CHECK(contents.bad_lines == 0);
 }
 
+TEST_CASE("what was kept is not done, and the latest line counts") {
+  const TemporaryFolder folder;
+  const auto entry = [](const char* name) { return DoneEntry{name, "r", {1, 2}, {3, 4}}; };
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.plan({"a", "b", "c", "d"});
+    journal.kept(entry("a"));
+    journal.done(entry("b"));
+    journal.kept(entry("b"));
+    journal.kept(entry("c"));
+    journal.done(entry("c"));
+    journal.kept(entry("d"));
+    journal.failed("d", "why");
+  }
+  const JournalContents contents = read_journal(folder / journal_name({}));
+  CHECK(contents.bad_lines == 0);
+  CHECK(contents.kept.size() == 2);
+  CHECK(contents.kept.at("a").out == entry("a").out);
+  CHECK(contents.kept.contains("b"));
+  CHECK(contents.done.size() == 1);
+  CHECK(contents.done.contains("c"));
+  CHECK(contents.failed.size() == 1);
+  REQUIRE(contents.result_of("a"));
+  CHECK(contents.result_of("a")->result == "r");
+  CHECK_FALSE(contents.result_of("d"));
+}
+
+TEST_CASE("a journal that is begun anew knows what the same settings had done, and no others") {
+  const TemporaryFolder folder;
+  const auto begin = [&](const char* settings) {
+    { Journal(folder / "", {}, "s", false).done(kEntry); }
+    Journal journal(folder / "", {}, settings, false);
+    CHECK(journal.before().planned.empty());
+    CHECK(read_journal(folder / journal_name({})).done.empty());
+    return journal.before().done.size();
+  };
+  CHECK(begin("s") == 1);
+  CHECK(begin("other") == 0);
+  write(folder / journal_name({}), "not a journal\n");
+  CHECK(Journal(folder / "", {}, "s", false).before().done.empty());
+}
+
 TEST_CASE("a changed line counts for nothing") {
   const TemporaryFolder folder;
   {
