@@ -14,6 +14,7 @@
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
 #include "src/picture/bytes.hpp"
+#include "src/picture/device_jpeg.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 
@@ -97,7 +98,7 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
   add(write.progressive);
   add(write.compression.value_or(-1));
   add(write.strip);
-  if (codec == CodecKind::gpu) add("gpu");
+  text += settings_of_codec(codec, DeviceJpeg::version);
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
   return hash;
@@ -163,11 +164,10 @@ CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filte
                        const FolderOptions& folder, const FolderPlan& plan) {
   CodecQuestion question;
   question.refusal = gpu_codec_refuses(options, filter);
-  if (folder.resume) {
-    const std::string begun = settings_of_journal(folder);
-    for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu})
-      if (begun == settings_of(options, filter, codec)) question.begun = codec;
-  }
+  if (folder.resume)
+    question.begun = codec_begun(settings_of_journal(folder), [&](CodecKind codec) {
+      return settings_of(options, filter, codec);
+    });
   question.is_shard = folder.shard.count > 1;
   std::vector<Job> jobs;
   for (const std::size_t i : plan.to_filter) jobs.push_back(plan.list.jobs[i]);
@@ -194,6 +194,8 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
   }
   const std::vector<int> ordinals = device_ordinals(devices, machine);
   folder.schedule.devices = gpu_lanes(ordinals, options.convolver, *filter.mask, machine);
+  folder.decoders = {DeviceJpeg::decoders, DeviceJpeg::keep_to};
+  DeviceJpeg::keep_to(decoders_for(ordinals, machine));
 }
 
 void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {

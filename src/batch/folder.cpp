@@ -137,6 +137,8 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   fs::create_directories(out, error);
   if (error) throw IoError("cannot make the folder " + quoted_name(out) + ": " + error.message());
   Journal journal(out, options.shard, options.settings, options.resume);
+  std::string decoders = journal.before().decoders;
+  if (!decoders.empty() && options.decoders.keep_to) options.decoders.keep_to(decoders);
 
   FolderTotals totals;
   const std::set<std::string> planned(journal.before().planned.begin(),
@@ -196,6 +198,11 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   };
   events.before_commit = [&](const Job& job, const FileStamp& stamp) {
     const std::lock_guard lock(mutex);
+    // No result of theirs gets its name before the journal says what they are.
+    if (decoders.empty() && options.decoders.kind) {
+      decoders = options.decoders.kind();
+      if (!decoders.empty()) journal.decoders(decoders);
+    }
     DoneEntry& entry = entries[&job];
     entry.out = stamp;
     journal.done(entry);
@@ -249,6 +256,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
 
 MergeReport merge_journals(const std::string& folder) {
   std::map<int, JournalContents> journals;  // by the shard's index
+  std::string decoders;
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -264,6 +272,13 @@ MergeReport merge_journals(const std::string& folder) {
                       quoted_name(journal_name(first.shard)) + " and " + quoted_name(name) +
                       " differ in their number of shards or their options; move one run's away");
     }
+    if (!decoders.empty() && !contents.decoders.empty() && decoders != contents.decoders)
+      throw IoError("the journals in " + quoted_name(folder) +
+                    " are those of GPUs with different decoders, " + decoders + " and " +
+                    contents.decoders +
+                    ", which round differently; filter one kind's shards again, or all by "
+                    "--codec=cpu");
+    if (!contents.decoders.empty()) decoders = contents.decoders;
     paths.push_back(entry->path());
     journals[contents.shard.index] = std::move(contents);
   }
@@ -317,6 +332,7 @@ MergeReport merge_journals(const std::string& folder) {
   {
     Journal joined(folder, {}, journals.begin()->second.settings, false);
     joined.plan(planned);
+    if (!decoders.empty()) joined.decoders(decoders);
     for (const DoneEntry& entry : entries) joined.done(entry);
     for (const DoneEntry& entry : kept) joined.kept(entry);
     joined.end();

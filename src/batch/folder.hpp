@@ -23,6 +23,13 @@ struct FolderOptions {
   bool resume = false;   ///< just what the journal has not
   std::string settings;  ///< see Journal
   ScheduleOptions schedule;
+
+  /// What GPUs' decoders are, since each kind rounds in its own way: a run keeps to one, as does
+  /// the run that resumes it. Empty where the CPU has all pictures.
+  struct {
+    std::function<std::string()> kind;  ///< empty as long as there is none
+    std::function<void(const std::string&)> keep_to;
+  } decoders;
 };
 
 enum class Outcome { filtered, skipped, failed };
@@ -90,8 +97,8 @@ struct MergeReport {
 
 /// Joins the journals of shards to one, which takes their place where nothing is missing. Where the
 /// folder has just that one, it stays, and the report says whether its results are still there.
-/// Throws IoError where the folder has none, or where they are those of several divisions or
-/// settings.
+/// Throws IoError where the folder has none, or where they are those of several divisions, settings
+/// or kinds of decoders.
 MergeReport merge_journals(const std::string& folder);
 
 }  // namespace convfilt

@@ -119,6 +119,8 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
   } else if (kind == "gone" && fields.size() == 2) {
     std::erase(contents.planned, fields[1]);
     forget(contents, fields[1]);
+  } else if (kind == "decoders" && fields.size() == 2) {
+    contents.decoders = fields[1];
   } else if (kind == "end" && fields.size() == 1) {
     contents.has_ended = true;
     return true;
@@ -139,7 +141,8 @@ JournalContents done_before(const std::string& path, const std::string& settings
   try {
     if (!is_begun(path)) return before;
     JournalContents contents = read_journal(path);
-    if (contents.settings == settings) before.done = std::move(contents.done);
+    if (contents.settings == settings && contents.decoders.empty())
+      before.done = std::move(contents.done);
   } catch (const IoError&) {
     // It is none of convfilt's, or cannot be read.
   }
@@ -272,6 +275,10 @@ void Journal::failed(const std::string& name, const std::string& why) {
 
 void Journal::gone(const std::string& name) {
   add(with_hash("gone " + escaped(name)));
+}
+
+void Journal::decoders(const std::string& kind) {
+  add(with_hash("decoders " + escaped(kind)));
 }
 
 void Journal::end() {

@@ -34,6 +34,7 @@ struct JournalContents {
   std::unordered_map<std::string, DoneEntry> kept;  ///< not made by these settings, as far as known
   std::unordered_map<std::string, std::string>
       failed;                  ///< why, by name; a later success removes it
+  std::string decoders;        ///< the kind of GPUs' decoders; empty where none was used
   bool has_ended = false;      ///< whether the last run came to its end
   std::int64_t bad_lines = 0;  ///< cut or changed, and passed over
 
@@ -65,7 +66,8 @@ class Journal {
   Journal& operator=(const Journal&) = delete;
 
   /// What earlier runs by the same settings have done. Where this one does not resume, the file
-  /// begins anew and nothing is planned in it, but what they had made is here all the same.
+  /// begins anew and nothing is planned in it, but what they had made is here all the same, unless
+  /// GPUs' decoders took part, whose kind may be another one now.
   const JournalContents& before() const { return before_; }
 
   /// Several threads may call these at once. They throw IoError.
@@ -73,6 +75,7 @@ class Journal {
   void done(const DoneEntry& entry);
   void kept(const DoneEntry& entry);  ///< it was there, and stays
   void failed(const std::string& name, const std::string& why);
+  void decoders(const std::string& kind);
   void gone(const std::string& name);  ///< it was planned, and is asked for no more
   void end();
 

@@ -179,6 +179,16 @@ TEST_CASE("a journal that is begun anew knows what the same settings had done, a
   };
   CHECK(begin("s") == 1);
   CHECK(begin("other") == 0);
+  {
+    // This run's GPUs may have decoders of another kind.
+    Journal journal(folder / "", {}, "s", false);
+    journal.decoders("hardware");
+    journal.done(kEntry);
+  }
+  CHECK(read_journal(folder / journal_name({})).decoders == "hardware");
+  CHECK(Journal(folder / "", {}, "s", true).before().done.size() == 1);
+  CHECK(Journal(folder / "", {}, "s", false).before().done.empty());
+  CHECK(read_journal(folder / journal_name({})).decoders.empty());
   write(folder / journal_name({}), "not a journal\n");
   CHECK(Journal(folder / "", {}, "s", false).before().done.empty());
 }
