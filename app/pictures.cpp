@@ -119,18 +119,20 @@ FolderOptions folder_options(const PictureOptions& options) {
   return folder;
 }
 
-void print_plan(const FolderPlan& plan) {
+void print_plan(const FolderPlan& plan, bool json) {
   for (const std::size_t i : plan.to_filter) {
     const Job& job = plan.list.jobs[i];
-    print_result(printable_name(job.in) + " -> " + printable_name(job.out) + "\n");
+    print_result(json ? json_line(job) + "\n"
+                      : printable_name(job.in) + " -> " + printable_name(job.out) + "\n");
   }
   for (const PictureOutcome& outcome : plan.settled)
-    print_result(printable_name(outcome.job->in) + ": " +
-                 (outcome.outcome == Outcome::failed ? "fails: " : "skipped: ") + outcome.reason +
-                 "\n");
+    print_result(json ? json_line(outcome) + "\n"
+                      : printable_name(outcome.job->in) + ": " +
+                            (outcome.outcome == Outcome::failed ? "fails: " : "skipped: ") +
+                            outcome.reason + "\n");
 }
 
-void note_what_is_left_out(const JobList& list) {
+void note_what_is_left_out(const JobList& list, bool json) {
   if (list.other_files > 0)
     log_detail(std::to_string(list.other_files) +
                " other files passed over; --glob takes files by other names");
@@ -139,7 +141,10 @@ void note_what_is_left_out(const JobList& list) {
              " links passed over, which lead to folders or out of theirs; --follow-links takes "
              "them");
   for (const std::string& problem : list.problems) log_error(problem);
-  for (const std::string& refused : list.refused) log_error(refused);
+  for (const RefusedInput& refused : list.refused) {
+    log_error(refused.why);
+    if (json) print_result(json_line(refused) + "\n");
+  }
 }
 
 /// Why GPUs cannot read and write JPEGs of this run, with the remedy.
@@ -203,7 +208,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   FolderOptions folder = folder_options(options);
   folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);
-  note_what_is_left_out(plan.list);
+  note_what_is_left_out(plan.list, options.json);
   const std::int64_t refused = std::int64_t(plan.list.refused.size());
   const std::int64_t unread = std::int64_t(plan.list.problems.size());
   if (plan.list.jobs.empty() && unread + refused == 0 && folder.shard.count == 1)
@@ -220,7 +225,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
         "devices do it");
   if (options.dry_run) {
     check_resumes(folder);
-    return print_plan(plan);
+    return print_plan(plan, options.json);
   }
   if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
   // A device that is not there is refused at once; one that fails later leaves its work to the CPU.
@@ -239,7 +244,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
     else if (outcome.outcome == Outcome::skipped)
       log_detail(printable_name(outcome.job->in) + ": skipped, " + outcome.reason);
     if (options.json) print_result(json_line(outcome) + "\n");
-    progress.count(outcome);
+    if (outcome.outcome != Outcome::not_begun) progress.count(outcome);
   };
   const MakeLane make_lane = [&](int threads, bool on_cpu) {
     return std::make_unique<PictureLane>(options, filter, threads, on_cpu);

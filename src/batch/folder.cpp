@@ -159,6 +159,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     totals.filtered += outcome.outcome == Outcome::filtered;
     totals.skipped += outcome.outcome == Outcome::skipped;
     totals.failed += outcome.outcome == Outcome::failed;
+    totals.not_begun += outcome.outcome == Outcome::not_begun;
     on_outcome(outcome);
   };
   // A result that is there and stays is this command's own where an earlier run of the same
@@ -188,6 +189,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   // filtered again.
   std::mutex mutex;
   std::map<const Job*, DoneEntry> entries;
+  std::set<const Job*> ended;
   JobEvents events;
   events.before = [&](const Job& job) {
     make_place(job.out, out);
@@ -241,13 +243,21 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
       totals.device_filter_ms += result.report.device_ms.filter;
       totals.encode_ms += result.report.device_ms.encode;
     }
+    ended.insert(&job);
     count(outcome);
   };
   ScheduleOptions schedule = options.schedule;
   schedule.replaces = options.if_exists == IfExists::overwrite || options.newer;
   totals.device_failures = filter_jobs(jobs, schedule, make_lane, events);
-  totals.not_begun =
-      std::int64_t(plan.list.jobs.size()) - totals.filtered - totals.skipped - totals.failed;
+  const bool is_stopped = schedule.stop && schedule.stop->load();
+  for (const Job& job : jobs) {
+    if (ended.contains(&job)) continue;
+    PictureOutcome outcome;
+    outcome.job = &job;
+    outcome.outcome = Outcome::not_begun;
+    outcome.reason = is_stopped ? "a signal stopped the run" : "another picture failed";
+    count(outcome);
+  }
   if (totals.not_begun == 0) journal.end();
   const auto spent = std::chrono::steady_clock::now() - start;
   totals.all_ms = std::chrono::duration<double, std::milli>(spent).count();

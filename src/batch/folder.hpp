@@ -32,13 +32,13 @@ struct FolderOptions {
   } decoders;
 };
 
-enum class Outcome { filtered, skipped, failed };
+enum class Outcome { filtered, skipped, failed, not_begun };
 
 /// What became of one picture.
 struct PictureOutcome {
   const Job* job = nullptr;
   Outcome outcome = Outcome::filtered;
-  std::string reason;  ///< of one that was skipped or failed
+  std::string reason;  ///< of one that was not filtered
   FileReport report;   ///< of one that was filtered
   std::uint64_t bytes_read = 0, bytes_written = 0;
 };
@@ -72,8 +72,9 @@ struct FolderTotals {
 };
 
 /// Filters what the plan says, into a folder that is made where it is not there. `on_outcome` is
-/// called for each picture by one thread at a time, first for those that are settled. Throws
-/// IoError where nothing can be written.
+/// called for each picture by one thread at a time, first for those that are settled, last for
+/// those that a signal or a failure has kept from being begun, or dropped. Throws IoError where
+/// nothing can be written.
 FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
                            const MakeLane& make_lane,
                            const std::function<void(const PictureOutcome&)>& on_outcome);

@@ -233,8 +233,9 @@ void take_named(const std::string& path, const std::string& name, JobList& list)
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-    list.refused.push_back("cannot read " + quoted_name(path) +
-                           ": it is a pipe or a device; filter it alone, into one file");
+    list.refused.push_back(
+        {path, "cannot read " + quoted_name(path) +
+                   ": it is a pipe or a device; filter it alone, into one file"});
   else
     list.jobs.push_back({path, name, {}});
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -48,10 +49,15 @@ struct World {
 
   FolderTotals run() {
     outcomes.clear();
+    times.clear();
     return filter_folder(
         options, plan_folder(options),
         [this](int, bool) { return std::make_unique<WritingLane>(on_file); },
-        [this](const PictureOutcome& outcome) { outcomes.push_back(outcome); });
+        [this](const PictureOutcome& outcome) {
+          ++times[outcome.job->name];
+          outcomes.push_back(outcome);
+          outcomes.back().job = nullptr;  // it goes with the run
+        });
   }
 
   JournalContents journal() const {
@@ -62,6 +68,7 @@ struct World {
   FolderOptions options;
   std::function<void(const FileJob&)> on_file = [](const FileJob&) {};
   std::vector<PictureOutcome> outcomes;
+  std::map<std::string, int> times;  ///< how many outcomes, by the picture's name
 };
 
 }  // namespace
@@ -100,6 +107,29 @@ TEST_CASE(
   world.run();
   CHECK(kept_to.empty());
   CHECK(world.journal().decoders == "hybrid");
+}
+
+TEST_CASE("each picture has one outcome, also where a failure or a signal ends the run") {
+  World world({"a.png", "b.png", "c.png", "d.png", "e.png", "f.png"});
+  const auto check = [&](const FolderTotals& totals, const char* reason) {
+    for (const PictureOutcome& outcome : world.outcomes)
+      if (outcome.outcome == Outcome::not_begun) CHECK(outcome.reason == reason);
+    CHECK(world.times.size() == 6);
+    CHECK(world.outcomes.size() == 6);
+    CHECK(totals.not_begun == 4);
+    CHECK(totals.filtered + totals.failed == 2);
+    CHECK_FALSE(world.journal().has_ended);
+  };
+  world.options.schedule.fail_fast = true;
+  world.on_file = [](const FileJob& job) {
+    if (job.in.ends_with("b.png")) throw IoError("it is broken");
+  };
+  check(world.run(), "another picture failed");
+
+  std::atomic<bool> stop{false};
+  world.options.schedule.stop = &stop;
+  world.on_file = [&](const FileJob& job) { stop = job.in.ends_with("b.png"); };
+  check(world.run(), "a signal stopped the run");
 }
 
 TEST_CASE("shards whose GPUs' decoders round differently are not joined") {

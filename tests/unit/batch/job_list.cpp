@@ -163,8 +163,9 @@ TEST_CASE("inputs that are no regular files are refused by their names, and stay
   REQUIRE(list.jobs.size() == 1);
   CHECK(list.jobs[0].name == "a.jpg");
   REQUIRE(list.refused.size() == 2);
-  CHECK(list.refused[0].find("pipe.jpg") != std::string::npos);
-  CHECK(list.refused[1].find("/dev/zero") != std::string::npos);
+  CHECK(list.refused[0].why.find("pipe.jpg") != std::string::npos);
+  CHECK(list.refused[1].why.find("/dev/zero") != std::string::npos);
+  CHECK(list.refused[1].in == "/dev/zero");
 }
 
 TEST_CASE("a list whose names end with NUL is none with lines") {
