@@ -42,8 +42,8 @@ struct JobList {
 };
 
 /// Lists the jobs; touches nothing. Hidden files in folders are passed over. Throws UsageError
-/// where two results would be one file, or a result would replace an input; IoError where a list
-/// cannot be read.
+/// where two results would be one file, or a result would replace an input or a journal; IoError
+/// where a list cannot be read.
 JobList list_jobs(const Selection& selection);
 
 /// Whether `path`, or the nearest folder of it that is there, lies in `folder` when links are
