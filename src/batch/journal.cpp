@@ -101,7 +101,21 @@ void forget(JournalContents& contents, const std::string& name) {
   contents.failed.erase(name);
 }
 
-bool read_entry(const std::vector<std::string>& fields, JournalContents& contents) {
+/// Names that are gone, each with how many were planned before.
+using Gone = std::unordered_map<std::string, std::size_t>;
+
+/// Removes what was planned before it was gone, all at once: one by one takes quadratic time.
+void remove(const Gone& gone, std::vector<std::string>& planned) {
+  if (gone.empty()) return;
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const auto found = gone.find(planned[i]);
+    if (found == gone.end() || i >= found->second) left.push_back(std::move(planned[i]));
+  }
+  planned = std::move(left);
+}
+
+bool read_entry(const std::vector<std::string>& fields, JournalContents& contents, Gone& gone) {
   if (fields.empty()) return false;
   const std::string& kind = fields[0];
   if (kind == "plan" && fields.size() == 2) {
@@ -117,7 +131,7 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
     forget(contents, fields[1]);
     contents.failed[fields[1]] = fields[2];
   } else if (kind == "gone" && fields.size() == 2) {
-    std::erase(contents.planned, fields[1]);
+    gone[fields[1]] = contents.planned.size();
     forget(contents, fields[1]);
   } else if (kind == "decoders" && fields.size() == 2) {
     contents.decoders = fields[1];
@@ -188,16 +202,18 @@ JournalContents read_journal(const std::string& path) {
   JournalContents contents;
   std::string line;
   bool has_title = false;
+  Gone gone;
   while (std::getline(file, line)) {
     const std::vector<std::string> fields = fields_of(line);
     if (!has_title) {
       if (!read_title(fields, contents)) fail(path, "is none of convfilt's; move it away");
       has_title = true;
-    } else if (!read_entry(fields, contents)) {
+    } else if (!read_entry(fields, contents, gone)) {
       ++contents.bad_lines;
     }
   }
   if (!has_title) fail(path, "is empty; move it away");
+  remove(gone, contents.planned);
   return contents;
 }
 

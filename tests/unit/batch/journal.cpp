@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -139,6 +141,51 @@ TEST_CASE("what is gone is asked for no more") {
   CHECK(contents.planned == std::vector<std::string>{"b"});
   CHECK(contents.failed.empty());
   CHECK(contents.bad_lines == 0);
+}
+
+TEST_CASE("what is planned again is asked for again") {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.plan({"a", "b"});
+    journal.gone("a");
+    journal.plan({"c", "a"});
+    journal.gone("b");
+    journal.gone("never planned");
+  }
+  CHECK(read_journal(folder / journal_name({})).planned == std::vector<std::string>{"c", "a"});
+}
+
+TEST_CASE("many pictures that are gone cost a line each") {
+  // The time of this thread alone, since others may have the machine.
+  const auto seconds_now = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return double(now.tv_sec) + double(now.tv_nsec) / 1e9;
+  };
+  const auto seconds_for = [&](int pictures) {
+    const TemporaryFolder folder;
+    std::vector<std::string> names;
+    for (int i = 0; i < pictures; ++i) names.push_back("photos/of/a/journey/" + std::to_string(i));
+    {
+      Journal journal(folder / "", {}, "s", false);
+      journal.plan(names);
+      for (const std::string& name : names) journal.gone(name);
+    }
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      const double start = seconds_now();
+      const JournalContents contents = read_journal(folder / journal_name({}));
+      best = std::min(best, seconds_now() - start);
+      CHECK(contents.planned.empty());
+    }
+    return best;
+  };
+  // Eight times as many take eight times as long, and not 64 times.
+  const double few = seconds_for(5'000), many = seconds_for(40'000);
+  CAPTURE(few);
+  CAPTURE(many);
+  CHECK(many < 24 * few);
 }
 
 TEST_CASE("what was kept is not done, and the latest line counts") {
