@@ -191,8 +191,8 @@ JournalContents read_journal_to_resume(const std::string& path, const std::strin
   JournalContents contents = read_journal(path);
   if (contents.settings != settings)
     fail(path,
-         "is that of a run with other options or another version; leave out --resume to "
-         "filter all again, or name another folder");
+         "is that of a run with other options, another version or another codec; leave out "
+         "--resume to filter all again, or name another folder");
   return contents;
 }
 
