@@ -369,7 +369,8 @@ void Grammar::folder_options(PictureOptions& picture) {
   flag(many, "--dry-run", picture.dry_run, "Say what would be done, and do nothing");
   flag(many, "--fail-fast", folder.schedule.fail_fast, "Begin no more after a failure");
   flag(many, "--json", picture.json,
-       "A line of JSON for each picture on standard output;\nnames that are no UTF-8 stand there "
+       "A line of JSON for each picture on standard output,\ndone or not; names that are no UTF-8 "
+       "stand there "
        "percent-encoded, too");
   flag(many, "--no-progress", raw_.no_progress, "No progress bar on a terminal");
   option(many, "--max-memory", "BYTES", raw_.max_memory,

@@ -72,7 +72,8 @@ constexpr CommandHelp kCommands[] = {
      "  convfilt mask show log5 --output log5-response.png\n"},
     {"merge", "Whether the results of several machines are whole",
      "Join the journals that runs with --shard have left in the folder of their\n"
-     "results, and say what is missing, has failed or was done twice.\n\n"
+     "results, and say what is missing, has failed, was done twice, or was kept as it\n"
+     "was there, so that other options may have made it.\n\n"
      "Examples:\n"
      "  convfilt blur photos/ out/ --shard 1/2           on one machine\n"
      "  convfilt blur photos/ out/ --shard 2/2           on another\n"

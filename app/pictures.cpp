@@ -15,6 +15,7 @@
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
 #include "src/picture/bytes.hpp"
+#include "src/picture/device_jpeg.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
 
@@ -96,7 +97,7 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
   add(write.progressive);
   add(write.compression.value_or(-1));
   add(write.strip);
-  if (codec == CodecKind::gpu) add("gpu");
+  text += settings_of_codec(codec, DeviceJpeg::version);
   char hash[17];
   std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(stable_hash(text)));
   return hash;
@@ -117,18 +118,20 @@ FolderOptions folder_options(const PictureOptions& options) {
   return folder;
 }
 
-void print_plan(const FolderPlan& plan) {
+void print_plan(const FolderPlan& plan, bool json) {
   for (const std::size_t i : plan.to_filter) {
     const Job& job = plan.list.jobs[i];
-    print_result(printable_name(job.in) + " -> " + printable_name(job.out) + "\n");
+    print_result(json ? json_line(job) + "\n"
+                      : printable_name(job.in) + " -> " + printable_name(job.out) + "\n");
   }
   for (const PictureOutcome& outcome : plan.settled)
-    print_result(printable_name(outcome.job->in) + ": " +
-                 (outcome.outcome == Outcome::failed ? "fails: " : "skipped: ") + outcome.reason +
-                 "\n");
+    print_result(json ? json_line(outcome) + "\n"
+                      : printable_name(outcome.job->in) + ": " +
+                            (outcome.outcome == Outcome::failed ? "fails: " : "skipped: ") +
+                            outcome.reason + "\n");
 }
 
-void note_what_is_left_out(const JobList& list) {
+void note_what_is_left_out(const JobList& list, bool json) {
   if (list.other_files > 0)
     log_detail(std::to_string(list.other_files) +
                " other files passed over; --glob takes files by other names");
@@ -137,7 +140,10 @@ void note_what_is_left_out(const JobList& list) {
              " links passed over, which lead to folders or out of theirs; --follow-links takes "
              "them");
   for (const std::string& problem : list.problems) log_error(problem);
-  for (const std::string& refused : list.refused) log_error(refused);
+  for (const RefusedInput& refused : list.refused) {
+    log_error(refused.why);
+    if (json) print_result(json_line(refused) + "\n");
+  }
 }
 
 /// Why GPUs cannot read and write JPEGs of this run, with the remedy.
@@ -162,11 +168,10 @@ CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filte
                        const FolderOptions& folder, const FolderPlan& plan) {
   CodecQuestion question;
   question.refusal = gpu_codec_refuses(options, filter);
-  if (folder.resume) {
-    const std::string begun = settings_of_journal(folder);
-    for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu})
-      if (begun == settings_of(options, filter, codec)) question.begun = codec;
-  }
+  if (folder.resume)
+    question.begun = codec_begun(settings_of_journal(folder), [&](CodecKind codec) {
+      return settings_of(options, filter, codec);
+    });
   question.is_shard = folder.shard.count > 1;
   std::vector<Job> jobs;
   for (const std::size_t i : plan.to_filter) jobs.push_back(plan.list.jobs[i]);
@@ -193,6 +198,8 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
   }
   const std::vector<int> ordinals = device_ordinals(devices, machine);
   folder.schedule.devices = gpu_lanes(ordinals, options.convolver, *filter.mask, machine);
+  folder.decoders = {DeviceJpeg::decoders, DeviceJpeg::keep_to};
+  DeviceJpeg::keep_to(decoders_for(ordinals, machine));
 }
 
 void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
@@ -200,7 +207,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   FolderOptions folder = folder_options(options);
   folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);
-  note_what_is_left_out(plan.list);
+  note_what_is_left_out(plan.list, options.json);
   const std::int64_t refused = std::int64_t(plan.list.refused.size());
   const std::int64_t unread = std::int64_t(plan.list.problems.size());
   if (plan.list.jobs.empty() && unread + refused == 0 && folder.shard.count == 1)
@@ -213,7 +220,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   folder.settings = settings_of(options, filter, codec);
   if (options.dry_run) {
     check_resumes(folder);
-    return print_plan(plan);
+    return print_plan(plan, options.json);
   }
   if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
   // A device that is not there is refused at once; one that fails later leaves its work to the CPU.
@@ -232,7 +239,7 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
     else if (outcome.outcome == Outcome::skipped)
       log_detail(printable_name(outcome.job->in) + ": skipped, " + outcome.reason);
     if (options.json) print_result(json_line(outcome) + "\n");
-    progress.count(outcome);
+    if (outcome.outcome != Outcome::not_begun) progress.count(outcome);
   };
   // Shards and the rest of a run choose devices as the whole would.
   Request request = options.convolver.request;
@@ -332,6 +339,7 @@ void run(const MergeCommand& command) {
                            name(shard) + " --resume\n");
   for (const std::string& missing : report.missing)
     print_result("missing: " + printable_name(missing) + "\n");
+  for (const std::string& kept : report.kept) print_result("kept: " + printable_name(kept) + "\n");
   for (const auto& [failed, why] : report.failed)
     print_result("failed: " + printable_name(failed) + ": " + why + "\n");
   for (const std::string& twice : report.twice)
@@ -339,10 +347,15 @@ void run(const MergeCommand& command) {
   if (report.bad_lines > 0)
     log_warning(std::to_string(report.bad_lines) +
                 " lines of journals are cut or changed, and passed over");
-  print_result(std::to_string(report.done) + " pictures done, " +
-               std::to_string(report.missing.size()) + " missing, " +
-               std::to_string(report.failed.size()) + " failed, " +
-               std::to_string(report.twice.size()) + " done twice\n");
+  print_result(
+      std::to_string(report.done) + " pictures done, " + std::to_string(report.missing.size()) +
+      " missing, " + std::to_string(report.failed.size()) + " failed, " +
+      std::to_string(report.twice.size()) + " done twice" +
+      (report.kept.empty() ? "" : ", " + std::to_string(report.kept.size()) + " kept") + "\n");
+  if (!report.kept.empty())
+    log_note(
+        "what was kept was there before, perhaps by other options; the same command with --resume, "
+        "and without --if-exists=skip and --newer, makes it anew");
   if (!report.is_whole())
     throw IoError("the results are not whole yet; the journals stay as they are");
 }

@@ -3,6 +3,9 @@
 # Started again, it does what is missing.
 #
 #   gnu_parallel.sh IN OUT PARTS [ARGUMENT OF PARALLEL...]     CONVFILT names the program
+usage() { sed -n '2,/^[^#]/{s/^#\( \|$\)//p}' "$0"; }
+case ${1:-} in -h | --help) usage; exit ;; esac
+[ $# -ge 3 ] || { usage >&2; exit 2; }
 set -euo pipefail
 in=$1 out=$2 parts=$3
 shift 3

@@ -11,7 +11,13 @@ import os
 import subprocess
 import sys
 
-import ray
+# A machine without Ray can say what this is, too.
+if __name__ == "__main__" and (len(sys.argv) < 4 or sys.argv[1] in ("-h", "--help")):
+    asked = sys.argv[1:2] in (["-h"], ["--help"])
+    print(__doc__.strip(), file=sys.stdout if asked else sys.stderr)
+    sys.exit(0 if asked else 2)
+
+import ray  # noqa: E402
 
 
 @ray.remote(num_cpus=1, max_retries=5)
@@ -25,8 +31,6 @@ def blur(source, target, part, parts, options, program):
 
 
 def main():
-    if len(sys.argv) < 4:
-        sys.exit(__doc__)
     source, target, parts, options = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
     program = os.environ.get("CONVFILT", "convfilt")
     ray.init()

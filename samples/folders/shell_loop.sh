@@ -3,6 +3,9 @@
 # keeps all cores busy: convfilt blur IN OUT
 #
 #   shell_loop.sh IN OUT     folders; CONVFILT names the program
+usage() { sed -n '2,/^[^#]/{s/^#\( \|$\)//p}' "$0"; }
+case ${1:-} in -h | --help) usage; exit ;; esac
+[ $# -ge 2 ] || { usage >&2; exit 2; }
 set -euo pipefail
 mkdir -p "$2"
 failed=0

@@ -8,5 +8,8 @@
 #
 #   sbatch [--array=0-N] slurm_array.sh IN OUT
 #   sbatch --dependency=afterok:JOB --wrap 'convfilt merge OUT'     says whether all of it is there
+usage() { sed -n '2,/^[^#]/{s/^#\( \|$\)//p}' "$0"; }
+case ${1:-} in -h | --help) usage; exit ;; esac
+[ $# -ge 2 ] || { usage >&2; exit 2; }
 set -euo pipefail
 exec "${CONVFILT:-convfilt}" blur "$1" "$2" --recursive --shard auto --resume --threads "${SLURM_CPUS_PER_TASK:-1}" --quiet

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
@@ -42,6 +43,25 @@ CodecAnswer automatic_codec(const CodecQuestion& question, const Machine& machin
     return {CodecKind::cpu, "they are too few to repay a GPU's start"};
   if (const std::string why = missing(machine); !why.empty()) return {CodecKind::cpu, why};
   return {CodecKind::gpu, "they are enough to repay its start"};
+}
+
+std::string settings_of_codec(CodecKind codec, const std::function<std::string()>& version) {
+  return codec == CodecKind::gpu ? "|gpu|" + version() : "";
+}
+
+std::optional<CodecKind> codec_begun(const std::string& begun,
+                                     const std::function<std::string(CodecKind)>& settings) {
+  if (begun.empty()) return std::nullopt;
+  for (const CodecKind codec : {CodecKind::cpu, CodecKind::gpu})
+    if (begun == settings(codec)) return codec;
+  return std::nullopt;
+}
+
+std::string decoders_for(const std::vector<int>& ordinals, const Machine& machine) {
+  std::set<std::string> models;
+  for (const CudaDevice& device : machine.cuda().devices)
+    if (std::ranges::count(ordinals, device.ordinal) > 0) models.insert(device.name);
+  return models.size() > 1 ? "hybrid" : "";
 }
 
 std::vector<int> device_ordinals(const std::string& devices, const Machine& machine) {

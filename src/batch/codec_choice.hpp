@@ -46,6 +46,20 @@ struct CodecAnswer {
 CodecAnswer automatic_codec(const CodecQuestion& question, const Machine& machine,
                             const std::function<std::string(const Machine&)>& missing);
 
+/// What a codec adds to the settings of a journal: a GPU's is the library's, whose `version` is
+/// asked for it alone, since that loads the library.
+std::string settings_of_codec(CodecKind codec, const std::function<std::string()>& version);
+
+/// The codec by which a run began whose journal has the settings `begun`, empty where it has none.
+/// `settings` says what they are by each codec, and is not asked for a GPU's in vain.
+std::optional<CodecKind> codec_begun(const std::string& begun,
+                                     const std::function<std::string(CodecKind)>& settings);
+
+/// The kind of decoders to which a run on these devices keeps; empty where the first that is made
+/// may decide. Devices of several models have hybrid ones, as every device has: else the bytes
+/// would depend on which of them is ready first.
+std::string decoders_for(const std::vector<int>& ordinals, const Machine& machine);
+
 /// The numbers of the devices that --devices names. Throws UsageError where the text is no such
 /// list, DeviceError where there is no such device.
 std::vector<int> device_ordinals(const std::string& devices, const Machine& machine);

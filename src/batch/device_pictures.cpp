@@ -180,9 +180,13 @@ bool stays_jpeg(const Job& job, const WriteOptions& write) {
   return is_jpeg(extension_of(job.in)) && becomes_jpeg(job.out, write);
 }
 
-std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file,
-                                    std::int64_t most_memory) {
+std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file, std::int64_t most_memory,
+                                    std::string* why_cpu) {
   const auto start = Clock::now();
+  const auto not_for_device = [&](const char* why) {
+    if (why_cpu) *why_cpu = why;
+    return std::nullopt;
+  };
   if (!becomes_jpeg(file.out, file.write) || file.write.progressive ||
       file.read.loader != Loader::automatic)
     return std::nullopt;
@@ -193,14 +197,17 @@ std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file,
   const Header& header = taken.reader->header();
   if (header.format != FormatId::jpeg) return std::nullopt;
   const WriteOptions settings = jpeg_settings(header, file.write);
-  if (header.channels > 1 && !DeviceJpeg::has(*settings.subsampling)) return std::nullopt;
+  if (header.channels > 1 && !DeviceJpeg::has(*settings.subsampling))
+    return not_for_device("GPUs do not write its subsampling");
   const std::int64_t memory = host_bytes_of(*taken.reader);
   // By rows of the CPU's codec the same picture takes less.
-  if (most_memory > 0 && memory > most_memory) return std::nullopt;
+  if (most_memory > 0 && memory > most_memory)
+    return not_for_device("for a GPU it takes more memory than --max-memory allows");
   if (file.admit) file.admit(memory);
   taken.memory = memory;
   // A GPU's codec decodes damaged data without a word; the CPU's says what is wrong with them.
-  if (!jpeg::is_plain(taken.reader->file())) return std::nullopt;
+  if (!jpeg::is_plain(taken.reader->file()))
+    return not_for_device("it is no plain JPEG of one scan, or damaged");
   taken.file.admit = {};
   taken.read_ms = ms_since(start);
   return taken;

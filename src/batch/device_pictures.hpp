@@ -19,9 +19,10 @@ bool stays_jpeg(const Job& job, const WriteOptions& write);
 
 /// The picture as a device takes it, or nothing where it is none for a device: no plain JPEG, one
 /// that becomes something else, or one that takes more than that many bytes of host memory (0: as
-/// many as it may). `admit` of the file is told what it takes. Throws as PictureReader does.
+/// many as it may). `why_cpu` then says why a JPEG is none. `admit` of the file is told what it
+/// takes. Throws as PictureReader does.
 std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file,
-                                    std::int64_t most_memory = 0);
+                                    std::int64_t most_memory = 0, std::string* why_cpu = nullptr);
 
 /// Writes what the device has made. Throws IoError.
 FileReport write_result(const DeviceJob& job, const DeviceResult& result,

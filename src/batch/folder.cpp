@@ -29,6 +29,11 @@ bool is_done(const DoneEntry& entry, const Job& job) {
   return out == entry.out && (stamp_of(job.in) == entry.in || same_file(job.in, job.out));
 }
 
+/// Whether the entry's result is the one that is there.
+bool is_there(const DoneEntry& entry, const std::string& folder) {
+  return stamp_of((fs::path(folder) / entry.result).string()) == entry.out;
+}
+
 /// Why there is nothing to do for a picture; nothing where there is.
 std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& options,
                                       const JournalContents* before) {
@@ -132,6 +137,8 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   fs::create_directories(out, error);
   if (error) throw IoError("cannot make the folder " + quoted_name(out) + ": " + error.message());
   Journal journal(out, options.shard, options.settings, options.resume);
+  std::string decoders = journal.before().decoders;
+  if (!decoders.empty() && options.decoders.keep_to) options.decoders.keep_to(decoders);
 
   FolderTotals totals;
   const std::set<std::string> planned(journal.before().planned.begin(),
@@ -144,25 +151,28 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   std::set<std::string> listed;
   for (const Job& job : plan.list.jobs) listed.insert(job.name);
   for (const std::string& name : planned) {
-    const auto entry = journal.before().done.find(name);
-    if (!listed.contains(name) &&
-        (entry == journal.before().done.end() ||
-         stamp_of((fs::path(out) / entry->second.result).string()) != entry->second.out))
-      journal.gone(name);
+    const DoneEntry* entry = journal.before().result_of(name);
+    if (!listed.contains(name) && !(entry && is_there(*entry, out))) journal.gone(name);
   }
 
   const auto count = [&](const PictureOutcome& outcome) {
     totals.filtered += outcome.outcome == Outcome::filtered;
     totals.skipped += outcome.outcome == Outcome::skipped;
     totals.failed += outcome.outcome == Outcome::failed;
+    totals.not_begun += outcome.outcome == Outcome::not_begun;
     on_outcome(outcome);
   };
-  // A result that is there and stays is as good as a new one.
+  // A result that is there and stays is this command's own where an earlier run of the same
+  // settings has made it. Any other may be of other options, so that it is not done.
   const auto note_result_of = [&](const Job& job) {
-    const auto entry = journal.before().done.find(job.name);
-    if (entry == journal.before().done.end() || !is_done(entry->second, job))
-      journal.done({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
-                    stamp_of(job.out).value_or(FileStamp{})});
+    const JournalContents& before = journal.before();
+    const auto entry = before.done.find(job.name);
+    if (entry != before.done.end() && is_done(entry->second, job)) {
+      if (!options.resume) journal.done(entry->second);
+      return;
+    }
+    journal.kept({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
+                  stamp_of(job.out).value_or(FileStamp{})});
   };
   for (const PictureOutcome& outcome : plan.settled) {
     const Job& job = *outcome.job;
@@ -179,6 +189,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   // filtered again.
   std::mutex mutex;
   std::map<const Job*, DoneEntry> entries;
+  std::set<const Job*> ended;
   JobEvents events;
   events.before = [&](const Job& job) {
     make_place(job.out, out);
@@ -189,6 +200,11 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   };
   events.before_commit = [&](const Job& job, const FileStamp& stamp) {
     const std::lock_guard lock(mutex);
+    // No result of theirs gets its name before the journal says what they are.
+    if (decoders.empty() && options.decoders.kind) {
+      decoders = options.decoders.kind();
+      if (!decoders.empty()) journal.decoders(decoders);
+    }
     DoneEntry& entry = entries[&job];
     entry.out = stamp;
     journal.done(entry);
@@ -206,8 +222,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     if (result.is_there && options.if_exists == IfExists::skip) {
       outcome.outcome = Outcome::skipped;
       outcome.reason = "exists";
-      journal.done(
-          {job.name, below(job.out, out), entry.in, stamp_of(job.out).value_or(FileStamp{})});
+      note_result_of(job);
     } else if (!result.failure.empty()) {
       outcome.outcome = Outcome::failed;
       outcome.reason = result.failure;
@@ -228,13 +243,21 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
       totals.device_filter_ms += result.report.device_ms.filter;
       totals.encode_ms += result.report.device_ms.encode;
     }
+    ended.insert(&job);
     count(outcome);
   };
   ScheduleOptions schedule = options.schedule;
   schedule.replaces = options.if_exists == IfExists::overwrite || options.newer;
   totals.device_failures = filter_jobs(jobs, schedule, make_lane, events);
-  totals.not_begun =
-      std::int64_t(plan.list.jobs.size()) - totals.filtered - totals.skipped - totals.failed;
+  const bool is_stopped = schedule.stop && schedule.stop->load();
+  for (const Job& job : jobs) {
+    if (ended.contains(&job)) continue;
+    PictureOutcome outcome;
+    outcome.job = &job;
+    outcome.outcome = Outcome::not_begun;
+    outcome.reason = is_stopped ? "a signal stopped the run" : "another picture failed";
+    count(outcome);
+  }
   if (totals.not_begun == 0) journal.end();
   const auto spent = std::chrono::steady_clock::now() - start;
   totals.all_ms = std::chrono::duration<double, std::milli>(spent).count();
@@ -243,6 +266,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
 
 MergeReport merge_journals(const std::string& folder) {
   std::map<int, JournalContents> journals;  // by the shard's index
+  std::string decoders;
   std::vector<fs::path> paths;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -258,6 +282,13 @@ MergeReport merge_journals(const std::string& folder) {
                       quoted_name(journal_name(first.shard)) + " and " + quoted_name(name) +
                       " differ in their number of shards or their options; move one run's away");
     }
+    if (!decoders.empty() && !contents.decoders.empty() && decoders != contents.decoders)
+      throw IoError("the journals in " + quoted_name(folder) +
+                    " are those of GPUs with different decoders, " + decoders + " and " +
+                    contents.decoders +
+                    ", which round differently; filter one kind's shards again, or all by "
+                    "--codec=cpu");
+    if (!contents.decoders.empty()) decoders = contents.decoders;
     paths.push_back(entry->path());
     journals[contents.shard.index] = std::move(contents);
   }
@@ -274,7 +305,7 @@ MergeReport merge_journals(const std::string& folder) {
   MergeReport report;
   const int count = journals.begin()->second.shard.count;
   std::set<std::string> done;
-  std::vector<DoneEntry> entries;
+  std::vector<DoneEntry> entries, kept;
   std::vector<std::string> planned;
   for (int i = 1; i <= count; ++i) {
     const auto found = journals.find(i);
@@ -289,27 +320,31 @@ MergeReport merge_journals(const std::string& folder) {
       if (!done.insert(name).second) report.twice.push_back(name);
       entries.push_back(entry);
     }
+    for (const auto& [name, entry] : contents.kept) kept.push_back(entry);
     for (const auto& [name, why] : contents.failed) report.failed.emplace_back(name, why);
     for (const std::string& name : contents.planned) {
-      const auto entry = contents.done.find(name);
-      const bool has_result =
-          entry != contents.done.end() &&
-          stamp_of((fs::path(folder) / entry->second.result).string()) == entry->second.out;
-      if (has_result)
-        ++report.done;
-      else if (!contents.failed.contains(name))
+      const DoneEntry* entry = contents.result_of(name);
+      if (entry && is_there(*entry, folder)) {
+        if (contents.kept.contains(name))
+          report.kept.push_back(name);
+        else
+          ++report.done;
+      } else if (!contents.failed.contains(name))
         report.missing.push_back(name);
       planned.push_back(name);
     }
   }
   std::sort(report.missing.begin(), report.missing.end());
+  std::sort(report.kept.begin(), report.kept.end());
   std::sort(report.failed.begin(), report.failed.end());
   std::sort(report.twice.begin(), report.twice.end());
   if (!report.is_whole() || is_joined) return report;
   {
     Journal joined(folder, {}, journals.begin()->second.settings, false);
     joined.plan(planned);
+    if (!decoders.empty()) joined.decoders(decoders);
     for (const DoneEntry& entry : entries) joined.done(entry);
+    for (const DoneEntry& entry : kept) joined.kept(entry);
     joined.end();
   }
   for (const fs::path& path : paths) fs::remove(path, error);

@@ -23,15 +23,22 @@ struct FolderOptions {
   bool resume = false;   ///< just what the journal has not
   std::string settings;  ///< see Journal
   ScheduleOptions schedule;
+
+  /// What GPUs' decoders are, since each kind rounds in its own way: a run keeps to one, as does
+  /// the run that resumes it. Empty where the CPU has all pictures.
+  struct {
+    std::function<std::string()> kind;  ///< empty as long as there is none
+    std::function<void(const std::string&)> keep_to;
+  } decoders;
 };
 
-enum class Outcome { filtered, skipped, failed };
+enum class Outcome { filtered, skipped, failed, not_begun };
 
 /// What became of one picture.
 struct PictureOutcome {
   const Job* job = nullptr;
   Outcome outcome = Outcome::filtered;
-  std::string reason;  ///< of one that was skipped or failed
+  std::string reason;  ///< of one that was not filtered
   FileReport report;   ///< of one that was filtered
   std::uint64_t bytes_read = 0, bytes_written = 0;
 };
@@ -65,8 +72,9 @@ struct FolderTotals {
 };
 
 /// Filters what the plan says, into a folder that is made where it is not there. `on_outcome` is
-/// called for each picture by one thread at a time, first for those that are settled. Throws
-/// IoError where nothing can be written.
+/// called for each picture by one thread at a time, first for those that are settled, last for
+/// those that a signal or a failure has kept from being begun, or dropped. Throws IoError where
+/// nothing can be written.
 FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
                            const MakeLane& make_lane,
                            const std::function<void(const PictureOutcome&)>& on_outcome);
@@ -76,6 +84,7 @@ struct MergeReport {
   std::int64_t done = 0;
   std::vector<Shard> missing_shards;  ///< without a journal
   std::vector<Shard> unfinished_shards;
+  std::vector<std::string> kept;     ///< names whose result was there, and may be of other options
   std::vector<std::string> missing;  ///< names without a result, or whose result has changed
   std::vector<std::pair<std::string, std::string>> failed;  ///< names, and why
   std::vector<std::string> twice;                           ///< names that two shards have done
@@ -89,8 +98,8 @@ struct MergeReport {
 
 /// Joins the journals of shards to one, which takes their place where nothing is missing. Where the
 /// folder has just that one, it stays, and the report says whether its results are still there.
-/// Throws IoError where the folder has none, or where they are those of several divisions or
-/// settings.
+/// Throws IoError where the folder has none, or where they are those of several divisions, settings
+/// or kinds of decoders.
 MergeReport merge_journals(const std::string& folder);
 
 }  // namespace convfilt

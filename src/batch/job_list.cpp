@@ -1,6 +1,7 @@
 #include "src/batch/job_list.hpp"
 
 #include <fnmatch.h>
+#include <strings.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <iterator>
 #include <map>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -179,7 +181,15 @@ void check_name(const std::string& pattern) {
                      " has a '/'; results mirror the folders of their inputs");
 }
 
-/// Throws UsageError where two results are one file, or a result is the input of a job.
+/// Whether journals and temporary files have such names; some file systems take capitals for small
+/// letters.
+bool is_own_name(const fs::path& name) {
+  constexpr std::string_view kOwn = ".convfilt-";
+  return ::strncasecmp(name.c_str(), kOwn.data(), kOwn.size()) == 0;
+}
+
+/// Throws UsageError where two results are one file, a result is the input of a job, or its name is
+/// one that journals have.
 void check_results(const JobList& list, const Selection& selection) {
   // Results may be links that are there already, and lead to each other.
   const auto place_of = [](const std::string& result) {
@@ -192,7 +202,14 @@ void check_results(const JobList& list, const Selection& selection) {
   };
   std::map<std::string, const Job*> by_result;
   for (const Job& job : list.jobs) {
-    const auto [other, is_new] = by_result.emplace(place_of(job.out), &job);
+    const std::string place = place_of(job.out);
+    const fs::path below = fs::path(job.out).lexically_relative(selection.out);
+    if (std::ranges::any_of(below, is_own_name) || is_own_name(fs::path(place).filename()))
+      throw UsageError("the result of " + quoted_name(job.in) + " would be " +
+                       quoted_name(job.out) +
+                       ", and names that begin with .convfilt- are those of journals; --name gives "
+                       "results other names");
+    const auto [other, is_new] = by_result.emplace(place, &job);
     if (!is_new)
       throw UsageError(quoted_name(other->second->in) + " and " + quoted_name(job.in) +
                        " would both become " + quoted_name(job.out) +
@@ -233,8 +250,9 @@ void take_named(const std::string& path, const std::string& name, JobList& list)
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-    list.refused.push_back("cannot read " + quoted_name(path) +
-                           ": it is a pipe or a device; filter it alone, into one file");
+    list.refused.push_back(
+        {path, "cannot read " + quoted_name(path) +
+                   ": it is a pipe or a device; filter it alone, into one file"});
   else
     list.jobs.push_back({path, name, {}});
 }

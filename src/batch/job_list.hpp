@@ -27,17 +27,23 @@ struct Job {
   std::string out;   ///< a path in Selection::out
 };
 
+/// An input that is no regular file.
+struct RefusedInput {
+  std::string in;   ///< a path
+  std::string why;  ///< a message that names it
+};
+
 struct JobList {
   std::vector<Job> jobs;              ///< in the order of their names
   std::int64_t other_files = 0;       ///< in folders, passed over as no pictures by their names
   std::int64_t links_passed = 0;      ///< that lead out of their folder, or to a folder
   std::vector<std::string> problems;  ///< folders that cannot be read, a message each
-  std::vector<std::string> refused;   ///< inputs that are no regular files, a message each
+  std::vector<RefusedInput> refused;
 };
 
 /// Lists the jobs; touches nothing. Hidden files in folders are passed over. Throws UsageError
-/// where two results would be one file, or a result would replace an input; IoError where a list
-/// cannot be read.
+/// where two results would be one file, or a result would replace an input or a journal; IoError
+/// where a list cannot be read.
 JobList list_jobs(const Selection& selection);
 
 /// Whether `path`, or the nearest folder of it that is there, lies in `folder` when links are

@@ -94,25 +94,47 @@ bool read_title(const std::vector<std::string>& fields, JournalContents& content
   return number_in(fields[1], &contents.shard.index) && number_in(fields[2], &contents.shard.count);
 }
 
-bool read_entry(const std::vector<std::string>& fields, JournalContents& contents) {
+/// What earlier lines say has become of a picture.
+void forget(JournalContents& contents, const std::string& name) {
+  contents.done.erase(name);
+  contents.kept.erase(name);
+  contents.failed.erase(name);
+}
+
+/// Names that are gone, each with how many were planned before.
+using Gone = std::unordered_map<std::string, std::size_t>;
+
+/// Removes what was planned before it was gone, all at once: one by one takes quadratic time.
+void remove(const Gone& gone, std::vector<std::string>& planned) {
+  if (gone.empty()) return;
+  std::vector<std::string> left;
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    const auto found = gone.find(planned[i]);
+    if (found == gone.end() || i >= found->second) left.push_back(std::move(planned[i]));
+  }
+  planned = std::move(left);
+}
+
+bool read_entry(const std::vector<std::string>& fields, JournalContents& contents, Gone& gone) {
   if (fields.empty()) return false;
   const std::string& kind = fields[0];
   if (kind == "plan" && fields.size() == 2) {
     contents.planned.push_back(fields[1]);
-  } else if (kind == "done" && fields.size() == 7) {
+  } else if ((kind == "done" || kind == "kept") && fields.size() == 7) {
     DoneEntry entry{fields[5], fields[6], {}, {}};
     if (!number_in(fields[1], &entry.in.size) || !number_in(fields[2], &entry.in.modified) ||
         !number_in(fields[3], &entry.out.size) || !number_in(fields[4], &entry.out.modified))
       return false;
-    contents.failed.erase(entry.name);
-    contents.done[entry.name] = std::move(entry);
+    forget(contents, entry.name);
+    (kind == "done" ? contents.done : contents.kept)[entry.name] = std::move(entry);
   } else if (kind == "failed" && fields.size() == 3) {
-    contents.done.erase(fields[1]);
+    forget(contents, fields[1]);
     contents.failed[fields[1]] = fields[2];
   } else if (kind == "gone" && fields.size() == 2) {
-    std::erase(contents.planned, fields[1]);
-    contents.done.erase(fields[1]);
-    contents.failed.erase(fields[1]);
+    gone[fields[1]] = contents.planned.size();
+    forget(contents, fields[1]);
+  } else if (kind == "decoders" && fields.size() == 2) {
+    contents.decoders = fields[1];
   } else if (kind == "end" && fields.size() == 1) {
     contents.has_ended = true;
     return true;
@@ -127,7 +149,27 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
   throw IoError("the journal '" + printable_name(path) + "' " + why);
 }
 
+/// What a journal that is about to be begun anew says was done by the same settings.
+JournalContents done_before(const std::string& path, const std::string& settings) {
+  JournalContents before;
+  try {
+    if (!is_begun(path)) return before;
+    JournalContents contents = read_journal(path);
+    if (contents.settings == settings && contents.decoders.empty())
+      before.done = std::move(contents.done);
+  } catch (const IoError&) {
+    // It is none of convfilt's, or cannot be read.
+  }
+  return before;
+}
+
 }  // namespace
+
+const DoneEntry* JournalContents::result_of(const std::string& name) const {
+  for (const auto* entries : {&done, &kept})
+    if (const auto entry = entries->find(name); entry != entries->end()) return &entry->second;
+  return nullptr;
+}
 
 std::string journal_name(const Shard& shard) {
   std::string name = ".convfilt-journal";
@@ -149,8 +191,8 @@ JournalContents read_journal_to_resume(const std::string& path, const std::strin
   JournalContents contents = read_journal(path);
   if (contents.settings != settings)
     fail(path,
-         "is that of a run with other options or another version; leave out --resume to "
-         "filter all again, or name another folder");
+         "is that of a run with other options, another version or another codec; leave out "
+         "--resume to filter all again, or name another folder");
   return contents;
 }
 
@@ -160,16 +202,18 @@ JournalContents read_journal(const std::string& path) {
   JournalContents contents;
   std::string line;
   bool has_title = false;
+  Gone gone;
   while (std::getline(file, line)) {
     const std::vector<std::string> fields = fields_of(line);
     if (!has_title) {
       if (!read_title(fields, contents)) fail(path, "is none of convfilt's; move it away");
       has_title = true;
-    } else if (!read_entry(fields, contents)) {
+    } else if (!read_entry(fields, contents, gone)) {
       ++contents.bad_lines;
     }
   }
   if (!has_title) fail(path, "is empty; move it away");
+  remove(gone, contents.planned);
   return contents;
 }
 
@@ -191,6 +235,7 @@ Journal::Journal(const std::string& folder, const Shard& shard, const std::strin
       char last = '\n';
       if (::pread(file_, &last, 1, info.st_size - 1) == 1 && last != '\n') add("\n");
     } else {
+      before_ = done_before(path_, settings);
       if (::ftruncate(file_, 0) != 0)
         fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
       before_.shard = shard;
@@ -227,7 +272,15 @@ void Journal::plan(const std::vector<std::string>& names) {
 }
 
 void Journal::done(const DoneEntry& entry) {
-  add(with_hash("done " + std::to_string(entry.in.size) + " " + std::to_string(entry.in.modified) +
+  add_result("done ", entry);
+}
+
+void Journal::kept(const DoneEntry& entry) {
+  add_result("kept ", entry);
+}
+
+void Journal::add_result(const char* kind, const DoneEntry& entry) {
+  add(with_hash(kind + std::to_string(entry.in.size) + " " + std::to_string(entry.in.modified) +
                 " " + std::to_string(entry.out.size) + " " + std::to_string(entry.out.modified) +
                 " " + escaped(entry.name) + " " + escaped(entry.result)));
 }
@@ -238,6 +291,10 @@ void Journal::failed(const std::string& name, const std::string& why) {
 
 void Journal::gone(const std::string& name) {
   add(with_hash("gone " + escaped(name)));
+}
+
+void Journal::decoders(const std::string& kind) {
+  add(with_hash("decoders " + escaped(kind)));
 }
 
 void Journal::end() {

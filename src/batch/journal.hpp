@@ -3,7 +3,8 @@
 /// A journal is a text file in the folder of the results. Each line ends with a hash of what stands
 /// before it, so that a line that a crash has cut counts for nothing. Lines are only ever added: a
 /// run says first what it is about to do, then each picture just before its result gets its name.
-/// The entry has the stamp that the result has then, so a crash between the two shows.
+/// The entry has the stamp that the result has then, so a crash between the two shows. A result
+/// that a run finds and leaves is "kept", not done: other options may have made it.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@
 
 namespace convfilt {
 
-/// A picture that was filtered.
+/// A picture and its result.
 struct DoneEntry {
   std::string name;    ///< Job::name
   std::string result;  ///< below the folder of the results
@@ -29,11 +30,16 @@ struct JournalContents {
   Shard shard;
   std::string settings;                             ///< what the results were made by; see Journal
   std::vector<std::string> planned;                 ///< names
-  std::unordered_map<std::string, DoneEntry> done;  ///< by name; the latest counts
+  std::unordered_map<std::string, DoneEntry> done;  ///< by name; the latest line counts
+  std::unordered_map<std::string, DoneEntry> kept;  ///< not made by these settings, as far as known
   std::unordered_map<std::string, std::string>
       failed;                  ///< why, by name; a later success removes it
+  std::string decoders;        ///< the kind of GPUs' decoders; empty where none was used
   bool has_ended = false;      ///< whether the last run came to its end
   std::int64_t bad_lines = 0;  ///< cut or changed, and passed over
+
+  /// Of a picture that was done or kept; else null.
+  const DoneEntry* result_of(const std::string& name) const;
 };
 
 /// A journal's name, which begins with a dot: those of shards have their numbers.
@@ -59,18 +65,23 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  /// What earlier runs by the same settings have done; empty unless it resumes.
+  /// What earlier runs by the same settings have done. Where this one does not resume, the file
+  /// begins anew and nothing is planned in it, but what they had made is here all the same, unless
+  /// GPUs' decoders took part, whose kind may be another one now.
   const JournalContents& before() const { return before_; }
 
   /// Several threads may call these at once. They throw IoError.
   void plan(const std::vector<std::string>& names);
   void done(const DoneEntry& entry);
+  void kept(const DoneEntry& entry);  ///< it was there, and stays
   void failed(const std::string& name, const std::string& why);
+  void decoders(const std::string& kind);
   void gone(const std::string& name);  ///< it was planned, and is asked for no more
   void end();
 
  private:
   void add(const std::string& text);
+  void add_result(const char* kind, const DoneEntry& entry);
 
   std::string path_;
   int file_ = -1;

@@ -36,6 +36,7 @@ struct FileReport {
   std::string why_whole;  ///< empty where the picture went in bands
   std::string strategy, device;
   std::string codec = "cpu";  ///< or "gpu": whose codecs read and wrote it
+  std::string why_cpu;        ///< of a JPEG among those that GPUs read and write
   std::vector<std::string> warnings;
 };
 

@@ -314,8 +314,11 @@ class Schedule {
         file.before_commit = [this, &job](const FileStamp& stamp) {
           events_.before_commit(job, stamp);
         };
-        has_ended = ticket.for_cpu || !hand_over(ticket, file);
-        if (has_ended) result.report = filter_in_lane(file);
+        std::string why_cpu = ticket.for_cpu ? "no GPU had a result for it" : "";
+        has_ended = ticket.for_cpu || !hand_over(ticket, file, why_cpu);
+        if (!has_ended) return;
+        result.report = filter_in_lane(file);
+        result.report.why_cpu = why_cpu;
       });
     } catch (const Stopped&) {
       return;
@@ -371,10 +374,14 @@ class Schedule {
     lanes_[false].clear();
   }
 
-  /// Gives the picture to a device where there is one that takes it.
-  bool hand_over(Ticket& ticket, const FileJob& file) {
-    if (!devices_ || !devices_->is_alive()) return false;
-    std::optional<DeviceJob> taken = device_job(ticket.job, file, options_.max_memory);
+  /// Gives the picture to a device where there is one that takes it; else says why, of a JPEG.
+  bool hand_over(Ticket& ticket, const FileJob& file, std::string& why_cpu) {
+    if (!devices_) return false;
+    if (!devices_->is_alive()) {
+      if (stays_jpeg(jobs_[ticket.job], options_.write)) why_cpu = "no GPU is left";
+      return false;
+    }
+    std::optional<DeviceJob> taken = device_job(ticket.job, file, options_.max_memory, &why_cpu);
     if (!taken) return false;
     ticket.memory = 0;
     {

@@ -39,20 +39,50 @@ std::string percent_encoded(const std::string& name) {
   return text;
 }
 
+using Json = nlohmann::ordered_json;
+
+/// What begins a line. A refused input has no output.
+Json json_of(const std::string& in, const std::string& out, const char* status) {
+  Json json;
+  json["input"] = in;
+  if (!out.empty()) json["output"] = out;
+  if (!is_utf8(in)) json["input_percent"] = percent_encoded(in);
+  if (!is_utf8(out)) json["output_percent"] = percent_encoded(out);
+  json["status"] = status;
+  return json;
+}
+
+std::string line_of(const Json& json) {
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+const char* status_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::filtered: return "done";
+    case Outcome::skipped: return "skipped";
+    case Outcome::failed: return "failed";
+    case Outcome::not_begun: break;
+  }
+  return "not begun";
+}
+
 }  // namespace
 
+std::string json_line(const RefusedInput& refused) {
+  Json json = json_of(refused.in, "", "refused");
+  json["reason"] = refused.why;
+  return line_of(json);
+}
+
+std::string json_line(const Job& planned) {
+  return line_of(json_of(planned.in, planned.out, "planned"));
+}
+
 std::string json_line(const PictureOutcome& outcome) {
-  nlohmann::ordered_json json;
-  json["input"] = outcome.job->in;
-  json["output"] = outcome.job->out;
-  if (!is_utf8(outcome.job->in)) json["input_percent"] = percent_encoded(outcome.job->in);
-  if (!is_utf8(outcome.job->out)) json["output_percent"] = percent_encoded(outcome.job->out);
-  switch (outcome.outcome) {
-    case Outcome::filtered: json["status"] = "done"; break;
-    case Outcome::skipped: json["status"] = "skipped"; break;
-    case Outcome::failed: json["status"] = "failed"; break;
-  }
-  if (!outcome.reason.empty()) json["reason"] = outcome.reason;
+  Json json = json_of(outcome.job->in, outcome.job->out, status_of(outcome.outcome));
+  const std::string& reason =
+      outcome.outcome == Outcome::filtered ? outcome.report.why_cpu : outcome.reason;
+  if (!reason.empty()) json["reason"] = reason;
   if (outcome.outcome == Outcome::filtered) {
     const FileReport& report = outcome.report;
     const Header& header = report.header;
@@ -74,7 +104,7 @@ std::string json_line(const PictureOutcome& outcome) {
                   {"encode", ms(report.write_ms + report.device_ms.encode)}};
     if (!report.warnings.empty()) json["warnings"] = report.warnings;
   }
-  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return line_of(json);
 }
 
 std::string summary_of(const FolderTotals& totals) {

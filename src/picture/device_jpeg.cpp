@@ -253,9 +253,29 @@ const std::vector<unsigned char>& trial_jpeg() {
   return file;
 }
 
+/// The kinds that there are, the faster first.
+constexpr nvimgcodecBackendKind_t kDecoders[] = {NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY,
+                                                 NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU};
+
 /// The kind of all decoders of this process.
 class DecoderKind {
  public:
+  static DecoderKind& common() {
+    static DecoderKind kind;
+    return kind;
+  }
+
+  std::string name() {
+    const std::lock_guard lock(mutex_);
+    return kind_ ? name_of(*kind_) : "";
+  }
+
+  void keep_to(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    for (const nvimgcodecBackendKind_t kind : kDecoders)
+      if (name == name_of(kind)) kind_ = kind;
+  }
+
   bool may_be(nvimgcodecBackendKind_t kind) {
     const std::lock_guard lock(mutex_);
     return !kind_ || *kind_ == kind;
@@ -269,6 +289,10 @@ class DecoderKind {
   }
 
  private:
+  static std::string name_of(nvimgcodecBackendKind_t kind) {
+    return kind == NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY ? "hardware" : "hybrid";
+  }
+
   std::mutex mutex_;
   std::optional<nvimgcodecBackendKind_t> kind_;
 };
@@ -438,19 +462,28 @@ const std::string& DeviceJpeg::version() {
   return Library::get().version;
 }
 
+std::string DeviceJpeg::decoders() {
+  return DecoderKind::common().name();
+}
+
+void DeviceJpeg::keep_to(const std::string& decoders) {
+  DecoderKind::common().keep_to(decoders);
+}
+
 DeviceJpeg::DeviceJpeg(int device, int threads, Memory memory) {
   if (!missing().empty()) throw DeviceError(missing());
   constexpr int kSide = 64;
   DeviceQueue queue(device);
   const Input input{
       trial_jpeg(), 1, {queue.reserve(3 * kSide * kSide), kSide, kSide, 3, 3 * kSide}};
-  static DecoderKind common;
+  DecoderKind& common = DecoderKind::common();
   std::string why = "it decodes nothing";
   // Not every device decodes in hardware, and the library says so only when it is asked to.
-  for (const nvimgcodecBackendKind_t kind :
-       {NVIMGCODEC_BACKEND_KIND_HW_GPU_ONLY, NVIMGCODEC_BACKEND_KIND_HYBRID_CPU_GPU}) {
+  for (const nvimgcodecBackendKind_t kind : kDecoders) {
     if (!common.may_be(kind)) {
-      why = "it has no decoder of the kind that the others have";
+      why =
+          "it has no decoder of the kind that read this run's other pictures, and kinds round "
+          "differently";
       continue;
     }
     bool could = false;
@@ -551,6 +584,12 @@ const std::string& DeviceJpeg::version() {
   static const std::string none;
   return none;
 }
+
+std::string DeviceJpeg::decoders() {
+  return "";
+}
+
+void DeviceJpeg::keep_to(const std::string&) {}
 
 DeviceJpeg::DeviceJpeg(int, int, Memory) {
   throw DeviceError(missing());

@@ -24,13 +24,20 @@ class DeviceJpeg {
   /// The library's version, such as "0.9.0"; empty where it is missing.
   static const std::string& version();
 
+  /// The kind of all decoders of this process, "hardware" or "hybrid", which round in ways of their
+  /// own; empty before the first is made, which finds out.
+  static std::string decoders();
+
+  /// All decoders that are made from now on are of that kind, which decoders() said in an earlier
+  /// run. Every device has hybrid ones.
+  static void keep_to(const std::string& decoders);
+
   /// Who brings the memory that the library works in: pools that keep it, or the library itself,
   /// which asks the driver for it with each picture.
   enum class Memory { pools, library };
 
-  /// Each codec takes that many host threads. All decoders of a process are of one kind, which the
-  /// first one finds out: those in hardware round in another way. Throws DeviceError, also where
-  /// the device has none of that kind.
+  /// Each codec takes that many host threads. Throws DeviceError, also where the device has no
+  /// decoder of the process's kind.
   DeviceJpeg(int device, int threads, Memory memory = Memory::pools);
   ~DeviceJpeg();
   DeviceJpeg(const DeviceJpeg&) = delete;

@@ -10,6 +10,11 @@ try blur photos/a.png -o photos/
 try blur photos - -o out
 try blur photos/a.png elsewhere/c.png -o -
 try blur photos out --name blur.png
+try blur photos out --name .convfilt-{stem}
+mkdir .convfilt-journal.1-of-2
+cp samples/camera.png .convfilt-journal.1-of-2/a.png
+echo .convfilt-journal.1-of-2/a.png >list
+try blur --files-from list -o out
 try blur photos out --if-exists perhaps
 try blur photos out --shard 3/2
 try blur photos out --max-memory 0

@@ -94,6 +94,50 @@ TEST_CASE("a run goes on as it began") {
   }
 }
 
+TEST_CASE("a journal's settings have the version of a GPU's codec, which is asked for that alone") {
+  const auto by = [](CodecKind codec, const char* version) {
+    return settings_of_codec(codec, [=] { return std::string(version); });
+  };
+  CHECK(by(CodecKind::gpu, "0.9.0") != by(CodecKind::gpu, "0.8.0"));
+  CHECK(by(CodecKind::gpu, "") != by(CodecKind::cpu, ""));
+  CHECK(by(CodecKind::cpu, "0.9.0") == by(CodecKind::cpu, "0.8.0"));
+  const auto never = []() -> std::string {
+    FAIL("it loads the library");
+    return "";
+  };
+  CHECK(settings_of_codec(CodecKind::cpu, never).empty());
+}
+
+TEST_CASE("a run is resumed by its own codec, and the CPU's never asks for a GPU's") {
+  int gpu_asked = 0;
+  const auto settings = [&](CodecKind codec) {
+    gpu_asked += codec == CodecKind::gpu;
+    return std::string(codec == CodecKind::gpu ? "of gpu" : "of cpu");
+  };
+  CHECK_FALSE(codec_begun("", settings));
+  CHECK(codec_begun("of cpu", settings) == CodecKind::cpu);
+  CHECK(gpu_asked == 0);
+  CHECK(codec_begun("of gpu", settings) == CodecKind::gpu);
+  CHECK_FALSE(codec_begun("of others", settings));
+}
+
+TEST_CASE("devices of several models decode by what all of them have, whoever is ready first") {
+  Machine machine = this_machine();
+  CudaDevices there;
+  const char* const names[] = {"NVIDIA H100 80GB HBM3", "NVIDIA L4", "NVIDIA H100 80GB HBM3"};
+  for (int ordinal = 0; ordinal < 3; ++ordinal) {
+    CudaDevice device;
+    device.ordinal = ordinal;
+    device.name = names[ordinal];
+    there.devices.push_back(device);
+  }
+  machine.cuda = [&]() -> const CudaDevices& { return there; };
+  CHECK(decoders_for({0, 1, 2}, machine) == "hybrid");
+  CHECK(decoders_for({1, 0}, machine) == "hybrid");
+  CHECK(decoders_for({0, 2}, machine).empty());
+  CHECK(decoders_for({1}, machine).empty());
+}
+
 TEST_CASE("what counts for a GPU are JPEGs that become JPEGs") {
   const TemporaryFolder folder;
   const auto job = [&](const std::string& in, const std::string& out) {

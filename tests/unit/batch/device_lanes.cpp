@@ -151,8 +151,9 @@ class CpuLane : public Lane {
 };
 
 struct Outcomes {
-  std::map<std::string, int> done, failed;  ///< how often, by name
-  std::set<std::string> messages;           ///< of those that failed
+  std::map<std::string, int> done, failed;       ///< how often, by name
+  std::set<std::string> messages;                ///< of those that failed
+  std::map<std::string, std::set<int>> why_cpu;  ///< widths of those done on the CPU, by the reason
   std::vector<std::string> devices_given_up;
 };
 
@@ -171,6 +172,8 @@ Outcomes run(
     ++world.ended;
     ++(result.failure.empty() ? outcomes.done : outcomes.failed)[result.job->name];
     if (!result.failure.empty()) outcomes.messages.insert(result.failure);
+    if (result.failure.empty() && result.report.codec == "cpu")
+      outcomes.why_cpu[result.report.why_cpu].insert(result.report.header.width);
     if (result.failure.empty() && result.report.codec == "gpu")
       world.on_devices.insert(result.report.header.width);
   };
@@ -676,6 +679,42 @@ TEST_CASE("a JPEG that takes too much memory on a device is the CPU's, which can
   CHECK(outcomes.done.size() == 12);
   CHECK(world.on_devices.empty());
   CHECK(world.on_cpu == std::set<int>{width_of(0)});
+}
+
+TEST_CASE("a JPEG that the CPU does though devices are there has a reason, and no other picture") {
+  Photos photos;
+  const auto only = [](const Outcomes& outcomes) -> std::pair<std::string, std::set<int>> {
+    REQUIRE(outcomes.why_cpu.size() == 1);
+    return *outcomes.why_cpu.begin();
+  };
+  World world;
+  CHECK(only(run(photos, world)) ==
+        std::pair{std::string("it is no plain JPEG of one scan, or damaged"),
+                  widths_where(is_progressive)});
+  world.has_result = [](int width, std::size_t) { return width != width_of(0); };
+  CHECK(run(photos, world).why_cpu["no GPU had a result for it"] == std::set{width_of(0)});
+  // A device that is lost before it has begun anything.
+  const Outcomes all = [&] {
+    World broken;
+    broken.on_making = [] { throw DeviceError("none"); };
+    return run(photos, broken);
+  }();
+  CHECK_FALSE(all.why_cpu.contains(""));
+
+  repeat(photos, 3);
+  FileJob file;
+  file.in = photos.jobs[0].in;
+  file.out = "out.jpg";
+  World small;
+  ScheduleOptions options;
+  options.max_memory = device_job(0, file)->memory - 1;
+  CHECK(only(run(photos, small, 1, options)).first ==
+        "for a GPU it takes more memory than --max-memory allows");
+  write_image(photos.folder / "in.png", pattern(9, 9, 3, Depth::u8), {}, nullptr);
+  photos.jobs = {{photos.folder / "in.png", "png", photos.folder / "out.png"},
+                 {photos.folder / "in.png", "jpg", photos.folder / "out.jpg"}};
+  CHECK(only(run(photos, small, 1)).first == "");
+  CHECK(run(photos, small, 0).why_cpu.contains(""));
 }
 
 TEST_CASE(

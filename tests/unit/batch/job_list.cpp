@@ -86,6 +86,25 @@ TEST_CASE("two inputs that would write one result are refused") {
   CHECK_THROWS_AS(tree.names(), UsageError);
 }
 
+TEST_CASE("a result cannot replace a journal") {
+  Tree tree({"in/journal.jpg", "out/.convfilt-journal"});
+  for (const char* name :
+       {".convfilt-{stem}", ".convfilt-{stem}.2-of-3", ".Convfilt-{stem}{ext}"}) {
+    CAPTURE(name);
+    tree.selection.name = name;
+    CHECK_THROWS_WITH_AS(tree.names(), doctest::Contains("--name"), UsageError);
+  }
+  for (const char* name : {".convfilt{stem}{ext}", "x.convfilt-{stem}", ".{stem}"}) {
+    CAPTURE(name);
+    tree.selection.name = name;
+    CHECK(tree.names().size() == 1);
+  }
+  // By a link, too.
+  tree.selection.name = "{stem}{ext}";
+  fs::create_symlink(".convfilt-journal", tree.folder / "out/journal.jpg");
+  CHECK_THROWS_AS(tree.names(), UsageError);
+}
+
 TEST_CASE("results that are inputs are refused, but for their own in place") {
   Tree tree({"in/a.jpg", "in/a_soft.jpg"});
   tree.selection.out = tree.folder / "in";
@@ -163,8 +182,9 @@ TEST_CASE("inputs that are no regular files are refused by their names, and stay
   REQUIRE(list.jobs.size() == 1);
   CHECK(list.jobs[0].name == "a.jpg");
   REQUIRE(list.refused.size() == 2);
-  CHECK(list.refused[0].find("pipe.jpg") != std::string::npos);
-  CHECK(list.refused[1].find("/dev/zero") != std::string::npos);
+  CHECK(list.refused[0].why.find("pipe.jpg") != std::string::npos);
+  CHECK(list.refused[1].why.find("/dev/zero") != std::string::npos);
+  CHECK(list.refused[1].in == "/dev/zero");
 }
 
 TEST_CASE("a list whose names end with NUL is none with lines") {

@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -139,6 +141,103 @@ TEST_CASE("what is gone is asked for no more") {
   CHECK(contents.planned == std::vector<std::string>{"b"});
   CHECK(contents.failed.empty());
   CHECK(contents.bad_lines == 0);
+}
+
+TEST_CASE("what is planned again is asked for again") {
+  const TemporaryFolder folder;
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.plan({"a", "b"});
+    journal.gone("a");
+    journal.plan({"c", "a"});
+    journal.gone("b");
+    journal.gone("never planned");
+  }
+  CHECK(read_journal(folder / journal_name({})).planned == std::vector<std::string>{"c", "a"});
+}
+
+TEST_CASE("many pictures that are gone cost a line each") {
+  // The time of this thread alone, since others may have the machine.
+  const auto seconds_now = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return double(now.tv_sec) + double(now.tv_nsec) / 1e9;
+  };
+  const auto seconds_for = [&](int pictures) {
+    const TemporaryFolder folder;
+    std::vector<std::string> names;
+    for (int i = 0; i < pictures; ++i) names.push_back("photos/of/a/journey/" + std::to_string(i));
+    {
+      Journal journal(folder / "", {}, "s", false);
+      journal.plan(names);
+      for (const std::string& name : names) journal.gone(name);
+    }
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      const double start = seconds_now();
+      const JournalContents contents = read_journal(folder / journal_name({}));
+      best = std::min(best, seconds_now() - start);
+      CHECK(contents.planned.empty());
+    }
+    return best;
+  };
+  // Eight times as many take eight times as long, and not 64 times.
+  const double few = seconds_for(5'000), many = seconds_for(40'000);
+  CAPTURE(few);
+  CAPTURE(many);
+  CHECK(many < 24 * few);
+}
+
+TEST_CASE("what was kept is not done, and the latest line counts") {
+  const TemporaryFolder folder;
+  const auto entry = [](const char* name) { return DoneEntry{name, "r", {1, 2}, {3, 4}}; };
+  {
+    Journal journal(folder / "", {}, "s", false);
+    journal.plan({"a", "b", "c", "d"});
+    journal.kept(entry("a"));
+    journal.done(entry("b"));
+    journal.kept(entry("b"));
+    journal.kept(entry("c"));
+    journal.done(entry("c"));
+    journal.kept(entry("d"));
+    journal.failed("d", "why");
+  }
+  const JournalContents contents = read_journal(folder / journal_name({}));
+  CHECK(contents.bad_lines == 0);
+  CHECK(contents.kept.size() == 2);
+  CHECK(contents.kept.at("a").out == entry("a").out);
+  CHECK(contents.kept.contains("b"));
+  CHECK(contents.done.size() == 1);
+  CHECK(contents.done.contains("c"));
+  CHECK(contents.failed.size() == 1);
+  REQUIRE(contents.result_of("a"));
+  CHECK(contents.result_of("a")->result == "r");
+  CHECK_FALSE(contents.result_of("d"));
+}
+
+TEST_CASE("a journal that is begun anew knows what the same settings had done, and no others") {
+  const TemporaryFolder folder;
+  const auto begin = [&](const char* settings) {
+    { Journal(folder / "", {}, "s", false).done(kEntry); }
+    Journal journal(folder / "", {}, settings, false);
+    CHECK(journal.before().planned.empty());
+    CHECK(read_journal(folder / journal_name({})).done.empty());
+    return journal.before().done.size();
+  };
+  CHECK(begin("s") == 1);
+  CHECK(begin("other") == 0);
+  {
+    // This run's GPUs may have decoders of another kind.
+    Journal journal(folder / "", {}, "s", false);
+    journal.decoders("hardware");
+    journal.done(kEntry);
+  }
+  CHECK(read_journal(folder / journal_name({})).decoders == "hardware");
+  CHECK(Journal(folder / "", {}, "s", true).before().done.size() == 1);
+  CHECK(Journal(folder / "", {}, "s", false).before().done.empty());
+  CHECK(read_journal(folder / journal_name({})).decoders.empty());
+  write(folder / journal_name({}), "not a journal\n");
+  CHECK(Journal(folder / "", {}, "s", false).before().done.empty());
 }
 
 TEST_CASE("a changed line counts for nothing") {
