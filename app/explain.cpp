@@ -199,13 +199,15 @@ void run(const ExplainCommand& command) {
     problem.height = command.height * times;
     explanation = explain(strategy, problem, options.request.tuning, architecture);
   }
-  if (!command.picture.empty()) {
+  const std::vector<std::string> differences = explanation.differences();
+  // A picture of an explanation that contradicts itself would look as if it were right.
+  if (!command.picture.empty() && differences.empty()) {
     const TilePicture picture = tile_picture(explanation);
     plot_to_file(command.picture, picture.script, picture.page);
   }
   print_text(to_text(explanation));
-  if (!explanation.differences().empty())
-    throw std::logic_error("formula and count differ: " + explanation.differences().front());
+  if (!differences.empty())
+    throw std::logic_error("formula and count differ: " + differences.front());
 }
 
 }  // namespace convfilt

@@ -8,6 +8,19 @@ for name in $(strategies); do
     ! grep -i differ said || fail "$name: formula and count differ"
   done
 done
+# Pictures lower than a block of threads, under a mask of one row: the block in the middle is a whole one all the same,
+# unless blocks are no higher than the picture.
+for name in $(strategies_for_any | grep -vx winograd); do
+  for rows in 1 2 3 4 5 6 7; do
+    for border in replicate constant; do
+      convfilt explain "$name" --mask 5x1 --size 160x$rows --border $border >said
+      ! grep -i differ said || fail "$name, $rows rows: formula and count differ"
+    done
+  done
+done
+convfilt explain basic --mask 5x1 --size 160x1 | grep '1280 / 256 = 5 .*formula and count agree' >/dev/null || fail "basic: not 5 reads an output"
+convfilt explain overlap-save --domain spatial --block 20 --mask 5x1 --size 160x1 | grep '20 / 16 = 1.25 .*formula and count agree' >/dev/null ||
+  fail "overlap-save: not 20 samples for 16 outputs"
 for name in basic tiled-in tiled-out cached texture; do
   convfilt explain "$name" --mask 3x3 | grep 'formula and count agree' >/dev/null || fail "$name is not counted"
 done
