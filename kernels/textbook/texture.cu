@@ -16,9 +16,9 @@
 //   Sibling: basic reads global memory, and computes every border itself.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan.hpp"
 #include "kernels/textbook/block_counts.hpp"
 #include "kernels/textbook/geometry.hpp"
+#include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::texture {
 namespace {
@@ -41,7 +41,7 @@ CONVFILT_DEVICE T fetch(const TextureInput& in, int x, int y, T ghost) {
   if constexpr (!kByAddressMode) {
     x = border_index<B>(x, in.width);
     y = border_index<B>(y, in.height);
-    if (x < 0 || y < 0) return ghost;
+    if (x < 0 || y < 0) return ghost_cell(ghost);
   }
   return tex2D<T>(in.texture, (x + 0.5f) * in.unit_x, (y + 0.5f) * in.unit_y);
 }

@@ -21,6 +21,12 @@ done
 convfilt explain basic --mask 5x1 --size 160x1 | grep '1280 / 256 = 5 .*formula and count agree' >/dev/null || fail "basic: not 5 reads an output"
 convfilt explain overlap-save --domain spatial --block 20 --mask 5x1 --size 160x1 | grep '20 / 16 = 1.25 .*formula and count agree' >/dev/null ||
   fail "overlap-save: not 20 samples for 16 outputs"
+# Ghost cells that a kernel makes up are counted, whatever their value.
+for name in $(strategies_for_any); do
+  convfilt explain "$name" --mask 3x3 --border constant --border-value 7 >said
+  ! grep -i differ said || fail "$name: formula and count differ under --border-value 7"
+done
+convfilt explain texture --mask 5x5 --border constant --border-value 7 | grep 'ghost cells  *9564 of ' >/dev/null || fail "texture: other ghost cells"
 for name in basic tiled-in tiled-out cached texture; do
   convfilt explain "$name" --mask 3x3 | grep 'formula and count agree' >/dev/null || fail "$name is not counted"
 done
