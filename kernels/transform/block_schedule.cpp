@@ -34,9 +34,11 @@ int best_block(int side, int least_block, int largest) {
   return best;
 }
 
-/// The block's side, or the number of samples where that is less.
-int clipped(int block, int outputs, int side) {
-  return std::min(block, outputs + side - 1);
+/// The block's side, or the number of samples where that is less. Then no transform was chosen.
+int clipped(BlockAxis& axis, int outputs) {
+  const int samples = outputs + axis.side - 1;
+  if (samples < axis.block) axis.longest = 0;
+  return std::min(axis.block, samples);
 }
 
 /// The launches that keep the blocks of one apart. Blocks under one weight never meet.
@@ -63,8 +65,9 @@ BlockAxis overlap_add_axis(int outputs, int side, const Tuning& tuning) {
   if (axis.block == 0 && spatial) axis.block = std::max(kSpatialBlock, least);
   for (int largest = kLargestTransform; axis.block == 0; largest *= 2) {
     axis.block = best_block(side, least, largest);
+    axis.longest = largest;
   }
-  axis.block = clipped(axis.block, outputs, side);
+  axis.block = clipped(axis, outputs);
   accumulate(axis, tuning);
   return axis;
 }
@@ -78,9 +81,12 @@ BlockAxis in_parts_axis(int outputs, int side, const Tuning& tuning) {
   if (axis.block == 0 && part > 0)
     axis.block = part * (spatial ? std::max(1, kSpatialBlock / part) : kInterleaved);
   if (axis.block == 0 && spatial) axis.block = kSpatialBlock;
-  if (axis.block == 0) axis.block = best_block(side, side, kLargestPartTransform);
+  if (axis.block == 0) {
+    axis.block = best_block(side, side, kLargestPartTransform);
+    axis.longest = axis.block > 0 ? kLargestPartTransform : 0;
+  }
   if (axis.block == 0) axis.block = kLargestPartTransform / 2;
-  const int needed = clipped(axis.block, outputs, side);
+  const int needed = clipped(axis, outputs);
   axis.block = part > 0 ? ceil_div(needed, part) * part : needed;
   axis.part = part > 0 ? part : std::min({axis.block, side, spatial ? kMaxPartSide : side});
   axis.steps = steps_of(axis, tuning);
@@ -253,6 +259,20 @@ std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
          " each, so none meet.";
 }
 
+/// Why the sides of blocks that are transformed are what they are, where no setting and no small
+/// picture is the reason.
+std::string side_note(const BlockAxis& x, const BlockAxis& y, const Tuning& tuning) {
+  if (x.longest > 0 && y.longest > 0)
+    return " Its side, unless set, takes the least work an output among transforms of powers of "
+           "two up to " +
+           (x.longest == y.longest ? std::to_string(x.longest) : by(x.longest, y.longest)) + ".";
+  const bool set = tuning[Setting::block] || tuning[Setting::part];
+  if (!set && x.parts() > 1 && y.parts() > 1)
+    return " Its side, unless set, is " + std::to_string(kLargestPartTransform / 2) +
+           " here, and that of the mask's parts, too.";
+  return "";
+}
+
 }  // namespace
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
@@ -295,10 +315,7 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
            by(ceil_div(good_fft_size(g.out_columns), block_columns),
               ceil_div(good_fft_size(g.out_rows), block_rows)) +
            " blocks of threads.";
-  if (parts == 1 || !tuning[Setting::part])
-    g.note += parts > 1 ? " Its side, unless set, is 128 here, and that of the mask's parts, too."
-                        : " Its side, unless set, is that for which transforms of a power of two "
-                          "take the least work an output.";
+  g.note += side_note(x, y, tuning);
   return g;
 }
 

@@ -33,6 +33,8 @@ struct BlockAxis {
   int steps = 1;      ///< K, the number of launches, each of which takes every K-th block
   int side = 1;       ///< w, the weights of the whole mask
   int divisions = 1;  ///< launches, each of which takes one stretch of every block's outputs
+  int longest = 0;    ///< S takes the least work among transforms of up to so many samples; 0 where
+                      ///< something else determines it
 
   int parts() const { return (side + part - 1) / part; }
 
