@@ -276,17 +276,23 @@ std::string side_note(const BlockAxis& x, const BlockAxis& y, const Tuning& tuni
 }  // namespace
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
-                     int block_columns, int block_rows) {
+                     Threads block) {
   const auto& [x, y, atomic] = schedule;
   const bool spatial = tuning[Setting::domain] == kSpatial;
+  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
+  const Interval columns = x.division(0, part_x), rows = y.division(0, part_y);
+  const Threads threads = spatial ? spatial_threads(block, rows.count) : block;
   Geometry g;
-  g.block_columns = block_columns;
-  g.block_rows = block_rows;
-  g.loading_threads = block_columns * block_rows;
-  g.computing_threads = block_columns * block_rows;
+  g.block_columns = threads.columns;
+  g.block_rows = threads.rows;
+  g.loading_threads = g.computing_threads = threads.columns * threads.rows;
+  if (spatial) {
+    g.loading_threads =
+        threads.busy(std::min(x.block, columns.count), std::min(y.block, rows.count));
+    g.computing_threads = threads.busy(columns.count, rows.count);
+  }
   g.in_columns = x.block;
   g.in_rows = y.block;
-  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
   g.out_columns = x.block + part_x - 1;
   g.out_rows = y.block + part_y - 1;
   g.lead_x = p.lead_x() - (part_x - 1);  // if negative, the output tile begins further left
@@ -312,8 +318,8 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   }
   const int parts = x.parts() * y.parts();
   g.note = launches_note(schedule, false, parts) + " A block of the picture takes " +
-           by(ceil_div(good_fft_size(g.out_columns), block_columns),
-              ceil_div(good_fft_size(g.out_rows), block_rows)) +
+           by(ceil_div(good_fft_size(g.out_columns), block.columns),
+              ceil_div(good_fft_size(g.out_rows), block.rows)) +
            " blocks of threads.";
   g.note += side_note(x, y, tuning);
   return g;

@@ -117,8 +117,24 @@ inline constexpr int kMostCells = 12288;
 /// of that many columns; empty when they do.
 std::string cells_refuse(std::int64_t columns, std::int64_t rows);
 
+/// A block of threads.
+struct Threads {
+  int columns, rows;
+
+  /// How many of them sweep a rectangle of cells, or of outputs.
+  int busy(int cell_columns, int cell_rows) const {
+    return (columns < cell_columns ? columns : cell_columns) *
+           (rows < cell_rows ? rows : cell_rows);
+  }
+};
+
+/// The threads of the spatial domain: outputs of a single row get a row of them.
+inline Threads spatial_threads(Threads block, int out_rows) {
+  return out_rows == 1 ? Threads{block.columns * block.rows, 1} : block;
+}
+
 /// What `explain` shows of a schedule, for a block of threads of that size.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
-                     int block_columns, int block_rows);
+                     Threads block);
 
 }  // namespace convfilt::transform

@@ -41,7 +41,7 @@ std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
 }
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
-  return geometry_of(p, tuning, overlap_add_schedule(p, tuning), kBlockColumns, kBlockRows);
+  return geometry_of(p, tuning, overlap_add_schedule(p, tuning), {kBlockColumns, kBlockRows});
 }
 
 }  // namespace
