@@ -76,6 +76,9 @@ struct Geometry {
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
   double loads = 0;              ///< samples a block reads from global memory
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
+  double adds = 0;               ///< a block's atomic additions to a plane of sums
+  double sum_accesses = 0;       ///< its reads and writes there that are no atomic additions
+  int sum_bytes = 0;             ///< of a sum there; 0 = outputs are computed at once
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
   Adding adding_x, adding_y;     ///< along both axes, for the whole mask
   bool atomic = false;           ///< whether blocks that run at once may add to the same outputs

@@ -217,6 +217,13 @@ int largest_part(const BlockAxis& axis, bool spatial) {
   return spatial ? ceil_div(axis.side, spatial_parts(axis)) : axis.part;
 }
 
+/// The outputs to which all launches add a block in the middle along an axis: each part has
+/// launches of its own, or in the frequency domain each sum of parts.
+int outputs_added(const BlockAxis& axis, bool spatial) {
+  if (!spatial) return std::min(axis.interleaved(), axis.parts()) * (axis.block + axis.part - 1);
+  return spatial_parts(axis) * (axis.block - 1) + axis.side;
+}
+
 /// What a geometry says of the launches along an axis.
 Adding adding_of(const BlockAxis& axis, bool spatial) {
   Adding adding;
@@ -276,7 +283,7 @@ std::string side_note(const BlockAxis& x, const BlockAxis& y, const Tuning& tuni
 }  // namespace
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
-                     Threads block) {
+                     Threads block, int total_bytes) {
   const auto& [x, y, atomic] = schedule;
   const bool spatial = tuning[Setting::domain] == kSpatial;
   const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
@@ -302,6 +309,9 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.atomic = atomic;
   g.loads = double(x.block) * y.block;
   g.loads_per_output = "1";
+  const double added = double(outputs_added(x, spatial)) * outputs_added(y, spatial);
+  (atomic ? g.adds : g.sum_accesses) = atomic ? added : 2 * added;
+  g.sum_bytes = spatial ? total_bytes : int(sizeof(float));
   if (spatial) {
     const int across = spatial_parts(x), down = spatial_parts(y), parts = across * down;
     g.shared_bytes = kMostCells * size_of(p.depth);

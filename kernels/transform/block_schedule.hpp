@@ -133,8 +133,9 @@ inline Threads spatial_threads(Threads block, int out_rows) {
   return out_rows == 1 ? Threads{block.columns * block.rows, 1} : block;
 }
 
-/// What `explain` shows of a schedule, for a block of threads of that size.
+/// What `explain` shows of a schedule, for a block of threads of that size. `total_bytes` are those
+/// of a sum of the spatial domain.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
-                     Threads block);
+                     Threads block, int total_bytes);
 
 }  // namespace convfilt::transform

@@ -1,6 +1,7 @@
 #include "src/explain/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "src/base/suggest.hpp"
@@ -147,7 +148,10 @@ void tell_reads(const Explanation& e, Lines& lines) {
                                               "   in the emulator; " + verdict(e.middle)
                                         : "the emulator has no such block to count");
   const std::int64_t adds = atomic_adds_of(e), accesses = e.middle.value().global + adds;
-  if (adds > 0) lines.line("atomic adds", quotient(adds, outputs) + "   by count");
+  if (adds > 0)
+    lines.line("atomic adds", quotient(adds, outputs) + (std::llround(g.adds) == adds
+                                                             ? "   formula and count agree"
+                                                             : "   FORMULA AND COUNT DIFFER"));
   if (!sums_by_library(*e.strategy, e.tuning))
     lines.line("reuse", std::to_string(outputs) + " * " +
                             std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
@@ -155,7 +159,8 @@ void tell_reads(const Explanation& e, Lines& lines) {
                             short_number(double(taps) / accesses) +
                             (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
   if (!sums_by_library(*e.strategy, e.tuning)) {
-    const std::int64_t bytes = accesses * std::int64_t(size_of(e.problem.depth));
+    const std::int64_t bytes =
+        (accesses - adds) * std::int64_t(size_of(e.problem.depth)) + adds * g.sum_bytes;
     lines.line("operations", "2 * " + std::to_string(taps) + " / " + std::to_string(bytes) + " = " +
                                  short_number(2 * double(taps) / double(bytes)) + " per byte" +
                                  (adds > 0 ? " of reads and atomic adds" : " read") +

@@ -89,6 +89,60 @@ TEST_CASE("reads of an output by formula, all parts of a mask together") {
   CHECK(reads("fft", 5) == 0);
 }
 
+TEST_CASE(
+    "bytes that threads ask for, an output: samples, the output, and what unfinished sums take") {
+  const auto bytes = [](const char* name, int side, const Tuning& tuning = {},
+                        Depth depth = Depth::u8) {
+    const Strategy* strategy = find_strategy(name);
+    REQUIRE(strategy);
+    Problem p = problem_of(box_mask(side, side), 4000, 3000);
+    p.depth = depth;
+    return bytes_per_output(*strategy, p, tuning);
+  };
+  Tuning spatial;
+  spatial[Setting::domain] = kSpatial;
+  CHECK(bytes("basic", 5) == 25 + 1);
+  CHECK(bytes("basic", 5, {}, Depth::f32) == 4 * (25 + 1));
+  CHECK(bytes("tiled-in", 5, with_tile(16)) == 400.0 / 256 + 1);
+  // Nine parts of 31 x 31 are added to sums of 32 bits, eight times.
+  CHECK(bytes("basic", 93) == 93 * 93 + 1 + 8 * 2 * 4);
+  // A sample is added to 25 sums of 32 bits, each of which is begun and finished, too.
+  CHECK(bytes("scatter", 5) == 1 + 1 + 25 * 4 + 2 * 4);
+  CHECK(bytes("scatter", 5, {}, Depth::f32) == 4 + 4 + 25 * 8 + 2 * 8);
+  CHECK(*bytes("overlap-save", 5, spatial) == doctest::Approx(36.0 * 36 / 1024 + 1));
+  // Blocks of 32 x 32 are added to 36 x 36 sums: read, and written.
+  CHECK(*bytes("overlap-add", 5, spatial) ==
+        doctest::Approx(1 + 1 + 36.0 * 36 / 1024 * 2 * 4 + 2 * 4));
+  spatial[Setting::accumulate] = kAtomic;
+  CHECK(*bytes("overlap-add", 5, spatial) == doctest::Approx(1 + 1 + 36.0 * 36 / 1024 * 4 + 2 * 4));
+  // A library reads, too, or nobody has written a formula down.
+  for (const char* name : {"im2col", "fft", "overlap-save", "overlap-add", "in-parts", "two-pass"})
+    CHECK(!bytes(name, 5));
+}
+
+TEST_CASE("atomic additions of a block, by formula and by count") {
+  if (emulator_missing()) return;
+  Tuning atomic;
+  atomic[Setting::accumulate] = kAtomic;
+  Tuning spatial = atomic;
+  spatial[Setting::domain] = kSpatial;
+  const auto adds = [](const char* name, const Mask& mask, const Tuning& tuning) {
+    const Explanation e = explained(name, problem_of(mask, 200, 120), tuning);
+    CHECK(e.differences().empty());
+    REQUIRE(e.middle_counts);
+    CHECK(double(e.middle_counts->atomic_adds) == e.geometry->adds);
+    return e.geometry->adds;
+  };
+  CHECK(adds("scatter", box_mask(5, 3), {}) == 32 * 8 * 15);
+  CHECK(adds("overlap-add", box_mask(5, 5), spatial) == 36 * 36);
+  CHECK(adds("in-parts", box_mask(5, 5), spatial) == 36 * 36);
+  CHECK(adds("overlap-add", box_mask(5, 5), atomic) == 32 * 32);  // blocks of 28 samples
+  const std::string text = to_text(explained("scatter", problem_of(box_mask(5, 5)), {}));
+  CHECK(text.find("25   formula and count agree") != text.npos);
+  // Sums of 8-bit samples have 32 bits.
+  CHECK(text.find("2 * 6400 / 25856 = 0.495 per byte of reads and atomic adds") != text.npos);
+}
+
 TEST_CASE("operations a byte of PMPP 4e, ch. 7.4: floats, two operations a tap") {
   if (emulator_missing()) return;
   struct Row {
