@@ -122,6 +122,9 @@ std::string_view name_of(Family family);
 /// The largest difference from the real-valued convolution, in words for `list`.
 std::string_view bound_of(Family family);
 
+/// The same for a strategy that takes no other depths than these.
+std::string bound_of(Family family, std::span<const Depth> depths);
+
 /// Padded rows start at L2 lines, which are two DRAM bursts of 64 bytes each, so that a warp that
 /// reads along a row reads whole bursts.
 inline constexpr std::ptrdiff_t kPitchBytes = 128;

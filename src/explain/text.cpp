@@ -51,20 +51,13 @@ std::string verdict(const Compared& reads) {
 
 /// The family's bound for the depths of which the strategy takes the problem.
 std::string bound_of(const Explanation& e) {
-  std::string taken, rest(bound_of(e.strategy->family_of(e.tuning)));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(", "), rest.size());
-    const std::string piece = rest.substr(0, end);
-    rest.erase(0, std::min(end + 2, rest.size()));
-    const bool refused = std::ranges::any_of(kDepths, [&](Depth depth) {
-      Problem other = e.asked;
-      other.depth = depth;
-      return piece.find(name_of(depth)) != piece.npos &&
-             !e.strategy->refusal(other, e.tuning).empty();
-    });
-    if (!refused) taken += (taken.empty() ? "" : ", ") + piece;
+  std::vector<Depth> taken;
+  for (const Depth depth : kDepths) {
+    Problem other = e.asked;
+    other.depth = depth;
+    if (e.strategy->refusal(other, e.tuning).empty()) taken.push_back(depth);
   }
-  return taken;
+  return bound_of(e.strategy->family_of(e.tuning), taken);
 }
 
 void tell_strategy(const Explanation& e, Lines& lines) {
