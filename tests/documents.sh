@@ -32,6 +32,15 @@ while read -r path line name; do
   sed -n "${line}p" "kernels/$path" | grep -qF -- "$name" || fail "kernels/README.md says that kernels/$path:$line has '$name'"
 done <"$work/terms"
 
+# The four kernels that lectures compare have what they speak of by name and in sight, within a screen.
+for kernel in basic tiled_in tiled_out cached; do
+  sed -n '/^__global__/,/^}/p' "kernels/textbook/$kernel.cu" >"$work/kernel"
+  [ "$(wc -l <"$work/kernel")" -le 48 ] || fail "the kernel in kernels/textbook/$kernel.cu is longer than a screen"
+  for words in 'Radius r = ' TILE_WIDTH 'border_index<B>(' 'ghost_cell(ghost)'; do
+    grep -qF -- "$words" "$work/kernel" || fail "the kernel in kernels/textbook/$kernel.cu does not show '$words'"
+  done
+done
+
 # Every script says what it is for.
 for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.sh tests/folders/*.sh tests/fuzz/*.sh tests/pictures/*.sh; do
   [ ! -x "$script" ] || bash "$script" --help 2>/dev/null | grep . >/dev/null || fail "$script does not know --help"

@@ -53,8 +53,14 @@ __global__ void cached_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
       const int tap_x = x + i - r.x, tap_col = tap_x - tile_x;
       const bool in_the_tile =
           tap_col >= 0 && tap_col < TILE_WIDTH && tap_row >= 0 && tap_row < TILE_HEIGHT;
-      const T sample = in_the_tile && contains(in, tap_x, tap_y) ? T(in_tile[tap_row][tap_col])
-                                                                 : load<B>(in, tap_x, tap_y, ghost);
+      T sample;
+      if (in_the_tile && contains(in, tap_x, tap_y)) {
+        sample = in_tile[tap_row][tap_col];
+      } else {
+        const int in_x = border_index<B>(tap_x, in.width);
+        const int in_y = border_index<B>(tap_y, in.height);
+        sample = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
+      }
       row_sum = multiply_add(weight_of(mask, i, j), sample, row_sum);
     }
     sum += row_sum;
