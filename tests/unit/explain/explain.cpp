@@ -143,6 +143,27 @@ TEST_CASE("atomic additions of a block, by formula and by count") {
   CHECK(text.find("2 * 6400 / 25856 = 0.495 per byte of reads and atomic adds") != text.npos);
 }
 
+TEST_CASE("tiled-out says how many outputs a thread has, whatever the settings") {
+  if (emulator_missing()) return;
+  const auto said = [](const Mask& mask, Setting setting, int value) {
+    Tuning tuning;
+    if (value) tuning[setting] = value;
+    return to_text(explained("tiled-out", problem_of(mask), tuning));
+  };
+  const auto heading = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const std::string four = "Each thread computes 4 outputs of one column.",
+                    one = "Each thread computes one output.";
+  CHECK(said(box_mask(5, 5), Setting::tile, 0).find(four) != std::string::npos);
+  for (const std::string& text :
+       {said(box_mask(5, 5), Setting::outputs, 1), said(box_mask(5, 5), Setting::tile, 8),
+        said(box_mask(5, 1), Setting::tile, 0)}) {
+    CHECK(text.find(one) != text.npos);
+    CHECK(text.find(four) == text.npos);
+    // The summary speaks of the default.
+    CHECK(heading(text).find(" by default four outputs a thread") != text.npos);
+  }
+}
+
 TEST_CASE("operations a byte of PMPP 4e, ch. 7.4: floats, two operations a tap") {
   if (emulator_missing()) return;
   struct Row {
