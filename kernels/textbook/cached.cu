@@ -75,6 +75,22 @@ int taps_kept(int tile, int side) {
   return taps;
 }
 
+/// A block's reads per output as a formula.
+std::string formula_of(const Sides& mask, int tile, bool line) {
+  // An odd side has as many taps left of the middle as right of it, an even one another on the
+  // left.
+  const bool odd_width = mask.width % 2 == 1, odd_height = mask.height % 2 == 1;
+  const bool near = std::max(mask.width, mask.height) / 2 <= tile;
+  if (line && near) return odd_width ? "1 + (w^2 - 1) / (4 * tile)" : "1 + w^2 / (4 * tile)";
+  const std::string formula = line ? "1 + w * (1 - kept(w)), kept(n) = "
+                                   : "1 + w * h * (1 - kept(w) * kept(h)), kept(n) = ";
+  // No output keeps a tap that lies a whole tile beside it.
+  if (!near) return formula + "sum of max(0, 1 - |i - floor(n / 2)| / tile) over i < n, / n";
+  const std::string odd = "1 - (n^2 - 1) / (4 * n * tile)", even = "1 - n / (4 * tile)";
+  if (odd_width == odd_height) return formula + (odd_width ? odd : even);
+  return formula + odd + " for odd n, else " + even;
+}
+
 Geometry geometry(const Problem& p, const Tuning& tuning) {
   const Sides mask = first_part(p.mask);
   const bool line = is_line(p);
@@ -90,9 +106,7 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   const double taps = double(tile) * rows * mask.width * mask.height;
   const double kept = double(taps_kept(tile, mask.width)) * taps_kept(rows, mask.height);
   g.loads = double(tile) * rows + taps - kept;
-  g.loads_per_output =
-      line ? "1 + (w^2 - 1) / (4 * tile)"
-           : "1 + w * h * (1 - kept(w) * kept(h)), kept(n) = 1 - (n^2 - 1) / (4 * n * tile)";
+  g.loads_per_output = formula_of(mask, tile, line);
   g.note =
       "Taps that leave the tile are read from global memory, where the caches are likely to "
       "hold them.";

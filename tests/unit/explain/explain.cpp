@@ -164,6 +164,37 @@ TEST_CASE("tiled-out says how many outputs a thread has, whatever the settings")
   }
 }
 
+TEST_CASE("cached's formula gives its number, under odd and even masks") {
+  const auto check = [](int w, int h, int tile, const std::string& formula) {
+    INFO(w << 'x' << h << ", tile " << tile);
+    const Geometry g =
+        find_strategy("cached")->geometry(problem_of(box_mask(w, h)), with_tile(tile));
+    const auto kept = [&](int n) {
+      if (n / 2 <= tile)
+        return n % 2 == 1 ? 1 - (double(n) * n - 1) / (4.0 * n * tile) : 1 - n / (4.0 * tile);
+      double sum = 0;
+      for (int i = 0; i < n; ++i) sum += std::max(0.0, 1 - double(std::abs(i - n / 2)) / tile);
+      return sum / n;
+    };
+    const double reads = 1 + w * h * (1 - kept(w) * (h == 1 ? 1 : kept(h)));
+    CHECK(g.loads_per_output == formula);
+    CHECK(g.loads / (g.out_columns * g.out_rows) == doctest::Approx(reads));
+  };
+  const std::string far = "kept(n) = sum of max(0, 1 - |i - floor(n / 2)| / tile) over i < n, / n";
+  const std::string odd = "kept(n) = 1 - (n^2 - 1) / (4 * n * tile)", even = "1 - n / (4 * tile)",
+                    square = "1 + w * h * (1 - kept(w) * kept(h)), ";
+  check(5, 1, 8, "1 + (w^2 - 1) / (4 * tile)");
+  check(4, 1, 8, "1 + w^2 / (4 * tile)");  // 12 / 8 = 1.5
+  check(5, 5, 16, square + odd);
+  check(3, 7, 8, square + odd);
+  check(4, 6, 16, square + "kept(n) = " + even);
+  check(4, 7, 16, square + odd + " for odd n, else " + even);
+  check(1, 4, 8, square + odd + " for odd n, else " + even);
+  check(16, 16, 8, square + "kept(n) = " + even);
+  check(31, 31, 8, square + far);  // taps lie up to 15 samples beside
+  check(31, 1, 4, "1 + w * (1 - kept(w)), " + far);
+}
+
 TEST_CASE("operations a byte of PMPP 4e, ch. 7.4: floats, two operations a tap") {
   if (emulator_missing()) return;
   struct Row {
