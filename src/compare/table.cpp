@@ -86,7 +86,10 @@ std::string figure(double value) {
   const int magnitude = int(std::floor(std::log10(std::abs(value))));
   const int digits = std::clamp(2 - magnitude, 0, 12);
   char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  // printf takes a half, which doubles hold exactly, to the even digit. The next double is beyond
+  // it.
+  const double beyond_half = std::nextafter(value, std::copysign(INFINITY, value));
+  std::snprintf(text, sizeof text, "%.*f", digits, beyond_half);
   return text;
 }
 
