@@ -82,6 +82,7 @@ struct Geometry {
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
   Adding adding_x, adding_y;     ///< along both axes, for the whole mask
   bool atomic = false;           ///< whether blocks that run at once may add to the same outputs
+  bool always_padded = false;    ///< whether rows are padded even if a plan packs its rows
 
   /// The distance from block to block, in outputs. It is less than the output tile where blocks of
   /// the input add to all outputs around them, because output tiles overlap then.

@@ -74,14 +74,15 @@ cudaTextureAddressMode address_mode(Border border) {
   }
 }
 
-Geometry geometry(const Problem& p, const Tuning&) {
-  return one_output_a_thread(p, kBlockColumns, kBlockRows);
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  Geometry g = one_output_a_thread(p, kBlockColumns, kBlockRows);
+  g.always_padded = tuning[Setting::texture] == kLinear;  // a texture over rows needs that
+  return g;
 }
 
 Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
-  // Under a texture over rows they are padded, whatever --pitch says.
-  const bool padded = place.padded_pitch || tuning[Setting::texture] == kLinear;
-  BlockFormula block(p, geometry(p, tuning), {place.x, place.y, padded});
+  const Geometry g = geometry(p, tuning);
+  BlockFormula block(p, g, {place.x, place.y, place.padded_pitch || g.always_padded});
   for_each_tap(first_part(p.mask), [&](int, int) {
     block.fetch(BlockCell::own);
     block.read_mask(BlockCell::own);

@@ -48,6 +48,8 @@ std::string as_text(const Table& table, std::size_t width) {
       return trimmed(std::move(shown)) + "\n";
     };
     const bool first = text.empty();
+    if (!first && std::ranges::none_of(table.lines, &std::string::empty, &Table::Line::remark))
+      break;  // Remarks stand in the first piece alone.
     if (!first) text += "\n";
     if (!table.head.empty()) text += text_of({table.head, ""});
     for (const Table::Line& line : table.lines)

@@ -105,7 +105,7 @@ void explain_block(Explanation& e) {
   e.middle_counts = count_middle_block(*e.strategy, e.problem, e.tuning);
   e.middle.count = reads_of(e.middle_counts);
   e.watched = watch_middle_block(*e.strategy, e.problem, e.tuning, true);
-  if (e.rows.pitch != e.rows.bytes)
+  if (e.rows.pitch != e.rows.bytes && !g.always_padded)
     e.packed = watch_middle_block(*e.strategy, e.problem, e.tuning, false);
   if (g.loads > 0) e.middle.formula = Reads{std::llround(g.loads), 0};
 }

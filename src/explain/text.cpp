@@ -221,8 +221,13 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
   if (by_library)
     lines.line("of that",
                "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
-  lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
-                                std::to_string(bare.global + bare.made_up) + " samples asked for");
+  // Kernels that set whole words to ghost cells make up more of them than other borders read.
+  const std::int64_t asked = bare.global + bare.made_up;
+  const std::string made_up = std::to_string(bare.made_up);
+  lines.line("ghost cells",
+             asked == bordered.global + bordered.made_up
+                 ? made_up + " of " + std::to_string(asked) + " samples asked for"
+                 : made_up + " made up, beside " + std::to_string(bare.global) + " samples read");
   if (by_library || atomic_adds_of(e) > 0 || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
   if (taps == 0) return;  // the counted picture has other blocks
@@ -230,14 +235,14 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                           "   taps on samples of the image / their reads, ghost cells out");
 }
 
-void tell_rows(const Rows& r, Lines& lines) {
+void tell_rows(const Rows& r, bool always_padded, Lines& lines) {
   lines.line("rows", plural(r.bytes, "byte") +
                          (r.pitch == r.bytes ? ", whole lines of " + std::to_string(kPitchBytes) +
                                                    " bytes: no padding is needed"
                                              : ", padded to " + std::to_string(r.pitch) +
                                                    ": each starts at a line of " +
                                                    std::to_string(kPitchBytes) + " bytes"));
-  if (r.pitch != r.bytes)
+  if (r.pitch != r.bytes && !always_padded)
     lines.line("if packed", share_text(r.lost_if_packed) +
                                 " of a row's first line would be the row before, on average");
 }
@@ -256,7 +261,8 @@ void tell_picture(const Explanation& e, Lines& lines) {
                                    (cut_x && cut_y ? ", " : "") +
                                    (cut_y ? plural(cut_y, "row") + " in the last row" : ""));
   }
-  if (e.strategy->runs_on(DeviceKind::emulator)) tell_rows(e.rows, lines);
+  if (e.strategy->runs_on(DeviceKind::emulator))
+    tell_rows(e.rows, e.geometry && e.geometry->always_padded, lines);
 }
 
 }  // namespace

@@ -32,3 +32,13 @@ for name in basic tiled-in tiled-out cached texture; do
 done
 # A picture too large to be counted in a moment is counted on a smaller one.
 convfilt explain tiled-out --mask 15x15 --size 8191x8190 | grep '^Global reads'
+# Rows under a texture over memory are padded always, and those of a CUDA array are not.
+convfilt explain texture --size 100x60 >said
+! grep -q 'packed' said || fail "texture over rows: $(grep packed said)"
+convfilt explain texture --texture array --size 100x60 | grep '^  if rows are packed' >/dev/null || fail "texture over an array: no packed rows"
+# The ghost cells are a share of samples that other borders read as well.
+for name in tensor separable-tensor; do
+  convfilt explain $name --size 512x512 >said
+  asked=$(sed -n 's/^  ghost cells .* of \([0-9]*\) samples asked for$/\1/p' said)
+  [ -z "$asked" ] || grep -q "^  border replicate  *$asked / " said || fail "$name: ghost cells of $asked, $(grep '^  border' said)"
+done

@@ -315,6 +315,30 @@ TEST_CASE("a roofline's page is as wide as all columns of its key") {
   }
 }
 
+TEST_CASE(
+    "refused rows alone make one table, however narrow, and footnotes speak of rows that are "
+    "there") {
+  Comparison c = sample();
+  c.rows = {c.rows[2]};
+  const std::string narrow = text_report({&c, 1}, kHead, 60);
+  const std::size_t head = narrow.find("strategy  family");
+  REQUIRE(head != narrow.npos);
+  CHECK(narrow.find("strategy  family", head + 1) == narrow.npos);
+
+  c = sample();
+  c.rows = {c.rows[1]};
+  c.rows[0].counted = Counted{1.25, 9, 0.125, 0, 7.2, 1};
+  const auto note = [&] { return text_report({&c, 1}, kHead, 200); };
+  CHECK(contains(note(), "reuse: taps in the image over global reads\n"));
+  c.rows[0].counted->texture_fetches = 1;
+  CHECK(contains(note(), "over global reads and texture fetches\n"));
+  c.rows[0].counted->atomic_adds = 1;
+  c.rows[0].counted->reuse = 0;
+  CHECK(contains(note(),
+                 "over global reads, texture fetches and atomic additions, blank where a "
+                 "library does the work\n"));
+}
+
 TEST_CASE("charts are drawn of what there is") {
   if (testing::gnuplot_missing()) return;
   const Comparison comparisons[] = {sample(), sample(), sample(), sample(), sample()};
