@@ -42,8 +42,20 @@ for kernel in basic tiled_in tiled_out cached; do
 done
 
 # Every script says what it is for.
-for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.sh tests/folders/*.sh tests/fuzz/*.sh tests/pictures/*.sh; do
-  [ ! -x "$script" ] || bash "$script" --help 2>/dev/null | grep . >/dev/null || fail "$script does not know --help"
+for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.sh tests/folders/*.sh tests/fuzz/*.sh tests/pictures/*.sh \
+  tests/lesson/*.sh samples/*.sh samples/folders/*.sh tests/bench/peers/*.py tests/pictures/*.py samples/folders/*.py; do
+  run=bash
+  case $script in
+    *.py) run=python3 ;;
+    # A script that does not know the word would do its work.
+    *) [ -x "$script" ] || continue; grep -q -e --help "$script" || fail "$script does not know --help" ;;
+  esac
+  $run "$script" --help 2>/dev/null | grep . >/dev/null || fail "$script does not know --help"
+done
+for script in samples/quickstart.sh samples/folders/*.sh; do
+  arguments=(); [ "$script" != samples/quickstart.sh ] || arguments=(rubbish)
+  status=0; bash "$script" "${arguments[@]}" >"$work/said" 2>&1 || status=$?
+  [ $status = 2 ] && grep -q "$(basename "$script")" "$work/said" || fail "$script does not say how it is used: $(cat "$work/said")"
 done
 
 # One dependency has three names: in find_package, as Debian's package, and as vcpkg's port.

@@ -3,6 +3,8 @@
 # Started again, it does what is missing.
 #
 #   gnu_parallel.sh IN OUT PARTS [ARGUMENT OF PARALLEL...]     CONVFILT names the program
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
+[ $# -ge 3 ] || { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
 set -euo pipefail
 in=$1 out=$2 parts=$3
 shift 3

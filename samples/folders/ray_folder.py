@@ -11,6 +11,9 @@ import os
 import subprocess
 import sys
 
+if {"-h", "--help"} & set(sys.argv[1:]):  # also where Ray is not installed
+    sys.exit(print(__doc__.strip()))
+
 import ray
 
 

@@ -3,6 +3,8 @@
 # keeps all cores busy: convfilt blur IN OUT
 #
 #   shell_loop.sh IN OUT     folders; CONVFILT names the program
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
+[ $# -ge 2 ] || { sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
 set -euo pipefail
 mkdir -p "$2"
 failed=0

@@ -8,5 +8,7 @@
 #
 #   sbatch [--array=0-N] slurm_array.sh IN OUT
 #   sbatch --dependency=afterok:JOB --wrap 'convfilt merge OUT'     says whether all of it is there
+case ${1:-} in -h | --help) sed -n '6,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
+[ $# -ge 2 ] || { sed -n '6,/^[^#]/{s/^# \{0,1\}//p}' "$0" >&2; exit 2; }
 set -euo pipefail
 exec "${CONVFILT:-convfilt}" blur "$1" "$2" --recursive --shard auto --resume --threads "${SLURM_CPUS_PER_TASK:-1}" --quiet
