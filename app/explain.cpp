@@ -44,34 +44,52 @@ bool lacks_middle(const Explanation& explanation) {
          explanation.strategy->runs_on(DeviceKind::emulator);
 }
 
-/// A number of every cell, and what it is.
+/// A number of every cell, what it is, and in which book or lecture a row of them stands.
 struct Figure {
   const char* title;
   double ReuseCell::*value;
+  double ReuseRow::*limit = nullptr;
+  TileOf published = TileOf::none;
+  const char* where = "";
 };
 constexpr Figure kFigures[] = {
-    {"reuse", &ReuseCell::reuse},
+    {"reuse", &ReuseCell::reuse, &ReuseRow::reuse_limit, TileOf::output, "ECE408"},
     {"reuse, ghosts out", &ReuseCell::ghosts_out},
-    {"operations per byte read", &ReuseCell::operations},
+    {"operations per byte read", &ReuseCell::operations, &ReuseRow::operations_limit, TileOf::input,
+     "PMPP 7.4"},
 };
+
+/// Where the row stands; empty where it does nowhere. The book has floats, in two dimensions.
+std::string where_published(const Figure& figure, const ReuseRow& row, int dimensions,
+                            Depth depth) {
+  const bool as_published =
+      figure.published == TileOf::output || (dimensions == 2 && depth == Depth::f32);
+  return row.tile_of != TileOf::none && row.tile_of == figure.published && as_published
+             ? figure.where
+             : "";
+}
 
 std::string sides_of(const Mask& mask, int dimensions) {
   const std::string width = std::to_string(mask.width);
   return dimensions == 1 ? width : width + "x" + std::to_string(mask.height);
 }
 
-Table table_of(std::span<const ReuseRow> rows, int dimensions, const Figure& figure_) {
+Table table_of(std::span<const ReuseRow> rows, int dimensions, Depth depth, const Figure& figure_) {
   Table table;
   table.words = 2;
   table.head = {"strategy", "mask"};
   for (const ReuseCell& cell : rows.front().cells)
     table.head.push_back("tile " + std::to_string(cell.tile));
+  if (figure_.limit) table.head.insert(table.head.end(), {"limit", "as in"});
   for (const ReuseRow& row : rows) {
     Table::Line line{{std::string(row.strategy->name), sides_of(row.mask, dimensions)}, ""};
     for (const ReuseCell& cell : row.cells) {
       const double value = cell.*figure_.value;
       line.cells.push_back(value > 0 ? figure(value) + (cell.refusal.empty() ? "" : "*") : "-");
     }
+    if (figure_.limit)
+      line.cells.insert(line.cells.end(), {figure(row.*figure_.limit),
+                                           where_published(figure_, row, dimensions, depth)});
     table.lines.push_back(line);
   }
   return table;
@@ -88,7 +106,7 @@ std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem
     for (const Figure& figure : kFigures)
       text += heading((dimensions == 1 ? "One dimension: " : "Two dimensions: ") +
                       std::string(figure.title)) +
-              shown(table_of(rows, dimensions, figure)) + "\n";
+              shown(table_of(rows, dimensions, picture.depth, figure)) + "\n";
     for (const ReuseRow& row : rows)
       for (const ReuseCell& cell : row.cells)
         refused = refused || (cell.reads > 0 && !cell.refusal.empty());
@@ -106,7 +124,9 @@ std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem
       "read from global memory, too, basic would have half.");
   text += sentence(
       "Tile: the side of a block. It is the output tile's, or the input tile's where the block has "
-      "a thread for each sample of that.");
+      "a thread for each sample of that. Elsewhere --tile is always the output tile's side, which "
+      "is less than the input tile's by the mask's side less 1.");
+  text += sentence("Limit: what larger tiles approach. As in: the lecture or book with that row.");
   text += sentence("-: the mask leaves no output of the tile, or there is no formula.");
   if (refused) text += sentence("*: by formula alone, since no block has that many threads.");
   return text;
@@ -132,6 +152,8 @@ std::string reuse_json(std::span<const std::vector<ReuseRow>> all, const Problem
              {"reuse", or_null(cell.reuse)},
              {"reuse_ghosts_out", or_null(cell.ghosts_out)},
              {"operations_per_byte", or_null(cell.operations)},
+             {"reuse_limit", row.reuse_limit},
+             {"operations_per_byte_limit", row.operations_limit},
              {"launch", cell.refusal.empty() ? nlohmann::ordered_json(true)
                                              : nlohmann::ordered_json(cell.refusal)}});
   return json.dump(2) + "\n";
@@ -199,13 +221,15 @@ void run(const ExplainCommand& command) {
     problem.height = command.height * times;
     explanation = explain(strategy, problem, options.request.tuning, architecture);
   }
-  if (!command.picture.empty()) {
+  const std::vector<std::string> differences = explanation.differences();
+  // A picture of an explanation that contradicts itself would look as if it were right.
+  if (!command.picture.empty() && differences.empty()) {
     const TilePicture picture = tile_picture(explanation);
     plot_to_file(command.picture, picture.script, picture.page);
   }
   print_text(to_text(explanation));
-  if (!explanation.differences().empty())
-    throw std::logic_error("formula and count differ: " + explanation.differences().front());
+  if (!differences.empty())
+    throw std::logic_error("formula and count differ: " + differences.front());
 }
 
 }  // namespace convfilt

@@ -42,15 +42,20 @@ std::string strategies_table(const Machine& machine) {
          std::string(s->summary) + (settings.empty() ? "" : " (" + listed(settings) + ")")});
   }
   std::vector<Cells> bounds;
-  for (Family family : kFamilies) {
-    const std::string bound = "within " + std::string(bound_of(family));
+  const auto add = [&](std::string_view name, const std::string& within) {
+    const std::string bound = "within " + within;
     const auto same = std::ranges::find(bounds, bound, [](const Cells& cells) { return cells[1]; });
     if (same == bounds.end())
-      bounds.push_back({"  " + std::string(name_of(family)), bound});
+      bounds.push_back({"  " + std::string(name), bound});
     else
-      (*same)[0] += ", " + std::string(name_of(family));
-  }
-  return table(rows) + "\nfamilies, and how far a result may be from the real-valued one:\n" +
+      (*same)[0] += ", " + std::string(name);
+  };
+  for (Family family : kFamilies) add(name_of(family), std::string(bound_of(family)));
+  // A strategy that takes few depths has a bound for these alone.
+  for (const Strategy* s : machine.strategies)
+    if (const std::string own = bound_of(s->family, depths_of(*s)); own != bound_of(s->family))
+      add(s->name, own);
+  return table(rows) + "\nby family or strategy, how far from the real-valued result:\n" +
          table(bounds);
 }
 

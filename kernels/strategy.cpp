@@ -104,6 +104,22 @@ std::string_view bound_of(Family family) {
   return "?";
 }
 
+std::string bound_of(Family family, std::span<const Depth> depths) {
+  std::string taken, rest(bound_of(family));
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(", "), rest.size());
+    const std::string piece = rest.substr(0, end);
+    rest.erase(0, std::min(end + 2, rest.size()));
+    // A piece without a depth's name is for all depths that no other piece names.
+    const bool refused = std::ranges::any_of(kDepths, [&](Depth depth) {
+      return piece.find(name_of(depth)) != piece.npos &&
+             std::ranges::find(depths, depth) == depths.end();
+    });
+    if (!refused) taken += (taken.empty() ? "" : ", ") + piece;
+  }
+  return taken;
+}
+
 bool Strategy::runs_on(DeviceKind kind) const {
   return prepare_on(*this, kind) != nullptr;
 }

@@ -76,9 +76,13 @@ struct Geometry {
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
   double loads = 0;              ///< samples a block reads from global memory
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
+  double adds = 0;               ///< a block's atomic additions to a plane of sums
+  double sum_accesses = 0;       ///< its reads and writes there that are no atomic additions
+  int sum_bytes = 0;             ///< of a sum there; 0 = outputs are computed at once
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
   Adding adding_x, adding_y;     ///< along both axes, for the whole mask
   bool atomic = false;           ///< whether blocks that run at once may add to the same outputs
+  bool always_padded = false;    ///< whether rows are padded even if a plan packs its rows
 
   /// The distance from block to block, in outputs. It is less than the output tile where blocks of
   /// the input add to all outputs around them, because output tiles overlap then.
@@ -118,6 +122,9 @@ std::string_view name_of(Family family);
 
 /// The largest difference from the real-valued convolution, in words for `list`.
 std::string_view bound_of(Family family);
+
+/// The same for a strategy that takes no other depths than these.
+std::string bound_of(Family family, std::span<const Depth> depths);
 
 /// Padded rows start at L2 lines, which are two DRAM bursts of 64 bytes each, so that a warp that
 /// reads along a row reads whole bursts.

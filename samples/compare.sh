@@ -5,8 +5,9 @@
 #
 # FOLDER gets compare.json, compare.md, compare.svg and roofline.svg. Where there is no gnuplot, compare.json can be
 # drawn elsewhere: convfilt compare --from compare.json --plot compare.svg.
+case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
-[ $# -ge 2 ] || { sed -n '2,7p' "$0"; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,7p' "$0" >&2; exit 2; }
 picture=$1 folder=$2; shift 2
 convfilt=${CONVFILT:-$(command -v convfilt || "$(dirname "$0")/setup.sh" release convfilt)}
 mkdir -p "$folder"

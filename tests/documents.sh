@@ -32,9 +32,30 @@ while read -r path line name; do
   sed -n "${line}p" "kernels/$path" | grep -qF -- "$name" || fail "kernels/README.md says that kernels/$path:$line has '$name'"
 done <"$work/terms"
 
+# The four kernels that lectures compare have what they speak of by name and in sight, within a screen.
+for kernel in basic tiled_in tiled_out cached; do
+  sed -n '/^__global__/,/^}/p' "kernels/textbook/$kernel.cu" >"$work/kernel"
+  [ "$(wc -l <"$work/kernel")" -le 48 ] || fail "the kernel in kernels/textbook/$kernel.cu is longer than a screen"
+  for words in 'Radius r = ' TILE_WIDTH 'border_index<B>(' 'ghost_cell(ghost)'; do
+    grep -qF -- "$words" "$work/kernel" || fail "the kernel in kernels/textbook/$kernel.cu does not show '$words'"
+  done
+done
+
 # Every script says what it is for.
-for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.sh tests/folders/*.sh tests/fuzz/*.sh tests/pictures/*.sh; do
-  [ ! -x "$script" ] || bash "$script" --help 2>/dev/null | grep . >/dev/null || fail "$script does not know --help"
+for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.sh tests/folders/*.sh tests/fuzz/*.sh tests/pictures/*.sh \
+  tests/lesson/*.sh samples/*.sh samples/folders/*.sh tests/bench/peers/*.py tests/pictures/*.py samples/folders/*.py; do
+  run=bash
+  case $script in
+    *.py) run=python3 ;;
+    # A script that does not know the word would do its work.
+    *) [ -x "$script" ] || continue; grep -q -e --help "$script" || fail "$script does not know --help" ;;
+  esac
+  $run "$script" --help 2>/dev/null | grep . >/dev/null || fail "$script does not know --help"
+done
+for script in samples/quickstart.sh samples/folders/*.sh; do
+  arguments=(); [ "$script" != samples/quickstart.sh ] || arguments=(rubbish)
+  status=0; bash "$script" "${arguments[@]}" >"$work/said" 2>&1 || status=$?
+  [ $status = 2 ] && grep -q "$(basename "$script")" "$work/said" || fail "$script does not say how it is used: $(cat "$work/said")"
 done
 
 # One dependency has three names: in find_package, as Debian's package, and as vcpkg's port.

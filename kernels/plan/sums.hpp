@@ -2,6 +2,7 @@
 /// rows, and a plan whose blocks add to them. Only .cu files include it.
 #pragma once
 
+#include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/device_plan.hpp"
 
 namespace convfilt::CONVFILT_BACKEND {
@@ -14,6 +15,11 @@ inline constexpr int kSumRows = 8;
 /// 16 bits at 101x101.
 template <class T>
 using Total = std::conditional_t<std::is_same_v<SumOf<T>, float>, double, SumOf<T>>;
+
+/// The bytes of such a sum, for samples of that depth.
+inline int total_bytes(Depth depth) {
+  return with_depth(depth, [](auto d) { return int(sizeof(Total<typename decltype(d)::type>)); });
+}
 
 template <class Sum>
 __global__ void zero_kernel(PlaneView<Sum> sums) {

@@ -29,10 +29,12 @@ CONVFILT_HD constexpr int slack_of(int dx) {
 /// pictures with alpha are floats.
 inline std::string bytes_refuse(const Problem& problem, std::string_view instead) {
   if (problem.depth == Depth::u8) return "";
+  const bool floats = problem.depth == Depth::f32;
   return "tensor cores multiply bytes, and the samples here are " +
          std::string(name_of(problem.depth)) +
-         (problem.depth == Depth::f32 ? ", as those of edges and of pictures with alpha are" : "") +
-         "; use --strategy=" + std::string(instead) + ", or a picture of 8 bits";
+         (floats ? ", as those of edges and of pictures with alpha are" : "") +
+         "; use --strategy=" + std::string(instead) + ", or " +
+         (floats ? "apply a mask to a picture of 8 bits without alpha" : "a picture of 8 bits");
 }
 
 namespace tensor {

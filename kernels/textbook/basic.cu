@@ -20,15 +20,15 @@
 namespace convfilt::CONVFILT_BACKEND::basic {
 namespace {
 
-constexpr int kBlockColumns = 32;  // one warp along a row: its reads fall into the same bursts
-constexpr int kBlockRows = 8;
+constexpr int TILE_WIDTH = 32;  // outputs of a block: a warp's reads fall into the same bursts
+constexpr int TILE_HEIGHT = 8;
 
 template <class T, Border B>
 __global__ void basic_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
                              const MaskPart<T> __grid_constant__ mask) {
   const Radius r = radius_of(mask);
-  const int x = blockIdx.x * kBlockColumns + threadIdx.x;  // this thread's output
-  const int y = blockIdx.y * kBlockRows + threadIdx.y;
+  const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;  // this thread's output
+  const int y = blockIdx.y * TILE_HEIGHT + threadIdx.y;
   if (!out.has(x, y)) return;
 
   SumOf<T> sum = out.begin(mask, x, y);
@@ -47,7 +47,7 @@ __global__ void basic_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
 }
 
 Geometry geometry(const Problem& p, const Tuning&) {
-  return one_output_a_thread(p, kBlockColumns, kBlockRows);
+  return one_output_a_thread(p, TILE_WIDTH, TILE_HEIGHT);
 }
 
 Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {

@@ -53,8 +53,14 @@ __global__ void cached_kernel(PlaneView<const T> in, Outputs<T> out, T ghost,
       const int tap_x = x + i - r.x, tap_col = tap_x - tile_x;
       const bool in_the_tile =
           tap_col >= 0 && tap_col < TILE_WIDTH && tap_row >= 0 && tap_row < TILE_HEIGHT;
-      const T sample = in_the_tile && contains(in, tap_x, tap_y) ? T(in_tile[tap_row][tap_col])
-                                                                 : load<B>(in, tap_x, tap_y, ghost);
+      T sample;
+      if (in_the_tile && contains(in, tap_x, tap_y)) {
+        sample = in_tile[tap_row][tap_col];
+      } else {
+        const int in_x = border_index<B>(tap_x, in.width);
+        const int in_y = border_index<B>(tap_y, in.height);
+        sample = in_x < 0 || in_y < 0 ? ghost_cell(ghost) : load(in, in_x, in_y);
+      }
       row_sum = multiply_add(weight_of(mask, i, j), sample, row_sum);
     }
     sum += row_sum;
@@ -67,6 +73,22 @@ int taps_kept(int tile, int side) {
   int taps = 0;
   for (int i = 0; i < side; ++i) taps += std::max(0, tile - std::abs(i - side / 2));
   return taps;
+}
+
+/// A block's reads per output as a formula.
+std::string formula_of(const Sides& mask, int tile, bool line) {
+  // An odd side has as many taps left of the middle as right of it, an even one another on the
+  // left.
+  const bool odd_width = mask.width % 2 == 1, odd_height = mask.height % 2 == 1;
+  const bool near = std::max(mask.width, mask.height) / 2 <= tile;
+  if (line && near) return odd_width ? "1 + (w^2 - 1) / (4 * tile)" : "1 + w^2 / (4 * tile)";
+  const std::string formula = line ? "1 + w * (1 - kept(w)), kept(n) = "
+                                   : "1 + w * h * (1 - kept(w) * kept(h)), kept(n) = ";
+  // No output keeps a tap that lies a whole tile beside it.
+  if (!near) return formula + "sum of max(0, 1 - |i - floor(n / 2)| / tile) over i < n, / n";
+  const std::string odd = "1 - (n^2 - 1) / (4 * n * tile)", even = "1 - n / (4 * tile)";
+  if (odd_width == odd_height) return formula + (odd_width ? odd : even);
+  return formula + odd + " for odd n, else " + even;
 }
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
@@ -84,9 +106,7 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   const double taps = double(tile) * rows * mask.width * mask.height;
   const double kept = double(taps_kept(tile, mask.width)) * taps_kept(rows, mask.height);
   g.loads = double(tile) * rows + taps - kept;
-  g.loads_per_output =
-      line ? "1 + (w^2 - 1) / (4 * tile)"
-           : "1 + w * h * (1 - kept(w) * kept(h)), kept(n) = 1 - (n^2 - 1) / (4 * n * tile)";
+  g.loads_per_output = formula_of(mask, tile, line);
   g.note =
       "Taps that leave the tile are read from global memory, where the caches are likely to "
       "hold them.";

@@ -96,6 +96,8 @@ Geometry geometry(const Problem& p, const Tuning&) {
   g.lead_y = p.lead_y() - (h - 1);
   g.loads = kBlockColumns * kBlockRows;
   g.loads_per_output = '1';
+  g.adds = g.loads * w * h;
+  g.sum_bytes = total_bytes(p.depth);
   g.note =
       "Each thread reads one sample and adds it to " + std::to_string(w * h) +
       " outputs, atomically: w * h atomic additions per output. The output tile is shared with "

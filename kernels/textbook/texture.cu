@@ -16,9 +16,9 @@
 //   Sibling: basic reads global memory, and computes every border itself.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/plan/device_plan.hpp"
 #include "kernels/textbook/block_counts.hpp"
 #include "kernels/textbook/geometry.hpp"
+#include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::texture {
 namespace {
@@ -41,7 +41,7 @@ CONVFILT_DEVICE T fetch(const TextureInput& in, int x, int y, T ghost) {
   if constexpr (!kByAddressMode) {
     x = border_index<B>(x, in.width);
     y = border_index<B>(y, in.height);
-    if (x < 0 || y < 0) return ghost;
+    if (x < 0 || y < 0) return ghost_cell(ghost);
   }
   return tex2D<T>(in.texture, (x + 0.5f) * in.unit_x, (y + 0.5f) * in.unit_y);
 }
@@ -74,14 +74,15 @@ cudaTextureAddressMode address_mode(Border border) {
   }
 }
 
-Geometry geometry(const Problem& p, const Tuning&) {
-  return one_output_a_thread(p, kBlockColumns, kBlockRows);
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  Geometry g = one_output_a_thread(p, kBlockColumns, kBlockRows);
+  g.always_padded = tuning[Setting::texture] == kLinear;  // a texture over rows needs that
+  return g;
 }
 
 Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
-  // Under a texture over rows they are padded, whatever --pitch says.
-  const bool padded = place.padded_pitch || tuning[Setting::texture] == kLinear;
-  BlockFormula block(p, geometry(p, tuning), {place.x, place.y, padded});
+  const Geometry g = geometry(p, tuning);
+  BlockFormula block(p, g, {place.x, place.y, place.padded_pitch || g.always_padded});
   for_each_tap(first_part(p.mask), [&](int, int) {
     block.fetch(BlockCell::own);
     block.read_mask(BlockCell::own);

@@ -93,11 +93,10 @@ std::string note_of(const Geometry& g, Halo halo) {
       turns_of(halo, {0, 0, g.in_columns, g.in_rows, g.out_columns, g.out_rows, g.block_rows});
   return "Loaded in " + std::to_string(turns) + (turns == 1 ? " turn" : " turns") + " of " +
          std::to_string(threads) + " threads, " + std::to_string(cells * 100 / (turns * threads)) +
-         " % of which load then." +
+         " % of which load then." + " Each thread computes " +
          (g.block_rows < g.out_rows
-              ? " Each thread computes " + std::to_string(g.out_rows / g.block_rows) +
-                    " outputs of one column."
-              : "");
+              ? std::to_string(g.out_rows / g.block_rows) + " outputs of one column."
+              : "one output.");
 }
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
@@ -205,8 +204,8 @@ constexpr Tuning kAlsoCompared[] = {kOneOutput};
 extern const Implementation implementation{
     .name = "tiled-out",
     .summary =
-        "one block per output tile, four outputs a thread; the halo is loaded in sweeps, regions "
-        "or two steps",
+        "one block per output tile, by default four outputs a thread; the halo is loaded in "
+        "sweeps, regions or two steps",
     .family = Family::direct,
     .refuses = refuses,
     .prepare = direct_plan<run>,

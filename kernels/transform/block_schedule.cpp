@@ -34,9 +34,11 @@ int best_block(int side, int least_block, int largest) {
   return best;
 }
 
-/// The block's side, or the number of samples where that is less.
-int clipped(int block, int outputs, int side) {
-  return std::min(block, outputs + side - 1);
+/// The block's side, or the number of samples where that is less. Then no transform was chosen.
+int clipped(BlockAxis& axis, int outputs) {
+  const int samples = outputs + axis.side - 1;
+  if (samples < axis.block) axis.longest = 0;
+  return std::min(axis.block, samples);
 }
 
 /// The launches that keep the blocks of one apart. Blocks under one weight never meet.
@@ -63,8 +65,9 @@ BlockAxis overlap_add_axis(int outputs, int side, const Tuning& tuning) {
   if (axis.block == 0 && spatial) axis.block = std::max(kSpatialBlock, least);
   for (int largest = kLargestTransform; axis.block == 0; largest *= 2) {
     axis.block = best_block(side, least, largest);
+    axis.longest = largest;
   }
-  axis.block = clipped(axis.block, outputs, side);
+  axis.block = clipped(axis, outputs);
   accumulate(axis, tuning);
   return axis;
 }
@@ -78,9 +81,12 @@ BlockAxis in_parts_axis(int outputs, int side, const Tuning& tuning) {
   if (axis.block == 0 && part > 0)
     axis.block = part * (spatial ? std::max(1, kSpatialBlock / part) : kInterleaved);
   if (axis.block == 0 && spatial) axis.block = kSpatialBlock;
-  if (axis.block == 0) axis.block = best_block(side, side, kLargestPartTransform);
+  if (axis.block == 0) {
+    axis.block = best_block(side, side, kLargestPartTransform);
+    axis.longest = axis.block > 0 ? kLargestPartTransform : 0;
+  }
   if (axis.block == 0) axis.block = kLargestPartTransform / 2;
-  const int needed = clipped(axis.block, outputs, side);
+  const int needed = clipped(axis, outputs);
   axis.block = part > 0 ? ceil_div(needed, part) * part : needed;
   axis.part = part > 0 ? part : std::min({axis.block, side, spatial ? kMaxPartSide : side});
   axis.steps = steps_of(axis, tuning);
@@ -211,6 +217,13 @@ int largest_part(const BlockAxis& axis, bool spatial) {
   return spatial ? ceil_div(axis.side, spatial_parts(axis)) : axis.part;
 }
 
+/// The outputs to which all launches add a block in the middle along an axis: each part has
+/// launches of its own, or in the frequency domain each sum of parts.
+int outputs_added(const BlockAxis& axis, bool spatial) {
+  if (!spatial) return std::min(axis.interleaved(), axis.parts()) * (axis.block + axis.part - 1);
+  return spatial_parts(axis) * (axis.block - 1) + axis.side;
+}
+
 /// What a geometry says of the launches along an axis.
 Adding adding_of(const BlockAxis& axis, bool spatial) {
   Adding adding;
@@ -253,20 +266,40 @@ std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
          " each, so none meet.";
 }
 
+/// Why the sides of blocks that are transformed are what they are, where no setting and no small
+/// picture is the reason.
+std::string side_note(const BlockAxis& x, const BlockAxis& y, const Tuning& tuning) {
+  if (x.longest > 0 && y.longest > 0)
+    return " Its side, unless set, takes the least work an output among transforms of powers of "
+           "two up to " +
+           (x.longest == y.longest ? std::to_string(x.longest) : by(x.longest, y.longest)) + ".";
+  const bool set = tuning[Setting::block] || tuning[Setting::part];
+  if (!set && x.parts() > 1 && y.parts() > 1)
+    return " Its side, unless set, is " + std::to_string(kLargestPartTransform / 2) +
+           " here, and that of the mask's parts, too.";
+  return "";
+}
+
 }  // namespace
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
-                     int block_columns, int block_rows) {
+                     Threads block, int total_bytes) {
   const auto& [x, y, atomic] = schedule;
   const bool spatial = tuning[Setting::domain] == kSpatial;
+  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
+  const Interval columns = x.division(0, part_x), rows = y.division(0, part_y);
+  const Threads threads = spatial ? spatial_threads(block, rows.count) : block;
   Geometry g;
-  g.block_columns = block_columns;
-  g.block_rows = block_rows;
-  g.loading_threads = block_columns * block_rows;
-  g.computing_threads = block_columns * block_rows;
+  g.block_columns = threads.columns;
+  g.block_rows = threads.rows;
+  g.loading_threads = g.computing_threads = threads.columns * threads.rows;
+  if (spatial) {
+    g.loading_threads =
+        threads.busy(std::min(x.block, columns.count), std::min(y.block, rows.count));
+    g.computing_threads = threads.busy(columns.count, rows.count);
+  }
   g.in_columns = x.block;
   g.in_rows = y.block;
-  const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
   g.out_columns = x.block + part_x - 1;
   g.out_rows = y.block + part_y - 1;
   g.lead_x = p.lead_x() - (part_x - 1);  // if negative, the output tile begins further left
@@ -276,6 +309,9 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.atomic = atomic;
   g.loads = double(x.block) * y.block;
   g.loads_per_output = "1";
+  const double added = double(outputs_added(x, spatial)) * outputs_added(y, spatial);
+  (atomic ? g.adds : g.sum_accesses) = atomic ? added : 2 * added;
+  g.sum_bytes = spatial ? total_bytes : int(sizeof(float));
   if (spatial) {
     const int across = spatial_parts(x), down = spatial_parts(y), parts = across * down;
     g.shared_bytes = kMostCells * size_of(p.depth);
@@ -292,13 +328,10 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   }
   const int parts = x.parts() * y.parts();
   g.note = launches_note(schedule, false, parts) + " A block of the picture takes " +
-           by(ceil_div(good_fft_size(g.out_columns), block_columns),
-              ceil_div(good_fft_size(g.out_rows), block_rows)) +
+           by(ceil_div(good_fft_size(g.out_columns), block.columns),
+              ceil_div(good_fft_size(g.out_rows), block.rows)) +
            " blocks of threads.";
-  if (parts == 1 || !tuning[Setting::part])
-    g.note += parts > 1 ? " Its side, unless set, is 128 here, and that of the mask's parts, too."
-                        : " Its side, unless set, is that for which transforms of a power of two "
-                          "take the least work an output.";
+  g.note += side_note(x, y, tuning);
   return g;
 }
 

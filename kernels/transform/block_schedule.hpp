@@ -33,6 +33,8 @@ struct BlockAxis {
   int steps = 1;      ///< K, the number of launches, each of which takes every K-th block
   int side = 1;       ///< w, the weights of the whole mask
   int divisions = 1;  ///< launches, each of which takes one stretch of every block's outputs
+  int longest = 0;    ///< S takes the least work among transforms of up to so many samples; 0 where
+                      ///< something else determines it
 
   int parts() const { return (side + part - 1) / part; }
 
@@ -115,8 +117,25 @@ inline constexpr int kMostCells = 12288;
 /// of that many columns; empty when they do.
 std::string cells_refuse(std::int64_t columns, std::int64_t rows);
 
-/// What `explain` shows of a schedule, for a block of threads of that size.
+/// A block of threads.
+struct Threads {
+  int columns, rows;
+
+  /// How many of them sweep a rectangle of cells, or of outputs.
+  int busy(int cell_columns, int cell_rows) const {
+    return (columns < cell_columns ? columns : cell_columns) *
+           (rows < cell_rows ? rows : cell_rows);
+  }
+};
+
+/// The threads of the spatial domain: outputs of a single row get a row of them.
+inline Threads spatial_threads(Threads block, int out_rows) {
+  return out_rows == 1 ? Threads{block.columns * block.rows, 1} : block;
+}
+
+/// What `explain` shows of a schedule, for a block of threads of that size. `total_bytes` are those
+/// of a sum of the spatial domain.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
-                     int block_columns, int block_rows);
+                     Threads block, int total_bytes);
 
 }  // namespace convfilt::transform

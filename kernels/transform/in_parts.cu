@@ -19,6 +19,7 @@
 //   Per output in the frequency domain: 1 global read, 2 * F^2 / S^2 multiply-adds a part, e.g. 8.
 //   Sibling: overlap-add. The kernels are in transformed_blocks.cu and spatial_blocks.cu.
 
+#include "kernels/plan/sums.hpp"
 #include "kernels/transform/block_plans.hpp"
 #include "kernels/transform/grid.hpp"
 
@@ -42,7 +43,8 @@ std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
 }
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
-  return geometry_of(p, tuning, in_parts_schedule(p, tuning), kBlockColumns, kBlockRows);
+  return geometry_of(p, tuning, in_parts_schedule(p, tuning), {kBlockColumns, kBlockRows},
+                     total_bytes(p.depth));
 }
 
 }  // namespace

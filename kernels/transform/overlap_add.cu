@@ -18,6 +18,7 @@
 //   mask as well. The kernels are in transformed_blocks.cu, and for --domain=spatial in
 //   spatial_blocks.cu.
 
+#include "kernels/plan/sums.hpp"
 #include "kernels/transform/block_plans.hpp"
 #include "kernels/transform/grid.hpp"
 
@@ -41,7 +42,8 @@ std::unique_ptr<Plan> prepare(const Problem& p, const PlanOptions& options) {
 }
 
 Geometry geometry(const Problem& p, const Tuning& tuning) {
-  return geometry_of(p, tuning, overlap_add_schedule(p, tuning), kBlockColumns, kBlockRows);
+  return geometry_of(p, tuning, overlap_add_schedule(p, tuning), {kBlockColumns, kBlockRows},
+                     total_bytes(p.depth));
 }
 
 }  // namespace

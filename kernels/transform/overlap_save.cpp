@@ -103,14 +103,14 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {
   return cells.empty() ? arithmetic_refuses(problem) : cells;
 }
 
-Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, int block_columns,
-                               int block_rows) {
+Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Threads block) {
   const int width = problem.out_width(), height = problem.out_height();
   const Tiling tiling = overlap_save_tiling(problem, tuning, width, height);
+  const Threads threads = spatial(tuning) ? spatial_threads(block, tiling.kept_rows) : block;
   Geometry g;
-  g.block_columns = block_columns;
-  g.block_rows = block_rows;
-  g.loading_threads = g.computing_threads = block_columns * block_rows;
+  g.block_columns = threads.columns;
+  g.block_rows = threads.rows;
+  g.loading_threads = g.computing_threads = threads.columns * threads.rows;
   g.in_columns = tiling.columns;
   g.in_rows = tiling.rows;
   g.out_columns = tiling.kept_columns;
@@ -118,6 +118,10 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, int
   g.lead_x = problem.lead_x();
   g.lead_y = problem.lead_y();
   if (spatial(tuning)) {
+    const Sides part = first_part(problem.mask);
+    g.loading_threads =
+        threads.busy(tiling.kept_columns + part.width - 1, tiling.kept_rows + part.height - 1);
+    g.computing_threads = threads.busy(tiling.kept_columns, tiling.kept_rows);
     // Each part of a large mask has a launch of its own, which fetches what that part covers.
     const auto fetched = [](int kept, int side) {
       return double(ceil_div(side, kMaxPartSide)) * (kept - 1) + side;

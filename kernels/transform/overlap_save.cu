@@ -134,7 +134,7 @@ std::unique_ptr<Plan> prepare(const Problem& problem, const PlanOptions& options
 }
 
 Geometry geometry(const Problem& problem, const Tuning& tuning) {
-  return overlap_save_geometry(problem, tuning, kBlockColumns, kBlockRows);
+  return overlap_save_geometry(problem, tuning, {kBlockColumns, kBlockRows});
 }
 
 constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};

@@ -6,6 +6,7 @@
 #include "kernels/contract/plane_view.hpp"
 #include "kernels/problem.hpp"
 #include "kernels/strategy.hpp"
+#include "kernels/transform/block_schedule.hpp"
 
 namespace convfilt::transform {
 
@@ -40,7 +41,6 @@ Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);
 
 /// What `explain` shows of the blocks, for a block of threads of that size.
-Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, int block_columns,
-                               int block_rows);
+Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Threads block);
 
 }  // namespace convfilt::transform

@@ -143,8 +143,7 @@ class SpatialBlocksPlan : public AddingPlan<T, FinishOf<T>, Total<T>> {
                   MaskPart<T> part, const Tiles& along_x, Tiles along_y) {
     part.dx += shift.x;
     part.dy += shift.y;
-    const dim3 threads =
-        along_y.axis.outputs == 1 ? dim3(kBlockColumns * kBlockRows, 1) : block_of_threads();
+    const dim3 threads = block_for_outputs(along_y.axis.outputs);
     for (int done = 0; along_x.count > 0 && done < along_y.count; done += kMaxLaunchRows) {
       const int count = std::min(kMaxLaunchRows, along_y.count - done);
       with_border(this->problem_.border, [&](auto border) {

@@ -17,16 +17,17 @@ namespace convfilt {
 struct Times {
   Spread ms;  ///< kernels alone, pixels on the device
   int runs = 0;
-  double pixels_per_second = 0;  ///< pixels of the result
-  double bytes_per_second = 0;   ///< picture read once, result written once
-  double copies = 0;             ///< time as a multiple of a copy of the same bytes
-  double intensity = 0;          ///< operations of the direct method, two a tap, per byte
-  double own_intensity = 0;      ///< the same per byte that the strategy's threads ask for
-  double flops = 0;              ///< those operations per second
-  double roofline = 0;           ///< the device's best possible time, as a share of this one
-  bool memory_bound = true;      ///< whether a copy, not arithmetic, sets that best time
-  std::optional<double> basic;   ///< how many times as fast as `basic` on this device
-  std::optional<double> best;    ///< how many times the time of the fastest row of this device
+  double pixels_per_second = 0;         ///< pixels of the result
+  double bytes_per_second = 0;          ///< picture read once, result written once
+  double copies = 0;                    ///< time as a multiple of a copy of the same bytes
+  double intensity = 0;                 ///< operations of the direct method, two a tap, per byte
+  std::optional<double> own_intensity;  ///< the same per byte that the strategy's threads ask for,
+                                        ///< where a formula says how many those are
+  double flops = 0;                     ///< those operations per second
+  double roofline = 0;                  ///< the device's best possible time, as a share of this one
+  bool memory_bound = true;             ///< whether a copy, not arithmetic, sets that best time
+  std::optional<double> basic;          ///< how many times as fast as `basic` on this device
+  std::optional<double> best;  ///< how many times the time of the fastest row of this device
 };
 
 /// What the emulator counted, per sample of the result. It counts nothing in library calls.

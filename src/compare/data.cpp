@@ -61,7 +61,7 @@ void add_times(OrderedJson& json, const std::optional<Times>& t) {
   set("bytes_per_s", [](const Times& t) { return OrderedJson(t.bytes_per_second); });
   set("time_in_copies", [](const Times& t) { return OrderedJson(t.copies); });
   set("direct_flop_per_byte", [](const Times& t) { return OrderedJson(t.intensity); });
-  set("own_flop_per_byte", [](const Times& t) { return OrderedJson(t.own_intensity); });
+  set("own_flop_per_byte", [](const Times& t) { return or_null(t.own_intensity); });
   set("direct_flop_per_s", [](const Times& t) { return OrderedJson(t.flops); });
   set("roofline_share", [](const Times& t) { return OrderedJson(t.roofline); });
   set("roofline_bound",
@@ -206,7 +206,10 @@ std::optional<Times> times_of(const Json& json) {
   t.bytes_per_second = json.at("bytes_per_s");
   t.copies = json.at("time_in_copies");
   t.intensity = json.at("direct_flop_per_byte");
-  t.own_intensity = json.value("own_flop_per_byte", t.intensity);
+  // Older files do not know it.
+  t.own_intensity = json.contains("own_flop_per_byte")
+                        ? optional_at<double>(json, "own_flop_per_byte")
+                        : t.intensity;
   t.flops = json.at("direct_flop_per_s");
   t.roofline = json.at("roofline_share");
   t.memory_bound = json.at("roofline_bound") == "memory";

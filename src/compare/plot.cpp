@@ -294,12 +294,20 @@ constexpr double kTooClose = 0.7;
 
 constexpr int kLeft = 90, kAbovePanel = 60, kBelowPanel = 60;
 
-/// The key needs room for a sample of a line and for the letters of its names.
-constexpr int kLeastRight = 250, kSample = 70, kLetter = 7;
+/// The key needs room for a sample of a line and for the letters of its names, in as many columns
+/// as the panel's height makes of it.
+constexpr int kLeastRight = 250, kSample = 70, kLetter = 7, kKeyRow = 15;
+constexpr int kKeyRows = (kPanelHeight - kAbovePanel - kBelowPanel) / kKeyRow;
+
+constexpr std::string_view kRoofName = "roof: copy, fp32 peak";
+
+/// Marks strategies of which no formula says how many bytes they read and write.
+constexpr std::string_view kNoFormula = " °";
 
 /// A strategy on a device, a point a mask.
 struct Series {
   std::string contender;
+  bool by_formula = true;
   std::vector<std::pair<double, double>> points;  ///< operations a byte, a second
 };
 
@@ -320,12 +328,26 @@ std::vector<Series> series_on(const Location& location, std::span<const Comparis
       if (!row.times || row.location != location) continue;
       auto found = std::find_if(all.begin(), all.end(),
                                 [&](const Series& s) { return s.contender == row.contender; });
-      if (found == all.end()) found = all.insert(all.end(), {row.contender, {}});
-      found->points.emplace_back(row.times->own_intensity, row.times->flops);
+      if (found == all.end()) found = all.insert(all.end(), {row.contender, true, {}});
+      found->by_formula = found->by_formula && row.times->own_intensity;
+      found->points.emplace_back(row.times->own_intensity.value_or(row.times->intensity),
+                                 row.times->flops);
     }
   }
   for (Series& series : all) std::sort(series.points.begin(), series.points.end());
   return all;
+}
+
+std::string name_in_key(const Series& series) {
+  return series.contender + (series.by_formula ? "" : std::string(kNoFormula));
+}
+
+/// How many points wide the key of a panel is, where gnuplot begins a new column after kKeyRows.
+int key_width(const std::vector<Series>& all) {
+  std::size_t longest = kRoofName.size();
+  for (const Series& series : all) longest = std::max(longest, name_in_key(series).size());
+  const int columns = (int(all.size()) + kKeyRows) / kKeyRows;  // with the roof's line
+  return columns * (kSample + kLetter * int(longest));
 }
 
 /// Roof of a device: the best copy seen, and the peak; 0 where that is not known.
@@ -400,7 +422,7 @@ std::string panel(const Location& location, std::span<const Comparison> comparis
     // When the colours come round again, the points have another shape.
     plots += ", " + block + " with linespoints lw 1.5 ps 1.1 pt " +
              std::to_string(4 + 3 * (k / std::size(kColours)) + k % 2) + " lc rgb '" + colour(k) +
-             "' title " + in_gnuplot(all[k].contender);
+             "' title " + in_gnuplot(name_in_key(all[k]));
   }
   // The bend of the roof must be in sight.
   if (roof.flops > 0) least_x = std::min(least_x, roof.flops / roof.bytes_per_second / 2);
@@ -413,8 +435,8 @@ std::string panel(const Location& location, std::span<const Comparison> comparis
          in_gnuplot(title_of(location, comparisons)) + " offset 0,0.4\nset xrange [" +
          plain(least_x / 2) + ":" + plain(most_x * 2) + "]\nset x2range [" + plain(least_x / 2) +
          ":" + plain(most_x * 2) + "]\nset yrange [" + plain(least_y / 2e9) + ":" +
-         plain(most_y * 3 / 1e9) + "]\nplot " + limit +
-         " with lines lw 3 lc rgb '#707070' title 'roof: copy, fp32 peak'" + plots + "\n";
+         plain(most_y * 3 / 1e9) + "]\nplot " + limit + " with lines lw 3 lc rgb '#707070' title " +
+         in_gnuplot(std::string(kRoofName)) + plots + "\n";
 }
 
 Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
@@ -423,9 +445,12 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
     throw IoError(
         "there are no times for a roofline: nothing ran on a CPU or GPU; draw --plot-kind=bars");
   int right = kLeastRight;
-  for (const Location& location : locations)
-    for (const Series& series : series_on(location, comparisons))
-      right = std::max(right, kSample + kLetter * int(series.contender.size()));
+  bool marked = false;
+  for (const Location& location : locations) {
+    const std::vector<Series> all = series_on(location, comparisons);
+    right = std::max(right, key_width(all));
+    marked = marked || !std::ranges::all_of(all, &Series::by_formula);
+  }
   PlotSize size{kLeft + kPanelWidth + right, kTitle + int(locations.size()) * kPanelHeight};
   const auto across = [&](int x) { return plain(double(x) / size.width); };
   const auto up = [&](int y) { return plain(1 - double(y) / size.height); };
@@ -433,7 +458,9 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
                        "set logscale xyx2\nset format '%g'\nset grid lc rgb '#d0d0d0' lt 1\n"
                        "set border 31 lc rgb '#808080'\nset samples 500\n"
                        "set xlabel 'operations (2 a tap) per byte that a strategy reads and "
-                       "writes; above: per byte of picture and result'\n"
+                       "writes; above" +
+                       std::string(marked ? ", and with °" : "") +
+                       ": per byte of picture and result'\n"
                        "set ylabel 'GFLOP/s of the direct method'\n"
                        "set xtics nomirror textcolor rgb '#000000'\n"
                        "set ytics nomirror textcolor rgb '#000000'\n";
@@ -444,8 +471,8 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
     const int upper = top + kAbovePanel, lower = top + kPanelHeight - kBelowPanel;
     script += "set tmargin at screen " + up(upper) + "\nset bmargin at screen " + up(lower) +
               "\nset key at screen " + across(kLeft + kPanelWidth + 16) + "," + up(upper) +
-              " left top Left reverse samplen 2 font ',10'\n" + panel(locations[k], comparisons) +
-              "unset label\n";
+              " left top Left reverse samplen 2 maxrows " + std::to_string(kKeyRows) +
+              " font ',10'\n" + panel(locations[k], comparisons) + "unset label\n";
   }
   return {script + "unset multiplot\n", size};
 }

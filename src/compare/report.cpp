@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/base/suggest.hpp"
 #include "src/compare/comparison.hpp"
 #include "src/compare/table.hpp"
 #include "src/mask/make.hpp"
@@ -467,12 +468,21 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
       text += style.note("x basic: times as fast as basic on that device");
   }
   const bool counted = any_row(comparisons, [](const Row& row) { return row.counted.has_value(); });
-  if (counted)
+  if (counted) {
+    std::vector<std::string> accesses{"global reads"};
+    if (any_row(comparisons,
+                [](const Row& row) { return row.counted && row.counted->texture_fetches > 0; }))
+      accesses.emplace_back("texture fetches");
+    if (any_row(comparisons,
+                [](const Row& row) { return row.counted && row.counted->atomic_adds > 0; }))
+      accesses.emplace_back("atomic additions");
+    const bool by_library =
+        any_row(comparisons, [](const Row& row) { return row.counted && row.counted->reuse == 0; });
     text += style.note(
         "reads, additions, ghost cells: counted in the emulator, per sample of the result; reuse: "
-        "taps in the image over global reads, texture fetches and atomic additions, blank where a "
-        "library does the "
-        "work");
+        "taps in the image over " +
+        listed(accesses) + (by_library ? ", blank where a library does the work" : ""));
+  }
   if (counted || pieces)
     text +=
         style.note("picture: what the row was measured on, the whole or a piece from its middle");

@@ -126,12 +126,14 @@ double taps_of(const Problem& problem) {
   return double(problem.mask.width) * problem.mask.height;
 }
 
-/// Bytes that all threads together ask global memory for, and write there, caches or not; by the
-/// strategy's formula. Where it has none: the picture once and the result once.
-double bytes_asked_for(const Contender& contender, const Piece& piece) {
-  const double reads = reads_per_output(*contender.strategy, piece.problem(), contender.tuning);
-  if (reads == 0) return 2.0 * double(piece.bytes());
-  return (reads + 1) * piece.outputs() * double(size_of(piece.problem().depth));
+/// Operations for each byte that the strategy's threads ask for, caches or not. On the CPU the
+/// caches are left out, and each byte of picture and result moves once.
+std::optional<double> own_intensity_of(const Contender& contender, const Piece& piece,
+                                       DeviceKind kind, double intensity) {
+  if (kind != DeviceKind::cuda) return intensity;
+  const auto bytes = bytes_per_output(*contender.strategy, piece.problem(), contender.tuning);
+  if (!bytes) return std::nullopt;
+  return kOperationsPerTap * taps_of(piece.problem()) / *bytes;
 }
 
 Times judged(const std::vector<double>& ms, const Contender& contender, const Piece& piece,
@@ -149,9 +151,7 @@ Times judged(const std::vector<double>& ms, const Contender& contender, const Pi
   times.bytes_per_second = bytes / seconds;
   times.copies = seconds / copy;
   times.intensity = operations / bytes;
-  times.own_intensity = location.kind == DeviceKind::cuda
-                            ? operations / bytes_asked_for(contender, piece)
-                            : times.intensity;
+  times.own_intensity = own_intensity_of(contender, piece, location.kind, times.intensity);
   times.flops = operations / seconds;
   times.memory_bound = copy >= arithmetic;
   times.roofline = std::max(copy, arithmetic) / seconds;

@@ -48,6 +48,8 @@ std::string as_text(const Table& table, std::size_t width) {
       return trimmed(std::move(shown)) + "\n";
     };
     const bool first = text.empty();
+    if (!first && std::ranges::none_of(table.lines, &std::string::empty, &Table::Line::remark))
+      break;  // Remarks stand in the first piece alone.
     if (!first) text += "\n";
     if (!table.head.empty()) text += text_of({table.head, ""});
     for (const Table::Line& line : table.lines)
@@ -86,7 +88,10 @@ std::string figure(double value) {
   const int magnitude = int(std::floor(std::log10(std::abs(value))));
   const int digits = std::clamp(2 - magnitude, 0, 12);
   char text[64];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
+  // printf takes a half, which doubles hold exactly, to the even digit. The next double is beyond
+  // it.
+  const double beyond_half = std::nextafter(value, std::copysign(INFINITY, value));
+  std::snprintf(text, sizeof text, "%.*f", digits, beyond_half);
   return text;
 }
 

@@ -30,7 +30,8 @@ std::string as_markdown(const Table& table);
 /// The text with a backslash before what Markdown would take as its own.
 std::string escaped_markdown(std::string text);
 
-/// The number with about three significant digits, never with an exponent: 0.00123, 1.23, 1230.
+/// The number with about three significant digits, never with an exponent: 0.00123, 1.23, 1230. A
+/// half is rounded away from zero, as tables in books have it: 20.25 is 20.3.
 std::string figure(double value);
 
 /// 12345678 as "12 345 678".

@@ -157,7 +157,7 @@ std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& p
   Problem same = problem;
   same.mode = Mode::same;
   const Geometry g = strategy.geometry(same, tuning);
-  const Problem small = with_middle_block(same, g);
+  const Problem small = with_middle_block(strategy, same, tuning);
   if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
   const auto recording = record(strategy, small, tuning);
   if (!recording) return std::nullopt;

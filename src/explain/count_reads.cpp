@@ -62,6 +62,16 @@ Counts counts_of(const Strategy& strategy, const Problem& problem, const PlanOpt
   return plan->counts();
 }
 
+/// Whether blocks are no higher than the picture, and would be higher in a higher one. That is so
+/// only under a mask of one row, which has no halo above and below, so that a picture of one row of
+/// blocks has a block in its middle.
+bool as_high_as_picture(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
+                        const Geometry& geometry) {
+  if (problem.mask.height != 1 || problem.out_height() > geometry.step_y()) return false;
+  const Problem higher = with_outputs(problem, problem.out_width(), 3 * geometry.step_y());
+  return !same_blocks(strategy.geometry(higher, tuning), geometry);
+}
+
 /// How many columns and rows of blocks a picture has that ends just behind a block in its middle,
 /// less one.
 struct Blocks {
@@ -88,9 +98,7 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
                                          const Tuning& tuning) {
   if (!strategy.geometry) return std::nullopt;
   const Geometry geometry = strategy.geometry(problem, tuning);
-  // A mask of one row has no halo above and below. A picture of one row of blocks keeps its height
-  // then, because its blocks may be no higher than it is.
-  const bool one_row = problem.mask.height == 1 && problem.out_height() <= geometry.step_y();
+  const bool one_row = as_high_as_picture(strategy, problem, tuning, geometry);
   const auto [columns, rows] = blocks_before(problem.mask, geometry);
   Counts block{};
   for (const int more_x : {0, 1}) {
@@ -130,8 +138,9 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
                       counts_of(strategy, small, options)};
 }
 
-Problem with_middle_block(const Problem& problem, const Geometry& g) {
-  const bool one_row = problem.mask.height == 1 && problem.out_height() <= g.step_y();
+Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+  const Geometry g = strategy.geometry(problem, tuning);
+  const bool one_row = as_high_as_picture(strategy, problem, tuning, g);
   return with_outputs(problem, (2 * edge_blocks(problem.mask.width, g.step_x()) + 1) * g.step_x(),
                       one_row
                           ? problem.out_height()

@@ -46,8 +46,8 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
                                                const Tuning& tuning, bool padded_pitch);
 
 /// The problem on a picture of whole blocks, so few that there is just one in the middle, far from
-/// all edges.
-Problem with_middle_block(const Problem& problem, const Geometry& geometry);
+/// all edges. The strategy must have blocks.
+Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
 
 /// The problem on a smaller picture where the emulator would take longer than a moment, else as it
 /// is. The smaller picture has fewer whole tiles, and the same cut ones at its edges. `tile_x` and

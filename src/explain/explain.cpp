@@ -105,7 +105,7 @@ void explain_block(Explanation& e) {
   e.middle_counts = count_middle_block(*e.strategy, e.problem, e.tuning);
   e.middle.count = reads_of(e.middle_counts);
   e.watched = watch_middle_block(*e.strategy, e.problem, e.tuning, true);
-  if (e.rows.pitch != e.rows.bytes)
+  if (e.rows.pitch != e.rows.bytes && !g.always_padded)
     e.packed = watch_middle_block(*e.strategy, e.problem, e.tuning, false);
   if (g.loads > 0) e.middle.formula = Reads{std::llround(g.loads), 0};
 }
@@ -143,6 +143,12 @@ std::vector<std::string> Explanation::differences() const {
                         " by formula, " + text(*reads.count) + " by count");
   };
   check(middle, "a block in the middle");
+  if (geometry && middle_counts &&
+      std::uint64_t(std::llround(geometry->adds)) != middle_counts->atomic_adds)
+    sentences.push_back(std::string(strategy->name) +
+                        ", a block in the middle: " + std::to_string(std::llround(geometry->adds)) +
+                        " atomic additions by formula, " +
+                        std::to_string(middle_counts->atomic_adds) + " by count");
   const auto check_warps = [&](const std::optional<WatchedBlock>& block, const std::string& what) {
     if (!block) return;
     for (const CountName& count : watched_counts()) {
@@ -160,15 +166,42 @@ std::vector<std::string> Explanation::differences() const {
   return sentences;
 }
 
-double reads_per_output(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
-  if (!strategy.geometry || sums_by_library(strategy, tuning)) return 0;
+namespace {
+
+/// The explanation's problem and parts, and nothing else. The strategy must have blocks.
+Explanation parts_of(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
   Explanation e;
   e.strategy = &strategy;
   e.tuning = tuning;
   e.asked = e.problem = problem;
   cut_mask(e);
+  return e;
+}
+
+}  // namespace
+
+double reads_per_output(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
+  if (!strategy.geometry || sums_by_library(strategy, tuning)) return 0;
+  const Explanation e = parts_of(strategy, problem, tuning);
   const Geometry geometry = strategy.geometry(e.problem, tuning);
   return e.parts * geometry.loads / (double(geometry.step_x()) * geometry.step_y());
+}
+
+std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& problem,
+                                       const Tuning& tuning) {
+  const double reads = reads_per_output(strategy, problem, tuning);
+  if (reads == 0) return std::nullopt;
+  const double bytes = (reads + 1) * double(size_of(problem.depth));
+  const Explanation e = parts_of(strategy, problem, tuning);
+  const Geometry g = strategy.geometry(e.problem, tuning);
+  if (g.sum_bytes > 0) {
+    // Each sum is set to zero before, and read once more when it is finished.
+    const double outputs = double(g.step_x()) * g.step_y();
+    return bytes + (e.parts * (g.adds + g.sum_accesses) / outputs + 2) * g.sum_bytes;
+  }
+  // Between two parts a sum is written and read again, as 32 bits.
+  const bool waits = strategy.family_of(tuning) == Family::direct;
+  return bytes + (waits ? 2.0 * 4 * (first_share(problem.mask).count - 1) : 0);
 }
 
 Explanation explain(const Strategy& strategy, const Problem& problem, const Tuning& tuning,

@@ -83,6 +83,12 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes);
 /// is no formula, or a library does the reading. The strategy must take the problem.
 double reads_per_output(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
 
+/// Bytes that its threads ask global memory for, and write there, for an output: samples, the
+/// output, and unfinished sums, which are added to or wait for the mask's next part. Empty where
+/// reads_per_output() is 0.
+std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& problem,
+                                       const Tuning& tuning);
+
 /// Throws UsageError where the strategy refuses the problem.
 Explanation explain(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
                     const Architecture& architecture);

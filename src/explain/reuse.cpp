@@ -12,6 +12,17 @@ Mask mask_of(int side, int dimensions) {
   return make_mask("box", side, height, std::vector<double>(weights, 1), double(weights));
 }
 
+/// Operations for each byte, where a sample is used so often.
+double operations_of(double reuse, const Problem& problem) {
+  return 2 * reuse / double(size_of(problem.depth));
+}
+
+TileOf tile_of(const Strategy& strategy, const Problem& problem) {
+  const Geometry g = strategy.geometry(problem, {});
+  if (!strategy.has(Setting::tile) || g.in_columns == g.out_columns) return TileOf::none;
+  return g.block_columns == g.in_columns ? TileOf::input : TileOf::output;
+}
+
 ReuseCell cell_of(const Strategy& strategy, const Problem& problem, int tile) {
   ReuseCell cell;
   cell.tile = tile;
@@ -32,7 +43,7 @@ ReuseCell cell_of(const Strategy& strategy, const Problem& problem, int tile) {
   const double outputs = double(g.step_x()) * g.step_y();
   cell.reads = g.loads / outputs;
   cell.reuse = double(problem.mask.width) * problem.mask.height / cell.reads;
-  cell.operations = 2 * cell.reuse / double(size_of(problem.depth));
+  cell.operations = operations_of(cell.reuse, problem);
   if (const auto reads = reads_by_formula(g, axes))
     cell.ghosts_out =
         double(axes.x.all_taps_inside()) * double(axes.y.all_taps_inside()) / double(reads->global);
@@ -64,6 +75,12 @@ std::vector<ReuseRow> reuse_rows(std::span<const Strategy* const> strategies,
     for (const Strategy* strategy : strategies) {
       ReuseRow row{strategy, problem.mask, {}};
       for (const int tile : tiles) row.cells.push_back(cell_of(*strategy, problem, tile));
+      row.tile_of = tile_of(*strategy, problem);
+      // Large tiles have next to no halo, so that each sample is read once.
+      row.reuse_limit = strategy->has(Setting::tile)
+                            ? double(problem.mask.width) * problem.mask.height
+                            : cell_of(*strategy, problem, 1).reuse;
+      row.operations_limit = operations_of(row.reuse_limit, problem);
       rows.push_back(std::move(row));
     }
   }

@@ -22,10 +22,17 @@ struct ReuseCell {
   std::string refusal;    ///< why no launch has this block; empty where one does
 };
 
+/// Whose side a tile is: a block has a thread for each sample of its input tile, or for each column
+/// of outputs of a tile whose halo it loads, too.
+enum class TileOf { none, input, output };
+
 struct ReuseRow {
   const Strategy* strategy = nullptr;
   Mask mask;
   std::vector<ReuseCell> cells;  ///< in the order of the tiles
+  TileOf tile_of = TileOf::none;
+  double reuse_limit = 0;       ///< which larger tiles approach
+  double operations_limit = 0;  ///< of operations per byte
 };
 
 /// The strategies of which there are such tables: those that read global memory, by a formula that

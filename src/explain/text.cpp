@@ -1,6 +1,7 @@
 #include "src/explain/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "src/base/suggest.hpp"
@@ -50,20 +51,13 @@ std::string verdict(const Compared& reads) {
 
 /// The family's bound for the depths of which the strategy takes the problem.
 std::string bound_of(const Explanation& e) {
-  std::string taken, rest(bound_of(e.strategy->family_of(e.tuning)));
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(", "), rest.size());
-    const std::string piece = rest.substr(0, end);
-    rest.erase(0, std::min(end + 2, rest.size()));
-    const bool refused = std::ranges::any_of(kDepths, [&](Depth depth) {
-      Problem other = e.asked;
-      other.depth = depth;
-      return piece.find(name_of(depth)) != piece.npos &&
-             !e.strategy->refusal(other, e.tuning).empty();
-    });
-    if (!refused) taken += (taken.empty() ? "" : ", ") + piece;
+  std::vector<Depth> taken;
+  for (const Depth depth : kDepths) {
+    Problem other = e.asked;
+    other.depth = depth;
+    if (e.strategy->refusal(other, e.tuning).empty()) taken.push_back(depth);
   }
-  return taken;
+  return bound_of(e.strategy->family_of(e.tuning), taken);
 }
 
 void tell_strategy(const Explanation& e, Lines& lines) {
@@ -147,7 +141,10 @@ void tell_reads(const Explanation& e, Lines& lines) {
                                               "   in the emulator; " + verdict(e.middle)
                                         : "the emulator has no such block to count");
   const std::int64_t adds = atomic_adds_of(e), accesses = e.middle.value().global + adds;
-  if (adds > 0) lines.line("atomic adds", quotient(adds, outputs) + "   by count");
+  if (adds > 0)
+    lines.line("atomic adds", quotient(adds, outputs) + (std::llround(g.adds) == adds
+                                                             ? "   formula and count agree"
+                                                             : "   FORMULA AND COUNT DIFFER"));
   if (!sums_by_library(*e.strategy, e.tuning))
     lines.line("reuse", std::to_string(outputs) + " * " +
                             std::to_string(e.problem.mask.width * e.problem.mask.height) + " / " +
@@ -155,7 +152,8 @@ void tell_reads(const Explanation& e, Lines& lines) {
                             short_number(double(taps) / accesses) +
                             (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
   if (!sums_by_library(*e.strategy, e.tuning)) {
-    const std::int64_t bytes = accesses * std::int64_t(size_of(e.problem.depth));
+    const std::int64_t bytes =
+        (accesses - adds) * std::int64_t(size_of(e.problem.depth)) + adds * g.sum_bytes;
     lines.line("operations", "2 * " + std::to_string(taps) + " / " + std::to_string(bytes) + " = " +
                                  short_number(2 * double(taps) / double(bytes)) + " per byte" +
                                  (adds > 0 ? " of reads and atomic adds" : " read") +
@@ -223,8 +221,13 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
   if (by_library)
     lines.line("of that",
                "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
-  lines.line("ghost cells", std::to_string(bare.made_up) + " of " +
-                                std::to_string(bare.global + bare.made_up) + " samples asked for");
+  // Kernels that set whole words to ghost cells make up more of them than other borders read.
+  const std::int64_t asked = bare.global + bare.made_up;
+  const std::string made_up = std::to_string(bare.made_up);
+  lines.line("ghost cells",
+             asked == bordered.global + bordered.made_up
+                 ? made_up + " of " + std::to_string(asked) + " samples asked for"
+                 : made_up + " made up, beside " + std::to_string(bare.global) + " samples read");
   if (by_library || atomic_adds_of(e) > 0 || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
   if (taps == 0) return;  // the counted picture has other blocks
@@ -232,14 +235,14 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
                           "   taps on samples of the image / their reads, ghost cells out");
 }
 
-void tell_rows(const Rows& r, Lines& lines) {
+void tell_rows(const Rows& r, bool always_padded, Lines& lines) {
   lines.line("rows", plural(r.bytes, "byte") +
                          (r.pitch == r.bytes ? ", whole lines of " + std::to_string(kPitchBytes) +
                                                    " bytes: no padding is needed"
                                              : ", padded to " + std::to_string(r.pitch) +
                                                    ": each starts at a line of " +
                                                    std::to_string(kPitchBytes) + " bytes"));
-  if (r.pitch != r.bytes)
+  if (r.pitch != r.bytes && !always_padded)
     lines.line("if packed", share_text(r.lost_if_packed) +
                                 " of a row's first line would be the row before, on average");
 }
@@ -258,7 +261,8 @@ void tell_picture(const Explanation& e, Lines& lines) {
                                    (cut_x && cut_y ? ", " : "") +
                                    (cut_y ? plural(cut_y, "row") + " in the last row" : ""));
   }
-  if (e.strategy->runs_on(DeviceKind::emulator)) tell_rows(e.rows, lines);
+  if (e.strategy->runs_on(DeviceKind::emulator))
+    tell_rows(e.rows, e.geometry && e.geometry->always_padded, lines);
 }
 
 }  // namespace

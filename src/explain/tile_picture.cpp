@@ -205,9 +205,12 @@ int middle_tile(const TileAxis& axis) {
 
 std::string title_of(const Explanation& e) {
   const Geometry& g = *e.geometry;
-  std::string title = std::string(e.strategy->name) + ", mask " +
-                      std::to_string(e.problem.mask.width) + "x" +
-                      std::to_string(e.problem.mask.height);
+  const auto sides = [](const Mask& mask) {
+    return std::to_string(mask.width) + "x" + std::to_string(mask.height);
+  };
+  std::string title = std::string(e.strategy->name) + ", mask " + sides(e.asked.mask);
+  if (e.parts > 1)
+    title += " in " + std::to_string(e.parts) + " parts, here one of " + sides(e.problem.mask);
   if (!e.middle.known()) return title;
   const std::int64_t reads = e.middle.value().global, outputs = outputs_of(g);
   const std::int64_t taps = taps_of(g, e.problem.mask);

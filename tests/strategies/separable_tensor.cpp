@@ -106,7 +106,9 @@ TEST_CASE("separable-tensor refuses other depths and longer masks, with the reme
     CHECK(strategy->refusal(p) ==
           "tensor cores multiply bytes, and the samples here are " + std::string(name_of(depth)) +
               (depth == Depth::f32 ? ", as those of edges and of pictures with alpha are" : "") +
-              "; use --strategy=separable, or a picture of 8 bits");
+              "; use --strategy=separable, or " +
+              (depth == Depth::f32 ? "apply a mask to a picture of 8 bits without alpha"
+                                   : "a picture of 8 bits"));
   }
   p.depth = Depth::u8;
   for (auto [width, height] : {std::pair{127, 127}, {1, 129}}) {

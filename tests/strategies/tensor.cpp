@@ -141,7 +141,9 @@ TEST_CASE("tensor takes 8-bit pictures alone, and says so") {
     CHECK(strategy->refusal(p) ==
           "tensor cores multiply bytes, and the samples here are " + std::string(name_of(depth)) +
               (depth == Depth::f32 ? ", as those of edges and of pictures with alpha are" : "") +
-              "; use --strategy=auto, or a picture of 8 bits");
+              "; use --strategy=auto, or " +
+              (depth == Depth::f32 ? "apply a mask to a picture of 8 bits without alpha"
+                                   : "a picture of 8 bits"));
   }
 }
 

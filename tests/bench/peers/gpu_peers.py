@@ -168,6 +168,9 @@ def opencv_peer(side, masks):
 
 
 def main():
+    if {"-h", "--help"} & set(sys.argv[1:]):
+        print(__doc__.strip())
+        return
     side = int(sys.argv[1]) if len(sys.argv) > 1 else 8192
     masks = [int(word) for word in sys.argv[2:]] or [3, 5, 7, 9, 15, 31, 63]
     failed = False

@@ -9,6 +9,8 @@ convfilt explain tiled-in --mask 5x5 --tile 16 --picture tiles.png >/dev/null
 # Twice the same bytes: nothing in it depends on the time or the machine.
 convfilt explain tiled-in --mask 5x5 --tile 16 --picture again.svg >/dev/null
 same tiles.svg again.svg
+convfilt explain tiled-in --mask 70x33 --picture parts.svg >/dev/null
+grep -q 'tiled-in, mask 70x33 in 6 parts, here one of 23x16' parts.svg || fail "the title does not say of which mask a part is"
 for name in $(strategies); do
   for way in "--mode full" "--mask 3x3 --size 5x3"; do
     if convfilt explain "$name" $way --picture drawn.svg >/dev/null 2>message; then

@@ -268,6 +268,77 @@ TEST_CASE("a name that is no UTF-8 does not stop a report") {
   CHECK(nlohmann::json::accept(json_report({&c, 1}, {"1", "\xfe.png"})));
 }
 
+TEST_CASE(
+    "a strategy without a formula for its bytes is marked in the roofline, and has none in JSON") {
+  Comparison c = sample();
+  c.rows.push_back(timed_row("by a library", {DeviceKind::cuda, 1}, 1.0 / 3));
+  c.rows.back().times->own_intensity.reset();
+  const std::string script = draw_roofline({&c, 1}, kHead).script;
+  CHECK(contains(script, "title 'by a library °'"));
+  CHECK(contains(script, "title 'fast:tile=16'"));
+  CHECK(contains(script, "above, and with °: per byte of picture and result"));
+  CHECK(contains(script, "\n9 6\n"));  // where each byte of picture and result moves once
+  const std::string json = json_report({&c, 1}, kHead);
+  CHECK(nlohmann::json::parse(json)["comparisons"][0]["rows"][3]["own_flop_per_byte"].is_null());
+  const Comparison one = sample();
+  CHECK_FALSE(contains(draw_roofline({&one, 1}, kHead).script, "°"));
+}
+
+TEST_CASE("a roofline's page is as wide as all columns of its key") {
+  const auto with_rows = [](int count) {
+    Comparison c = sample();
+    for (int k = 0; k < count; ++k)
+      c.rows.push_back(timed_row("a-strategy-" + std::to_string(k), {DeviceKind::cuda, 1}, 1.0));
+    return c;
+  };
+  const Comparison few = with_rows(5), many = with_rows(24), most = with_rows(45);
+  const int width = draw_roofline({&few, 1}, kHead).size.width;
+  // A column has the roof's name, which has 21 letters of 6 points at the least.
+  CHECK(draw_roofline({&many, 1}, kHead).size.width >= width + 100);
+  CHECK(draw_roofline({&most, 1}, kHead).size.width >= width + 250);
+  if (testing::gnuplot_missing()) return;
+  for (const Comparison* c : {&few, &many, &most}) {
+    const Drawing drawing = draw_roofline({c, 1}, kHead);
+    const auto svg = run_gnuplot(drawing.script, PlotFormat::svg, drawing.size);
+    const std::string text(svg.begin(), svg.end());
+    // Every name begins so far from the right edge that its letters fit.
+    int names = 0;
+    for (std::size_t at = text.find("translate("); at != text.npos;
+         at = text.find("translate(", at + 1)) {
+      const std::size_t end = text.find("</text>", at);
+      const std::size_t name = text.find("a-strategy-", at);
+      if (name == text.npos || name > end) continue;
+      CHECK(std::stod(text.substr(at + 10)) + 6 * 13 < drawing.size.width);
+      ++names;
+    }
+    CHECK(names > 0);
+  }
+}
+
+TEST_CASE(
+    "refused rows alone make one table, however narrow, and footnotes speak of rows that are "
+    "there") {
+  Comparison c = sample();
+  c.rows = {c.rows[2]};
+  const std::string narrow = text_report({&c, 1}, kHead, 60);
+  const std::size_t head = narrow.find("strategy  family");
+  REQUIRE(head != narrow.npos);
+  CHECK(narrow.find("strategy  family", head + 1) == narrow.npos);
+
+  c = sample();
+  c.rows = {c.rows[1]};
+  c.rows[0].counted = Counted{1.25, 9, 0.125, 0, 7.2, 1};
+  const auto note = [&] { return text_report({&c, 1}, kHead, 200); };
+  CHECK(contains(note(), "reuse: taps in the image over global reads\n"));
+  c.rows[0].counted->texture_fetches = 1;
+  CHECK(contains(note(), "over global reads and texture fetches\n"));
+  c.rows[0].counted->atomic_adds = 1;
+  c.rows[0].counted->reuse = 0;
+  CHECK(contains(note(),
+                 "over global reads, texture fetches and atomic additions, blank where a "
+                 "library does the work\n"));
+}
+
 TEST_CASE("charts are drawn of what there is") {
   if (testing::gnuplot_missing()) return;
   const Comparison comparisons[] = {sample(), sample(), sample(), sample(), sample()};

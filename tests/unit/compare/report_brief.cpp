@@ -79,7 +79,7 @@ TEST_CASE("strategies are lines and masks are columns, with auto's choice and wh
   CHECK(lines[4] ==
         "  strategy     device     3x3   15x15  difference        checked  bytes as cpu");
   CHECK(lines[5] ==
-        "  slow         cuda:0  24.2     460         0.500            all           yes");
+        "  slow         cuda:0  24.3     460         0.500            all           yes");
   CHECK(lines[6] ==
         "  fast         cuda:0  1.25 *  2.50 *       0.510  1 000, 2 rows   yes, 9 rows");
   CHECK(lines[7] == "  auto / best          1.00    1.04");

@@ -195,6 +195,60 @@ TEST_CASE("scatter keeps each sample for all its additions") {
   for (const int uses : trace.uses.values) CHECK(uses == 9);
 }
 
+TEST_CASE("geometries have the threads that are launched, and as many busy ones") {
+  if (emulator_missing()) return;
+  const auto check = [](const char* name, const Mask& mask, int height, const Tuning& tuning) {
+    const Strategy& strategy = *find_strategy(name);
+    Problem p = problem_of(mask);
+    p.width = 160;
+    p.height = height;
+    INFO(name << ", " << to_string(p) << ", " << to_string(tuning));
+    REQUIRE(strategy.refusal(p, tuning).empty());
+    const Geometry g = strategy.geometry(p, tuning);
+    const auto trace = trace_block(strategy, p, tuning);
+    REQUIRE(trace);
+    CHECK(g.block_columns == trace->block_columns);
+    CHECK(g.block_rows == trace->block_rows);
+    CHECK(g.computing_threads ==
+          std::ranges::count_if(trace->threads, [](const ThreadUses& t) { return t.count > 0; }));
+    int most = 0, all = 0;
+    for (const LoadStep& step : trace->loads) {
+      most = std::max(most, step.loads);
+      all += step.loads;
+    }
+    CHECK(g.loading_threads >= most);
+    CHECK(g.loading_threads <= all);
+    if (std::string(name) == "overlap-save") CHECK(g.loading_threads == most);
+    return g;
+  };
+  const auto in_space = [](int block) {
+    return tuned({{Setting::domain, kSpatial}, {Setting::block, block}});
+  };
+  // 20 samples for 16 outputs, as in the lectures: 16 threads of a row of 256 compute.
+  const Geometry line = check("overlap-save", box_mask(5, 1), 1, in_space(20));
+  CHECK(line.block_columns == 256);
+  CHECK(line.loading_threads == 20);
+  CHECK(line.computing_threads == 16);
+  // 16 columns of outputs leave half of the 32 columns of threads idle.
+  const Geometry tile = check("overlap-save", box_mask(5, 5), 60, in_space(20));
+  CHECK(tile.loading_threads == 20 * 8);
+  CHECK(tile.computing_threads == 16 * 8);
+  const Geometry added = check("overlap-add", box_mask(5, 1), 1, in_space(16));
+  CHECK(added.block_rows == 1);
+  CHECK(added.loading_threads == 16);
+  CHECK(added.computing_threads == 20);
+  for (const char* name : {"overlap-save", "overlap-add", "in-parts"})
+    for (const auto& [w, h] : {std::pair{5, 1}, {1, 5}, {4, 7}})
+      for (const int block : {7, 16, 40})
+        for (const int height : {1, 60}) {
+          if (h > height) continue;
+          check(name, box_mask(w, h), height, in_space(block));
+        }
+  check("tiled-in", box_mask(5, 5), 60, {});
+  check("tiled-out", box_mask(5, 5), 60, {});
+  check("cached", box_mask(5, 1), 1, {});
+}
+
 TEST_CASE("blocks of every strategy in the textbook are traced, and no library's") {
   if (emulator_missing()) return;
   for (const char* name : {"basic", "tiled-in", "tiled-out", "cached", "texture", "scatter"})

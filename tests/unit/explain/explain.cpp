@@ -89,6 +89,112 @@ TEST_CASE("reads of an output by formula, all parts of a mask together") {
   CHECK(reads("fft", 5) == 0);
 }
 
+TEST_CASE(
+    "bytes that threads ask for, an output: samples, the output, and what unfinished sums take") {
+  const auto bytes = [](const char* name, int side, const Tuning& tuning = {},
+                        Depth depth = Depth::u8) {
+    const Strategy* strategy = find_strategy(name);
+    REQUIRE(strategy);
+    Problem p = problem_of(box_mask(side, side), 4000, 3000);
+    p.depth = depth;
+    return bytes_per_output(*strategy, p, tuning);
+  };
+  Tuning spatial;
+  spatial[Setting::domain] = kSpatial;
+  CHECK(bytes("basic", 5) == 25 + 1);
+  CHECK(bytes("basic", 5, {}, Depth::f32) == 4 * (25 + 1));
+  CHECK(bytes("tiled-in", 5, with_tile(16)) == 400.0 / 256 + 1);
+  // Nine parts of 31 x 31 are added to sums of 32 bits, eight times.
+  CHECK(bytes("basic", 93) == 93 * 93 + 1 + 8 * 2 * 4);
+  // A sample is added to 25 sums of 32 bits, each of which is begun and finished, too.
+  CHECK(bytes("scatter", 5) == 1 + 1 + 25 * 4 + 2 * 4);
+  CHECK(bytes("scatter", 5, {}, Depth::f32) == 4 + 4 + 25 * 8 + 2 * 8);
+  CHECK(*bytes("overlap-save", 5, spatial) == doctest::Approx(36.0 * 36 / 1024 + 1));
+  // Blocks of 32 x 32 are added to 36 x 36 sums: read, and written.
+  CHECK(*bytes("overlap-add", 5, spatial) ==
+        doctest::Approx(1 + 1 + 36.0 * 36 / 1024 * 2 * 4 + 2 * 4));
+  spatial[Setting::accumulate] = kAtomic;
+  CHECK(*bytes("overlap-add", 5, spatial) == doctest::Approx(1 + 1 + 36.0 * 36 / 1024 * 4 + 2 * 4));
+  // A library reads, too, or nobody has written a formula down.
+  for (const char* name : {"im2col", "fft", "overlap-save", "overlap-add", "in-parts", "two-pass"})
+    CHECK(!bytes(name, 5));
+}
+
+TEST_CASE("atomic additions of a block, by formula and by count") {
+  if (emulator_missing()) return;
+  Tuning atomic;
+  atomic[Setting::accumulate] = kAtomic;
+  Tuning spatial = atomic;
+  spatial[Setting::domain] = kSpatial;
+  const auto adds = [](const char* name, const Mask& mask, const Tuning& tuning) {
+    const Explanation e = explained(name, problem_of(mask, 200, 120), tuning);
+    CHECK(e.differences().empty());
+    REQUIRE(e.middle_counts);
+    CHECK(double(e.middle_counts->atomic_adds) == e.geometry->adds);
+    return e.geometry->adds;
+  };
+  CHECK(adds("scatter", box_mask(5, 3), {}) == 32 * 8 * 15);
+  CHECK(adds("overlap-add", box_mask(5, 5), spatial) == 36 * 36);
+  CHECK(adds("in-parts", box_mask(5, 5), spatial) == 36 * 36);
+  CHECK(adds("overlap-add", box_mask(5, 5), atomic) == 32 * 32);  // blocks of 28 samples
+  const std::string text = to_text(explained("scatter", problem_of(box_mask(5, 5)), {}));
+  CHECK(text.find("25   formula and count agree") != text.npos);
+  // Sums of 8-bit samples have 32 bits.
+  CHECK(text.find("2 * 6400 / 25856 = 0.495 per byte of reads and atomic adds") != text.npos);
+}
+
+TEST_CASE("tiled-out says how many outputs a thread has, whatever the settings") {
+  if (emulator_missing()) return;
+  const auto said = [](const Mask& mask, Setting setting, int value) {
+    Tuning tuning;
+    if (value) tuning[setting] = value;
+    return to_text(explained("tiled-out", problem_of(mask), tuning));
+  };
+  const auto heading = [](const std::string& text) { return text.substr(0, text.find('\n')); };
+  const std::string four = "Each thread computes 4 outputs of one column.",
+                    one = "Each thread computes one output.";
+  CHECK(said(box_mask(5, 5), Setting::tile, 0).find(four) != std::string::npos);
+  for (const std::string& text :
+       {said(box_mask(5, 5), Setting::outputs, 1), said(box_mask(5, 5), Setting::tile, 8),
+        said(box_mask(5, 1), Setting::tile, 0)}) {
+    CHECK(text.find(one) != text.npos);
+    CHECK(text.find(four) == text.npos);
+    // The summary speaks of the default.
+    CHECK(heading(text).find(" by default four outputs a thread") != text.npos);
+  }
+}
+
+TEST_CASE("cached's formula gives its number, under odd and even masks") {
+  const auto check = [](int w, int h, int tile, const std::string& formula) {
+    INFO(w << 'x' << h << ", tile " << tile);
+    const Geometry g =
+        find_strategy("cached")->geometry(problem_of(box_mask(w, h)), with_tile(tile));
+    const auto kept = [&](int n) {
+      if (n / 2 <= tile)
+        return n % 2 == 1 ? 1 - (double(n) * n - 1) / (4.0 * n * tile) : 1 - n / (4.0 * tile);
+      double sum = 0;
+      for (int i = 0; i < n; ++i) sum += std::max(0.0, 1 - double(std::abs(i - n / 2)) / tile);
+      return sum / n;
+    };
+    const double reads = 1 + w * h * (1 - kept(w) * (h == 1 ? 1 : kept(h)));
+    CHECK(g.loads_per_output == formula);
+    CHECK(g.loads / (g.out_columns * g.out_rows) == doctest::Approx(reads));
+  };
+  const std::string far = "kept(n) = sum of max(0, 1 - |i - floor(n / 2)| / tile) over i < n, / n";
+  const std::string odd = "kept(n) = 1 - (n^2 - 1) / (4 * n * tile)", even = "1 - n / (4 * tile)",
+                    square = "1 + w * h * (1 - kept(w) * kept(h)), ";
+  check(5, 1, 8, "1 + (w^2 - 1) / (4 * tile)");
+  check(4, 1, 8, "1 + w^2 / (4 * tile)");  // 12 / 8 = 1.5
+  check(5, 5, 16, square + odd);
+  check(3, 7, 8, square + odd);
+  check(4, 6, 16, square + "kept(n) = " + even);
+  check(4, 7, 16, square + odd + " for odd n, else " + even);
+  check(1, 4, 8, square + odd + " for odd n, else " + even);
+  check(16, 16, 8, square + "kept(n) = " + even);
+  check(31, 31, 8, square + far);  // taps lie up to 15 samples beside
+  check(31, 1, 4, "1 + w * (1 - kept(w)), " + far);
+}
+
 TEST_CASE("operations a byte of PMPP 4e, ch. 7.4: floats, two operations a tap") {
   if (emulator_missing()) return;
   struct Row {

@@ -73,6 +73,32 @@ TEST_CASE("operations per byte of an input tile: the table of PMPP 4e, ch. 7.4")
   CHECK(cell_of("tiled-in", 2, 9, 9).reuse == doctest::Approx(1));
 }
 
+TEST_CASE("limits of large tiles, and whose side a tile is") {
+  Problem problem;
+  problem.width = problem.height = 1024;
+  problem.depth = Depth::f32;
+  const auto row = [&](const char* name, int dimensions, int mask) {
+    const Strategy* const strategy = find_strategy(name);
+    REQUIRE(strategy);
+    return reuse_rows(std::array{strategy}, problem, dimensions, std::array{mask},
+                      std::array{8})[0];
+  };
+  for (const char* name : {"tiled-in", "tiled-out", "cached"}) {
+    CHECK(row(name, 1, 5).reuse_limit == 5);
+    CHECK(row(name, 2, 5).reuse_limit == 25);
+    CHECK(row(name, 2, 5).operations_limit == 12.5);
+    CHECK(row(name, 2, 9).operations_limit == 40.5);
+    // A tile of 30,000 columns is near it.
+    CHECK(cell_of(name, 2, 9, 30000).operations == doctest::Approx(40.5).epsilon(0.02));
+  }
+  CHECK(row("basic", 2, 5).reuse_limit == 1);
+  CHECK(row("basic", 2, 5).operations_limit == 0.5);
+  CHECK(row("tiled-in", 2, 5).tile_of == TileOf::input);
+  CHECK(row("tiled-out", 2, 5).tile_of == TileOf::output);
+  CHECK(row("cached", 2, 5).tile_of == TileOf::none);
+  CHECK(row("basic", 2, 5).tile_of == TileOf::none);
+}
+
 TEST_CASE("basic reads every tap, whatever the tile: half an operation per byte of floats") {
   check_reuse("basic", 2, 5, 64, 1);
   CHECK(cell_of("basic", 2, 9, 16).operations == 0.5);

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "kernels/contract/arithmetic.hpp"
@@ -158,6 +159,40 @@ TEST_CASE("the rules choose blocks that never meet") {
       }
     }
   }
+}
+
+TEST_CASE("the least work is claimed among transforms of which none takes less") {
+  const auto note = [](const char* name, int side, int width, const Tuning& tuning = {}) {
+    Problem p;
+    p.width = p.height = width;
+    p.mask = box_mask(side, side);
+    const Strategy& strategy = *find_strategy(name);
+    REQUIRE(strategy.refusal(p, tuning).empty());
+    return strategy.geometry(p, tuning);
+  };
+  const std::string words = "least work an output among transforms of powers of two up to ";
+  for (const auto& [name, side, longest] : {std::tuple{"in-parts", 101, 256},
+                                            {"overlap-add", 101, 512},
+                                            {"overlap-add", 300, 1024},
+                                            {"in-parts", 5, 256},
+                                            {"overlap-add", 5, 512},
+                                            {"overlap-add", 31, 512}}) {
+    INFO(name << ' ' << side);
+    const Geometry g = note(name, side, 4000);
+    CHECK(g.note.find(words + std::to_string(longest) + ".") != g.note.npos);
+    const auto work = [&](int length) {
+      return std::pow(double(length) / (length - side + 1), 2) * std::log2(length);
+    };
+    CHECK(std::has_single_bit(unsigned(g.out_columns)));
+    CHECK(g.out_columns <= longest);
+    for (int length = 16; length <= longest; length *= 2)
+      if (length >= side) CHECK(work(g.out_columns) <= work(length));
+  }
+  // 220 samples are fewer than the 412 of the block with the least work.
+  CHECK(note("overlap-add", 101, 120).note.find("least work") == std::string::npos);
+  CHECK(note("overlap-add", 5, 4000, tuned(kFrequency, kInSteps, 40)).note.find("least work") ==
+        std::string::npos);
+  CHECK(note("in-parts", 300, 4000).note.find("is 128 here") != std::string::npos);
 }
 
 TEST_CASE("too few steps are refused, with the least that do") {
