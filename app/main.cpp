@@ -45,6 +45,8 @@ int main(int argc, char** argv) {
     return kDone;
   } catch (const UsageError& error) {
     return fail(kUsage, with_origin(error.what(), defaults, words));
+  } catch (const NoVerdictError& error) {
+    return fail(kNoVerdict, with_origin(error.what(), defaults));
   } catch (const IoError& error) {
     // What it quotes are files and what is in them, not values of options.
     return fail(kFailed, with_origin(error.what(), defaults));

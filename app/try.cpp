@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <chrono>
+
 #include "app/commands.hpp"
 #include "src/auto/choice.hpp"
 #include "src/base/errors.hpp"
@@ -31,14 +33,13 @@ std::optional<GpuWish> gpu_of(const TryCommand& command, const Machine& machine,
   if (!wish.nvcc.empty()) return wish;
   const std::string why =
       std::string("there is no nvcc to compile it for ") + wish.device.name + "; " + kNvccRemedy;
-  if (wish.is_asked) throw IoError("--device=" + command.device + ": " + why);
+  if (wish.is_asked) throw NoVerdictError("--device=" + command.device + ": " + why);
   remark = "it is not tried on the GPU: " + why;
   return std::nullopt;
 }
 
-}  // namespace
-
-void run(const TryCommand& command) {
+void try_kernel(const TryCommand& command) {
+  const auto start = std::chrono::steady_clock::now();
   const KernelFile kernel = read_kernel_file(command.kernel, command.launch);
   MaskWish mask{std::nullopt, command.mask_size};
   if (!command.mask.empty()) mask.mask = load_mask(command.mask);
@@ -46,11 +47,32 @@ void run(const TryCommand& command) {
   const std::optional<GpuWish> gpu = gpu_of(command, this_machine(), remark);
   LessonVerdict verdict = judge(kernel, mask, gpu);
   if (!remark.empty()) verdict.remarks.push_back({"no_gpu", 0, remark});
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   if (command.json)
-    print_result(verdict_json(kernel, verdict));
+    print_result(verdict_json(kernel, verdict, spent.count()));
   else
     print_text(verdict_text(kernel, verdict, terminal_width(STDOUT_FILENO)));
   if (!verdict.is_right()) throw IoError(verdict_failure(kernel, verdict));
+}
+
+}  // namespace
+
+void run(const TryCommand& command) {
+  const auto print = [&](const char* status, int line, const std::string& text) {
+    if (command.json) print_result(refusal_json(command.kernel, status, line, text));
+  };
+  try {
+    try_kernel(command);
+  } catch (const KernelRefused& refusal) {
+    print(refusal.is_compilers ? "not_compiled" : "refused", refusal.line, refusal.text);
+    throw;
+  } catch (const NoVerdictError& error) {
+    print("error", 0, error.what());
+    throw;
+  } catch (const DeviceError& error) {
+    print("error", 0, error.what());
+    throw NoVerdictError(error.what());
+  }
 }
 
 }  // namespace convfilt

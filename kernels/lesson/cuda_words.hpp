@@ -22,17 +22,26 @@ struct Index {
 
 }  // namespace convfilt::lesson
 
+using uint3 = convfilt::lesson::Index;
 struct dim3 {
   unsigned x = 1, y = 1, z = 1;
   constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+  constexpr dim3(uint3 index) : x(index.x), y(index.y), z(index.z) {}
 };
 
 extern convfilt::lesson::Index threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 constexpr int warpSize = 32;
 
-void __syncthreads();
+/// A barrier is known by its line, since the compiler may make two calls of one.
+void __syncthreads(int line = __builtin_LINE());
 void __syncwarp(unsigned mask = 0xFFFFFFFF);
+inline void __threadfence() {}
+inline void __threadfence_block() {}
+inline void __threadfence_system() {}
+inline void __trap() {
+  std::abort();
+}
 
 namespace convfilt::lesson {
 
@@ -42,15 +51,18 @@ int exchange(int value, int from);
 unsigned exchange(unsigned value, int from);
 int lane();
 
-/// Where dynamic shared memory begins.
-void* dynamic_shared();
+/// A bit for each lane of the warp that comes here: whether it brings true; and all that come.
+struct Ballot {
+  unsigned yes = 0, all = 0;
+};
+Ballot ballot(bool brings);
 
 }  // namespace convfilt::lesson
 
 template <class T>
 T __shfl_sync(unsigned, T value, int from, int width = warpSize) {
   const int lane = convfilt::lesson::lane();
-  return convfilt::lesson::exchange(value, lane / width * width + from % width);
+  return convfilt::lesson::exchange(value, lane / width * width + (from & (width - 1)));
 }
 template <class T>
 T __shfl_up_sync(unsigned, T value, unsigned delta, int width = warpSize) {
@@ -66,6 +78,29 @@ template <class T>
 T __shfl_xor_sync(unsigned, T value, int mask, int width = warpSize) {
   const int lane = convfilt::lesson::lane(), from = lane ^ mask;
   return convfilt::lesson::exchange(value, from >= (lane / width + 1) * width ? lane : from);
+}
+
+inline unsigned __ballot_sync(unsigned mask, int brings) {
+  return convfilt::lesson::ballot(brings != 0).yes & mask;
+}
+inline int __any_sync(unsigned mask, int brings) {
+  return (convfilt::lesson::ballot(brings != 0).yes & mask) != 0;
+}
+inline int __all_sync(unsigned mask, int brings) {
+  const convfilt::lesson::Ballot ballot = convfilt::lesson::ballot(brings != 0);
+  return (ballot.yes & mask) == (ballot.all & mask);
+}
+inline unsigned __activemask() {
+  return convfilt::lesson::ballot(true).yes;
+}
+inline int __popc(unsigned bits) {
+  return __builtin_popcount(bits);
+}
+inline int __ffs(int bits) {
+  return __builtin_ffs(bits);
+}
+inline int __clz(int bits) {
+  return bits == 0 ? 32 : __builtin_clz(unsigned(bits));
 }
 
 // Threads of a block run one after the other between barriers, so these need nothing more; accesses
@@ -135,14 +170,59 @@ inline float rsqrtf(float a) {
 inline int __mul24(int a, int b) {
   return a * b;
 }
-template <class T>
-constexpr T min(T a, T b) {
-  return b < a ? b : a;
+inline unsigned __umul24(unsigned a, unsigned b) {
+  return a * b;
 }
-template <class T>
-constexpr T max(T a, T b) {
-  return a < b ? b : a;
+inline float __fadd_rn(float a, float b) {
+  return a + b;
 }
+inline float __fmul_rn(float a, float b) {
+  return a * b;
+}
+
+// They are plain functions for the pairs of types that CUDA has, so that `using namespace std`
+// makes none of them ambiguous.
+#define LESSON_LEAST(T, A, B)                                                             \
+  constexpr T min(A a, B b) {                                                             \
+    return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a); \
+  }                                                                                       \
+  constexpr T max(A a, B b) {                                                             \
+    return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a); \
+  }
+#define LESSON_LEAST_OF_INTEGERS(S, U) \
+  LESSON_LEAST(S, S, S)                \
+  LESSON_LEAST(U, U, U)                \
+  LESSON_LEAST(U, S, U)                \
+  LESSON_LEAST(U, U, S)
+LESSON_LEAST_OF_INTEGERS(int, unsigned)
+LESSON_LEAST_OF_INTEGERS(long, unsigned long)
+LESSON_LEAST_OF_INTEGERS(long long, unsigned long long)
+LESSON_LEAST(float, float, float)
+LESSON_LEAST(double, double, double)
+LESSON_LEAST(double, float, double)
+LESSON_LEAST(double, double, float)
+#undef LESSON_LEAST_OF_INTEGERS
+#undef LESSON_LEAST
+
+// The library's own are not seen by -fsanitize=thread.
+namespace convfilt::lesson {
+void* set(void* to, int byte, std::size_t bytes);
+void* copy(void* to, const void* from, std::size_t bytes);
+}  // namespace convfilt::lesson
+inline void* lesson_memset(void* to, int byte, std::size_t bytes) {
+  return convfilt::lesson::set(to, byte, bytes);
+}
+inline void* lesson_memcpy(void* to, const void* from, std::size_t bytes) {
+  return convfilt::lesson::copy(to, from, bytes);
+}
+namespace std {
+using ::lesson_memcpy;
+using ::lesson_memset;
+}  // namespace std
+#define memset lesson_memset
+#define memcpy lesson_memcpy
+#define memmove lesson_memcpy
+
 #define LESSON_VECTORS(T, name)                       \
   struct name##2 {                                    \
     T x, y;                                           \
@@ -164,15 +244,30 @@ constexpr T max(T a, T b) {
   }
 LESSON_VECTORS(float, float)
 LESSON_VECTORS(int, int)
-LESSON_VECTORS(unsigned, uint)
 #undef LESSON_VECTORS
+struct uint2 {
+  unsigned x, y;
+};
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+inline uint2 make_uint2(unsigned x, unsigned y) {
+  return {x, y};
+}
+inline uint3 make_uint3(unsigned x, unsigned y, unsigned z) {
+  return {x, y, z};
+}
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) {
+  return {x, y, z, w};
+}
 
 #define __global__
 #define __device__
 #define __host__
 #define __forceinline__ inline
 #define __restrict__ __restrict
+#define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
-// The linker says where such a section begins and ends.
+// The linker says where such a section begins and ends; guard.cpp is linked before it and behind.
 #define __shared__ static __attribute__((section("lesson_shared")))
 #define __constant__ static __attribute__((section("lesson_constant"), used))

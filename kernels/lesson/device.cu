@@ -152,9 +152,10 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
       convfilt::lesson::array_of<decltype(LESSON_MASK)>(weights, sides[0], sides[1]);
   check(cudaMemcpyToSymbol(LESSON_MASK, array.data(), sizeof(LESSON_MASK)));
 #endif
-  float *in = in_memory.begin(), *out = out_memory.begin(), *mask = mask_memory.begin();
-  const int width = job.width, height = job.height, mask_width = sides[0], mask_height = sides[1],
-            radius = sides[0] / 2;
+  float *lesson_in = in_memory.begin(), *lesson_out = out_memory.begin(),
+        *lesson_mask = mask_memory.begin();
+  const int lesson_width = job.width, lesson_height = job.height, lesson_mask_width = sides[0],
+            lesson_mask_height = sides[1], lesson_radius = sides[0] / 2;
   const auto launch = [&] {
     has_launched = true;
     LESSON_KERNEL<<<dim3(job.grid_x, job.grid_y), block, shared_bytes>>>(LESSON_ARGUMENTS);
@@ -177,7 +178,8 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
   const int repeats = runs_within(kBudgetMs, ms_of(launch), job.repeats);
   print_times("ms", repeats, launch);
   print_times("copy", job.repeats, [&] {
-    check(cudaMemcpyAsync(out, in, samples * sizeof(float), cudaMemcpyDeviceToDevice));
+    check(cudaMemcpyAsync(lesson_out, lesson_in, samples * sizeof(float),
+                          cudaMemcpyDeviceToDevice));
   });
 }
 

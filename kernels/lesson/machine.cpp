@@ -3,18 +3,37 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <array>
+#include <csignal>
 #include <limits>
 #include <memory>
 #include <stdexcept>
 #include <tuple>
 
-// The linker defines these for a section that has something in it.
+#include "kernels/lesson/guard.hpp"
+
+#undef memcpy
+#undef memmove
+#undef memset
+
 extern "C" {
-[[gnu::weak]] extern char __start_lesson_shared[];
-[[gnu::weak]] extern char __stop_lesson_shared[];
-[[gnu::weak]] extern char __start_lesson_constant[];
-[[gnu::weak]] extern char __stop_lesson_constant[];
+// The linker says where sections begin and end, which guard.cpp's bytes do.
+extern char __start_lesson_shared[];
+extern char __stop_lesson_shared[];
+extern char __start_lesson_constant[];
+extern char __stop_lesson_constant[];
+extern const char __executable_start, etext;
+
+/// Dynamic shared memory, with a guard on each side; a kernel's `extern __shared__` array is what
+/// lies between.
+constexpr std::size_t kDynamicGuard = std::size_t{1} << 16;  // bytes
+constexpr std::size_t kMostShared = 48 << 10;                // bytes of a block, as on any GPU
+alignas(128) char lesson_dynamic_area[kDynamicGuard + kMostShared + kDynamicGuard];
 }
+__asm__(
+    ".globl lesson_dynamic_shared\n"
+    ".set lesson_dynamic_shared, lesson_dynamic_area + 65536\n");
+static_assert(kDynamicGuard == 65536);
 
 convfilt::lesson::Index threadIdx, blockIdx;
 dim3 blockDim, gridDim;
@@ -22,23 +41,58 @@ dim3 blockDim, gridDim;
 namespace convfilt::lesson {
 namespace {
 
-constexpr std::size_t kGuard = std::size_t{1} << 16;         ///< samples on each side of a picture
-constexpr std::size_t kDynamicGuard = std::size_t{1} << 16;  ///< bytes beside shared memory
-constexpr std::size_t kStack = std::size_t{1} << 16;         ///< bytes of a thread
-constexpr std::size_t kMostShared = 48 << 10;                ///< bytes of a block, as on any GPU
+constexpr std::size_t kReach = std::size_t{1} << 27;       ///< bytes around a picture
+constexpr std::size_t kPage = std::size_t{1} << 16;        ///< bytes that a fault maps
+constexpr int kMostPages = 1024;                           ///< that faults may map
+constexpr std::size_t kStack = std::size_t{1} << 19;       ///< bytes of a thread, as on a GPU
+constexpr std::size_t kStackGuard = std::size_t{1} << 16;  ///< bytes before a stack
 constexpr std::size_t kMostFindings = 64;
+constexpr std::size_t kMostSteps = std::size_t{1} << 23;  ///< of a block that is counted
 constexpr int kLanes = 32;
 
 /// Memory that is watched.
 enum class Space { none, in, out, shared, constant };
 
-/// What is known of a cell of four bytes.
+/// The latest accesses of one kind to a byte.
+struct Use {
+  int thread = -1;                 ///< the latest
+  std::int64_t stretch = -1;       ///< between which barriers of the block
+  std::int64_t warp_stretch = -1;  ///< between which of the thread's warp
+  bool by_several = false;         ///< threads of the warp, in these stretches
+  bool by_warps = false;           ///< by several, in this stretch of the block
+  std::uintptr_t code = 0;
+};
+
+/// What is known of a byte of shared memory.
 struct Cell {
+  std::int64_t set_in = -1;  ///< the latest block that wrote it
+  Use read, written, added;  ///< added: by an atomic operation
+};
+
+/// What is known of an output.
+struct Output {
   bool is_set = false;
-  int writer = -1, reader = -1;          ///< threads; the latest
-  std::int64_t written = -1, read = -1;  ///< in which stretch between barriers
-  bool several_readers = false;
+  int writer = -1;  ///< a thread
+  std::int64_t block = -1;
   std::uintptr_t writers_code = 0;
+};
+
+/// An output that another thread has written, too, and what it held.
+struct Rewrite {
+  std::int64_t cell = 0;
+  float before = 0;
+  std::uintptr_t code = 0;
+  int writer = -1;
+  std::uintptr_t writers_code = 0;
+};
+
+/// A read beside atomic operations of others. It is no race if the thread's own one follows, as in
+/// a loop around atomicCAS().
+struct EarlyRead {
+  std::int64_t cell = 0;
+  std::uintptr_t code = 0;
+  int other = -1;
+  std::uintptr_t others_code = 0;
 };
 
 /// A step of a thread: an access to memory, or the beginning of a piece of code behind a branch.
@@ -52,28 +106,120 @@ struct Step {
 struct Fiber {
   ucontext_t context{};
   enum class State { ready, at_barrier, in_warp, ended } state = State::ready;
+  int line = 0;                ///< of the barrier at which it waits
   std::uintptr_t barrier = 0;  ///< the code that waits
-  std::vector<Step> trace;     ///< where its block is counted
+  bool orders_memory = false;  ///< where it waits for its warp
+  bool votes = false, brings = false;
+  std::vector<Step> trace;  ///< where its block is counted
   float offered = 0;
 };
 
+/// Memory that is reserved, and mapped where it is used.
+class Reserved {
+ public:
+  explicit Reserved(std::size_t bytes) : bytes_((bytes + kPage - 1) / kPage * kPage) {
+    void* memory =
+        ::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) throw std::runtime_error("there is too little memory");
+    begin_ = static_cast<char*>(memory);
+  }
+  Reserved(const Reserved&) = delete;
+  Reserved& operator=(const Reserved&) = delete;
+  ~Reserved() { ::munmap(begin_, bytes_); }
+
+  char* begin() const { return begin_; }
+  char* end() const { return begin_ + bytes_; }
+  void map(char* from, std::size_t bytes) const {
+    if (::mprotect(from, bytes, PROT_READ | PROT_WRITE) != 0)
+      throw std::runtime_error("there is too little memory");
+  }
+
+ private:
+  std::size_t bytes_;
+  char* begin_ = nullptr;
+};
+
+/// A picture, or a mask, in the middle of reserved memory. What lies around it holds NaN, and is
+/// mapped when somebody goes there.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t samples)
+      : samples_(samples), memory_(2 * kReach + samples * sizeof(float)) {
+    char* const first = memory_.begin() + kReach - kPage;
+    const std::size_t bytes = (samples * sizeof(float) + kPage - 1) / kPage * kPage + 2 * kPage;
+    memory_.map(first, bytes);
+    std::fill_n(reinterpret_cast<float*>(first), bytes / sizeof(float),
+                std::numeric_limits<float>::quiet_NaN());
+  }
+
+  /// It lies at the begin of a line of the cache, as what cudaMalloc() gives.
+  float* begin() const { return reinterpret_cast<float*>(memory_.begin() + kReach); }
+  std::int64_t samples() const { return std::int64_t(samples_); }
+
+  bool has_around(std::uintptr_t address) const {
+    return address >= reinterpret_cast<std::uintptr_t>(memory_.begin()) &&
+           address < reinterpret_cast<std::uintptr_t>(memory_.end());
+  }
+
+  /// Samples from the first, for any address.
+  std::int64_t cell_of(std::uintptr_t address) const {
+    const auto off =
+        std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin()));
+    return off >= 0 ? off / 4 : -((3 - off) / 4);
+  }
+
+  void map_around(std::uintptr_t address) const {
+    char* const page =
+        memory_.begin() +
+        (address - reinterpret_cast<std::uintptr_t>(memory_.begin())) / kPage * kPage;
+    memory_.map(page, kPage);
+    std::fill_n(reinterpret_cast<float*>(page), kPage / sizeof(float),
+                std::numeric_limits<float>::quiet_NaN());
+  }
+
+ private:
+  std::size_t samples_;
+  Reserved memory_;
+};
+
 struct Machine {
-  float *in = nullptr, *out = nullptr;  ///< behind their guards
-  const float* mask = nullptr;          ///< the kernel's argument
-  std::size_t weights = 0;
-  std::int64_t samples = 0;
-  std::vector<Cell> in_cells, out_cells, shared_cells;
-  std::vector<char> dynamic_memory;  ///< with kDynamicGuard on each side
-  char *dynamic = nullptr, *dynamic_end = nullptr;
+  Machine(std::size_t samples, std::size_t weights, std::size_t threads)
+      : in(samples),
+        out(samples),
+        mask(weights),
+        outputs(samples),
+        fibers(threads),
+        warp_stretches((threads + kLanes - 1) / kLanes),
+        stacks(threads * (kStack + kStackGuard)) {
+    for (std::size_t i = 0; i < threads; ++i) stacks.map(stack_of(i), kStack);
+  }
+
+  char* stack_of(std::size_t thread) const {
+    return stacks.begin() + thread * (kStack + kStackGuard) + kStackGuard;
+  }
+
+  Guarded in, out, mask;  ///< mask: the kernel's argument
+  std::vector<Output> outputs;
+  std::vector<Cell> shared_cells;  ///< static, then dynamic; a byte each
+  char *dynamic = lesson_dynamic_area + kDynamicGuard, *dynamic_end = nullptr;
+  int mapped_pages = 0;  ///< by faults
 
   Launch launch;
   std::vector<Fiber> fibers;
-  std::vector<char> stacks;
+  std::vector<std::int64_t> warp_stretches;  ///< how often each warp was put in order
+  Reserved stacks;
   ucontext_t scheduler{};
-  const std::function<void(float*, float*)>* kernel = nullptr;
+  const std::function<void(float*, float*, float*)>* kernel = nullptr;
   int current = -1;
-  std::int64_t stretch = 0;
+  std::int64_t stretch = 0, block = -1;
   bool in_atomic = false, is_counted = false;
+  std::size_t steps = 0;                     ///< of the block that is counted
+  std::vector<Rewrite> rewritten;            ///< by the latest access
+  std::map<const Cell*, std::size_t> unset;  ///< cells of findings, which this block has read
+  std::map<std::pair<const Cell*, int>, EarlyRead> early_reads;  ///< by cell and thread
+
+  Access last;                   ///< that was seen
+  std::uintptr_t last_code = 0;  ///< that was seen, of an access or behind a branch
 
   Result result;
   std::map<std::tuple<Fault, std::uintptr_t>, std::size_t> known;
@@ -104,30 +250,80 @@ void note(Fault fault, const char* memory, std::int64_t cell, std::uintptr_t cod
   m.result.findings.push_back(finding);
 }
 
-/// Looks at one access to a cell that other threads may use, too.
-void use(Cell& cell, const char* memory, std::int64_t number, bool writes, std::uintptr_t code) {
+/// Whether another thread than the current one made that access, and no barrier lies between.
+bool is_concurrent(const Use& use) {
+  const Machine& m = *machine;
+  if (use.stretch != m.stretch) return false;
+  if (use.by_warps || use.thread / kLanes != m.current / kLanes) return true;
+  return use.warp_stretch == m.warp_stretches[std::size_t(m.current / kLanes)] &&
+         (use.by_several || use.thread != m.current);
+}
+
+void record(Use& use, std::uintptr_t code) {
+  const Machine& m = *machine;
+  const std::int64_t warp_stretch = m.warp_stretches[std::size_t(m.current / kLanes)];
+  const bool is_of_warp = use.thread / kLanes == m.current / kLanes;
+  const bool same_stretch = use.stretch == m.stretch;
+  use.by_warps = same_stretch && (use.by_warps || !is_of_warp);
+  use.by_several = same_stretch && is_of_warp && use.warp_stretch == warp_stretch &&
+                   (use.by_several || use.thread != m.current);
+  use.thread = m.current;
+  use.stretch = m.stretch;
+  use.warp_stretch = warp_stretch;
+  use.code = code;
+}
+
+/// Looks at an access to a byte of shared memory; what is wrong with it is told by the first byte
+/// alone. `number` is the word's.
+void use(Cell& cell, std::int64_t number, bool writes, std::uintptr_t code, bool& is_told) {
   Machine& m = *machine;
-  const bool other_wrote = cell.written == m.stretch && cell.writer != m.current;
-  const bool other_read =
-      cell.read == m.stretch && (cell.reader != m.current || cell.several_readers);
-  if (!m.in_atomic && (other_wrote || (writes && other_read)))
-    note(Fault::race, memory, number, code, m.current,
-         other_wrote                ? cell.writer
-         : cell.reader == m.current ? -1
-                                    : cell.reader,
-         other_wrote ? cell.writers_code : 0);
-  if (writes) {
-    cell.is_set = true;
-    cell.writer = m.current;
-    cell.written = m.stretch;
-    cell.writers_code = code;
-    if (m.in_atomic) cell.written = -1;
-  } else {
-    cell.several_readers =
-        cell.read == m.stretch && (cell.several_readers || cell.reader != m.current);
-    cell.reader = m.current;
-    cell.read = m.stretch;
+  const Use* rival = nullptr;
+  if (is_concurrent(cell.written))
+    rival = &cell.written;
+  else if (!m.in_atomic && writes && is_concurrent(cell.added))
+    rival = &cell.added;
+  else if ((writes || m.in_atomic) && is_concurrent(cell.read))
+    rival = &cell.read;
+  const auto other = [&](const Use& use) { return use.thread == m.current ? -1 : use.thread; };
+  if (rival && !is_told) {
+    note(Fault::race, "shared", number, code, m.current, other(*rival), rival->code);
+    is_told = true;
   }
+  if (!m.in_atomic && !writes && is_concurrent(cell.added))
+    m.early_reads[{&cell, m.current}] = {number, code, other(cell.added), cell.added.code};
+  if (writes) {
+    cell.set_in = m.block;
+    if (const auto early = m.unset.find(&cell); early != m.unset.end()) {
+      m.result.findings[early->second].fault = Fault::early_shared;
+      m.unset.erase(early);
+    }
+  }
+  if (m.in_atomic) {
+    m.early_reads.erase({&cell, m.current});
+    if (cell.read.thread == m.current && !cell.read.by_several && !cell.read.by_warps)
+      cell.read.stretch = -1;
+    record(cell.added, code);
+  } else {
+    record(writes ? cell.written : cell.read, code);
+  }
+}
+
+/// A barrier, or the end of the block: who has read beside atomic operations, and made none, has
+/// raced them.
+void settle_early_reads() {
+  Machine& m = *machine;
+  for (const auto& [where, read] : m.early_reads)
+    note(Fault::race, "shared", read.cell, read.code, where.second, read.other, read.others_code);
+  m.early_reads.clear();
+}
+
+/// A step of the block that is counted. Too many would take all memory, so they are not counted.
+void add_step(const Step& step) {
+  Machine& m = *machine;
+  if (++m.steps <= kMostSteps) return m.fibers[std::size_t(m.current)].trace.push_back(step);
+  m.is_counted = false;
+  m.result.counts = {};
+  for (Fiber& fiber : m.fibers) fiber.trace = {};
 }
 
 /// Counts four bytes of an access; a longer one comes in several parts.
@@ -141,11 +337,8 @@ void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code
     case Space::constant: ++counts.mask_reads; break;
     case Space::none: return;
   }
-  std::vector<Step>& trace = m.fibers[std::size_t(m.current)].trace;
-  if (is_first)
-    trace.push_back({code, space, address, 4});
-  else
-    trace.back().bytes += 4;
+  if (is_first) return add_step({code, space, address, 4});
+  m.fibers[std::size_t(m.current)].trace.back().bytes += 4;
 }
 
 /// What some lanes access at once.
@@ -214,84 +407,131 @@ void sum_up_warps() {
   }
 }
 
-template <class Begin>
-std::int64_t cell_of(std::uintptr_t address, const Begin* begin) {
-  return (std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin))) / 4;
-}
-
 bool lies_between(std::uintptr_t address, const void* begin, const void* end) {
   return address >= reinterpret_cast<std::uintptr_t>(begin) &&
          address < reinterpret_cast<std::uintptr_t>(end);
 }
 
-/// Four bytes of an access.
-void look_at(std::uintptr_t address, bool writes, std::uintptr_t code, bool is_first) {
+/// Words from `begin`.
+std::int64_t word_of(std::uintptr_t address, const char* begin) {
+  const auto off = std::int64_t(address) - std::int64_t(reinterpret_cast<std::uintptr_t>(begin));
+  return off >= 0 ? off / 4 : -((3 - off) / 4);
+}
+
+const char* static_begin() {
+  return __start_lesson_shared + kSectionGuard;
+}
+const char* static_end() {
+  return __stop_lesson_shared - kSectionGuard;
+}
+const char* constant_begin() {
+  return __start_lesson_constant + kSectionGuard;
+}
+const char* constant_end() {
+  return __stop_lesson_constant - kSectionGuard;
+}
+
+/// Up to four bytes of an access.
+void look_at(std::uintptr_t address, std::size_t bytes, bool writes, std::uintptr_t code,
+             bool is_first) {
   Machine& m = *machine;
-  const auto around = [&](const float* picture) {
-    return lies_between(address, picture - kGuard, picture + m.samples + kGuard);
-  };
-  if (around(m.in) || around(m.out)) {
-    const bool is_in = around(m.in);
-    const std::int64_t cell = cell_of(address, is_in ? m.in : m.out);
+  const Fault outside = writes ? Fault::outside_write : Fault::outside_read;
+  for (const bool is_in : {true, false}) {
+    const Guarded& picture = is_in ? m.in : m.out;
+    if (!picture.has_around(address)) continue;
     const char* name = is_in ? "in" : "out";
-    if (cell < 0 || cell >= m.samples)
-      return note(writes ? Fault::outside_write : Fault::outside_read, name, cell, code, m.current);
+    const std::int64_t cell = picture.cell_of(address);
+    if (cell < 0 || cell >= picture.samples()) return note(outside, name, cell, code, m.current);
     if (m.is_counted) count(is_in ? Space::in : Space::out, address, writes, code, is_first);
     if (is_in) {
       if (writes) note(Fault::write_to_input, name, cell, code, m.current);
       return;
     }
-    Cell& output = m.out_cells[std::size_t(cell)];
+    Output& output = m.outputs[std::size_t(cell)];
     if (!writes && !output.is_set) note(Fault::unset_output, name, cell, code, m.current);
-    if (writes && output.is_set && !m.in_atomic && output.writer != m.current)
-      note(Fault::twice, name, cell, code, m.current, output.writer, output.writers_code);
-    if (writes) {
-      output.is_set = true;
-      output.writer = m.current;
-      output.writers_code = code;
-    }
+    if (writes && output.is_set && !m.in_atomic &&
+        (output.writer != m.current || output.block != m.block))
+      m.rewritten.push_back(
+          {cell, picture.begin()[cell], code, output.writer, output.writers_code});
+    if (writes) output = {true, m.current, m.block, code};
     return;
   }
-  if (lies_between(address, m.mask, m.mask + m.weights)) {
-    if (writes)
-      note(Fault::write_to_input, "mask", cell_of(address, m.mask), code, m.current);
+  if (m.mask.has_around(address)) {
+    const std::int64_t cell = m.mask.cell_of(address);
+    if (cell < 0 || cell >= m.mask.samples())
+      note(outside, "mask", cell, code, m.current);
+    else if (writes)
+      note(Fault::write_to_input, "mask", cell, code, m.current);
     else if (m.is_counted)
       count(Space::in, address, false, code, is_first);
     return;
   }
-  const bool is_static = lies_between(address, __start_lesson_shared, __stop_lesson_shared);
+  const bool is_static = lies_between(address, static_begin(), static_end());
   const bool is_dynamic = lies_between(address, m.dynamic, m.dynamic_end);
   if (is_static || is_dynamic) {
-    const std::int64_t fixed = (__stop_lesson_shared - __start_lesson_shared + 3) / 4;
-    const std::int64_t cell =
-        is_static ? cell_of(address, __start_lesson_shared) : fixed + cell_of(address, m.dynamic);
+    const char* const begin = is_static ? static_begin() : m.dynamic;
+    const std::size_t fixed =
+        is_static ? 0 : std::size_t(static_end() - static_begin() + 3) / 4 * 4;
+    const std::size_t first = fixed + (address - reinterpret_cast<std::uintptr_t>(begin));
     if (m.is_counted) count(Space::shared, address, writes, code, is_first);
-    Cell& shared = m.shared_cells[std::size_t(cell)];
-    if (!writes && !shared.is_set) note(Fault::unset_shared, "shared", cell, code, m.current);
-    return use(shared, "shared", cell, writes, code);
+    bool is_told = false;
+    for (std::size_t i = first; i < first + bytes && i < m.shared_cells.size(); ++i) {
+      Cell& cell = m.shared_cells[i];
+      if (!writes && cell.set_in != m.block && i == first) {
+        const std::size_t findings = m.result.findings.size();
+        note(Fault::unset_shared, "shared", std::int64_t(first / 4), code, m.current);
+        if (m.result.findings.size() > findings) m.unset[&cell] = findings;
+      }
+      use(cell, std::int64_t(first / 4), writes, code, is_told);
+    }
+    return;
   }
-  if (lies_between(address, m.dynamic - kDynamicGuard, m.dynamic_end + kDynamicGuard))
-    return note(writes ? Fault::outside_write : Fault::outside_read, "dynamic",
-                cell_of(address, m.dynamic), code, m.current);
+  if (lies_between(address, m.dynamic - kDynamicGuard, m.dynamic + kMostShared + kDynamicGuard))
+    return note(outside, "dynamic", word_of(address, m.dynamic), code, m.current);
+  if (lies_between(address, __start_lesson_shared, __stop_lesson_shared))
+    return note(outside, "shared", word_of(address, static_begin()), code, m.current);
   if (lies_between(address, __start_lesson_constant, __stop_lesson_constant)) {
-    if (writes)
-      note(Fault::write_to_input, "mask", cell_of(address, __start_lesson_constant), code,
-           m.current);
+    const std::int64_t cell = word_of(address, constant_begin());
+    if (!lies_between(address, constant_begin(), constant_end()))
+      note(outside, "constant", cell, code, m.current);
+    else if (writes)
+      note(Fault::write_to_input, "mask", cell, code, m.current);
     else if (m.is_counted)
       count(Space::constant, address, false, code, is_first);
   }
 }
 
+/// Once the access is over: who writes what was there does no harm.
+void settle_rewritten() {
+  Machine& m = *machine;
+  for (const Rewrite& rewrite : m.rewritten) {
+    const bool is_same =
+        std::memcmp(&rewrite.before, m.out.begin() + rewrite.cell, sizeof(float)) == 0;
+    note(is_same ? Fault::same_twice : Fault::twice, "out", rewrite.cell, rewrite.code, m.current,
+         rewrite.writer, rewrite.writers_code);
+  }
+  m.rewritten.clear();
+}
+
 void yield(Fiber::State state, std::uintptr_t code) {
   Machine& m = *machine;
+  settle_rewritten();
   Fiber& fiber = m.fibers[std::size_t(m.current)];
   fiber.state = state;
   fiber.barrier = code;
   swapcontext(&fiber.context, &m.scheduler);
 }
 
+/// Lets the current thread wait for its warp.
+void wait_for_warp(std::uintptr_t code, bool orders_memory) {
+  machine->fibers[std::size_t(machine->current)].orders_memory = orders_memory;
+  yield(Fiber::State::in_warp, code);
+}
+
 void enter() {
-  (*machine->kernel)(machine->in, machine->out);
+  const Machine& m = *machine;
+  (*m.kernel)(m.in.begin(), m.out.begin(), m.mask.begin());
+  settle_rewritten();
   machine->fibers[std::size_t(machine->current)].state = Fiber::State::ended;
 }
 
@@ -304,19 +544,26 @@ void resume(int number) {
 
 /// Lets the lanes of a warp that wait for each other go on; false where none does.
 bool release_warps() {
+  Machine& m = *machine;
   bool any = false;
-  for (Fiber& fiber : machine->fibers)
-    if (fiber.state == Fiber::State::in_warp) {
-      fiber.state = Fiber::State::ready;
-      any = true;
-    }
+  for (std::size_t first = 0; first < m.fibers.size(); first += kLanes) {
+    bool orders_memory = false;
+    for (std::size_t i = first; i < std::min(first + kLanes, m.fibers.size()); ++i)
+      if (m.fibers[i].state == Fiber::State::in_warp) {
+        m.fibers[i].state = Fiber::State::ready;
+        orders_memory = orders_memory || m.fibers[i].orders_memory;
+        any = true;
+      }
+    if (orders_memory) ++m.warp_stretches[first / kLanes];
+  }
   return any;
 }
 
 /// All threads that have not ended wait at a barrier.
 void pass_barrier() {
   Machine& m = *machine;
-  std::map<std::uintptr_t, int> waiting;
+  settle_early_reads();
+  std::map<int, int> waiting;  // threads by the line of their barrier
   int ended = 0, first = -1;
   for (std::size_t i = 0; i < m.fibers.size(); ++i) {
     if (m.fibers[i].state == Fiber::State::ended) {
@@ -324,13 +571,14 @@ void pass_barrier() {
       continue;
     }
     if (first < 0) first = int(i);
-    ++waiting[m.fibers[i].barrier];
+    ++waiting[m.fibers[i].line];
   }
   const std::uintptr_t code = m.fibers[std::size_t(first)].barrier;
+  const int line = m.fibers[std::size_t(first)].line;
   if (waiting.size() > 1)
-    note(Fault::other_barrier, "", 0, code, first, -1, 0, waiting[code]);
+    note(Fault::other_barrier, "", 0, code, first, -1, 0, waiting[line]);
   else if (ended > 0)
-    note(Fault::left_barrier, "", 0, code, first, -1, 0, waiting[code]);
+    note(Fault::left_barrier, "", 0, code, first, -1, 0, waiting[line]);
   for (Fiber& fiber : m.fibers)
     if (fiber.state == Fiber::State::at_barrier) fiber.state = Fiber::State::ready;
   ++m.stretch;
@@ -343,39 +591,99 @@ void run_block() {
     Fiber& fiber = m.fibers[i];
     fiber = Fiber();
     getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = m.stacks.data() + i * kStack;
+    fiber.context.uc_stack.ss_sp = m.stack_of(i);
     fiber.context.uc_stack.ss_size = kStack;
     fiber.context.uc_link = &m.scheduler;
     makecontext(&fiber.context, enter, 0);
   }
-  for (Cell& cell : m.shared_cells) cell = Cell();
+  ++m.block;
   ++m.stretch;
+  m.unset.clear();
   while (true) {
     for (std::size_t i = 0; i < m.fibers.size(); ++i)
       if (m.fibers[i].state == Fiber::State::ready) resume(int(i));
     if (release_warps()) continue;
     const bool is_over = std::ranges::all_of(
         m.fibers, [](const Fiber& fiber) { return fiber.state == Fiber::State::ended; });
-    if (is_over) return;
+    if (is_over) return settle_early_reads();
     pass_barrier();
   }
 }
 
-/// A picture with guards around it, which hold NaN.
-class Guarded {
- public:
-  explicit Guarded(std::size_t samples)
-      : all_(samples + 2 * kGuard + kAlignment, std::numeric_limits<float>::quiet_NaN()) {}
-  /// It lies at the begin of a line of the cache, as what cudaMalloc() gives.
-  float* begin() {
-    const auto off = reinterpret_cast<std::uintptr_t>(all_.data()) / sizeof(float) % kAlignment;
-    return all_.data() + kGuard + (kAlignment - off) % kAlignment;
-  }
+// What is called where a run ends before its time.
+Stopped when_stopped = nullptr;
+std::array<char, std::size_t{1} << 16> signal_stack;
 
- private:
-  static constexpr std::size_t kAlignment = 32;  ///< samples
-  std::vector<float> all_;
+/// Where a signal came; 0 = nobody knows.
+struct Registers {
+  std::uintptr_t code = 0, stack = 0;
 };
+
+/// Whether the current thread has left its stack.
+bool has_left_stack(const Machine& m, std::uintptr_t stack) {
+  if (m.current < 0 || stack == 0) return false;
+  const char* const begin = m.stack_of(std::size_t(m.current));
+  return !lies_between(stack, begin, begin + kStack);
+}
+
+/// Ends the run.
+void stop(int signal, std::uintptr_t address, const Registers& registers) {
+  Machine* const m = machine;
+  machine = nullptr;
+  if (m == nullptr) std::_Exit(128 + signal);
+  const bool has_thread = m->current >= 0;
+  Stop stop{
+      signal, {blockIdx, has_thread ? threadIdx : Index(), registers.code}, m->last_code, "", 0};
+  if (signal == SIGSEGV || signal == SIGBUS) {
+    if (has_left_stack(*m, registers.stack) ||
+        lies_between(address, m->stacks.begin(), m->stacks.end())) {
+      stop.memory = "stack";
+    } else if (address < kPage) {
+      stop.memory = "null";
+    } else {
+      constexpr std::int64_t kNear = std::int64_t{1} << 32;  // samples, which an index may be off
+      std::int64_t nearest = kNear;
+      for (const auto& [name, picture] : {std::pair<const char*, const Guarded*>{"in", &m->in},
+                                          {"out", &m->out},
+                                          {"mask", &m->mask}}) {
+        const std::int64_t cell = picture->cell_of(address);
+        if (std::abs(cell) >= nearest) continue;
+        nearest = std::abs(cell);
+        stop.memory = name;
+        stop.cell = cell;
+      }
+    }
+  }
+  when_stopped(stop, m->result);
+  std::_Exit(1);
+}
+
+void on_signal(int signal, siginfo_t* info, void* context) {
+  Machine* const m = machine;
+  auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  // The processor does not say which address it was that no program can have.
+  if (m && signal == SIGSEGV && info->si_code == SI_KERNEL) address = m->last.address;
+  if (m && signal == SIGSEGV && m->mapped_pages < kMostPages)
+    for (const Guarded* picture : {&m->in, &m->out, &m->mask})
+      if (picture->has_around(address)) {
+        ++m->mapped_pages;
+        return picture->map_around(address);
+      }
+  Registers registers;
+#if defined(__x86_64__)
+  const auto& all = static_cast<ucontext_t*>(context)->uc_mcontext.gregs;
+  registers = {std::uintptr_t(all[REG_RIP]), std::uintptr_t(all[REG_RSP])};
+#elif defined(__aarch64__)
+  const auto& all = static_cast<ucontext_t*>(context)->uc_mcontext;
+  registers = {std::uintptr_t(all.pc), std::uintptr_t(all.sp)};
+#else
+  (void)context;
+#endif
+  // The call before the address is meant elsewhere, and the address itself here.
+  registers.code =
+      lies_between(registers.code, &__executable_start, &etext) ? registers.code + 1 : 0;
+  stop(signal, address, registers);
+}
 
 }  // namespace
 
@@ -385,9 +693,11 @@ const char* name_of(Fault fault) {
     case Fault::outside_write: return "outside_write";
     case Fault::write_to_input: return "write_to_input";
     case Fault::unset_shared: return "unset_shared";
+    case Fault::early_shared: return "early_shared";
     case Fault::unset_output: return "unset_output";
     case Fault::race: return "race";
     case Fault::twice: return "twice";
+    case Fault::same_twice: return "same_twice";
     case Fault::left_barrier: return "left_barrier";
     case Fault::other_barrier: return "other_barrier";
   }
@@ -404,13 +714,13 @@ static T exchanged(T value, int from) {
   Machine& m = *machine;
   std::memcpy(&m.fibers[std::size_t(m.current)].offered, &value, sizeof value);
   const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  yield(Fiber::State::in_warp, code);
+  wait_for_warp(code, false);
   const int other = m.current / kLanes * kLanes + from;
   T got = value;
   if (other < int(m.fibers.size()))
     std::memcpy(&got, &m.fibers[std::size_t(other)].offered, sizeof got);
   // Nobody offers the next value before all have taken this one.
-  yield(Fiber::State::in_warp, code);
+  wait_for_warp(code, false);
   return got;
 }
 
@@ -424,8 +734,23 @@ unsigned exchange(unsigned value, int from) {
   return exchanged(value, from);
 }
 
-void* dynamic_shared() {
-  return machine->dynamic;
+Ballot ballot(bool brings) {
+  Machine& m = *machine;
+  Fiber& own = m.fibers[std::size_t(m.current)];
+  own.votes = true;
+  own.brings = brings;
+  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  wait_for_warp(code, false);
+  Ballot ballot;
+  const std::size_t first = std::size_t(m.current / kLanes * kLanes);
+  for (std::size_t i = first; i < std::min(first + kLanes, m.fibers.size()); ++i) {
+    const unsigned bit = 1u << (i - first);
+    if (m.fibers[i].votes) ballot.all |= bit;
+    if (m.fibers[i].votes && m.fibers[i].brings) ballot.yes |= bit;
+  }
+  wait_for_warp(code, false);
+  own.votes = false;
+  return ballot;
 }
 
 void begin_atomic() {
@@ -435,31 +760,35 @@ void end_atomic() {
   machine->in_atomic = false;
 }
 
+void watch_signals(Stopped stopped) {
+  when_stopped = stopped;
+  const stack_t stack{signal_stack.data(), 0, signal_stack.size()};
+  ::sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU})
+    ::sigaction(signal, &action, nullptr);
+  std::atexit([] {
+    if (machine) stop(0, 0, {});
+  });
+}
+
 Result run(const Launch& launch, Memory& memory,
-           const std::function<void(float* in, float* out)>& kernel) {
-  Machine m;
+           const std::function<void(float* in, float* out, float* mask)>& kernel) {
   const std::size_t threads = std::size_t(launch.block.x) * launch.block.y * launch.block.z;
-  const std::size_t fixed = std::size_t(__stop_lesson_shared - __start_lesson_shared);
+  const std::size_t fixed = std::size_t(static_end() - static_begin());
   if (threads < 1 || threads > 1024) throw std::runtime_error("a block has 1 to 1024 threads");
   if (fixed + launch.dynamic_shared > kMostShared)
     throw std::runtime_error("a block has 48 KiB of shared memory, and this kernel wants " +
                              std::to_string((fixed + launch.dynamic_shared + 1023) / 1024));
   const std::size_t samples = std::size_t(memory.width) * std::size_t(memory.height);
-  Guarded in(samples), out(samples);
-  std::copy(memory.in.begin(), memory.in.end(), in.begin());
-  m.in = in.begin();
-  m.out = out.begin();
-  m.samples = std::int64_t(samples);
-  m.mask = memory.mask.data();
-  m.weights = memory.mask.size();
-  m.out_cells.resize(samples);
-  m.dynamic_memory.resize(launch.dynamic_shared + 2 * kDynamicGuard);
-  m.dynamic = m.dynamic_memory.data() + kDynamicGuard;
+  Machine m(samples, memory.mask.size(), threads);
+  std::copy(memory.in.begin(), memory.in.end(), m.in.begin());
+  std::copy(memory.mask.begin(), memory.mask.end(), m.mask.begin());
   m.dynamic_end = m.dynamic + launch.dynamic_shared;
-  m.shared_cells.resize((fixed + 3) / 4 + (launch.dynamic_shared + 3) / 4);
+  m.shared_cells.resize((fixed + 3) / 4 * 4 + launch.dynamic_shared);
   m.launch = launch;
-  m.fibers.resize(threads);
-  m.stacks.resize(threads * kStack);
   m.kernel = &kernel;
   machine = &m;
   blockDim = launch.block;
@@ -473,32 +802,38 @@ Result run(const Launch& launch, Memory& memory,
         if (m.is_counted) sum_up_warps();
       }
   machine = nullptr;
-  memory.out.assign(out.begin(), out.begin() + samples);
-  for (std::size_t i = 0; i < samples; ++i)
-    if (!m.out_cells[i].is_set) memory.out[i] = std::numeric_limits<float>::infinity();
+  memory.out.assign(m.out.begin(), m.out.begin() + samples);
+  memory.is_set.resize(samples);
+  for (std::size_t i = 0; i < samples; ++i) memory.is_set[i] = m.outputs[i].is_set;
   return m.result;
 }
 
 }  // namespace convfilt::lesson
 
-void __syncthreads() {
+void __syncthreads(int line) {
   using namespace convfilt::lesson;
+  machine->fibers[std::size_t(machine->current)].line = line;
   yield(Fiber::State::at_barrier, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
 }
 
 void __syncwarp(unsigned) {
   using namespace convfilt::lesson;
-  yield(Fiber::State::in_warp, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  wait_for_warp(reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), true);
 }
 
 // What -fsanitize=thread calls.
 namespace {
 
-void access(const void* address, std::size_t bytes, bool writes, const void* code) {
-  if (convfilt::lesson::machine == nullptr) return;
-  const auto at = reinterpret_cast<std::uintptr_t>(address);
+void access(const void* address, std::size_t bytes, bool writes, const void* return_address) {
+  using namespace convfilt::lesson;
+  if (machine == nullptr) return;
+  const auto at = reinterpret_cast<std::uintptr_t>(address),
+             code = reinterpret_cast<std::uintptr_t>(return_address);
+  machine->last = {at, bytes, writes};
+  machine->last_code = code;
+  settle_rewritten();
   for (std::size_t i = 0; i < bytes; i += 4)
-    convfilt::lesson::look_at(at + i, writes, reinterpret_cast<std::uintptr_t>(code), i == 0);
+    look_at(at + i, std::min<std::size_t>(bytes - i, 4), writes, code, i == 0);
 }
 
 }  // namespace
@@ -519,9 +854,10 @@ void access(const void* address, std::size_t bytes, bool writes, const void* cod
 // What -fsanitize-coverage=trace-pc calls where code begins behind a branch.
 extern "C" void __sanitizer_cov_trace_pc() {
   using namespace convfilt::lesson;
-  if (machine == nullptr || !machine->is_counted || machine->current < 0) return;
-  machine->fibers[std::size_t(machine->current)].trace.push_back(
-      {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), Space::none, 0, 0});
+  if (machine == nullptr || machine->current < 0) return;
+  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  machine->last_code = code;
+  if (machine->is_counted) add_step({code, Space::none, 0, 0});
 }
 
 extern "C" {
@@ -542,3 +878,18 @@ void __tsan_write_range(void* at, unsigned long bytes) {
 void __tsan_vptr_update(void**, void*) {}
 void __tsan_vptr_read(void**) {}
 }
+
+namespace convfilt::lesson {
+
+void* set(void* to, int byte, std::size_t bytes) {
+  access(to, bytes, true, __builtin_return_address(0));
+  return std::memset(to, byte, bytes);
+}
+
+void* copy(void* to, const void* from, std::size_t bytes) {
+  access(from, bytes, false, __builtin_return_address(0));
+  access(to, bytes, true, __builtin_return_address(0));
+  return std::memmove(to, from, bytes);
+}
+
+}  // namespace convfilt::lesson

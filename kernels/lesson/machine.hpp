@@ -15,13 +15,15 @@ namespace convfilt::lesson {
 
 /// What was seen to go wrong.
 enum class Fault {
-  outside_read,    ///< of in, out or the mask
-  outside_write,   ///< of out
+  outside_read,  ///< of a picture, the mask or shared memory
+  outside_write,
   write_to_input,  ///< in, or the mask
-  unset_shared,    ///< a cell of shared memory is read before any thread has written it
+  unset_shared,    ///< a cell of shared memory is read that no thread writes
+  early_shared,    ///< or that a thread writes later
   unset_output,    ///< out is read before it was written
   race,            ///< two threads, one of which writes, with no barrier between them
   twice,           ///< two threads write one output
+  same_twice,      ///< and both the same
   left_barrier,    ///< some threads wait at a barrier, and the others have ended
   other_barrier,   ///< threads of a block wait at different barriers
 };
@@ -35,7 +37,7 @@ struct Place {
 
 struct Finding {
   Fault fault;
-  std::string memory;      ///< in, out, mask, shared
+  std::string memory;      ///< in, out, mask, shared, dynamic, constant
   std::int64_t cell = 0;   ///< samples from its beginning
   Place place, other;      ///< other: who wrote, for races
   int threads = 0;         ///< at a barrier: how many wait
@@ -62,8 +64,25 @@ struct Launch {
 /// The pictures of one run. What lies around them is watched, too.
 struct Memory {
   int width = 0, height = 0;
-  std::vector<float> in, out;  ///< out: infinite where nothing was written
-  std::vector<float> mask;     ///< in global memory
+  std::vector<float> in, out;
+  std::vector<bool> is_set;  ///< where out was written
+  std::vector<float> mask;   ///< in global memory
+};
+
+/// One access to memory.
+struct Access {
+  std::uintptr_t address = 0;
+  std::size_t bytes = 0;
+  bool writes = false;
+};
+
+/// How a run ended before its time.
+struct Stop {
+  int signal = 0;  ///< 0 = the kernel has called exit()
+  Place place;
+  std::uintptr_t last_code = 0;  ///< that was seen before
+  const char* memory = "";       ///< near which a wrong address lies: in, out, mask, stack, null
+  std::int64_t cell = 0;         ///< of it
 };
 
 struct Result {
@@ -71,8 +90,15 @@ struct Result {
   BlockCounts counts;
 };
 
-/// Runs `kernel` for each thread. `in` and `out` of it are the addresses that it must be given.
+/// Is told of the end, and what was found before; it should end the program.
+using Stopped = void (*)(const Stop& stop, const Result& so_far);
+
+/// From now on signals that a wrong program gets, SIGXCPU and exit() come to that function while a
+/// kernel runs.
+void watch_signals(Stopped stopped);
+
+/// Runs `kernel` for each thread, with the addresses that it must be given.
 Result run(const Launch& launch, Memory& memory,
-           const std::function<void(float* in, float* out)>& kernel);
+           const std::function<void(float* in, float* out, float* mask)>& kernel);
 
 }  // namespace convfilt::lesson

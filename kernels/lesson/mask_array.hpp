@@ -9,22 +9,29 @@
 
 namespace convfilt::lesson {
 
-/// What the array holds, zeros where the mask does not reach. Throws std::runtime_error where the
-/// mask does not fit.
-template <class Array>
-std::vector<float> array_of(const std::vector<float>& weights, int width, int height) {
-  constexpr bool has_rows = std::rank_v<Array> == 2;
-  std::vector<float> array(sizeof(Array) / sizeof(float));
-  const int columns = has_rows ? int(std::extent_v<Array, 1>) : width;
-  const int rows = columns > 0 ? int(array.size()) / columns : 0;
+/// What an array of `size` weights holds, zeros where the mask does not reach. `columns` is 0 where
+/// the array has one dimension. Throws std::runtime_error where the mask does not fit.
+inline std::vector<float> array_of(const std::vector<float>& weights, int width, int height,
+                                   int size, int columns) {
+  std::vector<float> array(static_cast<std::size_t>(size));
+  if (columns == 0) columns = width;
+  const int rows = columns > 0 ? size / columns : 0;
   if (width > columns || height > rows)
     throw std::runtime_error("the mask of " + std::to_string(width) + "x" + std::to_string(height) +
                              " is larger than the __constant__ array, which has room for " +
-                             std::to_string(array.size()) + " weights");
+                             std::to_string(size) + " weights");
   for (int j = 0; j < height; ++j)
     for (int i = 0; i < width; ++i)
       array[std::size_t(j * columns + i)] = weights[std::size_t(j * width + i)];
   return array;
+}
+
+/// The same for an array of that type.
+template <class Array>
+std::vector<float> array_of(const std::vector<float>& weights, int width, int height) {
+  constexpr bool has_rows = std::rank_v<Array> == 2;
+  return array_of(weights, width, height, int(sizeof(Array) / sizeof(float)),
+                  has_rows ? int(std::extent_v<Array, 1>) : 0);
 }
 
 }  // namespace convfilt::lesson

@@ -135,9 +135,10 @@ struct Verdict {
 /// known, and so cannot decide.
 Verdict weigh(const Problem& problem, Family family, int runs, const Gpu& gpu,
               std::optional<double> kernel_ms, const Request& request, const Machine& machine) {
-  // The rest of a folder shall choose as the whole does, so the machine's cores count there.
-  const int threads = request.pictures > 1 ? std::max(1, machine.cores / request.pictures)
-                                           : useful_threads(request.threads, machine);
+  // All cores work on a folder at once, and its pictures come to a GPU one after the other. The
+  // rest of a run shall choose as the whole does, whatever threads it has.
+  const int threads =
+      request.pictures > 1 ? machine.cores : useful_threads(request.threads, machine);
   const Work work = work_of(problem, family, runs);
   const double on_cpu = cpu_seconds(work, threads, cpu_rates(machine));
   const std::string estimate = "estimated " + in_words(on_cpu) + " on " + std::to_string(threads) +

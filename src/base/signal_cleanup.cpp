@@ -1,8 +1,11 @@
 #include "src/base/signal_cleanup.hpp"
 
+#include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <climits>
 #include <csignal>
 #include <cstring>
@@ -26,9 +29,36 @@ std::mutex mutex;  // guards what follows, and the taking of slots
 int guards = 0;
 bool installed[std::size(kSignals)];
 
+std::atomic<int> group_to_end{0};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+/// A folder and the files in it. A handler may not call what reads folders with memory of its own.
+void remove_folder(const char* path) {
+  struct Entry {  // as getdents64() writes it
+    unsigned long long number;
+    long long offset;
+    unsigned short length;
+    unsigned char type;
+    char name[1];
+  };
+  alignas(8) static char entries[1 << 14];
+  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return;
+  for (long bytes; (bytes = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0;)
+    for (long at = 0; at < bytes;) {
+      const Entry* entry = reinterpret_cast<const Entry*>(entries + at);
+      unlinkat(folder, entry->name, 0);
+      at += entry->length;
+    }
+  close(folder);
+  rmdir(path);
+}
+
 void remove_and_die(int signal) {
+  if (const int group = group_to_end.load(); group > 0) kill(-group, SIGKILL);
   for (Slot& slot : slots) {
-    if (slot.live.load()) unlink(slot.path);
+    if (!slot.live.load()) continue;
+    if (unlink(slot.path) != 0 && (errno == EISDIR || errno == EPERM)) remove_folder(slot.path);
   }
   raise(signal);  // its default action was restored on entry (SA_RESETHAND) and follows on return
 }
@@ -54,6 +84,10 @@ SignalCleanup::SignalCleanup(const std::string& path) {
     ours.sa_flags = SA_RESETHAND;
     if (installed[i]) sigaction(kSignals[i], &ours, nullptr);
   }
+}
+
+void end_with_signal(int group) {
+  group_to_end.store(group);
 }
 
 SignalCleanup::~SignalCleanup() {

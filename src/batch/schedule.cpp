@@ -56,12 +56,13 @@ constexpr std::int64_t kMostFree = 16 << 20;
 /// Each picture takes buffers of the sizes that the one before it gave back. As it is set up,
 /// malloc returns them to the kernel in between, which then clears every page anew: a tenth of all
 /// time.
-void keep_freed_buffers(int threads) {
+void keep_freed_buffers(int threads, bool has_limit) {
 #ifdef __GLIBC__
   constexpr int kLargestBuffer = 4 << 20;
   ::mallopt(M_MMAP_THRESHOLD, kLargestBuffer);
   ::mallopt(M_TRIM_THRESHOLD, int(kMostFree));
-  ::mallopt(M_ARENA_MAX, threads);
+  // Threads of lanes and codecs would wait for each other's arenas, so only a limit makes them few.
+  if (has_limit) ::mallopt(M_ARENA_MAX, threads);
 #endif
 }
 
@@ -91,7 +92,7 @@ class Schedule {
   }
 
   std::vector<std::string> run() {
-    keep_freed_buffers(threads_);
+    keep_freed_buffers(threads_, options_.max_memory > 0);
     if (!options_.devices.empty()) {
       // A worker reads one file and writes another, and so do the threads of lanes. What a device
       // and its codecs have open comes on top, so this is generous.

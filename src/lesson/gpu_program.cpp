@@ -51,9 +51,11 @@ GpuProgram::GpuProgram(const KernelFile& kernel, const CudaDevice& device, const
   if (ended.code() == 127)
     throw CompilerError("there is no " + quoted_name(nvcc) +
                         "; let NVCC name the CUDA toolkit's nvcc");
-  if (words.find(copy.string()) != words.npos)
-    throw IoError(quoted_name(kernel.path) +
-                  " is not compiled by nvcc:" + complaint(words, copy.string(), kernel.path));
+  if (words.find(copy.string()) != words.npos) {
+    const std::string why =
+        "is not compiled by nvcc:" + complaint(words, copy.string(), kernel.path);
+    throw KernelRefused(quoted_name(kernel.path) + " " + why, 0, "it " + why, true);
+  }
   const std::string line = words.substr(0, words.find('\n'));
   throw CompilerError(ended.timed_out ? "nvcc takes longer than 180 s"
                                       : "nvcc fails: " + printable_name(line));

@@ -21,8 +21,8 @@ struct CompilerError : std::runtime_error {
 
 class GpuProgram {
  public:
-  /// Compiles the kernel for that device. Throws IoError with nvcc's first words where it complains
-  /// of the kernel's file, CompilerError where it complains of anything else.
+  /// Compiles the kernel for that device. Throws KernelRefused with nvcc's first words where it
+  /// complains of the kernel's file, CompilerError where it complains of anything else.
   GpuProgram(const KernelFile& kernel, const CudaDevice& device, const std::string& nvcc);
 
   /// Runs the kernel on each picture, for so long at most, since kernels on small pictures take no

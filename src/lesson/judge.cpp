@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -25,6 +26,9 @@ using Samples = std::function<double(int x, int y)>;
 struct Variant {
   int dx = 0, dy = 0;  ///< the mask lies that far off
   bool flipped = false, transposed = false, replicates = false;
+  /// Columns and rows of the picture that count as ghost cells, and of the mask that are left out.
+  int left = 0, right = 0, upper = 0, lower = 0;
+  int first_columns = 0, last_columns = 0, first_rows = 0, last_rows = 0;
 };
 
 class Oracle {
@@ -33,11 +37,10 @@ class Oracle {
 
   double at(int x, int y, const Variant& variant = {}) const {
     double sum = 0;
-    for (int j = 0; j < mask_.height; ++j)
-      for (int i = 0; i < mask_.width; ++i)
-        sum +=
-            weight(i, j, variant) * sample(x + i - mask_.anchor_x + variant.dx,
-                                           y + j - mask_.anchor_y + variant.dy, variant.replicates);
+    for (int j = variant.first_rows; j < mask_.height - variant.last_rows; ++j)
+      for (int i = variant.first_columns; i < mask_.width - variant.last_columns; ++i)
+        sum += weight(i, j, variant) * sample(x + i - mask_.anchor_x + variant.dx,
+                                              y + j - mask_.anchor_y + variant.dy, variant);
     return sum;
   }
 
@@ -58,9 +61,10 @@ class Oracle {
     return double(float(mask_.weight(i, j) / mask_.divisor));
   }
 
-  double sample(int x, int y, bool replicates) const {
-    const bool inside = x >= 0 && x < trial_.width && y >= 0 && y < trial_.height;
-    if (!inside && !replicates) return 0;
+  double sample(int x, int y, const Variant& variant) const {
+    const bool inside = x >= variant.left && x < trial_.width - variant.right &&
+                        y >= variant.upper && y < trial_.height - variant.lower;
+    if (!inside && !variant.replicates) return 0;
     x = std::clamp(x, 0, trial_.width - 1);
     y = std::clamp(y, 0, trial_.height - 1);
     return double(trial_.in[std::size_t(y) * std::size_t(trial_.width) + std::size_t(x)]);
@@ -78,22 +82,35 @@ Trial make_trial(int width, int height, const Mask& mask) {
   return trial;
 }
 
+/// Whether pictures of some blocks take long, since a thread computes many outputs under a large
+/// mask.
+bool is_slow(const LaunchSize& launch, const Mask& mask) {
+  constexpr double kTaps = 4e6;  // of a block
+  return double(launch.outputs.width) * double(std::max<std::int64_t>(launch.outputs.height, 1)) *
+             double(mask.weights.size()) >
+         kTaps;
+}
+
 /// The picture whose middle block is counted: the block's halo lies inside, and rows begin at lines
-/// of the cache.
+/// of the cache. The last block may be cut, where all would take long.
 std::pair<int, int> counted_size(const LaunchSize& launch, const Mask& mask) {
   constexpr int kLine = 32;  // samples
   const int w = int(launch.outputs.width),
             h = int(std::max<std::int64_t>(launch.outputs.height, 1));
-  const auto side = [](int tile, int mask_side) {
-    return (2 * ((mask_side / 2 + tile - 1) / tile) + 1) * tile;
+  const auto side = [&](int tile, int mask_side) {
+    const int radius = mask_side / 2, before = (radius + tile - 1) / tile * tile;
+    return before + tile + (is_slow(launch, mask) ? radius : before);
   };
-  return {(side(w, mask.width) + kLine - 1) / kLine * kLine, std::max(side(h, mask.height), 3 * h)};
+  const int rows = is_slow(launch, mask) ? 2 * h + 1 : 3 * h;
+  return {(side(w, mask.width) + kLine - 1) / kLine * kLine, std::max(side(h, mask.height), rows)};
 }
 
 /// The sizes at which kernels go wrong: one pixel, some tiles, and one less and one more than one.
-std::vector<std::pair<int, int>> sizes_for(const LaunchSize& launch) {
+std::vector<std::pair<int, int>> sizes_for(const LaunchSize& launch, bool is_slow) {
   const int w = int(launch.outputs.width),
             h = int(launch.outputs.height > 0 ? launch.outputs.height : 4);
+  if (is_slow)
+    return {{w + 5, h + 3}, {1, 1}, {w, h}, {w + 1, 3}, {std::max(1, w - 1), 5}, {5, h + 1}};
   return {{3 * w + 5, 3 * h + 3},
           {1, 1},
           {w, h},
@@ -111,7 +128,7 @@ std::vector<Trial> trials_for(const LaunchSize& launch, const std::vector<Mask>&
     trials.push_back(make_trial(size.first, size.second, mask));
   };
   add(counted_size(launch, masks.front()), masks.front());
-  const auto sizes = sizes_for(launch);
+  const auto sizes = sizes_for(launch, is_slow(launch, masks.front()));
   for (const auto& size : sizes) add(size, masks.front());
   for (std::size_t k = 1; k < masks.size(); ++k)
     for (const std::size_t i : {0, 3}) add(sizes[i], masks[k]);
@@ -130,13 +147,14 @@ std::string sides(std::int64_t width, std::int64_t height) {
 void choose_masks(const KernelFile& kernel, const MaskRoom& room, const MaskWish& wish,
                   LessonVerdict& verdict) {
   constexpr int kUsual = 5;
-  const bool has_size =
-      kernel.takes(KernelArgument::mask_width) || kernel.takes(KernelArgument::radius);
+  const auto refuse = [&](const std::string& why) {
+    throw KernelRefused(quoted_name(kernel.path) + ": " + why, 0, why);
+  };
   const std::string array = kernel.constant_mask;
   if (wish.mask || wish.size) {
     verdict.masks = {wish.mask ? *wish.mask : random_of(wish.size->width, wish.size->height)};
     verdict.why_masks = "as asked for";
-  } else if (has_size) {
+  } else if (kernel.is_told_size) {
     const bool any_height = kernel.takes(KernelArgument::mask_height);
     // The first is the largest, since tiles and shared memory have room for some size.
     std::vector<std::pair<int, int>> sizes = {{kUsual, kUsual}, {3, 3}, {1, 1}};
@@ -146,22 +164,24 @@ void choose_masks(const KernelFile& kernel, const MaskRoom& room, const MaskWish
                                                            : w * h <= room.weights);
       if (fits) verdict.masks.push_back(random_of(w, h));
     }
-    if (verdict.masks.empty())
-      throw IoError(quoted_name(kernel.path) + ": " + array + " has room for no weight");
+    if (verdict.masks.empty()) refuse(array + " has room for no weight");
     verdict.why_masks = "since the kernel is told the size";
   } else if (!array.empty()) {
     int columns = room.columns, rows = room.rows;
     if (columns == 0) columns = rows = int(std::lround(std::sqrt(double(room.weights))));
     if (columns * rows != room.weights || columns < 1)
-      throw IoError(quoted_name(kernel.path) + ": " + array + " has room for " +
-                    std::to_string(room.weights) +
-                    " weights, which make no square; say the mask's size with --mask-size");
+      refuse(array + " has room for " + std::to_string(room.weights) +
+             " weights, which make no square; say the mask's size with --mask-size");
     verdict.masks = {random_of(columns, rows)};
     verdict.why_masks = "the size of " + array;
   } else {
     verdict.masks = {random_of(kUsual, kUsual)};
     verdict.why_masks = "the default; --mask-size says another";
   }
+}
+
+std::string mask_sides(const Mask& mask) {
+  return sides(mask.width, mask.height);
 }
 
 std::string pixel(int x, int y) {
@@ -173,13 +193,37 @@ std::string thread_at(const LessonFinding::Place& place) {
          pixel(place.block_x, place.block_y);
 }
 
-/// Where in a picture a cell lies that is outside it.
-std::string outside(std::int64_t cell, const Trial& trial) {
+/// "[3072], 1 sample behind the last row", of something that has so many cells.
+std::string outside(std::int64_t cell, std::int64_t cells, const std::string& name,
+                    const std::string& place) {
+  const std::int64_t off = cell < 0 ? -cell : cell - cells + 1;
+  return "[" + std::to_string(cell) + "], " + std::to_string(off) + " " + name +
+         (off == 1 ? "" : "s") + (cell < 0 ? " before the first" : " behind the last") + place;
+}
+
+/// Which test for ghost cells is missing, if a sample is read that lies outside: those of the first
+/// thread that does so tell it.
+std::string missing_test(const LessonFinding& finding, const Trial& trial,
+                         const LaunchSize& launch) {
+  const Mask& mask = trial.mask;
   const std::int64_t samples = std::int64_t{trial.width} * trial.height;
-  const std::int64_t off = cell < 0 ? -cell : cell - samples + 1;
-  return "[" + std::to_string(cell) + "], " + std::to_string(off) +
-         (off == 1 ? " sample " : " samples ") +
-         (cell < 0 ? "before the first row" : "behind the last row");
+  const int left = mask.anchor_x, right = mask.width - 1 - left, top = mask.anchor_y,
+            bottom = mask.height - 1 - top;
+  const std::int64_t off = finding.cell < 0 ? -finding.cell : finding.cell - samples + 1;
+  if (mask.weights.size() == 1) return "its index is wrong";
+  if (off > std::int64_t{trial.width} * std::max({top, bottom, 1}) + std::max(left, right))
+    return "its index is wrong by far";
+  const std::string text = "the test for ghost cells misses ";
+  // Beside a picture that is narrower than the mask one column and one row are the same.
+  if (trial.width <= left + right || launch.outputs.height == 0)
+    return text + (finding.cell < 0 ? "y < 0, or x < 0" : "y >= height, or x >= width");
+  const bool is_in_row = off <= (finding.cell < 0 ? left : right);
+  if (finding.cell < 0)
+    return text + (is_in_row                                ? "x < 0"
+                   : off <= std::int64_t{trial.width} * top ? "y < 0"
+                                                            : "y < 0 and x < 0");
+  const std::int64_t x = finding.place.block_x * launch.outputs.width + finding.place.thread_x;
+  return text + (is_in_row && x >= trial.width - 1 - right ? "x >= width" : "y >= height");
 }
 
 std::string in_picture(const Trial& trial) {
@@ -187,29 +231,58 @@ std::string in_picture(const Trial& trial) {
          sides(trial.mask.width, trial.mask.height) + ")";
 }
 
-LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial) {
+LessonSentence with_place(LessonSentence sentence, const Trial& trial) {
+  sentence.text += in_picture(trial);
+  sentence.picture = sides(trial.width, trial.height);
+  sentence.mask = sides(trial.mask.width, trial.mask.height);
+  return sentence;
+}
+
+LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
+                           const LaunchSize& launch) {
   const std::string who = thread_at(finding.place), cell = std::to_string(finding.cell);
   const std::string other =
       finding.other.line > 0 ? " (line " + std::to_string(finding.other.line) + ")" : "";
+  const bool is_outside = finding.fault == "outside_read" || finding.fault == "outside_write";
+  const std::string does = finding.fault == "outside_read" ? " reads " : " writes ";
+  const std::int64_t samples = std::int64_t{trial.width} * trial.height;
   std::string text;
-  if (finding.memory == "dynamic")
-    text = who + (finding.fault == "outside_read" ? " reads word " : " writes word ") + cell +
-           " of dynamic shared memory, which is " +
-           (finding.cell < 0 ? "before its first"
-                             : "behind its last: its index is wrong, or the launch gives a block "
-                               "too few bytes");
+  if (is_outside && (finding.memory == "dynamic" || finding.memory == "shared"))
+    text = who + does + "word " + cell + " of " +
+           (finding.memory == "dynamic" ? "dynamic shared" : "shared") + " memory, which is " +
+           (finding.cell < 0 ? "before its first: its index is negative"
+            : finding.memory == "dynamic"
+                ? "behind its last: its index is wrong, or the launch gives a block too few bytes"
+                : "behind its last: its index is too large");
+  else if (is_outside && finding.memory == "constant")
+    text = who + does + "word " + cell + " of constant memory, which lies " +
+           (finding.cell < 0 ? "before" : "behind") +
+           " the mask's array: a loop over the mask goes too far";
+  else if (is_outside && finding.memory == "mask")
+    text = who + does + "mask" +
+           outside(finding.cell, std::int64_t(trial.mask.weights.size()), "weight", "") +
+           ": a loop over the mask goes too far, or the mask's size stands fixed in the code";
   else if (finding.fault == "outside_read")
-    text = who + " reads " + finding.memory + outside(finding.cell, trial) +
-           ": the test for ghost cells misses " +
-           (finding.cell < 0 ? "y < 0, or x < 0" : "y >= height, or x >= width");
-  else if (finding.fault == "outside_write")
-    text = who + " writes " + finding.memory + outside(finding.cell, trial) +
-           ": threads beyond the picture must not write";
-  else if (finding.fault == "write_to_input")
+    text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") + ": " +
+           (finding.memory == "in" ? missing_test(finding, trial, launch) : "its index is wrong");
+  else if (finding.fault == "outside_write") {
+    const Extent& outputs = launch.outputs;
+    const bool is_inside =
+        outputs.height > 0 &&
+        finding.place.block_x * outputs.width + finding.place.thread_x < trial.width &&
+        finding.place.block_y * outputs.height + finding.place.thread_y < trial.height;
+    text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") +
+           (is_inside ? ": its index is wrong" : ": threads beyond the picture must not write");
+  } else if (finding.fault == "write_to_input")
     text = who + " writes " + finding.memory + "[" + cell + "], which is an input";
   else if (finding.fault == "unset_shared")
     text = who + " reads word " + cell + " of shared memory, which no thread has written: " +
            "the halo is probably not loaded, or not all of it";
+  else if (finding.fault == "early_shared")
+    text =
+        who + " reads word " + cell +
+        " of shared memory before a thread writes it: what loads it, and a __syncthreads(), must "
+        "stand before";
   else if (finding.fault == "unset_output")
     text = who + " reads out[" + cell + "], which nobody has written: out is not 0 at the start";
   else if (finding.fault == "race")
@@ -218,6 +291,9 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial) {
            "__syncthreads() is probably missing";
   else if (finding.fault == "twice")
     text = who + " writes out[" + cell + "], which another thread" + other + " has written";
+  else if (finding.fault == "same_twice")
+    text = who + " writes out[" + cell + "], where another thread" + other +
+           " has written the same: one of them works in vain";
   else if (finding.fault == "left_barrier")
     text = "only " + std::to_string(finding.threads) +
            " threads of a block reach this __syncthreads(), and the others have ended: a return, "
@@ -225,36 +301,80 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial) {
   else
     text = "threads of a block wait at different __syncthreads(), " +
            std::to_string(finding.threads) + " of them here: it stands in a branch";
-  return {finding.fault, finding.place.line, text + in_picture(trial)};
+  LessonSentence sentence{finding.fault, finding.place.line, text, finding};
+  return with_place(sentence, trial);
+}
+
+/// What became of a run that did not come to its end.
+LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds) {
+  const bool is_endless = run.end == TrialRun::End::too_long;
+  std::string text = is_endless ? "it does not end" : "it crashes: " + run.why;
+  char limit[40];
+  std::snprintf(limit, sizeof limit, " within %.0f s", seconds);
+  if (is_endless && seconds > 0) text += limit;
+  LessonSentence sentence{is_endless ? "too_long" : "crash", 0, ""};
+  if (run.place) {
+    sentence.line = run.place->line;
+    sentence.finding.emplace();
+    sentence.finding->place = *run.place;
+    sentence.finding->memory = run.memory == "-" ? "" : run.memory;
+    sentence.finding->cell = run.cell;
+    if (is_endless)
+      text += ", since it has too much to do or a loop has no end; " + thread_at(*run.place) +
+              " is under way";
+    else if (run.memory == "null")
+      text += " at a null pointer, in " + thread_at(*run.place);
+    else if (run.memory == "stack")
+      text +=
+          ", since a recursion or local arrays take more than 512 KiB in " + thread_at(*run.place);
+    else
+      text +=
+          (run.memory == "-" ? "" : " at " + run.memory + "[" + std::to_string(run.cell) + "]") +
+          ", in " + thread_at(*run.place);
+  }
+  sentence.text = text;
+  return with_place(sentence, trial);
 }
 
 /// What is wrong with a result, as far as its pixels tell.
-LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out,
-                            const LaunchSize& launch) {
+LessonSentence about_pixels(const Trial& trial, const TrialRun& run, const LaunchSize& launch) {
+  const std::vector<float>& out = run.out;
   const Mask& mask = trial.mask;
   const Oracle oracle(trial);
   const double tolerance = oracle.tolerance();
   const auto got = [&](int x, int y) {
     return double(out[std::size_t(y) * std::size_t(trial.width) + std::size_t(x)]);
   };
+  const auto is_written = [&](int x, int y) {
+    return run.is_set.empty()
+               ? !std::isinf(got(x, y))
+               : bool(run.is_set[std::size_t(y) * std::size_t(trial.width) + std::size_t(x)]);
+  };
   std::vector<std::pair<int, int>> wrong;
   std::int64_t unwritten = 0;
   for (int y = 0; y < trial.height; ++y)
     for (int x = 0; x < trial.width; ++x) {
-      if (std::abs(got(x, y) - oracle.at(x, y)) <= tolerance) continue;
+      if (is_written(x, y) && std::abs(got(x, y) - oracle.at(x, y)) <= tolerance) continue;
       wrong.emplace_back(x, y);
-      unwritten += std::isinf(got(x, y)) ? 1 : 0;
+      unwritten += is_written(x, y) ? 0 : 1;
     }
   if (wrong.empty()) return {};
   const std::size_t all = std::size_t(trial.width) * std::size_t(trial.height);
   const auto [x0, y0] = wrong.front();
   const std::string how_many =
       std::to_string(wrong.size()) + " of " + std::to_string(all) + " outputs";
+  if (unwritten == std::int64_t(all) && all > 1)
+    return {"unwritten", 0, "no output is written at all"};
   if (unwritten == std::int64_t(wrong.size()))
     return {"unwritten", 0,
             how_many + " are never written, the first at " + pixel(x0, y0) +
-                ": too few threads or blocks write, or their test is too strict" +
-                in_picture(trial)};
+                ": too few threads or blocks write, or their test is too strict"};
+
+  const auto is_nan = [&](const auto& at) { return std::isnan(got(at.first, at.second)); };
+  if (unwritten == 0 && std::ranges::all_of(wrong, is_nan))
+    return {"not_a_number", 0,
+            how_many + " are no numbers, the first at " + pixel(x0, y0) +
+                ": a variable that nobody sets takes part, or what does lies outside"};
 
   const auto is_all = [&](const Variant& variant) {
     for (int y = 0; y < trial.height; ++y)
@@ -262,26 +382,50 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out,
         if (!(std::abs(got(x, y) - oracle.at(x, y, variant)) <= tolerance)) return false;
     return true;
   };
+  const struct {
+    Variant variant;
+    const char *what, *test;
+  } strict[] = {{{.left = 1}, "first column", "x >= 0"},
+                {{.right = 1}, "last column", "x < width"},
+                {{.upper = 1}, "first row", "y >= 0"},
+                {{.lower = 1}, "last row", "y < height"},
+                {{.left = 1, .upper = 1}, "first column and row", "x >= 0 && y >= 0"},
+                {{.right = 1, .lower = 1}, "last column and row", "x < width && y < height"}};
+  for (const auto& one : strict)
+    if (is_all(one.variant))
+      return {"ghost_cells", 0,
+              how_many + " are wrong, since the picture's " + one.what +
+                  " counts as ghost cells: the test for samples inside is " + one.test};
+  const struct {
+    Variant variant;
+    const char* what;
+  } short_of[] = {{{.last_columns = 1}, "last column"},
+                  {{.last_rows = 1}, "last row"},
+                  {{.first_columns = 1}, "first column"},
+                  {{.first_rows = 1}, "first row"},
+                  {{.last_columns = 1, .last_rows = 1}, "last column and row"}};
+  if (mask.width > 1 && mask.height > 1)
+    for (const auto& one : short_of)
+      if (is_all(one.variant))
+        return {"taps", 0,
+                std::string("all outputs lack the mask's ") + one.what +
+                    ": a loop over the mask ends too early, or begins too late"};
   constexpr int kMostOff = 4;
   for (int dy = -kMostOff; dy <= kMostOff; ++dy)
     for (int dx = -kMostOff; dx <= kMostOff; ++dx) {
       if ((dx == 0 && dy == 0) || !is_all({.dx = dx, .dy = dy})) continue;
       return {"shifted", 0,
               "all outputs are those of a mask that lies " + pixel(dx, dy) +
-                  " off: the input tile, or the radius, is off by as much" + in_picture(trial)};
+                  " off: the input tile, or the radius, is off by as much"};
     }
   if (is_all({.flipped = true}))
     return {"flipped", 0,
             "all outputs are those of the mask turned by 180 degrees: the task is a correlation, "
-            "with weights as they stand" +
-                in_picture(trial)};
+            "with weights as they stand"};
   if (is_all({.transposed = true}))
-    return {
-        "transposed", 0,
-        "all outputs are those of the mask with rows and columns exchanged" + in_picture(trial)};
+    return {"transposed", 0, "all outputs are those of the mask with rows and columns exchanged"};
   if (is_all({.replicates = true}))
-    return {"ghost_cells", 0,
-            "ghost cells are the nearest samples, and should be 0" + in_picture(trial)};
+    return {"ghost_cells", 0, "ghost cells are the nearest samples, and should be 0"};
 
   const double more = got(x0, y0) - oracle.at(x0, y0);
   const auto is_off = [&](auto at) {
@@ -293,7 +437,7 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out,
     std::snprintf(number, sizeof number, "%.4g", std::abs(more));
     return {"offset", 0,
             std::string("all outputs are ") + number + (more > 0 ? " too large" : " too small") +
-                ": the sum does not begin at 0" + in_picture(trial)};
+                ": the sum does not begin at 0"};
   }
 
   const int left = mask.anchor_x, top = mask.anchor_y, right = mask.width - 1 - left,
@@ -304,22 +448,22 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out,
   const struct {
     const char* name;
     std::function<bool(int, int)> has;
-  } sides[] = {{"left", [&](int x, int) { return x < left; }},
-               {"right", [&](int x, int) { return x >= trial.width - right; }},
-               {"upper", [&](int, int y) { return y < top; }},
-               {"lower", [&](int, int y) { return y >= trial.height - bottom; }}};
+  } sides[] = {{"left", [&](int x, int) { return x <= left; }},
+               {"right", [&](int x, int) { return x >= trial.width - 1 - right; }},
+               {"upper", [&](int, int y) { return y <= top; }},
+               {"lower", [&](int, int y) { return y >= trial.height - 1 - bottom; }}};
+  // A test that is too strict spoils a column more than the mask reaches.
   for (const auto& side : sides)
     if (every(side.has))
       return {"ghost_cells", 0,
               how_many + " are wrong, all at the " + side.name +
-                  " border: the test for ghost cells is wrong there" + in_picture(trial)};
+                  " border: the test for ghost cells is wrong there"};
   const auto at_border = [&](int x, int y) {
     return std::ranges::any_of(sides, [&](const auto& side) { return side.has(x, y); });
   };
   if (every(at_border))
     return {"ghost_cells", 0,
-            how_many + " are wrong, all at borders: the test for ghost cells is wrong" +
-                in_picture(trial)};
+            how_many + " are wrong, all at borders: the test for ghost cells is wrong"};
   const int w = int(launch.outputs.width),
             h = int(std::max<std::int64_t>(launch.outputs.height, 1));
   const auto at_tile = [&](int x, int y) {
@@ -329,18 +473,17 @@ LessonSentence about_pixels(const Trial& trial, const std::vector<float>& out,
     return {"halo", 0,
             how_many +
                 " are wrong, all at edges of tiles: the halo is not loaded there, or not "
-                "where it is read" +
-                in_picture(trial)};
+                "where it is read"};
   char numbers[80];
   std::snprintf(numbers, sizeof numbers, "%.6g and not %.6g", got(x0, y0), oracle.at(x0, y0));
-  return {
-      "wrong", 0,
-      how_many + " are wrong, the first at " + pixel(x0, y0) + ": " + numbers + in_picture(trial)};
+  if (!is_written(x0, y0)) std::snprintf(numbers, sizeof numbers, "nothing is written there");
+  return {"wrong", 0, how_many + " are wrong, the first at " + pixel(x0, y0) + ": " + numbers};
 }
 
 void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
   // One missing barrier is seen in many lines.
-  const bool is_anywhere = sentence.kind == "race" || sentence.kind == "unset_shared";
+  const bool is_anywhere =
+      sentence.kind == "race" || sentence.kind == "unset_shared" || sentence.kind == "early_shared";
   const bool is_known = std::ranges::any_of(to, [&](const LessonSentence& other) {
     return other.kind == sentence.kind && (is_anywhere || other.line == sentence.line);
   });
@@ -349,15 +492,15 @@ void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
 
 /// Where a fault stands among others: causes before what comes of them.
 std::ptrdiff_t weight_of(const LessonSentence& fault) {
-  const std::string_view order[] = {"outside_write", "outside_read",  "write_to_input",
-                                    "left_barrier",  "other_barrier", "race",
-                                    "unset_shared",  "twice",         "unset_output"};
+  const std::string_view order[] = {
+      "outside_write", "outside_read", "write_to_input", "left_barrier", "other_barrier",
+      "race",          "early_shared", "unset_shared",   "twice",        "unset_output"};
   return std::ranges::find(order, fault.kind) - std::begin(order);
 }
 
 /// Whether the fault explains wrong pixels, so that these need no words.
 bool explains_pixels(const LessonSentence& fault) {
-  const std::string_view kinds[] = {"outside_read", "race",          "unset_shared",
+  const std::string_view kinds[] = {"outside_read", "race",          "unset_shared", "early_shared",
                                     "left_barrier", "other_barrier", "unset_output"};
   return std::ranges::count(kinds, fault.kind) > 0;
 }
@@ -379,7 +522,8 @@ void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
 /// Judges runs of one program on pictures, each of which adds to the score.
 class Judgement {
  public:
-  Judgement(const std::vector<Trial>& trials, const LaunchSize& launch) : launch_(launch) {
+  Judgement(const std::vector<Trial>& trials, const LaunchSize& launch, double seconds = 0)
+      : launch_(launch), mask_(mask_sides(trials.front().mask)), seconds_(seconds) {
     score_.pictures = score_.untried = int(trials.size());
   }
 
@@ -390,23 +534,27 @@ class Judgement {
     for (const LessonFinding& finding : run.findings) faults.insert(finding.fault);
     for (const LessonFinding& finding : run.findings) {
       // A cell that is read too early is read before it is written.
-      if (finding.fault == "unset_shared" && faults.contains("race")) continue;
-      add_once(score_.faults, sentence_of(finding, trial));
+      const bool is_unset = finding.fault == "unset_shared" || finding.fault == "early_shared";
+      if (is_unset && faults.contains("race")) continue;
+      const bool is_harmless = finding.fault == "same_twice";
+      add_once(is_harmless ? score_.remarks : score_.faults, sentence_of(finding, trial, launch_));
     }
     switch (run.end) {
       case TrialRun::End::too_long:
         // Each of the others would take its time.
-        add_once(score_.faults, {"endless", 0, "it does not end" + in_picture(trial)});
+        add_once(score_.faults, about_end(run, trial, seconds_));
         return false;
-      case TrialRun::End::crashed:
-        add_once(score_.faults, {"crash", 0, "it crashes: " + run.why + in_picture(trial)});
-        return true;
+      case TrialRun::End::crashed: add_once(score_.faults, about_end(run, trial, 0)); return true;
       case TrialRun::End::refused: add_once(score_.faults, {"refused", 0, run.why}); return false;
       case TrialRun::End::done: break;
     }
-    const LessonSentence sentence = about_pixels(trial, run.out, launch_);
-    if (!sentence.text.empty()) add_once(pixels_, sentence);
-    if (sentence.text.empty() && run.findings.empty()) ++score_.right;
+    const LessonSentence sentence = about_pixels(trial, run, launch_);
+    if (!sentence.text.empty()) add_once(pixels_, with_place(sentence, trial));
+    faults.erase("same_twice");
+    const bool is_right = sentence.text.empty() && faults.empty();
+    if (is_right) ++score_.right;
+    const bool is_first_mask = mask_sides(trial.mask) == mask_;
+    if (!is_right) (is_first_mask ? wrong_first_ : wrong_others_) = true;
     return true;
   }
 
@@ -415,11 +563,24 @@ class Judgement {
     if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty())
       add_once(score_.faults, pixels_.front());
     std::ranges::stable_sort(score_.faults, {}, weight_of);
+    if (wrong_others_ && !wrong_first_ && score_.untried == 0)
+      score_.faults.insert(score_.faults.begin(),
+                           {"mask_size",
+                            0,
+                            "it is right under a mask of " + mask_ +
+                                " and wrong under others: a size or a radius stands fixed in the "
+                                "code, though the kernel is told the mask's",
+                            {},
+                            "",
+                            ""});
     return score_;
   }
 
  private:
   const LaunchSize& launch_;
+  std::string mask_;  ///< that of the first pictures
+  double seconds_;    ///< after which a run is stopped; 0 = not told
+  bool wrong_first_ = false, wrong_others_ = false;
   LessonScore score_;
   std::vector<LessonSentence> pixels_;
 };
@@ -481,20 +642,96 @@ LessonOnGpu judge_on_gpu(const KernelFile& kernel, const GpuWish& wish,
   return gpu;
 }
 
+/// What the kernel prints, in its first lines.
+std::string first_lines(const std::string& printed) {
+  constexpr std::size_t kLines = 3, kColumns = 120;
+  std::string text;
+  std::size_t at = 0;
+  for (std::size_t k = 0; k < kLines && at < printed.size(); ++k) {
+    const std::size_t end = std::min(printed.find('\n', at), printed.size());
+    if (end > at)
+      text += (text.empty() ? "" : " | ") +
+              printable_name(printed.substr(at, std::min(end - at, kColumns)));
+    at = end + 1;
+  }
+  return text + (at < printed.size() ? " ..." : "");
+}
+
+/// Who is given what, for parameters whose names do not say it.
+std::string guesses_text(const KernelFile& kernel) {
+  std::string text;
+  for (const auto& [one, other] : kernel.guesses)
+    text += (text.empty() ? "" : "; ") + kernel.parameters[one] + " and " +
+            kernel.parameters[other] + " are taken for " + name_of(kernel.arguments[one]) +
+            " and " + name_of(kernel.arguments[other]);
+  return text;
+}
+
+/// A kernel as a program, with those of its parameters exchanged whose names say nothing if only
+/// that makes its results right.
+std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const MaskWish& wish,
+                                          LessonVerdict& verdict) {
+  auto program = std::make_unique<LessonProgram>(kernel);
+  choose_masks(kernel, program->mask_room(), wish, verdict);
+  if (kernel.guesses.empty()) return program;
+  const std::vector<Trial> trials = trials_for(kernel.launch, verdict.masks);
+  // The second has more than one block, and is no square.
+  const Trial& trial = trials[1];
+  const auto is_right = [&](const LessonProgram& tried) {
+    const TrialRun run = tried.run(trial);
+    return run.end == TrialRun::End::done && run.findings.empty() &&
+           about_pixels(trial, run, kernel.launch).text.empty();
+  };
+  if (is_right(*program)) return program;
+  bool is_known = false;
+  const std::size_t count = kernel.guesses.size();
+  for (std::size_t which = 1; which < std::size_t{1} << count && !is_known; ++which) {
+    KernelFile other = kernel;
+    for (std::size_t k = 0; k < count; ++k)
+      if (which >> k & 1)
+        std::swap(other.arguments[kernel.guesses[k].first],
+                  other.arguments[kernel.guesses[k].second]);
+    auto tried = std::make_unique<LessonProgram>(other);
+    is_known = is_right(*tried);
+    if (!is_known) continue;
+    kernel = other;
+    program = std::move(tried);
+  }
+  verdict.remarks.push_back({"guessed",
+                             0,
+                             guesses_text(kernel) +
+                                 (is_known ? ", since the other way round it is wrong" : "") +
+                                 "; names that say it are in, out, mask, width and height",
+                             {},
+                             "",
+                             ""});
+  return program;
+}
+
 }  // namespace
 
-LessonVerdict judge(const KernelFile& kernel, const MaskWish& wish,
+LessonVerdict judge(const KernelFile& file, const MaskWish& wish,
                     const std::optional<GpuWish>& gpu) {
-  const LessonProgram program(kernel);
+  KernelFile kernel = file;
   LessonVerdict verdict;
-  choose_masks(kernel, program.mask_room(), wish, verdict);
+  const std::unique_ptr<LessonProgram> program = program_of(kernel, wish, verdict);
+  verdict.arguments = kernel.arguments;
   const std::vector<Trial> trials = trials_for(kernel.launch, verdict.masks);
-  Judgement judgement(trials, kernel.launch);
-  bool goes_on = true;
+  Judgement judgement(trials, kernel.launch, LessonProgram::kProcessorSeconds);
+  bool goes_on = true, has_printed = false;
   for (std::size_t i = 0; i < trials.size() && goes_on; ++i) {
-    const TrialRun run = program.run(trials[i]);
+    const TrialRun run = program->run(trials[i]);
+    if (const std::string lines = first_lines(run.printed); !lines.empty() && !has_printed) {
+      has_printed = true;
+      verdict.remarks.push_back({"prints", 0, "it prints: " + lines});
+    }
     goes_on = judgement.add(trials[i], run);
     if (i > 0 || run.end != TrialRun::End::done) continue;
+    if (run.counts.warps.warps == 0) {
+      verdict.remarks.push_back(
+          {"uncounted", 0, "a block of it does too much to be counted beside our strategies"});
+      continue;
+    }
     const Extent& outputs = kernel.launch.outputs;
     const double taps = double(outputs.width) * double(std::max<std::int64_t>(outputs.height, 1)) *
                         double(trials[i].mask.weights.size());
@@ -503,6 +740,7 @@ LessonVerdict judge(const KernelFile& kernel, const MaskWish& wish,
                      reads > 0 ? taps / double(reads) : 0};
   }
   verdict.host = judgement.score();
+  for (LessonSentence& remark : verdict.host.remarks) add_once(verdict.remarks, remark);
   if (verdict.block) {
     add_remarks(verdict.block->counts, verdict.remarks);
     verdict.textbook = count_textbook(verdict.masks.front());
@@ -510,7 +748,7 @@ LessonVerdict judge(const KernelFile& kernel, const MaskWish& wish,
   if (gpu && goes_on) try {
       verdict.gpu = judge_on_gpu(kernel, *gpu, trials, verdict.host.is_right(), verdict.remarks);
     } catch (const CompilerError& error) {
-      if (gpu->is_asked) throw IoError(std::string(error.what()));
+      if (gpu->is_asked) throw NoVerdictError(error.what());
       add_once(verdict.remarks,
                {"no_gpu", 0, "it is not tried on the GPU: " + std::string(error.what())});
     } catch (const DeviceError& error) {

@@ -16,6 +16,8 @@ struct LessonSentence {
   std::string kind;  ///< for programs: a fault of kernels/lesson/machine.hpp, or what is wrong
   int line = 0;      ///< of the kernel's file; 0 = none
   std::string text;  ///< for people
+  std::optional<LessonFinding> finding = {};  ///< what was seen
+  std::string picture = "", mask = "";        ///< with which it was seen; sides, or empty
 };
 
 /// On how many pictures a kernel was tried, and what came of it.
@@ -24,6 +26,7 @@ struct LessonScore {
   int right = 0;
   int untried = 0;                     ///< since it did not end, or was refused
   std::vector<LessonSentence> faults;  ///< by weight, each once
+  std::vector<LessonSentence> remarks = {};
 
   bool is_right() const { return right == pictures; }
 };
@@ -37,8 +40,9 @@ struct LessonOnGpu {
 };
 
 struct LessonVerdict {
-  std::vector<Mask> masks;  ///< that it was tried with
-  std::string why_masks;    ///< why these, in half a sentence
+  std::vector<KernelArgument> arguments;  ///< what the kernel's parameters were given
+  std::vector<Mask> masks;                ///< that it was tried with
+  std::string why_masks;                  ///< why these, in half a sentence
   LessonScore host;
   std::optional<LessonOnGpu> gpu;       ///< where it was tried on one
   std::vector<LessonSentence> remarks;  ///< a right kernel may have them
@@ -64,9 +68,11 @@ struct GpuWish {
 /// Runs the kernel on pictures of many sizes, ghost cells 0, and compares each result with sums in
 /// double precision; on the host, where its memory is watched, and on a GPU if there is one, where
 /// a right kernel is timed. The mask has the size that the person says, else that of the kernel's
-/// array, and several sizes where the kernel is told the size. Throws IoError where the kernel
-/// cannot be compiled or run, DeviceError where a GPU that was asked for fails.
-LessonVerdict judge(const KernelFile& kernel, const MaskWish& mask,
+/// array, and several sizes where the kernel is told the size. Parameters whose names say nothing
+/// are exchanged where only that makes the results right. Throws KernelRefused where the kernel
+/// cannot be compiled, NoVerdictError where this machine cannot run it, DeviceError where a GPU
+/// that was asked for fails.
+LessonVerdict judge(const KernelFile& file, const MaskWish& wish,
                     const std::optional<GpuWish>& gpu = {});
 
 }  // namespace convfilt

@@ -1,20 +1,40 @@
 #include "src/lesson/kernel_file.hpp"
 
-#include <algorithm>
-#include <fstream>
-#include <iterator>
-#include <regex>
+#include <sys/stat.h>
 
-#include "src/base/errors.hpp"
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <initializer_list>
+#include <regex>
+#include <span>
+
 #include "src/base/source_text.hpp"
 
 namespace convfilt {
 namespace {
 
-/// The text with blanks for comments and strings, so that words in them count for nothing.
+constexpr std::size_t kMostBytes = std::size_t{1} << 20;  ///< of a kernel's file
+constexpr std::size_t kMostName = 60;  ///< characters of a name that says something
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+void blank(std::string& text, std::size_t begin, std::size_t end) {
+  for (std::size_t i = begin; i < end && i < text.size(); ++i)
+    if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
+}
+
+/// The text with blanks for comments, strings and characters, so that words in them count for
+/// nothing.
 std::string code_alone(const std::string& text) {
   std::string code = text;
-  enum { code_text, line_comment, comment, string } state = code_text;
+  enum { code_text, line_comment, comment, string, character } state = code_text;
   for (std::size_t i = 0; i < code.size(); ++i) {
     const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
     switch (state) {
@@ -25,6 +45,8 @@ std::string code_alone(const std::string& text) {
           state = comment;
         else if (c == '"')
           state = string;
+        else if (c == '\'' && (i == 0 || !is_word(text[i - 1])))
+          state = character;
         break;
       case line_comment:
         if (c == '\n') state = code_text;
@@ -38,124 +60,570 @@ std::string code_alone(const std::string& text) {
         }
         break;
       case string:
-        if (c == '\\')
+      case character:
+        if (c == '\\' && next != '\n')
           code[i++] = ' ';
-        else if (c == '"')
+        else if (c == (state == string ? '"' : '\'') || c == '\n')
           state = code_text;
         break;
     }
-    if (state != code_text && c != '\n') code[i] = ' ';
+    if (state != code_text && i < code.size() && code[i] != '\n') code[i] = ' ';
   }
   return code;
 }
 
-Extent extent_of(const std::ssub_match& width, const std::ssub_match& height) {
-  return {std::stoi(width), height.matched ? std::stoi(height) : 0};
+/// Whether the line has that word behind its #.
+bool is_directive(std::string_view line, std::string_view word) {
+  const std::size_t hash = line.find_first_not_of(" \t");
+  if (hash == line.npos || line[hash] != '#') return false;
+  const std::size_t begin = line.find_first_not_of(" \t", hash + 1);
+  return begin != line.npos && line.substr(begin).starts_with(word);
+}
+
+/// `#if 0`
+bool is_never(std::string_view line) {
+  std::string words;
+  for (const char c : line)
+    if (c != ' ' && c != '\t' && c != '\r') words += c;
+  return words == "#if0" || words == "#iffalse";
+}
+
+/// Blanks what the preprocessor never lets through, and its own lines.
+void blank_directives(std::string& code) {
+  int depth = 0;  // of what `#if 0` leaves out
+  bool goes_on = false;
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = std::min(code.find('\n', at), code.size());
+    const std::string_view line = std::string_view(code).substr(at, end - at);
+    const std::size_t hash = line.find_first_not_of(" \t");
+    const bool is_own = goes_on || (hash != line.npos && line[hash] == '#');
+    const bool is_if = !goes_on && is_directive(line, "if");
+    if (depth > 0) {
+      if (is_if) ++depth;
+      if (is_directive(line, "endif")) --depth;
+      if (depth == 1 && (is_directive(line, "else") || is_directive(line, "elif"))) depth = 0;
+    } else if (is_if && is_never(line)) {
+      depth = 1;
+    }
+    goes_on = is_own && (line.ends_with("\\") || line.ends_with("\\\r"));
+    if (depth > 0 || is_own) blank(code, at, end);
+    at = end + 1;
+  }
+}
+
+/// A word or a sign of the code.
+struct Token {
+  std::size_t at = 0;
+  std::string_view text;
+
+  bool is_name() const { return is_word(text[0]) && !is_digit(text[0]); }
+};
+
+std::vector<Token> tokens_of(std::string_view code) {
+  std::vector<Token> tokens;
+  for (std::size_t at = 0; at < code.size();) {
+    const char c = code[at];
+    std::size_t length = 1;
+    if (is_word(c)) {
+      while (at + length < code.size() && is_word(code[at + length])) ++length;
+    } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v') {
+      ++at;
+      continue;
+    }
+    tokens.push_back({at, code.substr(at, length)});
+    at += length;
+  }
+  return tokens;
+}
+
+using Tokens = std::span<const Token>;
+
+bool is(Tokens tokens, std::size_t i, std::string_view text) {
+  return i < tokens.size() && tokens[i].text == text;
+}
+
+bool has(Tokens tokens, std::string_view text) {
+  return std::ranges::any_of(tokens, [&](const Token& token) { return token.text == text; });
+}
+
+/// The bracket that closes the one at `open`; the number of tokens where none does.
+std::size_t closing(Tokens tokens, std::size_t open) {
+  const std::string_view opens = tokens[open].text, closes = opens == "("   ? ")"
+                                                             : opens == "[" ? "]"
+                                                                            : "}";
+  int depth = 0;
+  for (std::size_t i = open; i < tokens.size(); ++i) {
+    if (tokens[i].text == opens) ++depth;
+    if (tokens[i].text == closes && --depth == 0) return i;
+  }
+  return tokens.size();
+}
+
+/// A function, or its declaration, at the level of the file or of a namespace.
+struct Function {
+  std::size_t begin = 0, name = 0, open = 0, close = 0;  ///< tokens; open and close: of parameters
+  std::size_t body = 0, end = 0;  ///< the tokens of its braces; body = end: a declaration
+  std::string scope;
+};
+
+/// The functions of a file. What a macro makes is not seen.
+std::vector<Function> functions_of(Tokens tokens) {
+  std::vector<Function> functions;
+  std::vector<std::string> scopes;
+  for (std::size_t begin = 0, i = 0; i < tokens.size(); ++i) {
+    const std::string_view text = tokens[i].text;
+    // A statement that is longer is none of these.
+    constexpr std::size_t kMost = 200;
+    const Tokens statement = tokens.subspan(begin, std::min(i - begin, kMost));
+    if (text == "}") {
+      if (!scopes.empty()) scopes.pop_back();
+      begin = i + 1;
+    } else if (text == ";") {
+      begin = i + 1;
+    } else if (text == "{") {
+      // `extern "C" {` has lost its string.
+      const bool is_scope =
+          has(statement, "namespace") || (statement.size() == 1 && statement[0].text == "extern");
+      if (is_scope) {
+        std::string name;
+        for (const Token& token : statement)
+          if (token.text != "namespace" && token.text != "inline" && token.text != "extern")
+            name += token.text;
+        scopes.push_back(name);
+        begin = i + 1;
+      } else {
+        // A struct, what is set at once, or a function that is declared in another way.
+        i = closing(tokens, i);
+        if (has(statement, "(") && !has(statement, "=")) begin = i + 1;
+      }
+    } else if (text == "(") {
+      const std::size_t close = closing(tokens, i);
+      const bool is_attribute =
+          i > begin && (tokens[i - 1].text.starts_with("__launch_bounds__") ||
+                        tokens[i - 1].text == "__align__" || tokens[i - 1].text == "alignas" ||
+                        tokens[i - 1].text == "__attribute__" || tokens[i - 1].text == "decltype");
+      const bool is_function = i > begin && i - begin < kMost && tokens[i - 1].is_name() &&
+                               !is_attribute && !has(statement, "=") && !has(statement, "using");
+      std::size_t next = close + 1;
+      while (is_function && next < tokens.size() && tokens[next].is_name()) {
+        ++next;  // such as noexcept, or __launch_bounds__(256)
+        if (is(tokens, next, "(")) next = closing(tokens, next) + 1;
+      }
+      i = close;
+      if (!is_function || close >= tokens.size()) continue;
+      Function function{begin,
+                        std::size_t(statement.size() + begin - 1),
+                        begin + statement.size(),
+                        close,
+                        next,
+                        next,
+                        ""};
+      for (const std::string& scope : scopes)
+        if (!scope.empty()) function.scope += (function.scope.empty() ? "" : "::") + scope;
+      if (is(tokens, next, "{")) {
+        function.end = closing(tokens, next);
+        functions.push_back(function);
+        i = function.end;
+        begin = i + 1;
+      } else if (is(tokens, next, ";")) {
+        functions.push_back(function);
+        i = next;
+        begin = i + 1;
+      }
+    }
+  }
+  return functions;
 }
 
 /// A parameter of the kernel.
 struct Parameter {
   std::size_t at = 0;  ///< of its first character
-  std::string type, name;
+  std::string name;
+  std::vector<std::string_view> type;
+  bool is_pointer = false, is_const = false;
 
-  bool is_pointer() const { return type.find('*') != type.npos; }
-  bool is_const() const { return type.find("const") != type.npos; }
+  bool has(std::initializer_list<std::string_view> words) const {
+    return std::ranges::any_of(
+        type, [&](std::string_view word) { return std::ranges::find(words, word) != words.end(); });
+  }
 };
+
+/// The parameters between two brackets.
+std::vector<Parameter> parameters_of(Tokens tokens, std::size_t open, std::size_t close) {
+  std::vector<Parameter> parameters;
+  Parameter parameter;
+  const auto add = [&] {
+    if (!parameter.name.empty()) parameters.push_back(parameter);
+    parameter = {};
+  };
+  for (std::size_t i = open + 1; i < close; ++i) {
+    const Token& token = tokens[i];
+    if (token.text == ",") {
+      add();
+      continue;
+    }
+    if (parameter.type.empty() && parameter.name.empty()) parameter.at = token.at;
+    if (token.text == "[") {
+      parameter.is_pointer = true;
+      i = closing(tokens, i);
+    } else if (token.text == "*") {
+      // What is const behind the star is the pointer.
+      if (tokens[i - 1].is_name()) parameter.type.push_back(tokens[i - 1].text);
+      parameter.is_const =
+          parameter.is_const || parameter.has({"const"}) || parameter.name == "const";
+      parameter.is_pointer = true;
+    } else if (token.is_name()) {
+      if (!parameter.name.empty() && tokens[i - 1].is_name())
+        parameter.type.push_back(tokens[i - 1].text);
+      if (token.text == "const" && !parameter.is_pointer) parameter.is_const = true;
+      parameter.name = token.text;
+    }
+  }
+  add();
+  return parameters;
+}
 
 std::string lower(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
   return text;
 }
 
+/// Whether a name is one of the words, whatever the case of its letters.
 bool matches(const std::string& name, const char* words) {
-  return std::regex_match(lower(name), std::regex(words));
-}
-
-/// The parameters between the brackets that open at `begin`.
-std::vector<Parameter> parameters_of(const std::string& code, std::size_t begin) {
-  const std::size_t end = std::min(code.find(')', begin), code.size());
-  std::vector<Parameter> parameters;
-  for (std::size_t at = begin + 1; at < end;) {
-    const std::size_t comma = std::min(code.find(',', at), end);
-    const std::string words = code.substr(at, comma - at);
-    static const std::regex kParameter(R"(\s*([\s\S]*?)(\w+)\s*(\[\s*\])?\s*)");
-    std::smatch said;
-    if (std::regex_match(words, said, kParameter))
-      parameters.push_back({at + std::size_t(said.position(1)),
-                            std::string(said[1]) + (said[3].matched ? "*" : ""), said[2]});
-    at = comma + 1;
-  }
-  return parameters;
+  return name.size() <= kMostName && std::regex_match(lower(name), std::regex(words));
 }
 
 constexpr const char* kMaskWords = "m|f|k|d_?(m|f)|.*(mask|filter|kernel|weight|coef|tap).*";
+constexpr const char* kOutWords = ".*(out|dst|dest|result).*";
+constexpr const char* kInWords = "in|.*(input|src|source).*|in_.*|.*_in|d_?in";
 
-/// What each parameter is given. Pointers: with three of them one is the mask, by its name, else
-/// the last where it stands behind the numbers, else the middle one, as in the book. Numbers: by
-/// name, else the next that is missing of width, height and the mask's side.
+/// Whether a name says one side of a picture: `width`, `imgW`, `Nx`, `ncols`.
+bool says_side(const std::string& name, bool is_width) {
+  const std::size_t n = name.size();
+  // A capital at the end of a word in small letters: imgW.
+  const bool is_camel =
+      n > 1 && name[n - 1] == (is_width ? 'W' : 'H') && name[n - 2] >= 'a' && name[n - 2] <= 'z';
+  if (is_camel) return true;
+  return matches(name, is_width ? ".*width.*|w|.*_w|(n|num|no)?_?(of)?_?(cols?|columns?)(_?count)?|"
+                                  ".*(stride|pitch).*|ld|(n|num|size|dim|len)_?x|x_?(size|dim|len)|"
+                                  "(img|image|im|pic|in|out|n|src|dst)w|.*(cols|columns)"
+                                : ".*height.*|h|.*_h|(n|num|no)?_?(of)?_?(rows?|lines?)(_?count)?|"
+                                  "(n|num|size|dim|len)_?y|y_?(size|dim|len)|"
+                                  "(img|image|im|pic|in|out|n|src|dst)h|.*rows");
+}
+
+/// What a number is given, by its name.
+std::optional<KernelArgument> number_of(const std::string& name) {
+  using enum KernelArgument;
+  if (matches(name, "r|.*radius.*")) return radius;
+  if (matches(name, ".*(mask|filter|kernel|tap).*|[mfk]_?[hw]|k|[mfk]_?s(i?ze?)?"))
+    return matches(name, ".*(height|rows|_h)|[mfk]h") ? mask_height : mask_width;
+  if (matches(name, "(n|num|number)?_?(of)?_?(channels?|chan|ch)(_?count)?")) return channels;
+  if (says_side(name, false)) return height;
+  if (says_side(name, true)) return width;
+  return std::nullopt;
+}
+
+/// Whether the kernel's body writes through that name: `P[i] = `, `*P = `, `P[i] += `, and
+/// `atomicAdd(&P[i]`.
+bool writes_to(Tokens all, std::string_view name) {
+  constexpr std::size_t kMost = 500;  // tokens of an index
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i].text != name) continue;
+    const Tokens body = all.first(std::min(i + kMost, all.size()));
+    std::size_t next = i + 1;
+    while (is(body, next, "[")) next = closing(body, next) + 1;
+    const bool is_atomic =
+        (i > 0 && body[i - 1].text == "(" && i > 1 && body[i - 2].text.starts_with("atomic")) ||
+        (i > 1 && body[i - 1].text == "&" && i > 2 && body[i - 3].text.starts_with("atomic"));
+    if (is_atomic) return true;
+    const bool has_star = i > 0 && body[i - 1].text == "*" &&
+                          (i == 1 || !(body[i - 2].is_name() || body[i - 2].text == "]" ||
+                                       body[i - 2].text == ")" || is_digit(body[i - 2].text[0])));
+    if (next == i + 1 && !has_star) {
+      // *(P + i) = ...
+      if (i < 2 || body[i - 1].text != "(" || body[i - 2].text != "*") continue;
+      next = closing(body, i - 1) + 1;
+    }
+    if (next < body.size() &&
+        std::string_view("+-*/").find(body[next].text[0]) != std::string_view::npos)
+      ++next;
+    if (is(body, next, "=") && !is(body, next + 1, "=")) return true;
+  }
+  return false;
+}
+
+/// What each parameter is given, into the kernel.
 template <class Fail>
-std::vector<KernelArgument> arguments_of(const std::vector<Parameter>& parameters,
-                                         const Fail& fail) {
+void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& parameters, Tokens body,
+                      const Fail& fail) {
   using enum KernelArgument;
   std::vector<std::optional<KernelArgument>> roles(parameters.size());
   std::vector<std::size_t> pointers;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Parameter& parameter = parameters[i];
-    if (!parameter.is_pointer()) continue;
-    if (parameter.type.find("float") == std::string::npos)
+    if (!parameter.is_pointer) continue;
+    const bool is_other = parameter.has(
+        {"char",     "int",   "short",  "long",    "unsigned", "signed",   "double",  "bool",
+         "void",     "uchar", "uint",   "uint8_t", "int8_t",   "uint16_t", "int16_t", "int32_t",
+         "uint32_t", "half",  "__half", "float2",  "float3",   "float4",   "uchar3",  "uchar4"});
+    if (is_other && !parameter.has({"float"}))
       fail(parameter, "samples and weights are floats; write float* " + parameter.name);
     pointers.push_back(i);
   }
   const std::string documented = "float* in, float* out, int width, int height";
-  if (pointers.size() == 3) {
-    std::size_t mask = pointers[2] > pointers[1] + 1 ? 2 : 1;
-    for (std::size_t k = 0; k < 3; ++k)
-      if (matches(parameters[pointers[k]].name, kMaskWords)) mask = k;
-    roles[pointers[mask]] = KernelArgument::mask;
-    pointers.erase(pointers.begin() + std::ptrdiff_t(mask));
-  }
-  if (pointers.size() != 2)
+  if (pointers.size() != 2 && pointers.size() != 3)
     fail(parameters.empty() ? Parameter{} : parameters.front(),
          "a kernel takes " + documented + ", and a mask: a __constant__ array or a third float*");
-  const Parameter &first = parameters[pointers[0]], &second = parameters[pointers[1]];
-  const bool out_first =
-      (second.is_const() && !first.is_const()) || (matches(first.name, ".*(out|dst|result).*") &&
-                                                   !matches(second.name, ".*(out|dst|result).*"));
+
+  // The output is what is not const, what has such a name, or what the kernel writes to.
+  const auto only = [&](const auto& is_it) -> std::optional<std::size_t> {
+    return std::ranges::count_if(pointers, is_it) == 1
+               ? std::optional(*std::ranges::find_if(pointers, is_it))
+               : std::nullopt;
+  };
+  const auto name = [&](std::size_t i) { return parameters[i].name; };
+  const bool has_mask = pointers.size() == 3;
+  const auto may_be_out = [&](std::size_t i) { return !parameters[i].is_const; };
+  std::optional<std::size_t> written = only(may_be_out);
+  if (!written)
+    written = only([&](std::size_t i) { return may_be_out(i) && matches(name(i), kOutWords); });
+  if (!written && !has_mask)
+    if (const auto read = only([&](std::size_t i) { return matches(name(i), kInWords); }))
+      written = only([&](std::size_t i) { return i != *read; });
+  if (!written)
+    written = only([&](std::size_t i) { return may_be_out(i) && writes_to(body, name(i)); });
+
+  bool is_mask_guessed = false;
+  if (has_mask) {
+    const auto is_free = [&](std::size_t i) { return !written || i != *written; };
+    auto mask_at = only([&](std::size_t i) { return is_free(i) && matches(name(i), kMaskWords); });
+    if (!mask_at) {
+      // The last where it stands behind the numbers, else the middle one, as in the book.
+      is_mask_guessed = true;
+      mask_at = pointers[2] > pointers[1] + 1 && is_free(pointers[2]) ? pointers[2]
+                : is_free(pointers[1])                                ? pointers[1]
+                                                                      : pointers[2];
+    }
+    roles[*mask_at] = KernelArgument::mask;
+    std::erase(pointers, *mask_at);
+    if (is_mask_guessed && written)
+      kernel.guesses.emplace_back(*mask_at, pointers[pointers[0] == *written ? 1 : 0]);
+  }
+  if (!written) kernel.guesses.emplace_back(pointers[0], pointers[1]);
+  const bool out_first = written && *written == pointers[0];
   roles[pointers[out_first ? 1 : 0]] = in;
   roles[pointers[out_first ? 0 : 1]] = out;
 
   const auto is_given = [&](KernelArgument role) { return std::ranges::count(roles, role) > 0; };
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    if (!roles[i]) roles[i] = number_of(parameters[i].name);
+  // Two numbers whose names say nothing are width and height, as far as these are missing.
+  std::vector<std::size_t> guessed;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (roles[i]) continue;
-    const std::string& name = parameters[i].name;
-    if (matches(name, "r|.*radius.*"))
-      roles[i] = radius;
-    else if (matches(name, ".*(mask|filter|kernel|tap).*|[mfk]_?[hw]|ksize"))
-      roles[i] = matches(name, ".*(height|rows|_h)|[mfk]h") ? mask_height : mask_width;
-    else if (matches(name, ".*(height|rows)|h|height.*"))
-      roles[i] = height;
-    else if (matches(name, ".*(width|cols|columns)|w|width.*|stride"))
-      roles[i] = width;
-  }
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (roles[i]) continue;
-    for (const KernelArgument role : {width, height, mask_width, mask_height})
+    for (const KernelArgument role : {width, height})
       if (!roles[i] && !is_given(role)) roles[i] = role;
     if (!roles[i])
       fail(parameters[i], "nobody knows what " + in_quotes(parameters[i].name) +
-                              " is given; a kernel takes " + documented);
+                              " is given; name it width, height, mask_width, mask_height, radius "
+                              "or channels");
+    guessed.push_back(i);
   }
+  if (guessed.size() == 2) kernel.guesses.emplace_back(guessed[0], guessed[1]);
   for (const KernelArgument role : {width, height})
     if (!is_given(role))
       fail(parameters.front(), "the kernel is not told the picture's " +
                                    std::string(role == width ? "width" : "height") + "; it takes " +
                                    documented);
-  std::vector<KernelArgument> arguments;
-  for (const auto& role : roles) arguments.push_back(*role);
-  return arguments;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    kernel.parameters.push_back(parameters[i].name);
+    kernel.arguments.push_back(*roles[i]);
+    const bool is_size = roles[i] == mask_width || roles[i] == mask_height || roles[i] == radius;
+    // A size that is not made use of is that of the array, which is written down beside it.
+    if (is_size && (has_mask || convfilt::has(body, parameters[i].name)))
+      kernel.is_told_size = true;
+  }
+}
+
+/// The arrays that may hold the mask: floats, or what may be another name for them.
+std::vector<const Token*> constant_arrays(Tokens tokens) {
+  std::vector<const Token*> arrays;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text != "__constant__") continue;
+    std::size_t begin = i, end = i;
+    while (begin > 0 && tokens[begin - 1].is_name()) --begin;
+    while (end < tokens.size() && tokens[end].text != "[" && tokens[end].text != ";" &&
+           tokens[end].text != "=" && tokens[end].text != "(")
+      ++end;
+    if (!is(tokens, end, "[") || end == i + 1) continue;
+    bool is_other = false;
+    for (std::size_t k = begin; k + 1 < end; ++k)
+      for (const std::string_view word :
+           {"int", "char", "short", "long", "unsigned", "double", "bool"})
+        is_other = is_other || tokens[k].text == word;
+    if (!is_other) arrays.push_back(&tokens[end - 1]);
+  }
+  return arrays;
+}
+
+/// What the host has no need of: CUDA's headers, and those that courses have around it.
+bool is_left_out(std::string_view line) {
+  if (!is_directive(line, "include")) return false;
+  const std::size_t open = line.find_first_of("<\"");
+  if (open == line.npos) return false;
+  const std::string_view name = line.substr(open + 1);
+  for (const std::string_view begin : {"cuda", "device_launch_parameters.h", "device_functions.h",
+                                       "vector_types.h", "helper_", "math_constants.h", "sm_"})
+    if (name.starts_with(begin)) return true;
+  return false;
+}
+
+/// Headers for the host part of homework, which nobody has here.
+bool is_courses(std::string_view line) {
+  if (!is_directive(line, "include")) return false;
+  const std::size_t open = line.find_first_of("<\"");
+  return open != line.npos && (line.substr(open + 1).starts_with("wb.h") ||
+                               line.substr(open + 1).starts_with("gputk.h"));
+}
+
+template <class Is>
+void blank_lines(std::string& text, const Is& is_blank) {
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    if (is_blank(std::string_view(text).substr(at, end - at))) blank(text, at, end);
+    at = end + 1;
+  }
+}
+
+/// The macros that stand for __global__.
+std::vector<std::string> macros_for_kernels(const std::string& code) {
+  std::vector<std::string> names;
+  for (std::size_t at = 0; at < code.size();) {
+    const std::size_t end = std::min(code.find('\n', at), code.size());
+    const std::string_view line = std::string_view(code).substr(at, end - at);
+    at = end + 1;
+    if (!is_directive(line, "define") || line.find("__global__") == line.npos) continue;
+    const std::vector<Token> tokens = tokens_of(line);
+    if (tokens.size() > 3 && tokens[2].is_name()) names.emplace_back(tokens[2].text);
+  }
+  return names;
+}
+
+/// The text for the host compiler, which has the words of CUDA from elsewhere, and no memory that a
+/// block is given when it is launched: an `extern __shared__` array is called what machine.cpp
+/// calls that memory.
+std::string text_for_host(const std::string& text, Tokens tokens) {
+  std::string host = text;
+  constexpr std::size_t kMost = 40;  // tokens of a declaration
+  // From the end, so that places before stay what they are.
+  for (std::size_t i = tokens.size(); i-- > 0;) {
+    if (tokens[i].text != "__shared__" && tokens[i].text != "__constant__") continue;
+    // Both words say static already, and the mask is written before the kernel runs.
+    for (std::size_t k = i; k > 0 && tokens[k - 1].is_name(); --k)
+      if (tokens[k - 1].text == "static" || tokens[k - 1].text == "const")
+        blank(host, tokens[k - 1].at, tokens[k - 1].at + tokens[k - 1].text.size());
+    for (std::size_t k = i + 1; k < tokens.size() && tokens[k].is_name(); ++k)
+      if (tokens[k].text == "static" || tokens[k].text == "const")
+        blank(host, tokens[k].at, tokens[k].at + tokens[k].text.size());
+    std::size_t end = i;
+    while (end < tokens.size() && end < i + kMost && tokens[end].text != ";") ++end;
+    const bool is_extern = (i > 0 && tokens[i - 1].text == "extern") || is(tokens, i + 1, "extern");
+    if (is_extern && is(tokens, end, ";")) {
+      host.insert(tokens[end].at, " __asm__(\"lesson_dynamic_shared\")");
+      blank(host, tokens[i].at, tokens[i].at + tokens[i].text.size());
+    }
+    if (is(tokens, i + 1, "alignas"))
+      host.replace(tokens[i + 1].at, tokens[i + 1].text.size(), "__align__");
+  }
+  blank_lines(host, is_left_out);
+  return host;
+}
+
+/// A number of some digits, which `at` then stands behind.
+std::optional<int> take_number(std::string_view text, std::size_t& at) {
+  const std::size_t begin = at;
+  while (at < text.size() && is_digit(text[at])) ++at;
+  if (at == begin || at - begin > 6) return std::nullopt;
+  return std::stoi(std::string(text.substr(begin, at - begin)));
+}
+
+void skip_blanks(std::string_view text, std::size_t& at) {
+  while (at < text.size() && (text[at] == ' ' || text[at] == '\t')) ++at;
+}
+
+/// "16x16", "16 x 16 x 1" or "256" at a place, which then stands behind.
+std::vector<int> take_sides(std::string_view text, std::size_t& at) {
+  std::vector<int> sides;
+  while (sides.size() < 3) {
+    skip_blanks(text, at);
+    const std::optional<int> side = take_number(text, at);
+    if (!side) break;
+    sides.push_back(*side);
+    std::size_t next = at;
+    skip_blanks(text, next);
+    if (next >= text.size() || text[next] != 'x') break;
+    at = next + 1;
+  }
+  return sides;
+}
+
+/// A line of a file that speaks of the launch, from that word on.
+struct LaunchLine {
+  std::size_t at = 0;
+  std::string_view text;
+
+  /// Where the words end, if blanks follow.
+  std::size_t behind(std::string_view words) const {
+    const std::size_t found = text.find(words);
+    return found == text.npos ? text.npos : found + words.size();
+  }
+};
+
+std::vector<LaunchLine> launch_lines(std::string_view text) {
+  constexpr std::string_view kWord = "launch:";
+  constexpr std::size_t kMost = 400;  // characters of a line
+  std::vector<LaunchLine> lines;
+  for (std::size_t at = 0; (at = text.find(kWord, at)) != text.npos;) {
+    const std::size_t end = std::min({text.find('\n', at), text.size(), at + kMost});
+    lines.push_back({at, text.substr(at, end - at)});
+    at = std::max(text.find('\n', at), end);
+    if (at == text.npos) break;
+  }
+  return lines;
+}
+
+/// A file's bytes. Pipes and devices may never end.
+std::string read_text(const std::string& path) {
+  struct stat about {};
+  const bool is_there = ::stat(path.c_str(), &about) == 0;
+  if (is_there && !S_ISREG(about.st_mode))
+    throw NoVerdictError(quoted_name(path) + " is no file that holds a kernel");
+  std::ifstream file(path, std::ios::binary);
+  if (!is_there || !file)
+    throw NoVerdictError("cannot read " + quoted_name(path) + "; check its name and folder");
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), std::streamsize(text.size()));
+  text.resize(std::size_t(file.gcount()));
+  return text;
 }
 
 }  // namespace
+
+const char* name_of(KernelArgument argument) {
+  switch (argument) {
+    case KernelArgument::in: return "in";
+    case KernelArgument::out: return "out";
+    case KernelArgument::mask: return "mask";
+    case KernelArgument::width: return "width";
+    case KernelArgument::height: return "height";
+    case KernelArgument::mask_width: return "mask_width";
+    case KernelArgument::mask_height: return "mask_height";
+    case KernelArgument::radius: return "radius";
+    case KernelArgument::channels: return "channels";
+  }
+  return "";
+}
 
 std::string to_string(const Extent& extent) {
   return std::to_string(extent.width) +
@@ -185,76 +653,154 @@ bool KernelFile::takes(KernelArgument argument) const {
 }
 
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw IoError("cannot read " + quoted_name(path) + "; check its name and folder");
   KernelFile kernel;
   kernel.path = path;
-  kernel.text.assign(std::istreambuf_iterator<char>(file), {});
-  const SourceText source(kernel.text, path);
-  const std::string code = code_alone(kernel.text);
+  kernel.text = read_text(path);
+  const auto refuse = [&](const std::string& why) {
+    throw KernelRefused(quoted_name(path) + " " + why, 0, why);
+  };
+  if (kernel.text.size() > kMostBytes) refuse("has more than 1 MiB, which is no student's kernel");
+  if (kernel.text.starts_with("\xff\xfe") || kernel.text.starts_with("\xfe\xff"))
+    refuse("is UTF-16; save it as UTF-8");
+  // What is shown beside a complaint is a line of it.
+  std::string shown = kernel.text;
+  for (char& c : shown) {
+    const bool is_control = static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    if (!is_control || c == '\t' || c == '\n') continue;
+    if (c != '\r' && c != '\f' && c != '\v') refuse("is no text");
+    if (c != '\r') c = ' ';
+  }
+  for (std::size_t i = 0; i < shown.size(); ++i)
+    if (shown[i] == '\r' && i + 1 < shown.size() && shown[i + 1] != '\n') shown[i] = ' ';
+  const SourceText source(shown, path);
   const auto fail_at = [&](std::size_t at, const std::string& why) {
-    source.fail(std::string_view(kernel.text).substr(at, 1), why);
+    try {
+      source.fail(std::string_view(shown).substr(at, 1), why);
+    } catch (const IoError& error) {
+      throw KernelRefused(error.what(),
+                          int(1 + std::ranges::count(std::string_view(shown).substr(0, at), '\n')),
+                          why);
+    }
   };
 
-  static const std::regex kKernel(R"(__global__[\s\w()]*?\bvoid\s+(\w+)\s*\()");
-  std::sregex_iterator found(code.begin(), code.end(), kKernel), none;
-  if (found == none)
-    throw IoError(quoted_name(path) +
-                  " has no __global__ function; write one: __global__ void "
-                  "filter(float* in, float* out, int width, int height)");
-  kernel.kernel = (*found)[1];
-  const std::size_t brackets = std::size_t(found->position() + found->length()) - 1;
-  if (++found != none)
-    fail_at(std::size_t(found->position(1)),
-            "a second __global__ function; leave one, so that it is clear which is tried");
+  blank_lines(kernel.text, is_courses);
+  std::string code = code_alone(kernel.text);
+  const std::vector<std::string> macros = macros_for_kernels(code);
+  const auto is_kernels = [&](const Token& token) {
+    return token.text == "__global__" || std::ranges::count(macros, token.text) > 0;
+  };
+  const std::size_t cooperative = code.find("cooperative_groups");
+  blank_directives(code);
+  const std::vector<Token> all = tokens_of(code);
+  const Tokens tokens(all);
+  if (cooperative != code.npos)
+    fail_at(cooperative,
+            "cooperative groups are not known on the host; write __syncthreads() and threadIdx");
+  const Function* found = nullptr;
+  const std::vector<Function> functions = functions_of(tokens);
+  for (const Function& function : functions) {
+    const Tokens before = tokens.subspan(function.begin, function.name - function.begin);
+    if (std::ranges::none_of(before, is_kernels)) {
+      // Some of the host's functions would not compile without CUDA.
+      const Tokens body = tokens.subspan(function.body, function.end - function.body);
+      bool is_hosts = tokens[function.name].text == "main" && function.body != function.end;
+      for (std::size_t i = 0; i < body.size() && !has(before, "__device__"); ++i)
+        is_hosts = is_hosts || (is(body, i, "<") && is(body, i + 1, "<") && is(body, i + 2, "<")) ||
+                   body[i].text.starts_with("cuda") || body[i].text.starts_with("wb");
+      if (is_hosts && function.end < tokens.size()) {
+        const std::size_t begin = tokens[function.begin].at, end = tokens[function.end].at + 1;
+        blank(kernel.text, begin, end);
+        blank(code, begin, end);
+      }
+      continue;
+    }
+    if (has(before, "template"))
+      fail_at(tokens[function.name].at,
+              "a template; write the kernel for float, with its sizes as constants");
+    if (function.body == function.end) continue;
+    if (found)
+      fail_at(tokens[function.name].at,
+              "a second __global__ function; leave one, so that it is clear which is tried");
+    found = &function;
+  }
+  if (!found && std::ranges::any_of(tokens, is_kernels))
+    refuse(
+        "has a __global__ function that is not understood: a brace is missing before it, or it "
+        "stands in a class");
+  if (!found)
+    refuse(
+        "has no __global__ function; write one: __global__ void filter(float* in, float* out, int "
+        "width, int height)");
+  kernel.kernel = tokens[found->name].text;
+  kernel.scope = found->scope;
+  kernel.is_closed = found->end < tokens.size();
   if (const std::size_t launch = code.find("<<<"); launch != code.npos)
     fail_at(launch,
             "code for the host, which launches a kernel; leave the kernel alone in the file");
 
-  kernel.arguments = arguments_of(parameters_of(code, brackets),
-                                  [&](const Parameter& parameter, const std::string& why) {
-                                    fail_at(parameter.at > 0 ? parameter.at : brackets, why);
-                                  });
-  static const std::regex kConstant(
-      R"(__constant__\s+(?:static\s+)?(?:const\s+)?float\s+(\w+)\s*(?:\[[^\]]*\]\s*)+[;,])");
-  std::sregex_iterator constant(code.begin(), code.end(), kConstant);
+  const std::size_t brackets = tokens[found->open].at;
+  const Tokens body = tokens.subspan(found->body, found->end - found->body);
+  choose_arguments(kernel, parameters_of(tokens, found->open, found->close), body,
+                   [&](const Parameter& parameter, const std::string& why) {
+                     fail_at(parameter.at > 0 ? parameter.at : brackets, why);
+                   });
   if (!kernel.takes(KernelArgument::mask)) {
-    if (constant == none)
-      throw IoError(quoted_name(path) +
-                    " has no place for the mask; write __constant__ float F[5][5]; before the "
-                    "kernel, or give the kernel a parameter float* mask");
-    kernel.constant_mask = (*constant)[1];
-    if (++constant != none)
-      fail_at(std::size_t(constant->position(1)),
+    const std::vector<const Token*> arrays = constant_arrays(tokens);
+    if (arrays.empty())
+      refuse(
+          "has no place for the mask; write __constant__ float F[5][5]; before the kernel, or give "
+          "the kernel a parameter float* mask");
+    kernel.constant_mask = arrays.front()->text;
+    if (arrays.size() > 1)
+      fail_at(arrays[1]->at,
               "a second __constant__ array; leave one, so that it is clear which holds the mask");
   }
 
-  static const std::regex kBlock(R"(launch:[^\n]*?block\s+(\d{1,4})(?:\s*x\s*(\d{1,4}))?)");
-  static const std::regex kOutputs(
-      R"(launch:[^\n]*?for each\s+(\d{1,4})(?:\s*x\s*(\d{1,4}))?\s+outputs)");
-  static const std::regex kShared(R"(launch:[^\n]*?(\d{1,6})\s+bytes of shared)");
-  std::smatch said;
-  if (wish.block)
-    kernel.launch.block = *wish.block;
-  else if (std::regex_search(kernel.text, said, kBlock))
-    kernel.launch.block = extent_of(said[1], said[2]);
-  else
-    throw IoError(quoted_name(path) +
-                  " does not say how it is launched; write a comment "
-                  "'// launch: block 16x16' into it, or say --block 16x16");
-  kernel.launch.outputs = kernel.launch.block;
-  if (wish.outputs)
-    kernel.launch.outputs = *wish.outputs;
-  else if (!wish.block && std::regex_search(kernel.text, said, kOutputs))
-    kernel.launch.outputs = extent_of(said[1], said[2]);
-  if (wish.shared_bytes)
-    kernel.launch.shared_bytes = *wish.shared_bytes;
-  else if (std::regex_search(kernel.text, said, kShared))
-    kernel.launch.shared_bytes = std::stoi(said[1]);
+  kernel.host_text = text_for_host(kernel.text, tokens);
+
+  const std::vector<LaunchLine> lines = launch_lines(shown);
+  const auto extent_in = [&](const LaunchLine& line, std::size_t at) -> std::optional<Extent> {
+    const std::vector<int> sides = take_sides(line.text, at);
+    if (sides.empty()) return std::nullopt;
+    if (sides.size() > 2 && sides[2] != 1)
+      fail_at(line.at, "a block of three dimensions; the launch has rows and columns alone");
+    return Extent{sides[0], sides.size() > 1 ? sides[1] : 0};
+  };
+  std::optional<Extent> block = wish.block, outputs = wish.outputs;
+  std::optional<int> shared = wish.shared_bytes;
+  std::size_t said_at = 0;
+  for (const LaunchLine& line : lines) {
+    const std::size_t at = line.behind("block ");
+    if (!wish.block && !block && at != line.text.npos) {
+      block = extent_in(line, at);
+      said_at = line.at;
+    }
+    const std::size_t each = line.behind("for each ");
+    if (!wish.block && !outputs && each != line.text.npos) outputs = extent_in(line, each);
+    if (const std::size_t bytes = line.text.find(" bytes of shared");
+        bytes != line.text.npos && !shared) {
+      std::size_t begin = bytes;
+      while (begin > 0 && is_digit(line.text[begin - 1])) --begin;
+      shared = take_number(line.text, begin);
+    }
+  }
+  if (!block)
+    refuse(
+        "does not say how it is launched; write a comment '// launch: block 16x16' into it, or say "
+        "--block 16x16");
+  kernel.launch.block = *block;
+  kernel.launch.outputs = outputs.value_or(*block);
+  kernel.launch.shared_bytes = shared.value_or(0);
+  const auto refuse_launch = [&](const std::string& why, bool is_wish) {
+    if (is_wish) throw UsageError(why);
+    fail_at(said_at, why);
+  };
   const Extent threads = kernel.launch.threads();
   if (threads.width < 1 || threads.width * threads.height > 1024)
-    throw UsageError("a block has 1 to 1024 threads, not " + to_string(kernel.launch.block));
-  if (kernel.launch.outputs.width < 1) throw UsageError("a block computes one output or more");
+    refuse_launch("a block has 1 to 1024 threads, not " + to_string(kernel.launch.block),
+                  wish.block.has_value());
+  if (kernel.launch.outputs.width < 1)
+    refuse_launch("a block computes one output or more", wish.outputs.has_value());
   return kernel;
 }
 

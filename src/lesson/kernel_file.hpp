@@ -3,8 +3,10 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "src/base/errors.hpp"
 #include "src/base/sides.hpp"
 
 namespace convfilt {
@@ -28,17 +30,47 @@ std::string to_string(const Extent& extent);
 std::optional<Extent> parse_launch_sides(std::string_view word);
 
 /// What is passed to a kernel in the place of one of its parameters.
-enum class KernelArgument { in, out, mask, width, height, mask_width, mask_height, radius };
+enum class KernelArgument {
+  in,
+  out,
+  mask,
+  width,
+  height,
+  mask_width,
+  mask_height,
+  radius,
+  channels
+};
+
+/// "mask_width" and so on.
+const char* name_of(KernelArgument argument);
 
 struct KernelFile {
-  std::string path;                       ///< as the user named it
-  std::string text;                       ///< as the file has it
-  std::string kernel;                     ///< the function's name
+  std::string path;                     ///< as the user named it
+  std::string text;                     ///< as the file has it, with blanks for what is the host's
+  std::string host_text;                ///< the same for the host compiler
+  std::string kernel;                   ///< the function's name
+  std::string scope;                    ///< the namespace that it stands in: "a::b", or empty
+  std::vector<std::string> parameters;  ///< their names
   std::vector<KernelArgument> arguments;  ///< one for each parameter
   std::string constant_mask;              ///< the __constant__ array for the mask; empty = none
   LaunchSize launch;
+  bool is_told_size = false;  ///< of the mask, and makes use of it
+  bool is_closed = true;      ///< its braces are
+  /// Parameters whose names say nothing, so that what they are given may have to be exchanged.
+  std::vector<std::pair<std::size_t, std::size_t>> guesses;
 
   bool takes(KernelArgument argument) const;
+};
+
+/// There is nothing to try in a kernel's file, as it stands. what() has the place; `line` is 0
+/// where there is none.
+struct KernelRefused : IoError {
+  KernelRefused(const std::string& message, int at_line, std::string why, bool is_compiler = false)
+      : IoError(message), line(at_line), text(std::move(why)), is_compilers(is_compiler) {}
+  int line;
+  std::string text;   ///< why, without the place
+  bool is_compilers;  ///< the compiler says so
 };
 
 /// What a person says of the launch, which wins over the file's comment.
@@ -49,10 +81,11 @@ struct LaunchWish {
 
 /// Reads a file with one __global__ function. A comment `launch: block 20x20, a block for each
 /// 16x16 outputs, 1024 bytes of shared memory` says how it is launched; its first part is enough.
-/// Parameters are known by their names, else by their order: in, out, width, height; the mask is
-/// a pointer or the file's __constant__ array. Throws IoError, with the place, where there is no
-/// such function or several, where there is host code that launches one, where a parameter or the
-/// mask cannot be told, or where nobody says the block.
+/// Parameters are known by their names; where these say nothing, the output is what the kernel
+/// writes to, and two numbers are width and height, which is a guess. The mask is a pointer or the
+/// file's __constant__ array. Functions for the host, such as main(), count for nothing. Throws
+/// KernelRefused where there is no such function or several, where a parameter or the mask cannot
+/// be told, or where nobody says the block; NoVerdictError where there is no such file.
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish);
 
 }  // namespace convfilt

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "src/base/signal_cleanup.hpp"
 
 namespace convfilt {
 
@@ -17,28 +20,38 @@ struct Ended {
 };
 
 struct ProcessLimits {
-  double seconds = 5;            ///< after which it is killed, with all that it started
+  double seconds = 5;            ///< after which it is killed
+  double processor_seconds = 0;  ///< after which it gets SIGXCPU, and then is killed; 0 = any
   std::size_t memory_bytes = 0;  ///< of address space; 0 = any
+  std::size_t file_bytes = 0;    ///< that it may write into a file; 0 = any
+  bool is_alone = false;         ///< it may start no other; does not bind root
 };
 
-/// Runs a program, which is looked for in PATH, with its output and its complaints in a file. The
-/// exit code is 127 where there is no such program. Throws IoError where no process can be made.
+/// Runs a program, which is looked for in PATH, with its output and its complaints in a file, and
+/// its temporary files beside that. Kills all that it leaves behind, and all of it where a signal
+/// ends this program. `input`, which must be short, is its standard input. The exit code is 127
+/// where there is no such program. Throws NoVerdictError where no process can be made.
 Ended run_process(const std::vector<std::string>& words, const std::filesystem::path& output,
-                  const ProcessLimits& limits);
+                  const ProcessLimits& limits, const std::string& input = "");
 
 /// All bytes of a file; none where it cannot be read.
 std::string contents_of(const std::filesystem::path& path);
 
+/// Words in which a copy of a file is called as the user calls the file.
+std::string with_name(std::string words, const std::string& copy, const std::string& path);
+
 /// A compiler's words with the user's name for the file, from the first error on.
 std::string complaint(std::string words, const std::string& copy, const std::string& path);
 
-/// The folder below which kernels/lesson lies, beside the installed program. Throws IoError where
-/// it is missing.
+/// The folder below which kernels/lesson lies, beside the installed program. Throws NoVerdictError
+/// where it is missing.
 std::filesystem::path lesson_sources();
 
-/// A new folder for programs and their data, which goes with its owner.
+/// A new folder for programs and their data, which goes with its owner, or with a signal that ends
+/// this program. It has no folders in it.
 class ScratchFolder {
  public:
+  /// Throws NoVerdictError where none can be made.
   ScratchFolder();
   ~ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
@@ -48,6 +61,7 @@ class ScratchFolder {
 
  private:
   std::filesystem::path path_;
+  std::optional<SignalCleanup> cleanup_;
 };
 
 }  // namespace convfilt

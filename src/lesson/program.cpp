@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <regex>
+#include <random>
 #include <sstream>
 
 #include "src/base/errors.hpp"
@@ -17,45 +17,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file's text for the host compiler, which has the words of CUDA from elsewhere, and no memory
-/// that a block is given when it is launched.
-std::string text_for_host(const std::string& text) {
-  static const std::regex kHeader(
-      R"(#\s*include\s*[<"](cuda\w*|device_launch_parameters|device_functions)\.h[>"])");
-  static const std::regex kDynamic(R"(extern\s+__shared__\s+([\w\s]+?)\s*(\w+)\s*\[\s*\])");
-  return std::regex_replace(std::regex_replace(text, kHeader, ""), kDynamic,
-                            "$1* $2 = ($1*)convfilt::lesson::dynamic_shared()");
+/// The name that the runners give to what is passed in the place of a parameter.
+std::string passed_for(KernelArgument argument) {
+  return argument == KernelArgument::channels ? "1" : std::string("lesson_") + name_of(argument);
 }
 
-const char* name_of(KernelArgument argument) {
-  switch (argument) {
-    case KernelArgument::in: return "in";
-    case KernelArgument::out: return "out";
-    case KernelArgument::mask: return "mask";
-    case KernelArgument::width: return "width";
-    case KernelArgument::height: return "height";
-    case KernelArgument::mask_width: return "mask_width";
-    case KernelArgument::mask_height: return "mask_height";
-    case KernelArgument::radius: return "radius";
-  }
-  return "";
+/// A word that a kernel cannot know before it runs.
+std::string fresh_word() {
+  std::random_device random;
+  std::string word;
+  for (int i = 0; i < 4; ++i) word += std::to_string(random()) + "-";
+  return word;
 }
+
+constexpr double kSeconds = 60;  ///< of waiting, where others use the processors, too
+constexpr std::size_t kMemory = std::size_t{3} << 30;  ///< much of which is but reserved
+constexpr std::size_t kFile = std::size_t{16} << 20;
 
 }  // namespace
 
 void write_student(const KernelFile& kernel, const std::string& text, const fs::path& folder) {
   std::ofstream(folder / "kernel.cu", std::ios::binary) << text;
   std::ofstream header(folder / "student.hpp", std::ios::binary);
-  header << "#define main students_main\n#include \"kernel.cu\"\n#undef main\n"
-         << "#define LESSON_KERNEL " << kernel.kernel << "\n";
+  header << "#define main students_main\n#include \"kernel.cu\"\n#undef main\n";
+  if (!kernel.scope.empty()) header << "using namespace " << kernel.scope << ";\n";
+  header << "#define LESSON_KERNEL " << kernel.kernel << "\n";
   if (!kernel.constant_mask.empty())
     header << "#define LESSON_MASK " << kernel.constant_mask << "\n";
   header << "#define LESSON_ARGUMENTS ";
   for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-    header << (i > 0 ? ", " : "") << name_of(kernel.arguments[i]);
+    header << (i > 0 ? ", " : "") << passed_for(kernel.arguments[i]);
   header << "\n";
   if (!header.flush())
-    throw IoError("cannot write into " + quoted_name(folder.string()) + "; is the disk full?");
+    throw NoVerdictError("cannot write into " + quoted_name(folder.string()) +
+                         "; is the disk full?");
 }
 
 void write_trial(const Trial& trial, const fs::path& file) {
@@ -69,12 +64,12 @@ void write_trial(const Trial& trial, const fs::path& file) {
   data.write(reinterpret_cast<const char*>(trial.in.data()),
              std::streamsize(trial.in.size() * sizeof(float)));
   if (!data.flush())
-    throw IoError("cannot write " + quoted_name(file.string()) + "; is the disk full?");
+    throw NoVerdictError("cannot write " + quoted_name(file.string()) + "; is the disk full?");
 }
 
 LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu";
-  write_student(kernel, text_for_host(kernel.text), folder);
+  write_student(kernel, kernel.host_text, folder);
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen && *chosen ? chosen : "c++";
   const std::vector<std::string> how = {compiler,
@@ -88,28 +83,58 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
     std::vector<std::string> words = how;
     words.insert(words.end(), more.begin(), more.end());
     const fs::path said = folder / "said";
-    const Ended ended = run_process(words, said, {.seconds = 120});
+    const Ended ended = run_process(words, said, {.seconds = 120, .memory_bytes = kMemory});
     if (ended.code() == 0) return;
     if (ended.code() == 127)
-      throw IoError("there is no compiler " + in_quotes(compiler) +
-                    " here; install g++, or name one in CXX");
-    throw IoError(quoted_name(kernel_.path) +
-                  " is not compiled:" + complaint(contents_of(said), copy.string(), kernel_.path));
+      throw NoVerdictError("there is no compiler " + in_quotes(compiler) +
+                           " here; install g++, or name one in CXX");
+    const std::string words_said = complaint(contents_of(said), copy.string(), kernel_.path);
+    const std::string why = ended.timed_out      ? "it takes too long to compile"
+                            : !kernel_.is_closed ? "a brace is missing at the end of the kernel"
+                                                 : "it is not compiled:" + words_said;
+    const std::size_t at = words_said.find(kernel_.path + ":");
+    const int line =
+        at == words_said.npos ? 0 : std::atoi(words_said.c_str() + at + kernel_.path.size() + 1);
+    throw KernelRefused(kernel_.is_closed && !ended.timed_out
+                            ? quoted_name(kernel_.path) + " is not compiled:" + words_said
+                            : quoted_name(kernel_.path) + ": " + why,
+                        line, why, true);
   };
-  // Every access of the kernel's own code becomes a call, which the machine answers.
-  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-w",
-           (root / "kernels/lesson/runner.cpp").string(), "-o", (folder / "runner.o").string()});
-  compile({(folder / "runner.o").string(), (root / "kernels/lesson/machine.cpp").string(), "-o",
-           (folder / "program").string()});
+  // Every access of the kernel's own code becomes a call, which the machine answers. A local
+  // variable that nobody sets holds no 0 by luck.
+  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
+           "-ftrivial-auto-var-init=pattern", "-w", (root / "kernels/lesson/runner.cpp").string(),
+           "-o", (folder / "runner.o").string()});
+  const std::string guard = (root / "kernels/lesson/guard.cpp").string();
+  compile({guard, (folder / "runner.o").string(), guard,
+           (root / "kernels/lesson/machine.cpp").string(),
+           (root / "kernels/lesson/main.cpp").string(), "-o", (folder / "program").string()});
 }
 
 MaskRoom LessonProgram::mask_room() const {
-  const fs::path said = folder_.path() / "said";
-  run_process({(folder_.path() / "program").string(), "mask"}, said, {});
+  const fs::path report = folder_.path() / "report";
+  const Ended ended = run_process({(folder_.path() / "program").string(), "mask", report.string()},
+                                  folder_.path() / "said",
+                                  {.seconds = kSeconds,
+                                   .processor_seconds = kProcessorSeconds,
+                                   .memory_bytes = kMemory,
+                                   .file_bytes = kFile,
+                                   .is_alone = true});
   MaskRoom room;
-  std::istringstream words(contents_of(said));
+  std::istringstream words(contents_of(report));
   std::string word;
-  if (words >> word && word == "room") words >> room.weights >> room.rows >> room.columns;
+  words >> word;
+  const auto refuse = [&](const std::string& why) {
+    throw KernelRefused(quoted_name(kernel_.path) + ": " + why, 0, why);
+  };
+  if (word == "error") {
+    std::string why;
+    std::getline(words >> std::ws, why);
+    refuse(why);
+  }
+  if (ended.code() != 0 || word != "room")
+    refuse("its process ends before the kernel runs: what is set at the start of the file fails");
+  words >> room.weights >> room.rows >> room.columns;
   return room;
 }
 
@@ -128,7 +153,6 @@ int LessonProgram::line_of(const std::string& code) const {
 }
 
 TrialRun LessonProgram::run(const Trial& trial) const {
-  constexpr std::size_t kMemory = std::size_t{2} << 30;
   const fs::path folder = folder_.path();
   write_trial(trial, folder / "data");
   const LaunchSize& launch = kernel_.launch;
@@ -138,23 +162,37 @@ TrialRun LessonProgram::run(const Trial& trial) const {
        {std::int64_t{trial.width}, std::int64_t{trial.height}, threads.width, threads.height,
         grid.width, grid.height, std::int64_t{launch.shared_bytes}})
     words.push_back(std::to_string(number));
-  words.push_back((folder / "data").string());
-  words.push_back((folder / "out").string());
-  const Ended ended = run_process(words, folder / "said", {.seconds = 5, .memory_bytes = kMemory});
+  for (const char* name : {"data", "out", "report"}) words.push_back((folder / name).string());
+  const std::string word = fresh_word();
+  std::error_code ignored;
+  fs::remove(folder / "report", ignored);
+  const Ended ended = run_process(words, folder / "said",
+                                  {.seconds = kSeconds,
+                                   .processor_seconds = kProcessorSeconds,
+                                   .memory_bytes = kMemory,
+                                   .file_bytes = kFile,
+                                   .is_alone = true},
+                                  word);
 
   TrialRun result;
-  std::istringstream lines(contents_of(folder / "said"));
-  for (std::string line; std::getline(lines, line);) {
+  std::string signal;
+  bool is_whole = false, has_stopped = false;
+  std::istringstream lines(contents_of(folder / "report"));
+  std::string first;
+  std::getline(lines, first);
+  // What the kernel writes there itself does not begin with it.
+  const bool is_ours = first == word;
+  for (std::string line; is_ours && std::getline(lines, line);) {
     std::istringstream text(line);
     std::string kind;
     text >> kind;
+    const auto place = [&](LessonFinding::Place& p, std::string& where) {
+      text >> p.block_x >> p.block_y >> p.thread_x >> p.thread_y >> where;
+    };
     if (kind == "finding") {
       LessonFinding finding;
       std::string code, others_code;
       text >> finding.fault >> finding.memory >> finding.cell >> finding.times >> finding.threads;
-      const auto place = [&](LessonFinding::Place& p, std::string& where) {
-        text >> p.block_x >> p.block_y >> p.thread_x >> p.thread_y >> where;
-      };
       place(finding.place, code);
       place(finding.other, others_code);
       if (!text) continue;
@@ -169,23 +207,45 @@ TrialRun LessonProgram::run(const Trial& trial) const {
     } else if (kind == "error") {
       result.end = TrialRun::End::refused;
       result.why = line.substr(std::strlen("error "));
+    } else if (kind == "stop") {
+      LessonFinding::Place at;
+      std::string code, last_code;
+      int number = 0;
+      text >> number >> result.memory >> result.cell;
+      place(at, code);
+      text >> last_code;
+      if (!text) continue;
+      at.line = line_of(code);
+      if (at.line == 0) at.line = line_of(last_code);
+      result.place = at;
+      has_stopped = true;
+      result.end = number == SIGXCPU ? TrialRun::End::too_long : TrialRun::End::crashed;
+      result.why = number == 0 ? "it calls exit()" : ::strsignal(number);
+    } else if (kind == "done") {
+      is_whole = true;
     }
   }
+  // Such as what assert() says.
+  result.printed = with_name(contents_of(folder / "said").substr(0, 1000),
+                             (folder / "kernel.cu").string(), kernel_.path);
   if (ended.timed_out) {
     result.end = TrialRun::End::too_long;
   } else if (WIFSIGNALED(ended.status)) {
     result.end = TrialRun::End::crashed;
     result.why = ::strsignal(WTERMSIG(ended.status));
   } else if (result.end == TrialRun::End::done) {
-    result.out.resize(trial.in.size());
+    const std::size_t samples = trial.in.size();
     const std::string bytes = contents_of(folder / "out");
-    if (bytes.size() != result.out.size() * sizeof(float)) {
+    if (!is_whole || bytes.size() != samples * (sizeof(float) + 1)) {
       result.end = TrialRun::End::crashed;
       result.why = "it ended without a result";
     } else {
-      std::memcpy(result.out.data(), bytes.data(), bytes.size());
+      result.out.resize(samples);
+      std::memcpy(result.out.data(), bytes.data(), samples * sizeof(float));
+      result.is_set.assign(bytes.end() - std::ptrdiff_t(samples), bytes.end());
     }
   }
+  if (!has_stopped && result.end != TrialRun::End::done) result.place.reset();
   return result;
 }
 

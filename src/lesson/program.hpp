@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,11 +34,17 @@ struct Trial {
 struct TrialRun {
   enum class End { done, crashed, too_long, refused } end = End::done;
   std::string why;  ///< of a refusal or a crash
+  /// Where it was when it crashed or was stopped; the line alone may be 0.
+  std::optional<LessonFinding::Place> place;
+  std::string memory;     ///< near which a crash's address lies: in, out, mask, stack, null
+  std::int64_t cell = 0;  ///< of it
   std::vector<LessonFinding> findings;
-  Counts counts;           ///< of one block, in the middle of the picture
-  std::vector<float> out;  ///< infinite where nothing was written
-  std::vector<double> ms;  ///< of the kernel alone, where it was timed
-  double copy_ms = 0;      ///< of a copy of the picture's bytes on the device; 0 = not timed
+  Counts counts;  ///< of one block, in the middle of the picture
+  std::vector<float> out;
+  std::vector<bool> is_set;  ///< where out was written; empty: it is infinite elsewhere
+  std::string printed;       ///< by the kernel
+  std::vector<double> ms;    ///< of the kernel alone, where it was timed
+  double copy_ms = 0;        ///< of a copy of the picture's bytes on the device; 0 = not timed
 };
 
 /// The kernel's __constant__ array for the mask.
@@ -47,7 +54,7 @@ struct MaskRoom {
 };
 
 /// Writes the kernel's file and what says how it is called, for kernels/lesson/runner.cpp and
-/// device.cu, into a folder. `text` is the file's, or what stands for it.
+/// device.cu, into a folder. `text` is the kernel's.
 void write_student(const KernelFile& kernel, const std::string& text,
                    const std::filesystem::path& folder);
 
@@ -56,15 +63,19 @@ void write_trial(const Trial& trial, const std::filesystem::path& file);
 
 class LessonProgram {
  public:
-  /// Compiles the kernel with $CXX, or c++. Throws IoError with the compiler's first words where
-  /// that fails.
+  /// After so much of a processor's time a run is stopped.
+  static constexpr double kProcessorSeconds = 10;
+
+  /// Compiles the kernel with $CXX, or c++. Throws KernelRefused with the compiler's first words
+  /// where that fails, NoVerdictError where there is no compiler.
   explicit LessonProgram(const KernelFile& kernel);
 
-  /// The array for the mask; nothing where the mask is an argument.
+  /// The array for the mask; nothing where the mask is an argument. Throws KernelRefused where it
+  /// cannot be told.
   MaskRoom mask_room() const;
 
-  /// Runs the kernel once, for some seconds at most. Throws IoError where the process cannot be
-  /// made.
+  /// Runs the kernel once, for some seconds at most. Throws NoVerdictError where the process cannot
+  /// be made.
   TrialRun run(const Trial& trial) const;
 
  private:

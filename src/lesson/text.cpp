@@ -1,6 +1,7 @@
 #include "src/lesson/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <span>
@@ -99,12 +100,36 @@ bool names(const LessonScore& score, const std::string& kind) {
                              [&](const LessonSentence& fault) { return fault.kind == kind; });
 }
 
+std::string dumped(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+nlohmann::ordered_json json_of(const LessonFinding::Place& place) {
+  return {{"block", {place.block_x, place.block_y}}, {"thread", {place.thread_x, place.thread_y}}};
+}
+
 nlohmann::ordered_json json_of(std::span<const LessonSentence> sentences) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const LessonSentence& sentence : sentences) {
     nlohmann::ordered_json one = {{"kind", sentence.kind}};
     if (sentence.line > 0) one["line"] = sentence.line;
     one["text"] = sentence.text;
+    if (!sentence.picture.empty()) one["picture"] = sentence.picture;
+    if (!sentence.mask.empty()) one["mask"] = sentence.mask;
+    if (sentence.finding) {
+      const LessonFinding& finding = *sentence.finding;
+      if (!finding.memory.empty() && finding.memory != "-") {
+        one["memory"] = finding.memory;
+        one["cell"] = finding.cell;
+      }
+      if (finding.times > 0) one["times"] = finding.times;
+      if (finding.threads > 0) one["threads"] = finding.threads;
+      one["place"] = json_of(finding.place);
+      if (finding.other.line > 0) {
+        one["other"] = json_of(finding.other);
+        one["other"]["line"] = finding.other.line;
+      }
+    }
     all.push_back(one);
   }
   return all;
@@ -156,7 +181,11 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
   return text;
 }
 
-std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict) {
+std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict, double seconds) {
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < verdict.arguments.size(); ++i)
+    parameters.push_back(
+        {{"name", kernel.parameters[i]}, {"given", name_of(verdict.arguments[i])}});
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
   for (const Mask& mask : verdict.masks) masks.push_back(sides(mask));
   nlohmann::ordered_json json = {{"kernel", kernel.kernel},
@@ -164,9 +193,13 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict)
                                  {"block", to_string(kernel.launch.block)},
                                  {"outputs", to_string(kernel.launch.outputs)},
                                  {"masks", masks},
+                                 {"parameters", parameters},
+                                 {"status", verdict.is_right() ? "right" : "wrong"},
                                  {"right", verdict.is_right()},
                                  {"pictures", verdict.host.pictures},
                                  {"pictures_right", verdict.host.right},
+                                 {"pictures_untried", verdict.host.untried},
+                                 {"seconds", std::round(seconds * 100) / 100},
                                  {"faults", json_of(verdict.host.faults)},
                                  {"remarks", json_of(verdict.remarks)}};
   if (verdict.gpu) {
@@ -188,7 +221,15 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict)
     json["textbook"] = nlohmann::ordered_json::array();
     for (const BlockRow& row : verdict.textbook) json["textbook"].push_back(json_of(row));
   }
-  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  return dumped(json);
+}
+
+std::string refusal_json(const std::string& path, const std::string& status, int line,
+                         const std::string& text) {
+  nlohmann::ordered_json json = {{"file", path}, {"status", status}, {"right", false}};
+  if (line > 0) json["line"] = line;
+  json["text"] = text;
+  return dumped(json);
 }
 
 std::string verdict_failure(const KernelFile& kernel, const LessonVerdict& verdict) {

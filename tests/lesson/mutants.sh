@@ -30,7 +30,7 @@ mutant() {  # KERNEL MISTAKE KINDS SED
   "$convfilt" try "$work/$1.cu" --device "$device" --json >"$work/said" 2>"$work/error" || status=$?
   # The GPU's part stands behind the remarks.
   kinds=$(sed -n '/^  "faults"/,/^  "remarks"/s/.*"kind": "\(.*\)",*/\1/p' "$work/said" | xargs)
-  said=$(sed -n '/^  "faults"/,/^  "remarks"/s/.*"text": "\(.*\)"/\1/p' "$work/said" | head -n 1)
+  said=$(sed -n '/^  "faults"/,/^  "remarks"/s/.*"text": "\(.*\)",*$/\1/p' "$work/said" | head -n 1)
   first=${kinds%% *}
   [ $status = 1 ] && [[ " $3 " == *" $first "* ]] || found="NO ($kinds, exit code $status)"
   if [ -n "$on_gpu" ]; then
@@ -55,7 +55,7 @@ mutant tiled_in 'no barrier' 'race' '/__syncthreads/d'
 mutant tiled_in 'no ghost cells in the tile' 'unset_shared' '/tile\[row\]\[col\] = 0\.0f/s/tile.*/;/'
 mutant tiled_in 'a return before the barrier' 'left_barrier' 's/^  __syncthreads\(\);/  if (col >= TILE_WIDTH) return;\n  __syncthreads();/'
 mutant tiled_in 'the last output of each row of a tile is missing' 'unwritten' 's/if \(col >= TILE_WIDTH/if (col >= TILE_WIDTH - 1/'
-mutant tiled_in 'the tile is read one column too far' 'wrong shifted race unset_shared' 's/tile\[row \+ j\]\[col \+ i\]/tile[row + j][col + i + 1]/'
+mutant tiled_in 'the tile is read one column too far' 'outside_read wrong shifted race unset_shared' 's/tile\[row \+ j\]\[col \+ i\]/tile[row + j][col + i + 1]/'
 mutant tiled_in 'outputs beyond the picture are written' 'outside_write twice' 's/if \(x >= width \|\| y >= height\) return;//'
 mutant tiled_out 'no barrier' 'race' '/__syncthreads/d'
 mutant tiled_out 'the halo is not loaded' 'unset_shared' 's/(row|col) < IN_WIDTH; /\1 < TILE_WIDTH; /g'

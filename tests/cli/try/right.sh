@@ -6,7 +6,8 @@ convfilt try samples/kernels/tiled_out.cu --device cpu --json | grep -E '"(right
 cat >dynamic.cu <<'KERNEL'
 #include <cuda_runtime.h>
 // launch: block 16x16, 1600 bytes of shared memory
-__global__ void dynamic(const float* in, float* out, int width, int height, const float* mask, int n) {
+__global__ void dynamic(const float* in, float* out, int width, int height, const float* mask, int mask_width) {
+  const int n = mask_width;
   extern __shared__ float tile[];
   const int r = n / 2, wide = 16 + 2 * r;
   for (int k = threadIdx.y * 16 + threadIdx.x; k < wide * wide; k += 256) {

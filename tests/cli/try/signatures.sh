@@ -46,7 +46,7 @@ __global__ void shuffle(float* in, float* out, int width, int height) {
   for (int j = 0; j < 5; j++) {
     int v = y + j - 2;
     float sample = x >= 0 && x < width && v >= 0 && v < height ? in[v * width + x] : 0.0f;
-    for (int i = 0; i < 5; i++) sum += F[j][i] * __shfl_sync(0xffffffff, sample, (threadIdx.x + i - 2) & 31);
+    for (int i = 0; i < 5; i++) sum += F[j][i] * __shfl_sync(0xffffffff, sample, (int)threadIdx.x + i - 2);
   }
   if (threadIdx.x >= 2 && threadIdx.x < 30 && x < width && y < height) out[y * width + x] = sum;
 }

@@ -162,15 +162,19 @@ TEST_CASE("GPU time is the start, both transfers and the kernels") {
 
 TEST_CASE("pictures of a folder share a GPU's start, the cores and the GPUs") {
   const Invented two(2);
-  const Problem problem = problem_of(2048, diagonal_mask(9));
+  const Problem problem = problem_of(2048, diagonal_mask(31));
   Request request;
   const auto choice = [&] { return choose(problem, 1, request, two.machine); };
   CHECK(choice().device == DeviceKind::cpu);
   request.pictures = 1000;
   CHECK(choice().device == DeviceKind::cuda);
   // The last pictures of a resumed run have more threads each, and get what the others got.
-  request.threads = 8;
+  request.threads = 1;
   CHECK(choice().device == DeviceKind::cuda);
+  // Many cores are faster than one link to a GPU.
+  Invented large(2);
+  large.machine.cores = 64;
+  CHECK(choose(problem, 1, request, large.machine).device == DeviceKind::cpu);
   request.pictures = 2;
   CHECK(choice().device == DeviceKind::cpu);
 

@@ -65,7 +65,9 @@ KernelFile copying_kernel() {
       "threadIdx.y;\n"
       "  if (x < width && y < height) out[y * width + x] = mask[0] * in[y * width + x];\n"
       "}\n";
+  kernel.host_text = kernel.text;
   kernel.kernel = "copy";
+  kernel.parameters = {"in", "out", "width", "height", "mask"};
   using enum KernelArgument;
   kernel.arguments = {in, out, width, height, mask};
   return kernel;
@@ -262,7 +264,7 @@ TEST_CASE("lesson: a verdict with times in text and JSON") {
         "             ms  copies\n"
         "  yours  0.5000    2.00\n"
         "  basic  0.2500    1.00\n");
-  const std::string json = verdict_json(kernel, verdict);
+  const std::string json = verdict_json(kernel, verdict, 1.5);
   CHECK(json.find("\"size\": \"4096x4096\"") != json.npos);
   CHECK(json.find("\"ms\": 0.25") != json.npos);
 

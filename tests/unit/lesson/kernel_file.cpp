@@ -58,8 +58,54 @@ TEST_CASE("lesson: a kernel's parameters are known by name, else by their order"
   CHECK(arguments_of("const float* __restrict__ a, float b[], float* mask, unsigned w, unsigned h,"
                      "int mask_width, int mask_height") ==
         Arguments{in, out, mask, width, height, mask_width, mask_height});
-  CHECK(arguments_of("float* in, float* out, int width, int height, int n") ==
-        Arguments{in, out, width, height, mask_width});
+  CHECK(arguments_of("float* A, float* B, float* K, int width, int height, int k") ==
+        Arguments{in, out, mask, width, height, mask_width});
+  // Sides by the names that courses have.
+  CHECK(arguments_of("float* d_out, float* d_in, int Ny, int Nx") ==
+        Arguments{out, in, height, width});
+  CHECK(arguments_of("float* in, float* out, int imgH, int imgW") ==
+        Arguments{in, out, height, width});
+  CHECK(arguments_of("float* in, float* out, int nrow, int ncol") ==
+        Arguments{in, out, height, width});
+  CHECK(arguments_of("float* in, float* out, int pitch, int width, int height, int channels") ==
+        Arguments{in, out, width, width, height, channels});
+}
+
+TEST_CASE("lesson: where names say nothing, the output is what the kernel writes to") {
+  using enum KernelArgument;
+  using Arguments = std::vector<KernelArgument>;
+  const auto read_body = [](const std::string& parameters, const std::string& body) {
+    return read(kLaunch + kArray + "__global__ void f(" + parameters + ") {" + body + "}\n");
+  };
+  const std::string course = "float *P, float *N, int height, int width";
+  for (const std::string body :
+       {"P[y * width + x] = N[0];", "*P = N[0];", "P[f(a[1])] += N[1] == 2;", "*(P + 1) = N[0];",
+        "atomicAdd(&P[3], N[0]);"}) {
+    CAPTURE(body);
+    const KernelFile kernel = read_body(course, body);
+    CHECK(kernel.arguments == Arguments{out, in, height, width});
+    CHECK(kernel.guesses.empty());
+  }
+  // A comparison writes nothing, nor does a product.
+  CHECK(read_body(course, "if (P[0] == 1) N[0] = 2 * P[1];").arguments ==
+        Arguments{in, out, height, width});
+  CHECK(read_body("float *A, float *B, float *C, int w, int h", "B[0] = A[0] * C[0];").arguments ==
+        Arguments{in, out, mask, width, height});
+  // What nobody knows is a guess, which judge() may exchange.
+  const KernelFile guessed = read_body("float* a, float* b, int m, int n", "");
+  CHECK(guessed.arguments == Arguments{in, out, width, height});
+  CHECK(guessed.guesses == std::vector<std::pair<std::size_t, std::size_t>>{{0, 1}, {2, 3}});
+}
+
+TEST_CASE("lesson: whether a kernel makes use of the mask's size") {
+  const auto is_told = [](const std::string& parameters, const std::string& body) {
+    return read(kLaunch + kArray + "__global__ void f(" + parameters + ") {" + body + "}\n")
+        .is_told_size;
+  };
+  const std::string sized = "float* in, float* out, int w, int h, int maskSize";
+  CHECK(is_told(sized, "int k = maskSize;"));
+  CHECK_FALSE(is_told(sized, "int k = 5;"));
+  CHECK(is_told(sized + ", float* mask", "int k = 5;"));
 }
 
 TEST_CASE("lesson: what a kernel lacks, or nobody knows, is told with the place") {
@@ -67,19 +113,88 @@ TEST_CASE("lesson: what a kernel lacks, or nobody knows, is told with the place"
     return refusal(kLaunch + kArray + "__global__ void f(" + parameters + ") {}\n");
   };
   CHECK(has(with("unsigned char* in, float* out, int w, int h"), ":3:19: samples"));
+  CHECK(has(with("const double* in, double* out, int w, int h"), ":3:19: samples"));
   CHECK(has(with("float* in, float* out, int n"), "not told the picture's height"));
   CHECK(has(with("float* in, int w, int h"), "a kernel takes float* in, float* out"));
-  CHECK(has(with("float* in, float* out, int w, int h, int a, int b, int c"), "what 'c' is given"));
+  CHECK(has(with("float* in, float* out, int w, int h, int n"), "what 'n' is given; name it"));
+  CHECK(has(with("float* in, float* out, int a, int b, int c"), "what 'c' is given; name it"));
   const std::string kernel = "__global__ void f(float* in, float* out, int w, int h) {}\n";
   CHECK(has(refusal(kLaunch + kernel), "has no place for the mask"));
   CHECK(has(refusal(kLaunch + kArray + "__constant__ float G[9];\n" + kernel),
             ":3:20: a second __constant__ array"));
 }
 
+TEST_CASE("lesson: what a file has beside the kernel") {
+  const std::string kernel = "__global__ void f(float* in, float* out, int w, int h) {}\n";
+  const std::string all = kLaunch + kArray + kernel;
+  CHECK(read(kLaunch + "char c = '\"';\n" + kArray + kernel).kernel == "f");
+  CHECK(read("#if 0\n__global__ void old() {}\n#else\nint a;\n#endif\n" + all).kernel == "f");
+  CHECK(read("__global__ void f(float*, float*, int, int);\n" + all).kernel == "f");
+  CHECK(read(kLaunch + kArray + "void __global__ f(float* in, float* out, int w, int h) {}\n")
+            .kernel == "f");
+  CHECK(read(kLaunch + kArray + "#define KERNEL __global__ void\n" +
+             "KERNEL f(float* in, float* out, int w, int h) {}\n")
+            .kernel == "f");
+  CHECK(read(kLaunch + kArray +
+             "__global__ __launch_bounds__(256, 2) void f(float* in, float* out, "
+             "int w, int h) {}\n")
+            .kernel == "f");
+  CHECK(read(kLaunch + "namespace a {\nnamespace b {\n" + kArray + kernel + "}\n}\n").scope ==
+        "a::b");
+  const KernelFile homework =
+      read("#include <wb.h>\n" + all +
+           "__host__ __device__ int side(int n) { return n; }\n"
+           "static int launch() {\n  f<<<1, 1>>>(0, 0, 1, 1);\n  return 1; }\n"
+           "int main() { float* p; cudaMalloc(&p, 4); }\n");
+  for (const char* word : {"wb.h", "<<<", "main", "cudaMalloc", "launch()"})
+    CHECK_FALSE(has(homework.text, word));
+  CHECK(has(homework.text, "side(int n)"));
+  CHECK(has(refusal(kLaunch + kArray + "template <int R>\n" + kernel), ":4:17: a template"));
+  CHECK(has(refusal("#include <cooperative_groups.h>\n" + all), ":1:11: cooperative groups"));
+  CHECK_FALSE(read(kLaunch + kArray + "__global__ void f(float* in, float* out, int w, int h) {\n")
+                  .is_closed);
+}
+
+TEST_CASE("lesson: the host compiler gets its own words for shared memory") {
+  const auto host = [](const std::string& line) {
+    return read(kLaunch + kArray + line +
+                "\n__global__ void f(float* in, float* out, int w, int h) {}\n#include <cuda.h>\n")
+        .host_text;
+  };
+  CHECK(has(host("extern __shared__ float t[];"),
+            "extern            float t[] __asm__(\"lesson_dynamic_shared\");"));
+  CHECK(has(host("__shared__ alignas(16) float t[4];"), "__shared__ __align__(16) float t[4];"));
+  CHECK(has(host("static __shared__ int n;"), "       __shared__ int n;"));
+  CHECK_FALSE(has(host(""), "cuda.h"));
+}
+
+TEST_CASE("lesson: files that are no kernel's, or too large, are refused at once") {
+  const std::string kernel = "__global__ void f(float* in, float* out, int w, int h) {}\n";
+  CHECK(has(refusal(kLaunch + kArray + kernel + std::string(2 << 20, ' ')), "more than 1 MiB"));
+  CHECK(has(refusal(std::string("a\0b", 3)), "is no text"));
+  CHECK(has(refusal("\xff\xfe"), "UTF-16"));
+  // Long lines, names and blanks.
+  const std::string blanks(500000, ' '), name(500000, 'a');
+  CHECK(read("// launch: " + std::string(500000, 'x') + "\n" + kLaunch + kArray + kernel).kernel ==
+        "f");
+  CHECK(read(kLaunch + kArray + "__global__" + blanks +
+             "void f(float* in, float* out, int w, int h) {}\n")
+            .kernel == "f");
+  CHECK(
+      has(refusal(kLaunch + kArray + "__global__ void f(float* in, float* out, int w, int h, int " +
+                  name + ") {}\n"),
+          "is given"));
+  CHECK(has(refusal(kLaunch + kArray + "__global__ void f" + std::string(500000, '(')), "has a"));
+}
+
 TEST_CASE("lesson: the mask's array is named, unless the mask is a parameter") {
   const std::string kernel = "__global__ void f(float* in, float* out, int w, int h) {}\n";
   CHECK(read(kLaunch + "__constant__ float F [ 2 * R + 1 ][5];\n" + kernel).constant_mask == "F");
-  CHECK(read(kLaunch + "__constant__ float F[25];\n" + kernel).constant_mask == "F");
+  for (const char* array :
+       {"__constant__ float F[25];", "float __constant__ F[25];", "__constant__ float F[25] = {0};",
+        "typedef float real; __constant__ real F[25];", "static __constant__ float F[25];",
+        "__constant__ int W = 5; __constant__ int a[3]; __constant__ float F[25];"})
+    CHECK(read(kLaunch + array + "\n" + kernel).constant_mask == "F");
   CHECK(read(kLaunch + kArray +
              "__global__ void f(float* in, float* out, int w, int h, float* mask) {}\n")
             .constant_mask.empty());
@@ -99,7 +214,10 @@ TEST_CASE("lesson: blocks of two dimensions, and blocks in a row") {
   CHECK(row.shared_bytes == 512);
   const LaunchSize wished = read("// launch: block 8x8\n" + rest, {Extent{64, 0}, {}, {}}).launch;
   CHECK(to_string(wished.outputs) == "64");
-  CHECK_THROWS_AS(read("// launch: block 1025\n" + rest), UsageError);
+  CHECK(has(refusal("// launch: block 1025\n" + rest), ":1:4: a block has 1 to 1024 threads"));
+  CHECK_THROWS_AS(read(rest, {Extent{1025, 0}, {}, {}}), UsageError);
+  CHECK(has(refusal("// launch: block 8x8x4\n" + rest), ":1:4: a block of three dimensions"));
+  CHECK(to_string(read("// launch: block 8 x 8 x 1\n" + rest).launch.block) == "8x8");
 }
 
 }  // namespace convfilt
