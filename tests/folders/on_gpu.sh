@@ -34,7 +34,7 @@ sums() { [ -d "$1" ] || return 1; (cd "$1" && find . -type f ! -name '.*' -print
 on_gpu() { "$convfilt" blur "$@" --codec gpu -q --json >said; }
 # How many pictures of the last run GPUs read and wrote. Without this count the CPU could do all the work unseen.
 by_gpu() { grep -c '"codec":"gpu"' said || true; }
-used() { nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits | head -n 1; }
+used() { nvidia-smi -i "${CUDA_VISIBLE_DEVICES:-0}" --query-gpu=memory.used --format=csv,noheader,nounits | head -n 1; }
 
 same() {
   make_sizes many 60

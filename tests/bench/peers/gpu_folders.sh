@@ -4,7 +4,8 @@
 # many files less that of as many. Prints a table, and what bounds each row. Where there are several GPUs, the table is of the
 # first with its share of the cores, and a second one says what all of them do beside one.
 #
-#   tests/bench/peers/gpu_folders.sh [ROUNDS]    CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
+#   tests/bench/peers/gpu_folders.sh [ROUNDS] [several]
+#                                                several: the second table alone. CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
 #                                                convfilt_nvimgcodec_rate); PHOTOS a folder with 2.jpg and 12.jpg
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
@@ -58,13 +59,8 @@ blur() {  # FOLDER OPTION...
 opencv() { rm -rf out; mkdir out; ./opencv folder "$cores" 2 out "$1"/*.jpg; }
 of() { awk "BEGIN { printf \"$1\", $2 }"; }
 
-echo "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), $cores cores, medians of $rounds: pictures a second."
-echo
-echo "| blur, sigma 2 | convfilt, steady state | whole command | nvImageCodec alone | × it | with our pools | × it | convfilt, CPU | OpenCV, $cores workers | × it |"
-echo '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|'
-for row in '12 1500 4000 3000' '2 6000 1632 1224'; do
-  read -r name count width height <<<"$row"
-  make_folder "$name" "$count" "$width" "$height"
+beside_others() {  # a row of the first table
+  local few l m a p c o steady opencv_rate difference
   : >less; : >more; : >alone; : >cpu; : >cv
   few=$((count / 5))
   mkdir few; for ((i = 0; i < few; ++i)); do ln "copies$name/$((i % 8)).jpg" few/$i.jpg; done
@@ -100,6 +96,17 @@ for row in '12 1500 4000 3000' '2 6000 1632 1224'; do
   for what in decode encode; do
     echo "$name Mpx: nvImageCodec alone, $what: $("$rate" $what 2 32 16 2 "$name.jpg" 2>/dev/null)/s" >>bounds
   done
+}
+echo "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), $cores cores, medians of $rounds: pictures a second."
+if [ "${2:-}" != several ]; then
+  echo
+  echo "| blur, sigma 2 | convfilt, steady state | whole command | nvImageCodec alone | × it | with our pools | × it | convfilt, CPU | OpenCV, $cores workers | × it |"
+  echo '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|'
+fi
+for row in '12 1500 4000 3000' '2 6000 1632 1224'; do
+  read -r name count width height <<<"$row"
+  make_folder "$name" "$count" "$width" "$height"
+  if [ "${2:-}" != several ]; then beside_others; fi
   if [ "$gpus" -gt 1 ]; then
     : >less; : >more; : >one_less; : >one_more
     for ((round = 0; round < rounds; ++round)); do
