@@ -269,11 +269,15 @@ MergeReport merge_journals(const std::string& folder) {
   std::string decoders;
   std::vector<fs::path> paths;
   std::error_code error;
+  // A folder lists its files in any order, and messages shall not depend on that.
+  std::set<fs::path> found;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with(journal_name({}) + ".") || !is_begun(entry->path().string())) continue;
-    JournalContents contents = read_journal(entry->path().string());
+       entry.increment(error))
+    found.insert(entry->path());
+  for (const fs::path& path : found) {
+    const std::string name = path.filename().string();
+    if (!name.starts_with(journal_name({}) + ".") || !is_begun(path.string())) continue;
+    JournalContents contents = read_journal(path.string());
     if (name != journal_name(contents.shard)) continue;
     if (!journals.empty()) {
       const JournalContents& first = journals.begin()->second;
@@ -289,7 +293,7 @@ MergeReport merge_journals(const std::string& folder) {
                     ", which round differently; filter one kind's shards again, or all by "
                     "--codec=cpu");
     if (!contents.decoders.empty()) decoders = contents.decoders;
-    paths.push_back(entry->path());
+    paths.push_back(path);
     journals[contents.shard.index] = std::move(contents);
   }
   if (error)
