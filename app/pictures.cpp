@@ -243,7 +243,8 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   };
   // Shards and the rest of a run choose devices as the whole would.
   Request request = options.convolver.request;
-  request.pictures = int(plan.list.jobs.size()) * folder.shard.count;
+  constexpr std::size_t kMost = 1 << 30;
+  request.pictures = int(std::min(plan.of_all_shards, kMost));
   if (!options.devices.empty()) {
     const Machine machine = this_machine();
     if (has_cuda(machine))

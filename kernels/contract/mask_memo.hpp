@@ -33,19 +33,18 @@ class MaskMemo {
   /// The value for this mask and key, which make() gives where it is not kept.
   template <class Make>
   std::shared_ptr<const Value> find(const Mask& mask, const Key& key, Make make) {
-    {
-      const std::lock_guard lock(mutex_);
-      const auto found = std::ranges::find_if(kept_, [&](const Kept& kept) {
-        return kept.key == key && filter_alike(*kept.mask, mask);
-      });
-      if (found != kept_.end()) {
-        std::rotate(found, found + 1, kept_.end());
-        return kept_.back().value;
-      }
-    }
-    // Two threads may make the same value, and neither waits for the other.
+    const auto is_asked_for = [&](const Kept& kept) {
+      return kept.key == key && filter_alike(*kept.mask, mask);
+    };
+    // Large masks take long to compare, for which no thread shall wait.
+    const std::vector<Kept> before = kept();
+    if (const auto found = std::ranges::find_if(before, is_asked_for); found != before.end())
+      return found->value;
     Kept made{shared_copy(mask), key, std::make_shared<const Value>(make())};
     const std::lock_guard lock(mutex_);
+    // Another thread may have made the same meanwhile.
+    if (const auto found = std::ranges::find_if(kept_, is_asked_for); found != kept_.end())
+      return found->value;
     if (kept_.size() == kMost) kept_.erase(kept_.begin());
     kept_.push_back(std::move(made));
     return kept_.back().value;
@@ -60,8 +59,13 @@ class MaskMemo {
     std::shared_ptr<const Value> value;
   };
 
+  std::vector<Kept> kept() {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
+
   std::mutex mutex_;
-  std::vector<Kept> kept_;  ///< the latest used last
+  std::vector<Kept> kept_;  ///< the latest last
 };
 
 }  // namespace convfilt

@@ -337,8 +337,11 @@ void count(Space space, std::uintptr_t address, bool writes, std::uintptr_t code
     case Space::constant: ++counts.mask_reads; break;
     case Space::none: return;
   }
-  if (is_first) return add_step({code, space, address, 4});
-  m.fibers[std::size_t(m.current)].trace.back().bytes += 4;
+  auto& trace = m.fibers[std::size_t(m.current)].trace;
+  // The parts before may have lain outside, so that the latest step is another access.
+  if (is_first || trace.empty() || trace.back().code != code || trace.back().space != space)
+    return add_step({code, space, address, 4});
+  trace.back().bytes += 4;
 }
 
 /// What some lanes access at once.

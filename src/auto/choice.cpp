@@ -102,11 +102,16 @@ std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
   return text + told(gpu);
 }
 
-/// Which of the CUDA devices that are there is this lane's.
+/// Which of the CUDA devices that are there is this lane's. Unlike ones would make it depend on the
+/// lane what a picture gets, so without a list the first and its like take part.
 int ordinal_for(const Request& request, const Machine& machine) {
-  const std::size_t lane = std::size_t(request.lane);
-  if (!request.ordinals.empty()) return request.ordinals[lane % request.ordinals.size()];
-  return int(lane % machine.cuda().devices.size());
+  std::vector<int> shared = request.ordinals;
+  if (shared.empty()) {
+    const std::vector<CudaDevice>& devices = machine.cuda().devices;
+    for (const CudaDevice& device : devices)
+      if (device.name == devices.front().name) shared.push_back(device.ordinal);
+  }
+  return shared[std::size_t(request.lane) % shared.size()];
 }
 
 /// Throws DeviceError unless CUDA device `ordinal` is there.

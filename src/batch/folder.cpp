@@ -105,6 +105,7 @@ void make_place(const std::string& result, const std::string& out) {
 FolderPlan plan_folder(const FolderOptions& options) {
   FolderPlan plan;
   plan.list = list_jobs(options.selection);
+  plan.of_all_shards = plan.list.jobs.size();
   if (options.shard.count > 1)
     std::erase_if(plan.list.jobs, [&](const Job& job) { return !options.shard.takes(job.name); });
   std::optional<JournalContents> before;

@@ -46,6 +46,7 @@ struct PictureOutcome {
 /// What there is to do, for --dry-run.
 struct FolderPlan {
   JobList list;                         ///< of this shard
+  std::size_t of_all_shards = 0;        ///< jobs
   std::vector<std::size_t> to_filter;   ///< of list.jobs
   std::vector<PictureOutcome> settled;  ///< the rest
 };

@@ -38,7 +38,7 @@ struct JournalContents {
   bool has_ended = false;      ///< whether the last run came to its end
   std::int64_t bad_lines = 0;  ///< cut or changed, and passed over
 
-  /// Of a picture that was done or kept; else null.
+  /// The entry of a picture that was done or kept; null for any other.
   const DoneEntry* result_of(const std::string& name) const;
 };
 

@@ -143,8 +143,7 @@ class Schedule {
   /// memory that they free. False where there is none to come.
   bool waits_for_more() {
     std::unique_lock lock(mutex_);
-    while (is_starting_ ||
-           (on_devices_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more())))
+    while (on_devices_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more()))
       changed_.wait_for(lock, kWorkersGlance);
     return has_more();
   }
@@ -153,14 +152,13 @@ class Schedule {
   /// cannot. Needs the lock.
   void start_workers_beside_others() {
     if (is_starting_ || active_ == 0 || active_ >= threads_ || !has_more()) return;
-    is_starting_ = true;
-    arena_.enqueue([this] {
+    // It is one of the workers' group, which somebody waits for as long as any is active.
+    arena_.enqueue(workers_.defer([this] {
       const std::lock_guard lock(mutex_);
       is_starting_ = false;
-      has_news_ = false;
       start_workers();
-      changed_.notify_all();
-    });
+    }));
+    is_starting_ = true;
   }
 
   /// Needs the lock.

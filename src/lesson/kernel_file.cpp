@@ -63,8 +63,10 @@ std::string code_alone(const std::string& text) {
       case character:
         if (c == '\\' && next != '\n')
           code[i++] = ' ';
-        else if (c == (state == string ? '"' : '\'') || c == '\n')
+        else if (c == (state == string ? '"' : '\'') || c == '\n') {
+          if (c != '\n') code[i] = ' ';
           state = code_text;
+        }
         break;
     }
     if (state != code_text && i < code.size() && code[i] != '\n') code[i] = ' ';

@@ -3,9 +3,11 @@
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
@@ -119,7 +121,8 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
   const auto start = std::chrono::steady_clock::now();
   Ended ended;
   rusage used{};
-  while (::wait4(child, &ended.status, WNOHANG, &used) == 0) {
+  pid_t ended_child = 0;
+  while ((ended_child = ::wait4(child, &ended.status, WNOHANG, &used)) == 0) {
     const auto spent = std::chrono::steady_clock::now() - start;
     if (!ended.timed_out && std::chrono::duration<double>(spent).count() > limits.seconds) {
       ended.timed_out = true;
@@ -129,6 +132,10 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
   }
   ::kill(-child, SIGKILL);
   end_with_signal(0);
+  // Whoever started this program may have had it ignore the ends of its children.
+  if (ended_child < 0)
+    throw NoVerdictError(std::string("what became of ") + arguments[0] +
+                         " cannot be known; start convfilt with SIGCHLD at its default");
   const double processor = double(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                            double(used.ru_utime.tv_usec + used.ru_stime.tv_usec) * 1e-6;
   if (WIFSIGNALED(ended.status) &&
@@ -139,8 +146,22 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
 }
 
 std::string contents_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  // A kernel can put a pipe, a link or any amount of bytes there.
+  constexpr std::size_t kMost = 64 << 20;
+  const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0) return "";
+  std::string contents;
+  struct stat info {};
+  if (::fstat(file, &info) == 0 && S_ISREG(info.st_mode)) {
+    contents.resize(std::min(std::size_t(info.st_size), kMost));
+    std::size_t got = 0;
+    for (ssize_t count; got < contents.size() &&
+                        (count = ::read(file, contents.data() + got, contents.size() - got)) > 0;)
+      got += std::size_t(count);
+    contents.resize(got);
+  }
+  ::close(file);
+  return contents;
 }
 
 std::string with_name(std::string words, const std::string& copy, const std::string& path) {

@@ -21,7 +21,7 @@ struct Ended {
 
 struct ProcessLimits {
   double seconds = 5;            ///< after which it is killed
-  double processor_seconds = 0;  ///< after which it gets SIGXCPU, and then is killed; 0 = any
+  double processor_seconds = 0;  ///< after which it gets SIGXCPU, and then is killed; 0 = `seconds`
   std::size_t memory_bytes = 0;  ///< of address space; 0 = any
   std::size_t file_bytes = 0;    ///< that it may write into a file; 0 = any
   bool is_alone = false;         ///< it may start no other; does not bind root

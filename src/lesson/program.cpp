@@ -225,7 +225,7 @@ TrialRun LessonProgram::run(const Trial& trial) const {
       is_whole = true;
     }
   }
-  // Such as what assert() says.
+  // assert() writes there, for example.
   result.printed = with_name(contents_of(folder / "said").substr(0, 1000),
                              (folder / "kernel.cu").string(), kernel_.path);
   if (ended.timed_out) {

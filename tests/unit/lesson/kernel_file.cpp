@@ -48,6 +48,11 @@ TEST_CASE("lesson: a kernel's parameters are known by name, else by their order"
   CHECK(arguments_of("float *a, float *b, int c, int d") == Arguments{in, out, width, height});
   CHECK(arguments_of("float* out, const float* in, int rows, int cols") ==
         Arguments{out, in, height, width});
+  CHECK(
+      read(
+          kLaunch + kArray +
+          "extern \"C\" {\n__global__ void f(float* in, float* out, int width, int height) {}\n}\n")
+          .arguments == Arguments{in, out, width, height});
   // The book's two kernels.
   CHECK(arguments_of("float *N, float *F, float *P, int r, int width, int height") ==
         Arguments{in, mask, out, radius, width, height});
