@@ -178,8 +178,8 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
   const int repeats = runs_within(kBudgetMs, ms_of(launch), job.repeats);
   print_times("ms", repeats, launch);
   print_times("copy", job.repeats, [&] {
-    check(cudaMemcpyAsync(lesson_out, lesson_in, samples * sizeof(float),
-                          cudaMemcpyDeviceToDevice));
+    check(
+        cudaMemcpyAsync(lesson_out, lesson_in, samples * sizeof(float), cudaMemcpyDeviceToDevice));
   });
 }
 
