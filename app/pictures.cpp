@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdio>
 #include <optional>
-#include <thread>
 
 #include "app/commands.hpp"
 #include "src/base/errors.hpp"
