@@ -2,7 +2,7 @@
 # Folders of JPEGs through a blur of sigma 2 on a GPU: convfilt beside nvImageCodec's own decoding and encoding, and beside
 # convfilt and an OpenCV program on all cores. The steady state is what more pictures cost: the time of three times as
 # many files less that of as many. Prints a table, and what bounds each row. Where there are several GPUs, the table is of the
-# first with its share of the cores, and a second one says what all of them do beside one.
+# first with its share of the cores, and a second one says what all of them do beside one. CUDA_VISIBLE_DEVICES is honoured.
 #
 #   tests/bench/peers/gpu_folders.sh [ROUNDS] [several]
 #                                                several: the second table alone. CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
@@ -31,6 +31,7 @@ cores_of() {  # COUNT
 }
 # A GPU with its share of the cores stands for a machine with one GPU.
 gpus=$(nvidia-smi -L | grep -c '^GPU ') all_cores=$(nproc)
+[ -z "${CUDA_VISIBLE_DEVICES:-}" ] || gpus=$(tr , '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l)
 cores=$((all_cores / gpus))
 [ "$gpus" = 1 ] || taskset -cp "$(cores_of "$cores")" $$ >/dev/null
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
