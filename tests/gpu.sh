@@ -2,7 +2,7 @@
 # Runs everything on a machine with a GPU: every test, compute-sanitizer's four tools, the benchmarks.
 #
 #   tests/gpu.sh [BUILD]     BUILD: a folder with convfilt and convfilt_tests, as packed for a
-#                            machine that cannot build (with the modules, lib/, library/ from cmake --install, and expected/ from
+#                            machine that cannot build (with the modules and libconvfilt_lesson.a, lib/, library/ from cmake --install, and expected/ from
 #                            tests/same_bytes.sh); by default samples/setup.sh builds the release preset first, for
 #                            the GPUs that are here
 #

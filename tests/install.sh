@@ -44,6 +44,10 @@ grep -q '^  identity .* not as in the source tree$' list || fail "identity comes
 echo 'P2 3 1 255 10 20 30' >in.pgm
 "$program" apply marker in.pgm out.pgm
 [ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "40 60 60" ] || fail "apply marker: wrong samples"
+# A student's kernel is compiled and linked with what lies beside the program.
+if command -v c++ >/dev/null && command -v addr2line >/dev/null; then
+  "$program" try "$source/samples/kernels/basic.cu" --device cpu >said || fail "the moved program cannot try a kernel: $(cat said)"
+fi
 # Profiles, too, are read beside the program, not those that it holds for where there are none.
 broken=$(find "$work/moved" -name profiles -type d)/broken.json
 echo '{' >"$broken"
@@ -78,6 +82,7 @@ if command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
   deb=$(echo few/convfilt_*.deb)
   {
     grep -v 'site-functions\|LICENSE\|^lib/\|^include/' installed
+    echo lib/convfilt/libconvfilt_lesson.a
     printf 'share/%s\n' zsh/vendor-completions/_convfilt doc/convfilt/copyright doc/convfilt/changelog.Debian.gz
   } | sort | diff - <(dpkg-deb --fsys-tarfile "$deb" | tar t | files_of) || fail "the .deb has other files than it should"
   dpkg-deb -f "$deb" Depends | grep -q 'libjpeg.*libtiff' || fail "the .deb depends on $(dpkg-deb -f "$deb" Depends)"

@@ -21,6 +21,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/modules.hpp"
 
 namespace convfilt {
 
@@ -191,6 +192,15 @@ fs::path lesson_sources() {
     throw NoVerdictError("the sources of the emulator for kernels are not in " +
                          quoted_name(folder.string()) + "; install convfilt again");
   return folder;
+}
+
+fs::path lesson_library() {
+  const fs::path library = fs::path(modules_folder()) / "libconvfilt_lesson.a";
+  std::error_code error;
+  if (!fs::exists(library, error))
+    throw NoVerdictError("the emulator for kernels is not there as " +
+                         quoted_name(library.string()) + "; install convfilt again");
+  return library;
 }
 
 ScratchFolder::ScratchFolder() {

@@ -47,6 +47,10 @@ std::string complaint(std::string words, const std::string& copy, const std::str
 /// where it is missing.
 std::filesystem::path lesson_sources();
 
+/// The library that each student's kernel is linked with: the machine that runs its threads, and
+/// main(). It lies where codec modules do. Throws NoVerdictError where it is missing.
+std::filesystem::path lesson_library();
+
 /// A new folder for programs and their data, which goes with its owner, or with a signal that ends
 /// this program. It has no folders in it.
 class ScratchFolder {

@@ -106,9 +106,8 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
            "-ftrivial-auto-var-init=pattern", "-w", (root / "kernels/lesson/runner.cpp").string(),
            "-o", (folder / "runner.o").string()});
   const std::string guard = (root / "kernels/lesson/guard.cpp").string();
-  compile({guard, (folder / "runner.o").string(), guard,
-           (root / "kernels/lesson/machine.cpp").string(),
-           (root / "kernels/lesson/main.cpp").string(), "-o", (folder / "program").string()});
+  compile({guard, (folder / "runner.o").string(), guard, lesson_library().string(), "-o",
+           (folder / "program").string()});
 }
 
 MaskRoom LessonProgram::mask_room() const {

@@ -264,12 +264,16 @@ TEST_CASE("formula and count agree: every strategy with blocks, masks, borders, 
   for (const Runner& runner : runners()) {
     if (runner.device != DeviceKind::emulator || !runner.strategy->geometry) continue;
     for (const auto& [w, h] : sides) {
+      if (!full_size() && runner.tuning != Tuning{} && w != 5 && w != 4) continue;
       for (const Mode mode : kModes) {
         // A constant border makes ghost cells up, any other reads them, and a valid result has
         // none.
         const Border reads = w == 5 ? Border::reflect101 : Border::replicate;
         for (const Border border : {Border::constant, reads}) {
           if (mode != Mode::same && border != Border::constant) continue;
+          // A mask of many taps takes the emulator seconds, and modes and borders change only where
+          // tiles lie.
+          if (w * h > 200 && (mode != Mode::same || border != Border::constant)) continue;
           Problem p = problem_of(integer_rank_one_mask(random, w, h, 3), 70, 50);
           if (w == 4) p.mask = anchored(p.mask, 0, h - 1);
           p.mode = mode;
