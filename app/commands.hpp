@@ -10,6 +10,7 @@
 
 #include "app/options.hpp"
 #include "src/batch/picture_file.hpp"
+#include "src/filter/resident.hpp"
 
 namespace convfilt {
 
@@ -43,7 +44,7 @@ struct PictureFilter {
   NeedsOfWhole needs;           ///< what `whole` takes
   bool keeps_lightness = true;  ///< see filter_mapped()
   std::string settings;         ///< all that decides its bytes
-  std::optional<Mask> mask{};   ///< where the filter is one mask and nothing else
+  ResidentWork resident;        ///< the same for pictures that lie on a device
 };
 
 /// The mask as a filter.

@@ -84,7 +84,7 @@ PictureFilter filter_by(Mask mask) {
       [mask](const Shape& shape, Convolver& convolver) { return convolver.needs(shape, mask); },
       std::abs(gain(mask) - 1) < kUnitGainTolerance,
       settings_of({mask}),
-      mask};
+      resident_mask(mask)};
 }
 
 Filter make_filter(const PictureOptions& options, const PictureFilter& filter, Convolver& convolver,

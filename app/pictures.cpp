@@ -146,8 +146,7 @@ void note_what_is_left_out(const JobList& list, bool json) {
 }
 
 /// Why GPUs cannot read and write JPEGs of this run, with the remedy.
-std::string gpu_codec_refuses(const PictureOptions& options, const PictureFilter& filter) {
-  if (!filter.mask) return "edges take several masks, and a GPU's codecs go with one";
+std::string gpu_codec_refuses(const PictureOptions& options) {
   if (!options.mapping.is_plain())
     return "--linear, --luma, --region and --output are computed on the CPU";
   if (options.read.loader != Loader::automatic) return "--loader names another codec";
@@ -166,7 +165,7 @@ std::string gpu_codec_refuses(const PictureOptions& options, const PictureFilter
 CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filter,
                        const FolderOptions& folder, const FolderPlan& plan) {
   CodecQuestion question;
-  question.refusal = gpu_codec_refuses(options, filter);
+  question.refusal = gpu_codec_refuses(options);
   if (folder.resume)
     question.begun = codec_begun(settings_of_journal(folder), [&](CodecKind codec) {
       return settings_of(options, filter, codec);
@@ -183,7 +182,7 @@ CodecKind choose_codec(const PictureOptions& options, const PictureFilter& filte
 
 /// Gives the run its GPUs. Throws UsageError and DeviceError where it can have none.
 void add_gpus(const PictureOptions& options, const PictureFilter& filter, FolderOptions& folder) {
-  if (const std::string why = gpu_codec_refuses(options, filter); !why.empty())
+  if (const std::string why = gpu_codec_refuses(options); !why.empty())
     throw UsageError("--codec=gpu: " + why + "; use --codec=cpu");
   const Machine machine = this_machine();
   if (const std::string missing = gpu_codec_missing(machine); !missing.empty())
@@ -196,7 +195,7 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
     devices = colon == device.npos ? "all" : device.substr(colon + 1);
   }
   const std::vector<int> ordinals = device_ordinals(devices, machine);
-  folder.schedule.devices = gpu_lanes(ordinals, options.convolver, *filter.mask, machine);
+  folder.schedule.devices = gpu_lanes(ordinals, options.convolver, filter.resident, machine);
   folder.decoders = {DeviceJpeg::decoders, DeviceJpeg::keep_to};
   DeviceJpeg::keep_to(decoders_for(ordinals, machine));
 }

@@ -6,6 +6,7 @@
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/plans.hpp"
 #include "kernels/implementation.hpp"
+#include "kernels/plan/edge_plan.hpp"
 
 // Each strategy has one line, in the textbook's order. Only `cpu`, which has no .cu file, stands in
 // table(). A strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are
@@ -45,6 +46,15 @@ namespace convfilt {
   extern const Implementation implementation; \
   }
 CONVFILT_STRATEGIES(DECLARE)
+
+namespace emulator {
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+                                     const PlanOptions&);
+}
+namespace cuda {
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+                                     const PlanOptions&);
+}
 
 namespace {
 
@@ -126,6 +136,17 @@ const Strategy* find_strategy(std::string_view name) {
     if (strategy->name == name) return strategy;
   }
   return nullptr;
+}
+
+std::unique_ptr<Plan> make_edge_plan(DeviceKind device,
+                                     std::vector<std::unique_ptr<Plan>> responses,
+                                     std::vector<double> divisors, const PlanOptions& options) {
+  if (device != DeviceKind::cuda)
+    return emulator::make_edge_plan(std::move(responses), std::move(divisors), options);
+  if constexpr (kHasCuda)
+    return cuda::make_edge_plan(std::move(responses), std::move(divisors), options);
+  else
+    throw DeviceError(cuda_devices().missing);
 }
 
 }  // namespace convfilt

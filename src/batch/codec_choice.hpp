@@ -11,6 +11,7 @@
 #include "src/batch/device_lanes.hpp"
 #include "src/batch/job_list.hpp"
 #include "src/filter/convolver.hpp"
+#include "src/filter/resident.hpp"
 
 namespace convfilt {
 
@@ -66,7 +67,7 @@ std::vector<int> device_ordinals(const std::string& devices, const Machine& mach
 
 /// Lanes for those devices.
 std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,
-                                       const ConvolverOptions& options, const Mask& mask,
+                                       const ConvolverOptions& options, const ResidentWork& work,
                                        const Machine& machine);
 
 }  // namespace convfilt

@@ -9,9 +9,9 @@
 
 namespace convfilt {
 
-/// Makes a device that filters by one mask. `ordinal` is the CUDA device's, and each codec takes
+/// Makes a device that does this work. `ordinal` is the CUDA device's, and each codec takes
 /// that many host threads. It throws DeviceError where CUDA or nvImageCodec is missing.
-MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, const Mask& mask,
+MakeBatchDevice device_pictures(int ordinal, const ConvolverOptions& options, ResidentWork work,
                                 int threads);
 
 /// Whether by their names the job's picture is a JPEG and stays one.

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/plan/edge_plan.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
@@ -163,6 +164,14 @@ std::vector<Mask> without_divisors(std::span<const Mask> masks) {
     mask.offset = 0;
   }
   return whole;
+}
+
+/// Whether all masks cover the same samples.
+bool reach_alike(std::span<const Mask> masks) {
+  return std::ranges::all_of(masks, [&](const Mask& mask) {
+    return mask.width == masks[0].width && mask.height == masks[0].height &&
+           mask.anchor_x == masks[0].anchor_x && mask.anchor_y == masks[0].anchor_y;
+  });
 }
 
 /// Edges of 8-bit pictures by two masks of whole weights, without floats between.
@@ -364,11 +373,7 @@ std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask
   const ConvolverOptions& options = convolver.options();
   convolver.check_border_value(in.depth);
   const std::vector<Mask> whole = without_divisors(masks);
-  for (const Mask& mask : whole) {
-    if (mask.width != whole[0].width || mask.height != whole[0].height ||
-        mask.anchor_x != whole[0].anchor_x || mask.anchor_y != whole[0].anchor_y)
-      return convolver.keep_whole("its masks reach differently far");
-  }
+  if (!reach_alike(whole)) return convolver.keep_whole("its masks reach differently far");
   std::unique_ptr<BandFilter> opaque_picture;
   if (in.channels == 4) {
     Shape colours = in;
@@ -411,6 +416,38 @@ std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask
     if (!taps.empty()) return std::make_unique<GradientBands>(problem, std::move(taps));
   }
   return std::make_unique<EdgeBands>(problem, in, std::move(plans), std::move(divisors));
+}
+
+ResidentWork resident_edges(std::vector<Mask> masks) {
+  return {[masks](const Shape& in, const Convolver& convolver) {
+            convolver.check_border_value(in.depth);
+            return convolver.result_of(in, masks[0]);
+          },
+          [masks](const Shape& in, Convolver& convolver) {
+            if (!reach_alike(masks)) throw UsageError("its masks reach differently far");
+            const ConvolverOptions& options = convolver.options();
+            const Shape plane{in.width, in.height, 1, Depth::f32};
+            const int runs = in.channels * int(masks.size());
+            ResidentPlan made;
+            std::vector<std::unique_ptr<Plan>> responses;
+            std::vector<double> divisors;
+            for (const Mask& mask : without_divisors(masks)) {
+              const Choice choice = convolver.choice_for(plane, mask, options.border_value, runs);
+              if (choice.device == DeviceKind::cpu ||
+                  (!responses.empty() && choice.device != made.choice.device))
+                throw UsageError("strategy '" + std::string(choice.strategy->name) +
+                                 "' is not for this device");
+              Problem problem = convolver.problem_of(plane, mask, options.border_value);
+              problem.channels = in.channels;
+              responses.push_back(
+                  choice.strategy->prepare(problem, choice.device, plan_options(choice, options)));
+              if (responses.size() == 1) made.choice = choice;
+            }
+            for (const Mask& mask : masks) divisors.push_back(mask.divisor);
+            made.plan = make_edge_plan(made.choice.device, std::move(responses),
+                                       std::move(divisors), plan_options(made.choice, options));
+            return made;
+          }};
 }
 
 }  // namespace convfilt

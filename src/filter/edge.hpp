@@ -10,6 +10,7 @@
 
 #include "kernels/problem.hpp"
 #include "src/filter/convolver.hpp"
+#include "src/filter/resident.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
@@ -59,5 +60,9 @@ WholeNeeds needs_of_edges(const Shape& in, std::span<const Mask> masks, Convolve
 /// have them: then convolver.why_whole() says why. Throws as find_edges() does.
 std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask> masks,
                                            Convolver& convolver);
+
+/// The same for 8-bit pictures without alpha that lie on a device, which get the same bytes. Throws
+/// UsageError where the masks reach differently far, or a strategy is not for the device.
+ResidentWork resident_edges(std::vector<Mask> masks);
 
 }  // namespace convfilt

@@ -11,13 +11,35 @@ constexpr std::size_t kMostPlans = 8;
 
 }  // namespace
 
-ResidentFilter::ResidentFilter(const ConvolverOptions& options, const Mask& mask,
+PlanOptions plan_options(const Choice& choice, const ConvolverOptions& options) {
+  PlanOptions how;
+  how.device = choice.ordinal;
+  how.threads = options.request.threads;
+  how.padded_pitch = options.padded_pitch;
+  how.tuning = options.request.tuning;
+  return how;
+}
+
+ResidentWork resident_mask(Mask mask) {
+  return {[mask](const Shape& in, const Convolver& convolver) {
+            convolver.check_border_value(in.depth);
+            return convolver.result_of(in, mask);
+          },
+          [mask](const Shape& in, Convolver& convolver) {
+            const ConvolverOptions& options = convolver.options();
+            const Choice choice = convolver.choice_for(in, mask, options.border_value, 1);
+            return ResidentPlan{choice, choice.strategy->prepare(
+                                            convolver.problem_of(in, mask, options.border_value),
+                                            choice.device, plan_options(choice, options))};
+          }};
+}
+
+ResidentFilter::ResidentFilter(const ConvolverOptions& options, ResidentWork work,
                                DeviceQueue& queue, Machine machine)
-    : convolver_(options, std::move(machine)), mask_(mask), queue_(queue) {}
+    : convolver_(options, std::move(machine)), work_(std::move(work)), queue_(queue) {}
 
 Shape ResidentFilter::result_of(const Shape& in) const {
-  convolver_.check_border_value(in.depth);
-  return convolver_.result_of(in, mask_);
+  return work_.result_of(in, convolver_);
 }
 
 ResidentFilter::Prepared& ResidentFilter::prepared_for(const Shape& shape) {
@@ -31,25 +53,15 @@ ResidentFilter::Prepared& ResidentFilter::prepared_for(const Shape& shape) {
     queue_.synchronize();
     prepared_.erase(prepared_.begin());
   }
-  const ConvolverOptions& options = convolver_.options();
-  const Choice choice = convolver_.choice_for(shape, mask_, options.border_value, 1);
-  PlanOptions how;
-  how.device = choice.ordinal;
-  how.threads = options.request.threads;
-  how.padded_pitch = options.padded_pitch;
-  how.tuning = options.request.tuning;
-  prepared_.push_back(
-      {shape, choice,
-       choice.strategy->prepare(convolver_.problem_of(shape, mask_, options.border_value),
-                                choice.device, how)});
+  prepared_.push_back({shape, work_.plan_for(shape, convolver_)});
   return prepared_.back();
 }
 
 const Strategy& ResidentFilter::run(PictureView<const std::byte> in, Depth depth,
                                     PictureView<std::byte> out) {
-  const Prepared& prepared = prepared_for({in.width, in.height, in.channels, depth});
-  prepared.plan->run_resident(in, out, queue_.stream());
-  return *prepared.choice.strategy;
+  const ResidentPlan& made = prepared_for({in.width, in.height, in.channels, depth}).made;
+  made.plan->run_resident(in, out, queue_.stream());
+  return *made.choice.strategy;
 }
 
 void ResidentFilter::release() {

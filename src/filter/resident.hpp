@@ -1,6 +1,7 @@
 /// Filters pictures that lie in the memory of a CUDA device.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -9,13 +10,32 @@
 
 namespace convfilt {
 
-/// Applies one mask to pictures of any shapes, and keeps the plans of the latest. The bytes are
-/// those that a Convolver gives. Only one thread at a time may use it.
+/// What is done to pictures of a shape.
+struct ResidentPlan {
+  Choice choice;  ///< of the strategy, or of the one for the first of several masks
+  std::unique_ptr<Plan> plan;
+};
+
+/// A filter, for pictures of any shape whose channels lie side by side. Both functions throw as
+/// Convolver::convolve() does.
+struct ResidentWork {
+  std::function<Shape(const Shape& in, const Convolver&)> result_of;
+  std::function<ResidentPlan(const Shape& in, Convolver&)> plan_for;
+};
+
+/// What a choice and the options say to a plan.
+PlanOptions plan_options(const Choice& choice, const ConvolverOptions& options);
+
+/// One mask.
+ResidentWork resident_mask(Mask mask);
+
+/// Filters pictures of any shapes, and keeps the plans of the latest. The bytes are those that a
+/// Convolver gives. Only one thread at a time may use it.
 class ResidentFilter {
  public:
   /// The options' device is a CUDA device by its number, "cuda:N", which is the queue's; the queue
   /// must outlive the filter.
-  ResidentFilter(const ConvolverOptions& options, const Mask& mask, DeviceQueue& queue,
+  ResidentFilter(const ConvolverOptions& options, ResidentWork work, DeviceQueue& queue,
                  Machine machine = this_machine());
 
   /// The shape of the result. Throws UsageError where there is none.
@@ -31,14 +51,13 @@ class ResidentFilter {
  private:
   struct Prepared {
     Shape shape;
-    Choice choice;
-    std::unique_ptr<Plan> plan;
+    ResidentPlan made;
   };
 
   Prepared& prepared_for(const Shape& shape);
 
   Convolver convolver_;
-  Mask mask_;
+  ResidentWork work_;
   DeviceQueue& queue_;
   std::vector<Prepared> prepared_;  ///< the latest used last
 };

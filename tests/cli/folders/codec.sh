@@ -1,4 +1,4 @@
-# --codec says who reads and writes JPEGs. A GPU's codecs need a filter of one mask, a plain picture and a GPU; without one, all
+# --codec says who reads and writes JPEGs. A GPU's codecs need a plain picture and a GPU; without one, all
 # works on the CPU, and says so.
 mkdir in
 for name in a b; do convfilt apply identity samples/rocket.jpg in/$name.jpg -q; done
@@ -14,7 +14,6 @@ convfilt blur in cpu --codec cpu --json -q | grep -o '"codec":"cpu"'
 try blur in out --codec xpu
 try blur in/a.jpg out.jpg --codec gpu
 try blur in/a.jpg out.jpg --devices 0
-try edge in out --codec gpu
 try blur in out --codec gpu --linear
 try blur in out --codec gpu --progressive
 try blur in out --codec gpu --loader opencv

@@ -38,7 +38,7 @@ TEST_CASE("a GPU reads and writes JPEGs where there are enough, and nothing stan
   CHECK(automatic_codec(question, machine, missing).codec == CodecKind::cpu);
   CHECK(automatic_codec(question, machine, missing).why == "there is no GPU");
 
-  question.refusal = "edges take several masks";
+  question.refusal = "--progressive needs the CPU's codec";
   CHECK(automatic_codec(question, machine, none_missing).codec == CodecKind::cpu);
   CHECK(automatic_codec(question, machine, none_missing).why == question.refusal);
 

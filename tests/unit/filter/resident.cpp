@@ -3,9 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <functional>
 #include <vector>
 
 #include "src/base/errors.hpp"
+#include "src/filter/edge.hpp"
 #include "src/mask/make.hpp"
 #include "tests/support/device/callers_stream.hpp"
 #include "tests/support/environment.hpp"
@@ -26,7 +28,7 @@ TEST_CASE("pictures of more shapes than plans are kept get the bytes that a conv
     Convolver convolver(options);
     options.request.device = "cuda:0";
     DeviceQueue queue(0);
-    ResidentFilter filter(options, mask, queue);
+    ResidentFilter filter(options, resident_mask(mask), queue);
     Convolver chooser(options);
     test::CallersStream copies(DeviceKind::cuda);
     for (int round = 0; round < 2; ++round) {
@@ -56,6 +58,110 @@ TEST_CASE("pictures of more shapes than plans are kept get the bytes that a conv
   }
 }
 
+namespace {
+
+/// Every method of edges, on pictures of both kinds, under borders and modes: `check` gets the
+/// options, the masks and a picture.
+void for_each_edge(
+    const std::function<void(ConvolverOptions, const std::vector<Mask>&, const Image&)>& check) {
+  std::vector<EdgeOptions> all;
+  for (const EdgeMethod& method : kEdgeMethods) {
+    for (const std::string_view direction : kDirections) {
+      if (method.second.empty() && direction != "both") continue;
+      all.push_back({std::string(method.name), std::string(direction), {}});
+    }
+  }
+  for (const EdgeOptions& edge : all) {
+    CAPTURE(edge.method);
+    CAPTURE(edge.direction);
+    for (const Border border : {Border::constant, Border::replicate, Border::reflect101}) {
+      for (const Mode mode : {Mode::same, Mode::valid, Mode::full}) {
+        ConvolverOptions options;
+        options.border = border;
+        options.border_value = border == Border::constant ? 200 : 0;
+        options.mode = mode;
+        for (const int channels : {1, 3})
+          check(options, edge_masks(edge), pattern(61, 37, channels, Depth::u8));
+      }
+    }
+  }
+}
+
+Image on_cpu(ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
+  options.request.device = "cpu";
+  Convolver convolver(options);
+  return find_edges(in, masks, convolver);
+}
+
+}  // namespace
+
+TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the emulator") {
+  int saturated = 0, cases = 0;
+  for_each_edge([&](ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
+    const Image expected = on_cpu(options, masks, in);
+    options.request.device = "emulator";
+    Convolver convolver(options);
+    const ResidentWork work = resident_edges(masks);
+    CHECK(work.result_of(shape_of(in), convolver) == shape_of(expected));
+    const ResidentPlan made = work.plan_for(shape_of(in), convolver);
+    CHECK(made.choice.device == DeviceKind::emulator);
+    Image resident = Image::like(expected), copied = Image::like(expected);
+    made.plan->run_resident(in.view(), resident.view(), nullptr);
+    CHECK(same(resident, expected));
+    made.plan->run(in.view(), copied.view());
+    CHECK(same(copied, expected));
+    for (int x = 0; x < expected.width(); ++x)
+      saturated += expected.view().row(5)[x] == std::byte(255);
+    ++cases;
+  });
+  // Lengths above 255 are among them.
+  CHECK(saturated > 0);
+  CHECK(cases == (3 * 3 + 2) * 3 * 3 * 2);
+}
+
+TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a GPU") {
+  if (const std::string missing = test::cuda_missing(); !missing.empty()) {
+    MESSAGE("skipped: " << missing);
+    return;
+  }
+  for_each_edge([&](ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
+    const Image expected = on_cpu(options, masks, in);
+    options.request.device = "cuda:0";
+    DeviceQueue queue(0);
+    ResidentFilter filter(options, resident_edges(masks), queue);
+    test::CallersStream copies(DeviceKind::cuda);
+    const auto bytes_of_image = [](const Image& image) {
+      return image.row_bytes() * std::size_t(image.height());
+    };
+    std::byte* const from = copies.allocate(bytes_of_image(in));
+    std::byte* const to = copies.allocate(bytes_of_image(expected));
+    copies.copy(from, in.view().row(0), bytes_of_image(in));
+    copies.wait();
+    const auto view = [](std::byte* memory, const Image& image) {
+      return PictureView<std::byte>{memory, image.width(), image.height(), image.channels(),
+                                    std::ptrdiff_t(image.row_bytes())};
+    };
+    filter.run(view(from, in), Depth::u8, view(to, expected));
+    queue.synchronize();
+    Image got = Image::like(expected);
+    copies.copy(got.view().row(0), to, bytes_of_image(expected));
+    copies.wait();
+    CHECK(same(got, expected));
+  });
+}
+
+TEST_CASE("resident edges by masks that reach differently far, or on the CPU, are refused") {
+  ConvolverOptions options;
+  options.request.device = "emulator";
+  Convolver emulator(options);
+  CHECK_THROWS_AS(
+      resident_edges({box_mask(3), box_mask(5)}).plan_for({9, 9, 1, Depth::u8}, emulator),
+      UsageError);
+  options.request.device = "cpu";
+  Convolver cpu(options);
+  CHECK_THROWS_AS(resident_edges({box_mask(3)}).plan_for({9, 9, 1, Depth::u8}, cpu), UsageError);
+}
+
 TEST_CASE("a mode without a result is refused") {
   if (!test::cuda_missing().empty()) {
     CHECK_THROWS_AS(DeviceQueue(0), DeviceError);
@@ -65,7 +171,7 @@ TEST_CASE("a mode without a result is refused") {
   options.mode = Mode::valid;
   options.request.device = "cuda:0";
   DeviceQueue queue(0);
-  ResidentFilter filter(options, box_mask(5), queue);
+  ResidentFilter filter(options, resident_mask(box_mask(5)), queue);
   CHECK(filter.result_of({10, 9, 3, Depth::u8}) == Shape{6, 5, 3, Depth::u8});
   CHECK_THROWS_AS(filter.result_of({4, 9, 3, Depth::u8}), UsageError);
 }
