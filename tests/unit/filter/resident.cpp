@@ -85,6 +85,10 @@ void for_each_edge(
       }
     }
   }
+  std::vector<Mask> scaled = edge_masks({});
+  scaled[0].divisor = 2;
+  scaled[1].divisor = 0.3;
+  check({}, scaled, pattern(40, 30, 3, Depth::u8));
 }
 
 Image on_cpu(ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
@@ -116,7 +120,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the
   });
   // Lengths above 255 are among them.
   CHECK(saturated > 0);
-  CHECK(cases == (3 * 3 + 2) * 3 * 3 * 2);
+  CHECK(cases == (3 * 3 + 2) * 3 * 3 * 2 + 1);
 }
 
 TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a GPU") {
