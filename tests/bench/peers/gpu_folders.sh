@@ -4,8 +4,8 @@
 # many files less that of as many. Prints a table, and what bounds each row. Where there are several GPUs, the table is of the
 # first with its share of the cores, and a second one says what all of them do beside one. CUDA_VISIBLE_DEVICES is honoured.
 #
-#   tests/bench/peers/gpu_folders.sh [ROUNDS] [several]
-#                                                several: the second table alone. CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
+#   tests/bench/peers/gpu_folders.sh [ROUNDS] [several] [MPX]
+#                                                several: the second table alone; MPX, 12 or 2: the pictures of that size alone. CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
 #                                                convfilt_nvimgcodec_rate); PHOTOS a folder with 2.jpg and 12.jpg
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
@@ -111,6 +111,7 @@ if [ "${2:-}" != several ]; then
 fi
 for row in '12 1500 4000 3000' '2 6000 1632 1224'; do
   read -r name count width height <<<"$row"
+  [ "${3:-$name}" = "$name" ] || continue
   make_folder "$name" "$count" "$width" "$height"
   if [ "${2:-}" != several ]; then beside_others; fi
   if [ "$gpus" -gt 1 ]; then
