@@ -3,7 +3,7 @@
 #   same        results are the same bytes, whatever the threads, the memory, the shards, the order
 #   memory      50,000 pictures of 500 sizes: how much memory the program and the device have taken at each quarter
 #   short       on a device that is nearly full, all pictures are filtered, with the bytes of the codec that is named
-#   sanitizers  compute-sanitizer's four tools over a folder, or those that TOOLS names
+#   sanitizers  compute-sanitizer's four tools over a folder, or those that TOOLS names, for blur and edge, or those that COMMANDS names
 #
 #   tests/folders/on_gpu.sh [PART...]     by default all; CONVFILT names the program
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -143,7 +143,7 @@ sanitizers() {
   local tool line command
   for tool in ${TOOLS:-memcheck racecheck initcheck synccheck}; do
     [ $tool != initcheck ] || { uninitialised; continue; }
-    for command in blur edge; do
+    for command in ${COMMANDS:-blur edge}; do
       rm -rf out
       compute-sanitizer --tool $tool --error-exitcode 9 "$convfilt" $command tiny out --codec gpu >log 2>&1 ||
         { echo "sanitizers: $tool"; grep -v '^========= *$' log | tail -n 25; return 1; }
@@ -154,21 +154,29 @@ sanitizers() {
     done
   done
 }
-# nvJPEG's own kernels read chroma that initcheck has seen nobody write, in nvImageCodec alone as well, so it is reports of all other
-# kernels that count. Without stacks and with few small pictures it ends in minutes.
+# nvJPEG itself reads what initcheck has seen nobody write, in nvImageCodec alone as well. So the reports that count are those of other
+# kernels, and of copies that other libraries ask for. Few small pictures end in minutes.
 uninitialised() {
-  local command all others
+  local command counts theirs others said
   mkdir -p few; cp tiny/[0-2].jpg few/
-  for command in blur edge; do
+  for command in ${COMMANDS:-blur edge}; do
     rm -rf out
-    compute-sanitizer --tool initcheck --show-backtrace no --print-limit 10000000 "$convfilt" $command few out --codec gpu >log 2>&1 ||
+    compute-sanitizer --tool initcheck --print-limit 10000000 "$convfilt" $command few out --codec gpu >log 2>&1 ||
       { echo "sanitizers: initcheck: $command fails"; tail -n 5 log; return 1; }
+    [ -z "${KEEP:-}" ] || gzip -c log >"$KEEP/initcheck-$command.gz"
     grep '3 by nvImageCodec' log >/dev/null || { echo "sanitizers: initcheck: GPUs did not do the 3 JPEGs"; tail -n 5 log; return 1; }
-    all=$(sed -n 's/.*ERROR SUMMARY: \([0-9]*\) error.*/\1/p' log)
-    [ "$(grep -c '^=========     at ' log)" = "$all" ] || { echo "sanitizers: initcheck: not all of $all reports name a kernel"; return 1; }
-    others=$(grep '^=========     at ' log | grep -vc ' nvjpeg::' || true)
-    echo "sanitizers: initcheck: $command: $others reports, beside $((all - others)) of nvJPEG's own kernels; 3 by nvImageCodec"
-    [ "$others" = 0 ] || { grep '^=========     at ' log | grep -v ' nvjpeg::' | sort | uniq -c | head; return 1; }
+    counts=$(awk '
+      function end() { if (report) { ++all; if (kernel ? kernel ~ /nvjpeg::/ : caller ~ /libnvjpeg|libnvimgcodec/) ++theirs; else print report " " kernel " " caller >"others" } report = kernel = caller = "" }
+      BEGIN { printf "" >"others" }
+      /^=========     at / { kernel = $0 }
+      /Host Frame:/ && caller == "" && !/ in libcuda\.so/ { caller = $0 }
+      /^========= (Uninitialized|Host API uninitialized)/ { end(); report = $0 }
+      /ERROR SUMMARY: / && said == "" { end(); said = $4 }
+      END { print theirs + 0, all - theirs, said }' log)
+    read -r theirs others said <<<"$counts"
+    [ $((theirs + others)) = "$said" ] || { echo "sanitizers: initcheck: $command: $theirs and $others reports are not the $said that it counts"; return 1; }
+    echo "sanitizers: initcheck: $command: $others reports, beside $theirs of nvJPEG itself; 3 by nvImageCodec"
+    [ "$others" = 0 ] || { sort others | uniq -c | sort -rn | head; return 1; }
   done
 }
 
