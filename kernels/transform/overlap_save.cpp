@@ -160,6 +160,7 @@ std::optional<Counts> overlap_save_block_counts(const Problem& problem, const Tu
     block.write_shared(g.in_columns, cell_of);
   });
   block.barrier();
+  // A warp's outputs lie in one row, so its cells lie side by side, in banks of their own.
   for_each_sweep(g, g.out_columns, g.out_rows, [&](auto output_of) {
     for_each_tap(mask, [&](int i, int j) {
       block.read_mask(output_of);

@@ -1,5 +1,6 @@
-/// What a block of scatter and of the spatial domain does to memory: its formulas against the
-/// emulator's count, in all settings, and both against numbers worked out by hand.
+/// What a block of scatter and of the spatial domain does to memory, and what unrolled reads of a
+/// picture: formulas against the emulator's count, in all settings, and both against numbers worked
+/// out by hand.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -42,7 +43,7 @@ Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
 
 /// The counts of a block, which formula and emulator must both have.
 Counts agreed(const Case& c, const Problem& problem, bool padded = true) {
-  INFO(std::string(c.name) << ' ' << to_string(tuned(c)) << ", " << to_string(problem)
+  INFO(std::string(c.name) << " " << to_string(tuned(c)) << ", " << to_string(problem)
                            << (padded ? ", padded" : ", packed"));
   const auto block = watch_middle_block(*find_strategy(c.name), problem, tuned(c), padded);
   REQUIRE(block);
@@ -134,6 +135,7 @@ TEST_CASE("formula and count agree: settings, masks, depths, borders, modes, pit
       {"overlap-save", {kInSpace, {Setting::block, 100}}},
       {"overlap-add", {kInSpace}},
       {"overlap-add", {kInSpace, {Setting::block, 7}, {Setting::steps, 3}}},
+      {"overlap-add", {kInSpace, {Setting::block, 8}, {Setting::steps, 8}}},
       {"overlap-add", {kInSpace, {Setting::block, 40}}},
       {"overlap-add", {kInSpace, {Setting::block, 16}, atomic}},
       {"overlap-add", {kInSpace, {Setting::block, 8}, divisions}},
@@ -156,6 +158,7 @@ TEST_CASE("formula and count agree: settings, masks, depths, borders, modes, pit
           p.border = border;
           const Strategy& strategy = *find_strategy(c.name);
           if (!strategy.refusal(p, tuned(c)).empty()) continue;
+          if (!full_size() && w * h > 28) continue;
           // Some blocks are parts of a mask, or as large as the picture.
           if (!watch_middle_block(strategy, p, tuned(c), true)) continue;
           for (const bool padded : {true, false}) {
@@ -169,11 +172,34 @@ TEST_CASE("formula and count agree: settings, masks, depths, borders, modes, pit
         }
       }
     }
-    INFO(std::string(c.name) << ' ' << to_string(tuned(c)));
+    INFO(std::string(c.name) << " " << to_string(tuned(c)));
     CHECK(of_case > 0);
     blocks += of_case;
   }
   CHECK(blocks > 300);
+}
+
+TEST_CASE("unrolled: what a whole picture reads, in loads and at its edges by taps") {
+  if (emulator_missing()) return;
+  for (const auto& [w, h] : {std::pair{1, 1}, {3, 3}, {5, 5}, {4, 7}, {9, 1}, {1, 9}, {15, 15}}) {
+    for (const auto& [width, height] : {std::pair{200, 40}, {131, 17}, {18, 16}, {16, 1}}) {
+      for (const Border border : {Border::constant, Border::reflect101}) {
+        for (const Mode mode : kModes) {
+          Problem p{width, height, 1, Depth::u8, border, 7, box_mask(w, h)};
+          if (w == 4) p.mask = anchored(p.mask, 0, h - 1);
+          p.mode = mode;
+          const Strategy& strategy = *find_strategy("unrolled");
+          if (!strategy.refusal(p).empty()) continue;
+          INFO(to_string(p));
+          const Explanation e = explain(strategy, p, {}, find_architecture("sm_90"));
+          REQUIRE(e.ghosts_out.formula);
+          REQUIRE(e.with_border.formula);
+          CHECK(*e.ghosts_out.formula == *e.ghosts_out.count);
+          CHECK(*e.with_border.formula == *e.with_border.count);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("there is no formula where a library sums, or where parts of a mask have launches") {
