@@ -132,7 +132,7 @@ std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem
       "is less than the input tile's by the mask's side less 1. For overlap-save it is the outputs "
       "that a block keeps, and --block the input tile's side.");
   text += sentence("Limit: what larger tiles approach. As in: the lecture or book with that row.");
-  text += sentence("-: the mask leaves no output of the tile, or there is no formula.");
+  text += sentence("-: the mask leaves no output of the tile.");
   if (refused) text += sentence("*: by formula alone, since no block has that many threads.");
   return text;
 }
