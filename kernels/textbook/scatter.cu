@@ -110,7 +110,8 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
                                    const BlockPlace& place) {
   const Sides mask = first_part(p.mask);
   BlockFormula block(p, geometry(p, tuning), place);
-  // Weight (0, 0) takes a thread's sample to the last output that needs it, and is behind it.
+  // Weight (0, 0) takes a thread's sample to the last output that needs it, the others to outputs
+  // before. Samples count from the one under that weight, so sample and last output are one cell.
   const auto to = [&](int i, int j) {
     return [=](int col, int row) {
       return BlockCell{col + mask.width - 1 - i, row + mask.height - 1 - j};

@@ -342,11 +342,11 @@ namespace {
 Counts launch_counts(const Problem& p, const Geometry& g, const BlockPlace& place, Interval columns,
                      Interval rows) {
   const Sides mask{p.mask.width, p.mask.height};
-  // Cells lie under the launch's outputs. A block has the samples under its outputs but the first
-  // and last w - 1 columns; there are zeros. Rows without samples have no cells.
+  // Cells lie under the launch's outputs. Under the first and the last w - 1 columns the block has
+  // no samples, and cells are zeros. Rows without samples have no cells.
   const int first_row = std::max(0, mask.height - 1 - rows.first);
-  const int end_row = std::min(g.in_rows + mask.height - 1 - rows.first,  //
-                               rows.count + mask.height - 1);
+  const int end_row =
+      std::min(g.in_rows + mask.height - 1 - rows.first, rows.count + mask.height - 1);
   const int cell_columns = columns.count + mask.width - 1;
   BlockFormula block(p, g, place);
   using Cell = std::optional<BlockCell>;
