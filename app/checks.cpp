@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/contract/arithmetic.hpp"
+#include "kernels/registry.hpp"
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/settings.hpp"
@@ -468,6 +469,10 @@ void check_tables(ExplainCommand& command, const Raw& raw) {
   if (strategy != Request().strategy) {
     Words names;
     for (const Strategy* each : strategies_with_reuse()) names.emplace_back(each->name);
+    if (const Strategy* const known = find_strategy(strategy); known)
+      require(std::ranges::find(names, strategy) != names.end(),
+              "--table: there are no tables of " + strategy + ", because " + reuse_refusal(*known) +
+                  "; there are those of " + listed(names));
     require_choice("strategy with tables of reuse", strategy, names);
   }
   if (!raw.size) command.width = command.height = kTablePicture;

@@ -59,12 +59,14 @@ constexpr Figure kFigures[] = {
      "PMPP 7.4"},
 };
 
-/// Where the row stands; empty where it does nowhere. The book has floats, in two dimensions.
+/// Where the row stands; empty where it does nowhere. The book has floats, in two dimensions, and
+/// neither it nor the lecture has overlap-save.
 std::string where_published(const Figure& figure, const ReuseRow& row, int dimensions,
                             Depth depth) {
   const bool as_published =
       figure.published == TileOf::output || (dimensions == 2 && depth == Depth::f32);
-  return row.tile_of != TileOf::none && row.tile_of == figure.published && as_published
+  return row.strategy->has(Setting::tile) && row.tile_of != TileOf::none &&
+                 row.tile_of == figure.published && as_published
              ? figure.where
              : "";
 }
@@ -82,7 +84,8 @@ Table table_of(std::span<const ReuseRow> rows, int dimensions, Depth depth, cons
     table.head.push_back("tile " + std::to_string(cell.tile));
   if (figure_.limit) table.head.insert(table.head.end(), {"limit", "as in"});
   for (const ReuseRow& row : rows) {
-    Table::Line line{{std::string(row.strategy->name), sides_of(row.mask, dimensions)}, ""};
+    Table::Line line{{name_of(Contender{row.strategy, row.tuning}), sides_of(row.mask, dimensions)},
+                     ""};
     for (const ReuseCell& cell : row.cells) {
       const double value = cell.*figure_.value;
       line.cells.push_back(value > 0 ? figure(value) + (cell.refusal.empty() ? "" : "*") : "-");
@@ -114,7 +117,8 @@ std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem
   const std::string size = std::to_string(picture.width) + "x" + std::to_string(picture.height) +
                            " " + std::string(name_of(picture.depth));
   text += sentence(
-      "Reuse: taps of a block's outputs / its reads of global memory, far from the edges.");
+      "Reuse: taps of a block's outputs / its reads of global memory, or fetches of a texture, far "
+      "from the edges.");
   text += sentence(
       "Ghosts out: taps on samples of a picture / reads of all its blocks, where ghost cells are "
       "not read. The picture is " +
@@ -125,9 +129,10 @@ std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem
   text += sentence(
       "Tile: the side of a block. It is the output tile's, or the input tile's where the block has "
       "a thread for each sample of that. Elsewhere --tile is always the output tile's side, which "
-      "is less than the input tile's by the mask's side less 1.");
+      "is less than the input tile's by the mask's side less 1. For overlap-save it is the outputs "
+      "that a block keeps, and --block the input tile's side.");
   text += sentence("Limit: what larger tiles approach. As in: the lecture or book with that row.");
-  text += sentence("-: the mask leaves no output of the tile, or there is no formula.");
+  text += sentence("-: the mask leaves no output of the tile.");
   if (refused) text += sentence("*: by formula alone, since no block has that many threads.");
   return text;
 }
@@ -144,7 +149,7 @@ std::string reuse_json(std::span<const std::vector<ReuseRow>> all, const Problem
     for (const ReuseRow& row : all[std::size_t(dimensions) - 1])
       for (const ReuseCell& cell : row.cells)
         json["rows"].push_back(
-            {{"strategy", row.strategy->name},
+            {{"strategy", name_of(Contender{row.strategy, row.tuning})},
              {"dimensions", dimensions},
              {"mask", row.mask.width},
              {"tile", cell.tile},

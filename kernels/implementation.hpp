@@ -11,7 +11,7 @@ struct Implementation {
   std::string (*refuses)(const Problem&, const Tuning&);
   std::unique_ptr<Plan> (*prepare)(const Problem&, const PlanOptions&);
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
-  Counts (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
+  std::optional<Counts> (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
   Needs needs = {};
   std::span<const Setting> settings = {};
   std::span<const Tuning> also_compared = {};

@@ -32,7 +32,7 @@ struct WarpCounts {
 };
 
 /// What the emulator counted. All counts are zero elsewhere. What comes before `shared_writes` is
-/// counted of every strategy's kernels, and the others of those in textbook/ alone.
+/// counted of every strategy's kernels, and the others where there are formulas for them alone.
 struct Counts {
   std::uint64_t global_reads = 0;     ///< samples of the input read by kernels
   std::uint64_t texture_fetches = 0;  ///< samples of the input read through the texture unit
@@ -45,7 +45,10 @@ struct Counts {
   std::uint64_t global_writes =
       0;                         ///< outputs written, and sums that the mask's next part takes on
   std::uint64_t mask_reads = 0;  ///< weights read from constant memory
-  WarpCounts warps;              ///< of the blocks that PlanOptions::watch names
+  std::uint64_t sum_adds = 0;    ///< additions to a plane of sums that are not atomic; each is a
+                                 ///< read and a write
+  WarpCounts warps;              ///< of the blocks that PlanOptions::watch names, if they read the
+                                 ///< input
 
   bool operator==(const Counts&) const = default;
 };

@@ -50,7 +50,7 @@ void add(Counts& total, const Counts& counts, std::uint64_t times) {
   for (const auto count :
        {&Counts::global_reads, &Counts::texture_fetches, &Counts::shared_reads, &Counts::barriers,
         &Counts::ghost_cells, &Counts::blocks, &Counts::atomic_adds, &Counts::shared_writes,
-        &Counts::global_writes, &Counts::mask_reads})
+        &Counts::global_writes, &Counts::mask_reads, &Counts::sum_adds})
     total.*count += times * counts.*count;
   for (const auto count :
        {&WarpCounts::warps, &WarpCounts::divergent_warps, &WarpCounts::sectors,

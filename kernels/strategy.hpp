@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -73,6 +74,8 @@ struct Geometry {
   int in_columns = 0, in_rows = 0;        ///< input tile in samples; 0 = none is kept
   int out_columns = 0, out_rows = 0;      ///< output tile
   int lead_x = 0, lead_y = 0;  ///< from the input tile's first column and row to the output tile's
+  int wide_columns = 0;  ///< samples that a thread reads of each row at once, for outputs side by
+                         ///< side, where all lie in the image; 0 = it reads one by one
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
   double loads = 0;              ///< samples a block reads from global memory
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
@@ -133,7 +136,8 @@ inline constexpr std::ptrdiff_t kPitchBytes = 128;
 /// The blocks of a launch of which the emulator counts what their warps do, which takes time.
 enum class Watch {
   nothing,
-  middle,  ///< the block in the middle of the grid, and no other block is run
+  middle,  ///< the block in the middle of each grid, and no other block is run
+  first,   ///< that of the first launch that reads the input, and no block of later launches
   all,
 };
 
@@ -192,8 +196,9 @@ struct Strategy {
   /// What one block does; null where there is nothing to draw.
   Geometry (*geometry)(const Problem&, const Tuning&) = nullptr;
 
-  /// What such a block is to count, by formula; null where nobody has written it down.
-  Counts (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
+  /// What such a block is to count, by formula; null, or empty for this problem, where nobody has
+  /// written it down.
+  std::optional<Counts> (*block_counts)(const Problem&, const Tuning&, const BlockPlace&) = nullptr;
 
   /// These make plans for the kinds of devices that it runs on. They are null for other kinds.
   std::unique_ptr<Plan> (*prepare_cpu)(const Problem&, const PlanOptions&) = nullptr;

@@ -25,15 +25,22 @@ void WarpWatch::begin(int threads) {
 
 void WarpWatch::barrier() {
   ++barriers_;
-  for (Lane& lane : lanes_) {
-    lane.turn = 0;
-    for (Visits& visits : lane.places) visits.in_turn = 0;
-  }
+  for (Lane& lane : lanes_) begin_turn(lane, 0, 0);
+}
+
+void WarpWatch::sweep(std::uint32_t thread) {
+  Lane& lane = lanes_[thread];
+  begin_turn(lane, lane.sweep + 1, 0);
 }
 
 void WarpWatch::turn(std::uint32_t thread) {
   Lane& lane = lanes_[thread];
-  ++lane.turn;
+  begin_turn(lane, lane.sweep, lane.turn + 1);
+}
+
+void WarpWatch::begin_turn(Lane& lane, std::uint32_t sweep, std::uint32_t turn) {
+  lane.sweep = sweep;
+  lane.turn = turn;
   for (Visits& visits : lane.places) visits.in_turn = 0;
 }
 
@@ -43,15 +50,15 @@ void WarpWatch::access(std::uint32_t thread, std::uint64_t place, Memory memory,
   auto visits = std::ranges::find(lane.places, place, &Visits::place);
   if (visits == lane.places.end()) visits = lane.places.insert(visits, {place, 0, 0});
   if (memory != Memory::none)
-    accesses_.push_back({thread / std::uint32_t(kLanes), barriers_, lane.turn, visits->in_turn,
-                         bytes, place, address, memory});
+    accesses_.push_back({thread / std::uint32_t(kLanes), barriers_, lane.sweep, lane.turn,
+                         visits->in_turn, bytes, place, address, memory});
   ++visits->in_turn;
   ++visits->in_all;
 }
 
 void WarpWatch::end(WarpCounts& total) {
   const auto together = [](const Access& a) {
-    return std::tuple(a.warp, a.place, a.barriers, a.turn, a.visit);
+    return std::tuple(a.warp, a.place, a.barriers, a.sweep, a.turn, a.visit);
   };
   std::ranges::sort(accesses_, {}, together);
   for (std::size_t first = 0, last; first < accesses_.size(); first = last) {

@@ -2,10 +2,11 @@
 ///
 /// On a GPU the lanes of a warp access memory at once where they are at the same instruction. Here
 /// threads run one after another, so accesses are put together afterwards: those of the same place
-/// in the source, between the same barriers, in the same turn, for the same time in it. A lane's
-/// turns begin where it reads `threadIdx.x`, as a loop over a tile's columns does, and where it has
-/// read a weight, as every tap does. So a lane that skips a tap is together with the others again
-/// at the next.
+/// in the source, between the same barriers, in the same sweep and turn, for the same time in it. A
+/// lane's sweeps begin where it reads `threadIdx.x`, as a loop over a tile's columns does. Its
+/// turns in a sweep begin where it has read a weight, as every tap does, and where it reads
+/// `blockDim.x`, as the loop does to go on. So a lane that skips a tap is together with the others
+/// again at the next, and one that has no output in a turn at the next sweep.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +26,13 @@ class WarpWatch {
   /// A block of that many threads begins.
   void begin(int threads);
 
+  /// A sweep of that thread begins, and counts its turns anew.
+  void sweep(std::uint32_t thread);
+
   /// A turn of that thread begins.
   void turn(std::uint32_t thread);
 
-  /// The block passes a barrier, behind which all turns are counted anew.
+  /// The block passes a barrier, behind which all sweeps are counted anew.
   void barrier();
 
   /// That thread accesses `bytes` bytes, at an address in global memory, or counted from the
@@ -41,7 +45,7 @@ class WarpWatch {
 
  private:
   struct Access {
-    std::uint32_t warp, barriers, turn, visit, bytes;
+    std::uint32_t warp, barriers, sweep, turn, visit, bytes;
     std::uint64_t place, address;
     Memory memory;
   };
@@ -50,10 +54,11 @@ class WarpWatch {
     std::uint32_t in_turn, in_all;
   };
   struct Lane {
-    std::uint32_t turn = 0;
+    std::uint32_t sweep = 0, turn = 0;
     std::vector<Visits> places;
   };
 
+  static void begin_turn(Lane& lane, std::uint32_t sweep, std::uint32_t turn);
   void add_up(const Access* first, const Access* last, WarpCounts& total);
   bool diverges(std::size_t first, std::size_t last) const;
 

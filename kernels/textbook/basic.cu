@@ -13,7 +13,7 @@
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/textbook/block_counts.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/geometry.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -50,7 +50,8 @@ Geometry geometry(const Problem& p, const Tuning&) {
   return one_output_a_thread(p, TILE_WIDTH, TILE_HEIGHT);
 }
 
-Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
   BlockFormula block(p, geometry(p, tuning), place);
   for_each_tap(first_part(p.mask), [&](int i, int j) {
     block.read([&](int col, int row) { return BlockCell{col + i, row + j}; });

@@ -17,7 +17,7 @@
 #include <cstdlib>
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/textbook/block_counts.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::cached {
@@ -113,7 +113,8 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   return g;
 }
 
-Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
   const Geometry g = geometry(p, tuning);
   const Sides mask = first_part(p.mask);
   const int left = mask.width / 2, above = mask.height / 2;  // from weight (0, 0) to the tile

@@ -14,6 +14,7 @@
 //   Sibling: basic gathers, with w * h reads, which caches serve, and one plain write.
 
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/plan/sums.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::scatter {
@@ -105,6 +106,25 @@ Geometry geometry(const Problem& p, const Tuning&) {
   return g;
 }
 
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
+  const Sides mask = first_part(p.mask);
+  BlockFormula block(p, geometry(p, tuning), place);
+  // Weight (0, 0) takes a thread's sample to the last output that needs it, the others to outputs
+  // before. Samples count from the one under that weight, so sample and last output are one cell.
+  const auto to = [&](int i, int j) {
+    return [=](int col, int row) {
+      return BlockCell{col + mask.width - 1 - i, row + mask.height - 1 - j};
+    };
+  };
+  block.read(to(0, 0));
+  for_each_tap(mask, [&](int i, int j) {
+    block.read_mask(BlockCell::own);
+    block.add_atomically(to(i, j));
+  });
+  return block.counts();
+}
+
 }  // namespace
 
 extern const Implementation implementation{
@@ -114,6 +134,7 @@ extern const Implementation implementation{
     .refuses = direct_refuses,
     .prepare = prepare,
     .geometry = geometry,
+    .block_counts = block_counts,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::scatter

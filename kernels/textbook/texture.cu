@@ -16,7 +16,7 @@
 //   Sibling: basic reads global memory, and computes every border itself.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/textbook/block_counts.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/geometry.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -80,7 +80,8 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   return g;
 }
 
-Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
   const Geometry g = geometry(p, tuning);
   BlockFormula block(p, g, {place.x, place.y, place.padded_pitch || g.always_padded});
   for_each_tap(first_part(p.mask), [&](int, int) {

@@ -20,7 +20,7 @@
 #include <algorithm>
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/textbook/block_counts.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/terms.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::tiled_in {
@@ -83,7 +83,8 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
   return geometry_of(p, tuning, first_part(p.mask));
 }
 
-Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
   const Geometry g = geometry(p, tuning);
   const int tile_columns = is_line(p) ? kMostThreads : kSquare;
   BlockFormula block(p, g, place);

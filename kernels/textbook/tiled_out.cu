@@ -17,7 +17,7 @@
 //   its last columns and rows load but never compute.
 
 #include "kernels/contract/dispatch.hpp"
-#include "kernels/textbook/block_counts.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/textbook/coarsened.hpp"
 #include "kernels/textbook/terms.hpp"
 
@@ -146,7 +146,8 @@ void for_each_load(const Geometry& g, Halo halo, F f) {
       f([&](int col, int row) { return cell(x + col, y + row); });
 }
 
-Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
   const Geometry g = geometry(p, tuning);
   const int tile_columns = is_line(p) ? kMaxInLine : kMaxInTile;
   BlockFormula block(p, g, place);

@@ -13,8 +13,8 @@
 //   Sibling: basic reads w * h samples an output, one at a time.
 
 #include "kernels/contract/dispatch.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/plan/device_plan.hpp"
-#include "kernels/textbook/block_counts.hpp"
 
 namespace convfilt::CONVFILT_BACKEND::unrolled {
 namespace {
@@ -109,13 +109,15 @@ Geometry geometry(const Problem& p, const Tuning&) {
   g.block_rows = g.out_rows = kBlockRows;
   g.out_columns = kBlockColumns * kOutputs;
   g.computing_threads = kBlockColumns * kBlockRows;
-  g.loads = double(g.computing_threads) * mask.height * columns_read(mask.width);
+  g.wide_columns = columns_read(mask.width);
+  g.loads = double(g.computing_threads) * mask.height * g.wide_columns;
   g.loads_per_output = "h * 4 * ceil((w + 3) / 4) / 4";
   g.note = "Each thread computes 4 outputs, from loads of 4 samples.";
   return g;
 }
 
-Counts block_counts(const Problem& p, const Tuning& tuning, const BlockPlace& place) {
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
   const Sides mask = first_part(p.mask);
   const int shift = -p.lead_x() & 3;  // the first output is moved to the left
   BlockFormula block(p, geometry(p, tuning), place);

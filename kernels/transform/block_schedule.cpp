@@ -6,6 +6,7 @@
 #include "kernels/backend/fourier.hpp"
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/contract/ceil_div.hpp"
+#include "kernels/plan/block_counts.hpp"
 
 namespace convfilt::transform {
 namespace {
@@ -333,6 +334,67 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
            " blocks of threads.";
   g.note += side_note(x, y, tuning);
   return g;
+}
+
+namespace {
+
+/// A launch that adds these of a block's outputs. The threads are those of `g`.
+Counts launch_counts(const Problem& p, const Geometry& g, const BlockPlace& place, Interval columns,
+                     Interval rows) {
+  const Sides mask{p.mask.width, p.mask.height};
+  // Cells lie under the launch's outputs. Under the first and the last w - 1 columns the block has
+  // no samples, and cells are zeros. Rows without samples have no cells.
+  const int first_row = std::max(0, mask.height - 1 - rows.first);
+  const int end_row =
+      std::min(g.in_rows + mask.height - 1 - rows.first, rows.count + mask.height - 1);
+  const int cell_columns = columns.count + mask.width - 1;
+  BlockFormula block(p, g, place);
+  using Cell = std::optional<BlockCell>;
+  for_each_sweep(g, cell_columns, end_row - first_row, [&](auto cell_of) {
+    block.read([&](int col, int row) {
+      const Cell cell = moved(cell_of, columns.first, rows.first + first_row)(col, row);
+      const int sample = cell ? cell->col - (mask.width - 1) : -1;
+      return sample >= 0 && sample < g.in_columns ? cell : Cell();
+    });
+    block.write_shared(cell_columns, cell_of);
+  });
+  block.barrier();
+  for_each_sweep(g, columns.count, rows.count, [&](auto output_of) {
+    for_each_tap(mask, [&](int i, int j) {
+      const auto tap = [&](int col, int row) {
+        const Cell cell = moved(output_of, i, j - first_row)(col, row);
+        return cell && cell->row >= 0 && cell->row < end_row - first_row ? cell : Cell();
+      };
+      block.read_mask(tap);
+      block.read_shared(cell_columns, tap);
+    });
+    const auto output = moved(output_of, columns.first, rows.first);
+    g.atomic ? block.add_atomically(output) : block.add(output);
+  });
+  return block.counts();
+}
+
+}  // namespace
+
+std::optional<Counts> block_counts_of(const Problem& p, const Tuning& tuning,
+                                      const BlockSchedule& schedule, Threads block,
+                                      const Geometry& geometry, const BlockPlace& place) {
+  const auto& [x, y, atomic] = schedule;
+  if (tuning[Setting::domain] != kSpatial || spatial_parts(x) * spatial_parts(y) > 1)
+    return std::nullopt;
+  Counts all;
+  for (int down = 0; down < y.divisions; ++down) {
+    for (int across = 0; across < x.divisions; ++across) {
+      const Interval columns = x.division(across, x.side), rows = y.division(down, y.side);
+      if (columns.count == 0 || rows.count == 0) continue;
+      const Threads threads = spatial_threads(block, rows.count);
+      Geometry g = geometry;
+      g.block_columns = threads.columns;
+      g.block_rows = threads.rows;
+      add(all, launch_counts(p, g, place, columns, rows));
+    }
+  }
+  return all;
 }
 
 }  // namespace convfilt::transform

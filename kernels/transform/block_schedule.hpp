@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -137,5 +138,12 @@ inline Threads spatial_threads(Threads block, int out_rows) {
 /// of a sum of the spatial domain.
 Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSchedule& schedule,
                      Threads block, int total_bytes);
+
+/// What spatial_blocks.cu's block with that geometry counts, in all launches that take it, for a
+/// block of threads of that size. Empty for the frequency domain, where a library does most, and
+/// for masks in parts, each of which has launches of its own, over other blocks.
+std::optional<Counts> block_counts_of(const Problem& problem, const Tuning& tuning,
+                                      const BlockSchedule& schedule, Threads block,
+                                      const Geometry& geometry, const BlockPlace& place);
 
 }  // namespace convfilt::transform

@@ -47,6 +47,12 @@ Geometry geometry(const Problem& p, const Tuning& tuning) {
                      total_bytes(p.depth));
 }
 
+std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
+                                   const BlockPlace& place) {
+  return block_counts_of(p, tuning, in_parts_schedule(p, tuning), {kBlockColumns, kBlockRows},
+                         geometry(p, tuning), place);
+}
+
 }  // namespace
 
 extern const Implementation implementation{
@@ -57,6 +63,7 @@ extern const Implementation implementation{
     .refuses = refuses,
     .prepare = prepare,
     .geometry = geometry,
+    .block_counts = block_counts,
     .needs = {.fft = true},
     .settings = kTunable,
     .spatial_family = Family::reordered,

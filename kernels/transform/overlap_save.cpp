@@ -6,6 +6,7 @@
 
 #include "kernels/backend/fourier.hpp"
 #include "kernels/contract/arithmetic.hpp"
+#include "kernels/plan/block_counts.hpp"
 #include "kernels/transform/block_schedule.hpp"
 
 namespace convfilt::transform {
@@ -146,6 +147,28 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Thr
       "them. Unless --block says their side, they are powers of two with the least work for the "
       "picture: blocks * columns * rows * log2(columns * rows).";
   return g;
+}
+
+std::optional<Counts> overlap_save_block_counts(const Problem& problem, const Tuning& tuning,
+                                                const Geometry& g, const BlockPlace& place) {
+  const Sides mask = first_part(problem.mask);
+  if (!spatial(tuning) || mask.width < problem.mask.width || mask.height < problem.mask.height)
+    return std::nullopt;
+  BlockFormula block(problem, g, place);
+  for_each_sweep(g, g.in_columns, g.in_rows, [&](auto cell_of) {
+    block.read(cell_of);
+    block.write_shared(g.in_columns, cell_of);
+  });
+  block.barrier();
+  // A warp's outputs lie in one row, so its cells lie side by side, in banks of their own.
+  for_each_sweep(g, g.out_columns, g.out_rows, [&](auto output_of) {
+    for_each_tap(mask, [&](int i, int j) {
+      block.read_mask(output_of);
+      block.read_shared(g.in_columns, moved(output_of, i, j));
+    });
+    block.write(output_of);
+  });
+  return block.counts();
 }
 
 }  // namespace convfilt::transform

@@ -137,6 +137,11 @@ Geometry geometry(const Problem& problem, const Tuning& tuning) {
   return overlap_save_geometry(problem, tuning, {kBlockColumns, kBlockRows});
 }
 
+std::optional<Counts> block_counts(const Problem& problem, const Tuning& tuning,
+                                   const BlockPlace& place) {
+  return overlap_save_block_counts(problem, tuning, geometry(problem, tuning), place);
+}
+
 constexpr Setting kOwnSettings[] = {Setting::domain, Setting::block};
 
 }  // namespace
@@ -148,6 +153,7 @@ extern const Implementation implementation{
     .refuses = overlap_save_refuses,
     .prepare = prepare,
     .geometry = geometry,
+    .block_counts = block_counts,
     .needs = {.fft = true},
     .settings = kOwnSettings,
     .spatial_family = Family::direct,

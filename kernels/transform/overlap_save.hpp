@@ -1,6 +1,7 @@
 /// How overlap-save cuts a picture into blocks, which is the same on every device.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "kernels/contract/plane_view.hpp"
@@ -42,5 +43,10 @@ std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning);
 
 /// What `explain` shows of the blocks, for a block of threads of that size.
 Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Threads block);
+
+/// What overlap_save_spatial.cu's block with that geometry counts. Empty for the frequency domain,
+/// where a library does most, and for masks in parts, each of which has a block of its own.
+std::optional<Counts> overlap_save_block_counts(const Problem& problem, const Tuning& tuning,
+                                                const Geometry& geometry, const BlockPlace& place);
 
 }  // namespace convfilt::transform

@@ -59,7 +59,7 @@ __global__ void overlap_save_spatial_kernel(PlaneView<const T> in, PlaneView<T> 
       for (int j = 0; j < mask.height; ++j) {
         SumOf<T> row_sum = 0;
         for (int i = 0; i < mask.width; ++i) {
-          row_sum = multiply_add(mask.weight(i, j), sample(col + i, row + j), row_sum);
+          row_sum = multiply_add(weight_of(mask, i, j), sample(col + i, row + j), row_sum);
         }
         sum += row_sum;
       }

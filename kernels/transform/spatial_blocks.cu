@@ -84,7 +84,7 @@ __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>>
       for (int j = first_j; j < end_j; ++j) {
         SumOf<T> row_sum = 0;
         for (int i = 0; i < mask.width; ++i) {
-          row_sum = multiply_add(mask.weight(i, j), sample(col + i, row + j), row_sum);
+          row_sum = multiply_add(weight_of(mask, i, j), sample(col + i, row + j), row_sum);
         }
         sum += row_sum;
       }
@@ -92,6 +92,7 @@ __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>>
         atomic_add(sums.row(y)[x], Total<T>(sum));
       } else {
         sums.row(y)[x] += sum;
+        count_add(sums, x, y);
       }
     }
   }

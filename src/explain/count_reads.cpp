@@ -1,13 +1,16 @@
 #include "src/explain/count_reads.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 #include "src/auto/estimate.hpp"
+#include "src/explain/tile_axis.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
 namespace {
 
+constexpr std::int64_t kMostWatched = 1 << 24;  // samples of a picture; many steps need large ones
 constexpr double kMoment = 2;  // seconds of one core, so that every machine counts the same picture
 
 /// The problem on a picture whose result has this many columns and rows.
@@ -35,6 +38,8 @@ std::span<const CountName> watched_counts() {
       {"shared writes", [](const Counts& c) { return c.shared_writes; }},
       {"barriers", [](const Counts& c) { return c.barriers; }},
       {"ghost cells", [](const Counts& c) { return c.ghost_cells; }},
+      {"atomic additions", [](const Counts& c) { return c.atomic_adds; }},
+      {"additions", [](const Counts& c) { return c.sum_adds; }},
       {"sectors", [](const Counts& c) { return c.warps.sectors; }},
       {"fewest sectors", [](const Counts& c) { return c.warps.fewest_sectors; }},
       {"bursts", [](const Counts& c) { return c.warps.bursts; }},
@@ -121,21 +126,27 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
   if (!strategy.block_counts || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
   const Geometry g = strategy.geometry(problem, tuning);
   const auto [columns, rows] = blocks_before(problem.mask, g);
+  const int steps_x = std::max(1, g.adding_x.steps), steps_y = std::max(1, g.adding_y.steps);
   // Rows that are packed begin in a sector as those of the problem's picture do.
   constexpr int kSamePlaces = int(kPitchBytes);
-  const int whole = (columns + 1) * g.step_x();
+  const int whole = (columns + 1) * steps_x * g.step_x();
   const int more = ((problem.out_width() - whole) % kSamePlaces + kSamePlaces) % kSamePlaces;
-  const Problem small = with_outputs(problem, whole + more, (rows + 1) * g.step_y());
+  const Problem small = with_outputs(problem, whole + more, (rows + 1) * steps_y * g.step_y());
+  if (std::int64_t(small.width) * small.height > kMostWatched) return std::nullopt;
   if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
   PlanOptions options;
   options.tuning = tuning;
   options.padded_pitch = padded_pitch;
-  options.watch = Watch::middle;
-  const auto middle = [](int outputs, int step) { return (outputs + step - 1) / step / 2 * step; };
-  const BlockPlace place{middle(small.out_width(), g.step_x()),
-                         middle(small.out_height(), g.step_y()), padded_pitch};
-  return WatchedBlock{strategy.block_counts(small, tuning, place),
-                      counts_of(strategy, small, options)};
+  // In steps each launch takes other blocks, and otherwise all launches the same ones.
+  options.watch = steps_x * steps_y > 1 ? Watch::first : Watch::middle;
+  const auto middle = [](const TileAxis& axis, int steps) {
+    return axis.first_output((axis.tiles() + steps - 1) / steps / 2 * steps);
+  };
+  const TileAxes axes = tile_axes(small, g);
+  const BlockPlace place{middle(axes.x, steps_x), middle(axes.y, steps_y), padded_pitch};
+  const std::optional<Counts> formula = strategy.block_counts(small, tuning, place);
+  if (!formula) return std::nullopt;
+  return WatchedBlock{*formula, counts_of(strategy, small, options)};
 }
 
 Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {

@@ -1,5 +1,6 @@
 #include "src/explain/explain.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -17,6 +18,36 @@ Geometry block_geometry(const Strategy& strategy, const Problem& problem, const 
   return geometry;
 }
 
+namespace {
+
+/// What all threads read that have outputs side by side. Where all of a thread's samples lie in the
+/// image it reads them in whole loads, and elsewhere each tap of each output, also of those beside
+/// the picture.
+Reads reads_in_loads(const Geometry& g, const TileAxes& axes) {
+  const TileAxis &x = axes.x, &y = axes.y;
+  const int outputs = g.out_columns / g.block_columns;
+  const auto taps_inside = [](const TileAxis& axis, int output) {
+    const int first = output - axis.lead;
+    return std::max(0, std::min(axis.inputs, first + axis.side) - std::max(0, first));
+  };
+  std::int64_t threads = 0, wide = 0, taps = 0;  // along x
+  // The first thread begins further left, where its first sample's column is a whole load's.
+  for (int first = -(-x.lead & (outputs - 1)); first < x.outputs; first += outputs) {
+    const int sample = first - x.lead;
+    ++threads;
+    wide += sample >= 0 && sample + g.wide_columns <= x.inputs;
+    for (int k = 0; k < outputs; ++k) taps += taps_inside(x, first + k);
+  }
+  std::int64_t whole = 0;  // rows of outputs, all of whose taps lie in the image
+  for (int output = 0; output < y.outputs; ++output) whole += taps_inside(y, output) == y.side;
+  const std::int64_t taps_y = y.all_taps_inside();
+  const std::int64_t by_taps = taps * taps_y - wide * outputs * x.side * whole * y.side;
+  const std::int64_t asked = threads * outputs * x.side * y.outputs * y.side;
+  return {wide * g.wide_columns * whole * y.side + by_taps, asked - taps * taps_y};
+}
+
+}  // namespace
+
 std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   const double in_tile = double(g.in_columns) * g.in_rows;
   const double taps = double(axes.x.side) * axes.y.side * g.out_columns * g.out_rows;
@@ -32,6 +63,7 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
     const std::int64_t cells = axes.x.all_inputs_inside() * axes.y.all_inputs_inside();
     return Reads{cells + taps_inside - kept, axes.taps() - taps_inside};
   }
+  if (g.wide_columns > 0) return reads_in_loads(g, axes);
   const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
   if (in_tile == 0 && one_each && g.loads == taps) {
     const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();

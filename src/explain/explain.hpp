@@ -74,8 +74,8 @@ struct Explanation {
 Geometry block_geometry(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
 
 /// What all blocks read, ghost cells left out, where blocks load their input tiles with the halo
-/// and read nothing else, where they load a tile without halo and read each tap that leaves it, or
-/// where each thread reads all taps of one output.
+/// and read nothing else, where they load a tile without halo and read each tap that leaves it,
+/// where each thread reads all taps of one output, or whole loads for outputs side by side.
 std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes);
 
 /// Samples that the strategy's blocks read from global memory for an output of one channel, by its

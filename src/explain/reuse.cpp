@@ -17,16 +17,29 @@ double operations_of(double reuse, const Problem& problem) {
   return 2 * reuse / double(size_of(problem.depth));
 }
 
+Tuning tuning_of(const Strategy& strategy) {
+  Tuning tuning;
+  if (strategy.has(Setting::domain)) tuning[Setting::domain] = kSpatial;
+  return tuning;
+}
+
+/// Whether a setting says the side of a strategy's tile.
+bool has_tile(const Strategy& strategy) {
+  return strategy.has(Setting::tile) || strategy.has(Setting::block);
+}
+
 TileOf tile_of(const Strategy& strategy, const Problem& problem) {
-  const Geometry g = strategy.geometry(problem, {});
-  if (!strategy.has(Setting::tile) || g.in_columns == g.out_columns) return TileOf::none;
+  const Geometry g = strategy.geometry(problem, tuning_of(strategy));
+  if (!has_tile(strategy) || g.in_columns == g.out_columns) return TileOf::none;
   return g.block_columns == g.in_columns ? TileOf::input : TileOf::output;
 }
 
 ReuseCell cell_of(const Strategy& strategy, const Problem& problem, int tile) {
   ReuseCell cell;
   cell.tile = tile;
-  Tuning tuning;
+  Tuning tuning = tuning_of(strategy);
+  // --block is the side of the samples under an output tile.
+  if (strategy.has(Setting::block)) tuning[Setting::block] = tile + problem.mask.width - 1;
   if (strategy.has(Setting::tile)) {
     // --tile is the output tile's side.
     tuning[Setting::tile] = tile;
@@ -52,15 +65,22 @@ ReuseCell cell_of(const Strategy& strategy, const Problem& problem, int tile) {
 
 }  // namespace
 
-std::vector<const Strategy*> strategies_with_reuse() {
+std::string reuse_refusal(const Strategy& strategy) {
   Problem problem;
   problem.width = problem.height = 1024;
-  problem.mask = mask_of(1, 2);
+  problem.mask = mask_of(3, 2);
+  const Tuning tuning = tuning_of(strategy);
+  if (!strategy.block_counts || !strategy.block_counts(problem, tuning, {512, 512}))
+    return "what a block of it reads is not held against a formula";
+  if (strategy.geometry(problem, tuning).sum_bytes > 0)
+    return "it reads each sample once, and adds to each sum many times";
+  return "";
+}
+
+std::vector<const Strategy*> strategies_with_reuse() {
   std::vector<const Strategy*> found;
   for (const Strategy* strategy : strategies())
-    if (strategy->block_counts &&
-        strategy->block_counts(problem, {}, {512, 512}).texture_fetches == 0)
-      found.push_back(strategy);
+    if (reuse_refusal(*strategy).empty()) found.push_back(strategy);
   return found;
 }
 
@@ -73,13 +93,12 @@ std::vector<ReuseRow> reuse_rows(std::span<const Strategy* const> strategies,
     problem.mask = mask_of(side, dimensions);
     if (dimensions == 1) problem.height = 1;
     for (const Strategy* strategy : strategies) {
-      ReuseRow row{strategy, problem.mask, {}};
+      ReuseRow row{strategy, tuning_of(*strategy), problem.mask, {}};
       for (const int tile : tiles) row.cells.push_back(cell_of(*strategy, problem, tile));
       row.tile_of = tile_of(*strategy, problem);
       // Large tiles have next to no halo, so that each sample is read once.
-      row.reuse_limit = strategy->has(Setting::tile)
-                            ? double(problem.mask.width) * problem.mask.height
-                            : cell_of(*strategy, problem, 1).reuse;
+      row.reuse_limit = has_tile(*strategy) ? double(problem.mask.width) * problem.mask.height
+                                            : cell_of(*strategy, problem, 1).reuse;
       row.operations_limit = operations_of(row.reuse_limit, problem);
       rows.push_back(std::move(row));
     }

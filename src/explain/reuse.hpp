@@ -28,6 +28,7 @@ enum class TileOf { none, input, output };
 
 struct ReuseRow {
   const Strategy* strategy = nullptr;
+  Tuning tuning;  ///< but for the tile
   Mask mask;
   std::vector<ReuseCell> cells;  ///< in the order of the tiles
   TileOf tile_of = TileOf::none;
@@ -35,9 +36,13 @@ struct ReuseRow {
   double operations_limit = 0;  ///< of operations per byte
 };
 
-/// The strategies of which there are such tables: those that read global memory, by a formula that
-/// is held against the emulator's count.
+/// The strategies of which there are such tables: those that read global memory, or a texture over
+/// it, by a formula that is held against the emulator's count. A strategy with a choice of domains
+/// is in them without transforms.
 std::vector<const Strategy*> strategies_with_reuse();
+
+/// Why there are none of that strategy, in half a sentence; empty where there are.
+std::string reuse_refusal(const Strategy& strategy);
 
 /// A row for each strategy and each mask, which are side x side, or side x 1 where `dimensions` is
 /// 1. `picture` says size, depth and mode; in one dimension its height becomes 1. A tile is the

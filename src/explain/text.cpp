@@ -187,6 +187,7 @@ void tell_warps(const Explanation& e, Lines& lines) {
   };
   lines.heading("Memory of that block, and its warps");
   per_output("global writes", c.global_writes);
+  per_output("additions", c.sum_adds, " to sums, each a read and a write");
   per_output("mask reads", c.mask_reads, " from constant memory");
   per_output("shared writes", c.shared_writes);
   per_output("shared reads", c.shared_reads);

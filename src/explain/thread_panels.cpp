@@ -204,6 +204,39 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
   return panel.script();
 }
 
+/// Threads whose outputs lie side by side, and what the first of them loads.
+std::string side_by_side_panel(const Explanation& e, const BlockTrace& trace, PlotSize page,
+                               const Box& place, char letter) {
+  const Geometry& g = *e.geometry;
+  const Mask& mask = e.problem.mask;
+  const int outputs_each = g.out_columns / g.block_columns;
+  const Box outputs = output_tile(e), samples = box_of(trace.uses);
+  const Box drawing = united(outputs, samples);
+  Panel panel = Panel::around(page, place, drawing, kPanelMargins);
+  panel.area(samples, kTapCell);
+  panel.area(outputs, kOutputCell);
+  draw_lines(panel, samples);
+  for (int row = 0; row < g.block_rows; ++row)
+    for (int x = 0; x < g.out_columns; x += outputs_each)
+      panel.outline({double(x), double(row), double(x + outputs_each), row + 1.0},
+                    {kTileEdge.colour, 1});
+  draw_block(panel, outputs);
+  for (int j = 0; j < mask.height; ++j)
+    for (int i = 0; i < g.wide_columns; i += outputs_each) {
+      const double x = i - mask.anchor_x, y = j - mask.anchor_y;
+      panel.outline({x, y, x + outputs_each, y + 1}, kMaskEdge);
+    }
+  caption(panel, drawing,
+          std::string(1, letter) +
+              ", computing: " + plural(trace.block_columns * trace.block_rows, "thread") + ", " +
+              plural(outputs_each, "output") + " each",
+          {"outlined: the " + plural(outputs_each, "output") + " side by side of each thread,",
+           "and the " + std::to_string(mask.height) + " x " +
+               std::to_string(g.wide_columns / outputs_each) + " loads of " +
+               plural(outputs_each, "sample") + " of thread (0, 0)"});
+  return panel.script();
+}
+
 /// From nearly white to a blue on which letters can be read.
 std::string shade(double share) {
   const auto channel = [&](int light, int dark) {
@@ -266,8 +299,11 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize p
                 std::to_string(along_y[std::size_t(y)]), Align::right, true, beside);
   std::vector<std::string> below{"along a row: " + uses_words(along_x)};
   if (uses.rows > 1) below.push_back("down a column: " + uses_words(along_y));
+  // A thread that reads whole loads uses its samples for several outputs, which nobody counts.
   caption(panel, drawing,
-          std::string(1, letter) + ", uses of each sample: up to " + std::to_string(most), below);
+          std::string(1, letter) + (e.geometry->wide_columns > 0 ? ", reads" : ", uses") +
+              " of each sample: up to " + std::to_string(most),
+          below);
   return panel.script();
 }
 
@@ -284,7 +320,7 @@ std::vector<DrawPanel> thread_panels(const Explanation& e, const BlockTrace& tra
   // Where output tiles overlap, a thread computes shares of outputs, and all samples are used
   // alike.
   if (e.axes.x.step < e.axes.x.tile || e.axes.y.step < e.axes.y.tile) return panels;
-  // A thread that reads more samples at once than it needs has no uses to count.
+  if (e.geometry->wide_columns > 0) return {side_by_side_panel, uses_panel};
   if (sum(trace.uses) != taps_of(*e.geometry, e.problem.mask)) return panels;
   panels.push_back(computing_panel);
   panels.push_back(uses_panel);

@@ -357,7 +357,8 @@ Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, b
     if (g.in_columns > 0 && (g.in_columns > g.out_columns || g.in_rows > g.out_rows || moved))
       legend.cells(kHaloCell, "halo: real neighbours, loaded too");
     if (g.in_columns == 0 || g.loads > double(g.in_columns) * g.in_rows)
-      legend.cells(kTapCell, "neighbours read tap by tap, not kept");
+      legend.cells(kTapCell, g.wide_columns > 0 ? "neighbours read in whole loads, not kept"
+                                                : "neighbours read tap by tap, not kept");
     if (e.problem.mode != Mode::valid) legend.cells(kGhostCell, "ghost cells: border " + border);
   }
   if (!turns.empty()) legend.cells(turn_kind(1), "colour and number: " + turns);
@@ -370,6 +371,9 @@ Legend legend_of(const Explanation& e, const BlockBoxes& corner, bool threads, b
   if (threads) legend.edge(kThreadsEdge, "block of threads, thread (0, 0) marked");
   return legend;
 }
+
+/// Columns of outputs for each row of a block whose drawings need the page's width.
+constexpr int kWideBlock = 8;
 
 /// Rows of drawings on a page, from top to bottom, in points.
 constexpr int kTitleRow = 45, kImageRow = 365, kThreadsRow = 400, kLineRow = 136;
@@ -414,12 +418,13 @@ TilePicture tile_picture(const Explanation& e) {
   const bool idle = !of_threads.empty() && idles(*trace);
   const Legend legend = legend_of(e, corner, !of_threads.empty(), idle, turns);
 
-  // Blocks of one row lie below each other, so that their cells are wide enough.
+  // Blocks of few rows lie below each other, so that their cells are wide enough.
   const int drawings = int(of_threads.size() + of_adding.size());
   const bool lines = trace && e.geometry->out_rows == 1;
-  const int columns = lines ? 1 : drawings == 4 ? 2 : std::clamp(drawings, 1, 3);
+  const bool wide = lines || e.geometry->out_columns >= kWideBlock * e.geometry->out_rows;
+  const int columns = wide ? 1 : drawings == 4 ? 2 : std::clamp(drawings, 1, 3);
   const int rows = (drawings + columns - 1) / columns;
-  const double width = double(kTilePageWidth) / (lines ? 1 : std::max(columns, 2));
+  const double width = double(kTilePageWidth) / (wide ? 1 : std::max(columns, 2));
   const int row_height = lines               ? kLineRow
                          : of_adding.empty() ? row_of_threads(e, width)
                                              : kThreadsRow;

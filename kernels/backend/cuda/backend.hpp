@@ -61,6 +61,8 @@ CONVFILT_DEVICE inline void count_ghost_cell() {}
 CONVFILT_DEVICE inline void count_mask_read() {}
 template <class T>
 CONVFILT_DEVICE inline void count_write(const PlaneView<T>&, int, int) {}
+template <class T>
+CONVFILT_DEVICE inline void count_add(const PlaneView<T>&, int, int) {}
 
 #ifdef __CUDACC__
 /// Adds to a cell that other threads may add to at the same time.

@@ -58,6 +58,13 @@ void count_write(const PlaneView<T>& out, int x, int y, const Place& place = Pla
   watch_global(out.row(y) + x, 1, true, place);
 }
 
+/// Follows each addition to a sum that no other thread adds to meanwhile.
+template <class T>
+void count_add(const PlaneView<T>& sums, int x, int y, const Place& place = Place::current()) {
+  ++running.counts.sum_adds;
+  for (const bool writes : {false, true}) watch_global(sums.row(y) + x, 1, writes, place);
+}
+
 /// Four samples from (x, y) on, whose address is a multiple of their size. They count as four
 /// reads.
 template <class T>
@@ -127,8 +134,9 @@ inline void count_mask_read() {
 
 /// Adds to a cell that other threads may add to: blocks run on several CPU threads.
 template <class T>
-void atomic_add(T& cell, T value) {
+void atomic_add(T& cell, T value, const Place& place = Place::current()) {
   ++running.counts.atomic_adds;
+  watch_global(&cell, 1, true, place);
   if (running.recorder) running.recorder->add();
   std::atomic_ref<T>(cell).fetch_add(value, std::memory_order_relaxed);
 }

@@ -25,7 +25,7 @@ struct Index3 {
   int x = 0, y = 0, z = 0;
 };
 
-inline constinit thread_local Index3 blockIdx, blockDim;
+inline constinit thread_local Index3 blockIdx;
 
 enum cudaTextureAddressMode {
   cudaAddressModeWrap,

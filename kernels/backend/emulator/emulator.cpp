@@ -222,9 +222,10 @@ class BlockRunner {
       if (recorder) recorder->begin_block(block);
       run_phases(block, kernel);
       running.recorder = nullptr;
-      if (watched) watch_.end(running.counts.warps);
+      const bool reads = cells_asked_for() != before;
+      if (watched && reads) watch_.end(running.counts.warps);
       if (recorder) recorder->end_block(samples_read() - samples_before);
-      if (cells_asked_for() != before) ++running.counts.blocks;
+      if (reads) ++running.counts.blocks;
     } catch (...) {
       running.recorder = nullptr;
       fibers_.clear();  // unwinds those that still wait
@@ -240,7 +241,7 @@ class BlockRunner {
 
   void run_phases(const dim3& block, const std::function<void()>& kernel) {
     running.first_phase = ++running.phase;
-    blockDim = {int(block.x), int(block.y), int(block.z)};
+    blockDim = Index3{int(block.x), int(block.y), int(block.z)};
     const std::size_t threads = std::size_t(block.x) * block.y * block.z;
     std::size_t first = 0;    // the warp's first fiber
     std::size_t waiting = 0;  // fibers before this one wait at a barrier
@@ -385,7 +386,8 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
               const std::function<void()>& kernel, Watch watch, Recording* recording) {
   std::uint64_t blocks = std::uint64_t(grid.x) * grid.y * grid.z;
   std::atomic<std::uint64_t> next{0};
-  if (watch == Watch::middle) {
+  if (watch == Watch::first && total.global_reads + total.ghost_cells > 0) return;
+  if (watch == Watch::middle || watch == Watch::first) {
     next = (std::uint64_t(grid.z / 2) * grid.y + grid.y / 2) * grid.x + grid.x / 2;
     blocks = next + 1;
   }

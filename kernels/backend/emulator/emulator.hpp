@@ -83,26 +83,33 @@ inline void watch_turn() {
     running.watch->turn(running.thread);
 }
 
-/// threadIdx.x. A thread that reads it begins a turn (warps.hpp).
-class ThreadColumn {
- public:
-  constexpr ThreadColumn(int value) : value_(value) {}
-  operator int() const {
-    watch_turn();
-    return value_;
-  }
+inline void watch_sweep() {
+  if (running.watch != nullptr) [[unlikely]]
+    running.watch->sweep(running.thread);
+}
 
- private:
-  int value_;
-};
+/// An index whose x calls `kRead` where a thread reads it.
+template <void (*kRead)()>
+struct WatchedIndex {
+  class Column {
+   public:
+    constexpr Column(int value) : value_(value) {}
+    operator int() const {
+      kRead();
+      return value_;
+    }
 
-struct ThreadIndex {
-  ThreadColumn x;
+   private:
+    int value_;
+  };
+
+  Column x;
   int y, z;
-  constexpr ThreadIndex(const Index3& i = {}) : x(i.x), y(i.y), z(i.z) {}
+  constexpr WatchedIndex(const Index3& i = {}) : x(i.x), y(i.y), z(i.z) {}
 };
 
-inline constinit thread_local ThreadIndex threadIdx;
+inline constinit thread_local WatchedIndex<watch_sweep> threadIdx;
+inline constinit thread_local WatchedIndex<watch_turn> blockDim;
 
 /// Throws EmulatorError with the thread's and block's indices.
 [[noreturn]] void fail(const char* what);

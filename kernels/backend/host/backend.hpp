@@ -19,7 +19,6 @@
 
 namespace convfilt::host {
 
-using emulator::blockDim;
 using emulator::blockIdx;
 using emulator::CallersOrder;
 using emulator::clear;
@@ -38,7 +37,7 @@ using emulator::upload_rows;
 using std::max;
 using std::min;
 
-inline constinit thread_local emulator::Index3 threadIdx;
+inline constinit thread_local emulator::Index3 threadIdx, blockDim;
 
 /// Pictures already lie in this memory, so none are copied.
 inline constexpr bool kHasOwnMemory = false;
@@ -64,6 +63,8 @@ inline void count_ghost_cell() {}
 inline void count_mask_read() {}
 template <class T>
 void count_write(const PlaneView<T>&, int, int) {}
+template <class T>
+void count_add(const PlaneView<T>&, int, int) {}
 
 /// Adds to a cell that other threads may add to: blocks run on several CPU threads.
 template <class T>

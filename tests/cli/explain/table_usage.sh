@@ -13,7 +13,8 @@ try explain --table tile=8 masks=5
 try explain --table tile=8 tile=16
 try explain --table "tile=8 mask" tiled-out
 try explain tiled --table tile=8 mask=5
-try explain texture --table tile=8 mask=5
+try explain scatter --table tile=8 mask=5
+try explain two-pass --table tile=8 mask=5
 try explain tiled-out --table tile=8 mask=5 --tile 16
 try explain tiled-out --table tile=8 mask=5 --mask 5x5
 try explain tiled-out --table tile=8 mask=5 --picture tiles.svg

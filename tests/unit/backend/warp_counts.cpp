@@ -110,6 +110,21 @@ TEST_CASE("a barrier brings lanes together that had more turns before it") {
   check(counts, {1, 0, 1, 1, 1, 0});
 }
 
+TEST_CASE("a sweep brings lanes together that had more turns in the one before") {
+  WarpWatch watch;
+  watch.begin(2);
+  for (const std::uint32_t lane : {0, 1}) {
+    watch.sweep(lane);
+    if (lane == 0) watch.turn(lane);
+    watch.sweep(lane);
+    watch.turn(lane);
+    watch.access(lane, 7, Memory::global, lane * 4, 4);
+  }
+  WarpCounts counts;
+  watch.end(counts);
+  check(counts, {1, 0, 1, 1, 1, 0});
+}
+
 TEST_CASE("basic: a warp reads 32 samples of a row, a tap at a time") {
   if (emulator_missing()) return;
   // Of five taps one begins at a sector: 2 + 2 + 1 + 2 + 2 sectors for each of 5 rows and 8 warps.
@@ -228,6 +243,8 @@ TEST_CASE("formula and count of warps agree: strategies, tiles, masks, depths, p
             if (!runner.strategy->refusal(p, tuning).empty()) continue;
             if (!full_size() && w * h > 28) continue;
             const auto block = watch_middle_block(*runner.strategy, p, tuning, padded);
+            // Only the strategies of transform/ have settings without formulas.
+            if (!block && runner.strategy->has(Setting::domain)) continue;
             REQUIRE(block);
             INFO(runner.strategy->name << ", " << to_string(p) << ", " << to_string(tuning)
                                        << (padded ? ", padded" : ", packed"));

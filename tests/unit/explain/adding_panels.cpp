@@ -184,6 +184,12 @@ TEST_CASE("a page has the drawings of its strategy") {
   has(tiled_out, "'C, loading: 4 steps of 64 threads'");
   has(tiled_out, "'D, computing: 64 threads'");
   has(script({"cached", 3, 3, {{Setting::tile, 4}}}), "'44 taps of the halo follow");
+  const std::string unrolled = script({"unrolled", 5, 5, {}});
+  has(unrolled, "'C, computing: 256 threads, 4 outputs each'");
+  has(unrolled, "'and the 5 x 2 loads of 4 samples of thread (0, 0)'");
+  // Each of 34 loads of a row is that of a thread and of its neighbour, but for both ends.
+  has(unrolled, "'D, reads of each sample: up to 10'");
+  has(unrolled, "'along a row: 1 1 1 1 2 2 … 2 2 1 1 1 1'");
   has(script({"overlap-add", 5, 5, {}}), "'C, 2 x 2 launches: blocks by launch'");
   has(script({"in-parts", 9, 9, {{Setting::block, 8}, {Setting::part, 4}}}),
       "'D, mask of 9 x 9 in 3 x 3 parts'");

@@ -187,6 +187,26 @@ TEST_CASE("cached loads its tile in one step, and reads the halo tap by tap") {
   CHECK(trace.uses.at(3, 3) == 9);
 }
 
+TEST_CASE("unrolled: each thread reads the whole loads that a picture outlines") {
+  if (emulator_missing()) return;
+  for (const auto& [w, h] : {std::pair{5, 5}, {3, 3}, {6, 2}, {1, 9}}) {
+    const Mask mask = box_mask(w, h);
+    const BlockTrace trace = traced("unrolled", mask);
+    const Geometry g = find_strategy("unrolled")->geometry(problem_of(mask), {});
+    CHECK(g.wide_columns == (w + 3 + 3) / 4 * 4);
+    for (int row = 0; row < 8; ++row) {
+      for (int col = 0; col < 32; ++col) {
+        const ThreadUses& thread = trace.threads[std::size_t(row * 32 + col)];
+        CHECK(thread.count == g.wide_columns * h);
+        CHECK(thread.left == 4 * col - mask.anchor_x);
+        CHECK(thread.right == thread.left + g.wide_columns - 1);
+        CHECK(thread.top == row - mask.anchor_y);
+        CHECK(thread.bottom == thread.top + h - 1);
+      }
+    }
+  }
+}
+
 TEST_CASE("scatter keeps each sample for all its additions") {
   if (emulator_missing()) return;
   const BlockTrace trace = traced("scatter", box_mask(3, 3));

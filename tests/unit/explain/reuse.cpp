@@ -119,6 +119,28 @@ TEST_CASE("reuse without ghosts is the average over a picture") {
   CHECK(cell_of("basic", 2, 5, 8, 16).ghosts_out == 1);
 }
 
+TEST_CASE("spatial overlap-save has the reuse of output tiles, and texture that of basic") {
+  for (const int tile : {8, 16, 64}) {
+    for (const int dimensions : {1, 2}) {
+      const ReuseCell kept = cell_of("overlap-save", dimensions, 5, tile);
+      const ReuseCell tiled = cell_of("tiled-out", dimensions, 5, tile);
+      CHECK(kept.reuse == tiled.reuse);
+      CHECK(kept.ghosts_out == tiled.ghosts_out);
+      CHECK(kept.refusal.empty());  // one block of threads sweeps a tile of any side
+      CHECK(cell_of("texture", dimensions, 5, tile).reuse == 1);
+      CHECK(cell_of("texture", dimensions, 5, tile).ghosts_out == 1);
+    }
+  }
+}
+
+// Four outputs take loads of eight samples. In a row of 16 outputs, five threads begin at outputs
+// -2, 2, 6, 10, 14. All samples of the middle three lie in the image. The first and the last read
+// 10 taps each: outputs -2 to 1 have 1 + 2 + 3 + 4 samples, and so have 14 to 17.
+TEST_CASE("unrolled without ghosts: whole loads in the image, and taps at its edges") {
+  CHECK(cell_of("unrolled", 1, 5, 8, 16).reuse == doctest::Approx(2.5));
+  CHECK(cell_of("unrolled", 1, 5, 8, 16).ghosts_out == doctest::Approx(74.0 / (3 * 8 + 2 * 10)));
+}
+
 TEST_CASE("a block that no launch has is computed all the same, and says why there is none") {
   CHECK(cell_of("tiled-out", 2, 5, 32).refusal.empty());
   CHECK(cell_of("tiled-out", 2, 5, 64).refusal.find("32 x 32") != std::string::npos);
@@ -131,9 +153,14 @@ TEST_CASE("a block that no launch has is computed all the same, and says why the
 TEST_CASE("tables are of strategies that read global memory by a formula") {
   const auto found = strategies_with_reuse();
   CHECK(found.size() >= 4);
-  for (const char* name : {"basic", "tiled-in", "tiled-out", "cached"})
+  for (const char* name :
+       {"basic", "unrolled", "tiled-in", "tiled-out", "cached", "texture", "overlap-save"})
     CHECK(std::ranges::find(found, find_strategy(name)) != found.end());
-  CHECK(std::ranges::find(found, find_strategy("texture")) == found.end());
+  for (const char* name : {"scatter", "overlap-add", "in-parts", "two-pass", "direct", "cpu"}) {
+    CHECK(std::ranges::find(found, find_strategy(name)) == found.end());
+    CHECK(!reuse_refusal(*find_strategy(name)).empty());
+  }
+  CHECK(reuse_refusal(*find_strategy("scatter")).find("sum") != std::string::npos);
 }
 
 }  // namespace convfilt::test

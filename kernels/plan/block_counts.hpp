@@ -30,8 +30,9 @@ class BlockFormula {
       : columns_(g.block_columns),
         rows_(g.block_rows),
         bytes_(size_of(p.depth)),
-        in_(first_of(place, p.lead_x(), p.lead_y(), pitch_of(p.width, place))),
-        out_(first_of(place, 0, 0, pitch_of(p.out_width(), place))) {
+        in_(plane_of(place, p.width, bytes_, p.lead_x(), p.lead_y())),
+        out_(plane_of(place, p.out_width(), bytes_)),
+        sums_(plane_of(place, p.out_width(), std::size_t(g.sum_bytes))) {
     watch_.begin(columns_ * rows_);
     counts_.blocks = 1;
   }
@@ -45,6 +46,18 @@ class BlockFormula {
   template <class CellOf>
   void write(CellOf cell_of) {
     counts_.global_writes += global(kWrite, out_, 1, cell_of);
+  }
+
+  /// Additions to a plane of sums, each of which is a read and a write, and additions that are
+  /// atomic, which are one access each.
+  template <class CellOf>
+  void add(CellOf cell_of) {
+    global(kReadSum, sums_, 1, cell_of);
+    counts_.sum_adds += global(kAdd, sums_, 1, cell_of);
+  }
+  template <class CellOf>
+  void add_atomically(CellOf cell_of) {
+    counts_.atomic_adds += global(kAdd, sums_, 1, cell_of);
   }
 
   /// Cells of a tile that has so many columns in shared memory.
@@ -81,21 +94,21 @@ class BlockFormula {
   }
 
  private:
-  enum Kind : std::uint64_t { kRead, kWrite, kReadShared, kWriteShared, kFetch };
+  enum Kind : std::uint64_t { kRead, kWrite, kReadSum, kAdd, kReadShared, kWriteShared, kFetch };
 
-  /// The address of cell (0, 0), in bytes from a plane's first sample, and the bytes from row to
-  /// row.
+  /// The address of cell (0, 0), in bytes from a plane's first sample, the bytes from row to row,
+  /// and those of a sample.
   struct Plane {
-    std::int64_t first, pitch;
+    std::int64_t first, pitch, bytes;
   };
 
-  std::int64_t pitch_of(int width, const BlockPlace& place) const {
-    const std::int64_t row = std::int64_t(width) * std::int64_t(bytes_);
-    return place.padded_pitch ? (row + kPitchBytes - 1) / kPitchBytes * kPitchBytes : row;
-  }
-  Plane first_of(const BlockPlace& place, int lead_x, int lead_y, std::int64_t pitch) const {
-    return {(place.y - lead_y) * pitch + std::int64_t(place.x - lead_x) * std::int64_t(bytes_),
-            pitch};
+  static Plane plane_of(const BlockPlace& place, int width, std::size_t sample_bytes,
+                        int lead_x = 0, int lead_y = 0) {
+    const auto bytes = std::int64_t(sample_bytes);
+    const std::int64_t row = width * bytes;
+    const std::int64_t pitch =
+        place.padded_pitch ? (row + kPitchBytes - 1) / kPitchBytes * kPitchBytes : row;
+    return {(place.y - lead_y) * pitch + (place.x - lead_x) * bytes, pitch, bytes};
   }
 
   /// Calls f(thread, cell) for each thread that has one. They do so together.
@@ -115,10 +128,9 @@ class BlockFormula {
     std::uint64_t count = 0;
     each(cell_of, [&](std::uint32_t thread, const BlockCell& cell) {
       ++count;
-      watch_.access(
-          thread, kind, Memory::global,
-          std::uint64_t(plane.first + cell.row * plane.pitch + cell.col * std::int64_t(bytes_)),
-          std::uint32_t(unsigned(samples) * bytes_));
+      watch_.access(thread, kind, Memory::global,
+                    std::uint64_t(plane.first + cell.row * plane.pitch + cell.col * plane.bytes),
+                    std::uint32_t(samples * plane.bytes));
     });
     return count;
   }
@@ -138,10 +150,32 @@ class BlockFormula {
 
   int columns_, rows_;
   std::size_t bytes_;  ///< of a sample
-  Plane in_, out_;
+  Plane in_, out_, sums_;
   WarpWatch watch_;
   Counts counts_;
 };
+
+/// Calls f(cell_of) for each sweep of a block over so many columns and rows of cells: cell_of(col,
+/// row) is the cell of the thread in that column and row of the block, if it has one there.
+template <class F>
+void for_each_sweep(const Geometry& g, int columns, int rows, F f) {
+  for (int y = 0; y < rows; y += g.block_rows)
+    for (int x = 0; x < columns; x += g.block_columns)
+      f([=](int col, int row) -> std::optional<BlockCell> {
+        if (x + col >= columns || y + row >= rows) return std::nullopt;
+        return BlockCell{x + col, y + row};
+      });
+}
+
+/// The cell that lies so many columns and rows further on, for each thread that has one.
+template <class CellOf>
+auto moved(CellOf cell_of, int columns, int rows) {
+  return [=](int col, int row) -> std::optional<BlockCell> {
+    const std::optional<BlockCell> cell = cell_of(col, row);
+    if (!cell) return std::nullopt;
+    return BlockCell{cell->col + columns, cell->row + rows};
+  };
+}
 
 /// Calls f(i, j) for each tap.
 template <class F>

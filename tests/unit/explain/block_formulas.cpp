@@ -1,0 +1,230 @@
+/// What a block of scatter and of the spatial domain does to memory, and what unrolled reads of a
+/// picture: formulas against the emulator's count, in all settings, and both against numbers worked
+/// out by hand.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "src/explain/count_reads.hpp"
+#include "src/explain/explain.hpp"
+#include "src/explain/text.hpp"
+#include "tests/support/environment.hpp"
+#include "tests/support/sample_masks.hpp"
+
+namespace convfilt::test {
+namespace {
+
+using Settings = std::initializer_list<std::pair<Setting, int>>;
+
+struct Case {
+  const char* name;
+  Settings settings;
+};
+
+constexpr std::pair<Setting, int> kInSpace{Setting::domain, kSpatial};
+
+Tuning tuned(const Case& c) {
+  Tuning tuning;
+  for (const auto& [setting, value] : c.settings) tuning[setting] = value;
+  return tuning;
+}
+
+bool emulator_missing() {
+  const bool missing = std::ranges::none_of(
+      runners(), [](const Runner& r) { return r.device == DeviceKind::emulator; });
+  if (missing) MESSAGE("skipped: the emulator is not tested");
+  return missing;
+}
+
+Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
+  return {200, 120, 1, depth, Border::replicate, 0, mask};
+}
+
+/// The counts of a block, which formula and emulator must both have.
+Counts agreed(const Case& c, const Problem& problem, bool padded = true) {
+  INFO(std::string(c.name) << " " << to_string(tuned(c)) << ", " << to_string(problem)
+                           << (padded ? ", padded" : ", packed"));
+  const auto block = watch_middle_block(*find_strategy(c.name), problem, tuned(c), padded);
+  REQUIRE(block);
+  for (const CountName& count : watched_counts()) {
+    INFO(std::string(count.name));
+    CHECK(count.of(block->formula) == count.of(block->count));
+  }
+  return block->count;
+}
+
+}  // namespace
+
+// The block has the samples from column 94 on, and adds the first tap of each to output 96.
+TEST_CASE("scatter: a warp reads 32 samples once, and adds them 25 times to sums of 4 bytes") {
+  if (emulator_missing()) return;
+  const Counts c = agreed({"scatter", {}}, problem_of(box_mask(5, 5)));
+  CHECK(c.global_reads == 256);
+  CHECK(c.global_writes == 0);
+  CHECK(c.atomic_adds == 256 * 25);
+  CHECK(c.mask_reads == 256 * 25);
+  CHECK(c.warps.warps == 8);
+  CHECK(c.warps.divergent_warps == 0);
+  // 32 sums begin at a sector for one tap of five.
+  CHECK(c.warps.sectors == 8 * 2 + 8 * 5 * (4 + 4 * 5));
+  CHECK(c.warps.fewest_sectors == 8 * 1 + 8 * 25 * 4);
+  CHECK(c.warps.bursts == 8 * 1 + 8 * 5 * (2 + 4 * 3));
+}
+
+// Samples begin at column 94, outputs at 96. A row of 36 samples is 32 and 4 more.
+TEST_CASE("spatial overlap-save does to memory what tiled-out does with eight rows of threads") {
+  if (emulator_missing()) return;
+  const Counts c = agreed({"overlap-save", {kInSpace}}, problem_of(box_mask(5, 5)));
+  CHECK(c.global_reads == 36 * 36);
+  CHECK(c.shared_writes == 36 * 36);
+  CHECK(c.shared_reads == 32 * 32 * 25);
+  CHECK(c.mask_reads == 32 * 32 * 25);
+  CHECK(c.global_writes == 32 * 32);
+  CHECK(c.warps.warps == 8);
+  CHECK(c.warps.divergent_warps == 8);
+  CHECK(c.warps.sectors == 36 * (2 + 2) + 32);
+  CHECK(c.warps.fewest_sectors == 36 * 2 + 32);
+  CHECK(c.warps.bursts == 36 * (1 + 2) + 32);
+  CHECK(c.warps.bank_conflicts == 0);
+}
+
+// Samples begin at column 190, outputs at 188. A row of 40 cells has four zeros at both ends.
+TEST_CASE("spatial overlap-add reads each sample once, and each of 36 x 36 sums") {
+  if (emulator_missing()) return;
+  const Counts c = agreed({"overlap-add", {kInSpace}}, problem_of(box_mask(5, 5)));
+  CHECK(c.global_reads == 32 * 32);
+  CHECK(c.shared_writes == 40 * 32);
+  CHECK(c.sum_adds == 36 * 36);
+  CHECK(c.atomic_adds == 0);
+  // A row of samples meets five rows of weights, under 36 columns of outputs.
+  CHECK(c.mask_reads == 32 * 5 * 36 * 5);
+  CHECK(c.shared_reads == c.mask_reads);
+  CHECK(c.warps.divergent_warps == 8);
+  CHECK(c.warps.sectors == 32 * (2 + 1) + 2 * 36 * (5 + 1));
+  CHECK(c.warps.fewest_sectors == 32 * (1 + 1) + 2 * 36 * (4 + 1));
+  CHECK(c.warps.bursts == 32 * (2 + 1) + 2 * 36 * (3 + 1));
+  const Counts atomic = agreed({"overlap-add", {kInSpace, {Setting::accumulate, kAtomic}}},
+                               problem_of(box_mask(5, 5)));
+  CHECK(atomic.atomic_adds == 36 * 36);
+  CHECK(atomic.sum_adds == 0);
+  // Nine columns of outputs are three divisions of four: no thread adds twice to one of them.
+  const Counts divided =
+      agreed({"overlap-add", {kInSpace, {Setting::block, 8}, {Setting::accumulate, kInDivisions}}},
+             problem_of(box_mask(5, 1)));
+  CHECK(divided.sum_adds == 8 * 12);
+}
+
+TEST_CASE("rows of 40 outputs take a warp two sweeps, and its lanes meet again at the next row") {
+  if (emulator_missing()) return;
+  const Counts c =
+      agreed({"overlap-save", {kInSpace, {Setting::block, 44}}}, problem_of(box_mask(5, 5)));
+  // 44 samples are 32 and 12, 40 outputs 32 and 8. Samples begin at column 118, outputs at 120.
+  CHECK(c.warps.sectors == 44 * (2 + 1) + 40 * (2 + 1));
+}
+
+TEST_CASE("formula and count agree: settings, masks, depths, borders, modes, pitches") {
+  if (emulator_missing()) return;
+  const std::pair<Setting, int> atomic{Setting::accumulate, kAtomic},
+      divisions{Setting::accumulate, kInDivisions};
+  const Case cases[] = {
+      {"scatter", {}},
+      {"overlap-save", {kInSpace}},
+      {"overlap-save", {kInSpace, {Setting::block, 20}}},
+      {"overlap-save", {kInSpace, {Setting::block, 75}}},
+      {"overlap-save", {kInSpace, {Setting::block, 100}}},
+      {"overlap-add", {kInSpace}},
+      {"overlap-add", {kInSpace, {Setting::block, 7}, {Setting::steps, 3}}},
+      {"overlap-add", {kInSpace, {Setting::block, 8}, {Setting::steps, 8}}},
+      {"overlap-add", {kInSpace, {Setting::block, 40}}},
+      {"overlap-add", {kInSpace, {Setting::block, 16}, atomic}},
+      {"overlap-add", {kInSpace, {Setting::block, 8}, divisions}},
+      {"in-parts", {kInSpace}},
+      {"in-parts", {kInSpace, {Setting::block, 21}}},
+      {"in-parts", {kInSpace, {Setting::block, 16}, atomic}},
+      {"in-parts", {kInSpace, {Setting::block, 8}, divisions}},
+  };
+  int blocks = 0;
+  for (const Case& c : cases) {
+    int of_case = 0;
+    for (const auto& [w, h] : {std::pair{1, 1}, {5, 5}, {4, 7}, {9, 1}, {1, 6}, {15, 15}}) {
+      for (const Depth depth : kDepths) {
+        for (const Mode mode : kModes) {
+          if (mode != Mode::same && depth != Depth::u8) continue;
+          const Border border = mode == Mode::full ? Border::constant : Border::reflect101;
+          Problem p = problem_of(box_mask(w, h), depth);
+          if (w == 4) p.mask = anchored(p.mask, 0, h - 1);
+          p.mode = mode;
+          p.border = border;
+          const Strategy& strategy = *find_strategy(c.name);
+          if (!strategy.refusal(p, tuned(c)).empty()) continue;
+          if (w * h > 28 && (!full_size() || depth != Depth::u8)) continue;
+          // Some blocks are parts of a mask, or as large as the picture.
+          if (!watch_middle_block(strategy, p, tuned(c), true)) continue;
+          for (const bool padded : {true, false}) {
+            const Counts counts = agreed(c, p, padded);
+            const Geometry g = strategy.geometry(p, tuned(c));
+            CHECK(double(counts.global_reads) == g.loads);
+            CHECK(double(counts.atomic_adds) == g.adds);
+            CHECK(2 * double(counts.sum_adds) == g.sum_accesses);
+            ++of_case;
+          }
+        }
+      }
+    }
+    INFO(std::string(c.name) << " " << to_string(tuned(c)));
+    CHECK(of_case > 0);
+    blocks += of_case;
+  }
+  CHECK(blocks > 300);
+}
+
+TEST_CASE("unrolled: what a whole picture reads, in loads and at its edges by taps") {
+  if (emulator_missing()) return;
+  for (const auto& [w, h] : {std::pair{1, 1}, {3, 3}, {5, 5}, {4, 7}, {9, 1}, {1, 9}, {15, 15}}) {
+    for (const auto& [width, height] : {std::pair{200, 40}, {131, 17}, {18, 16}, {16, 1}}) {
+      for (const Border border : {Border::constant, Border::reflect101}) {
+        for (const Mode mode : kModes) {
+          Problem p{width, height, 1, Depth::u8, border, 7, box_mask(w, h)};
+          if (w == 4) p.mask = anchored(p.mask, 0, h - 1);
+          p.mode = mode;
+          const Strategy& strategy = *find_strategy("unrolled");
+          if (!strategy.refusal(p).empty()) continue;
+          INFO(to_string(p));
+          const Explanation e = explain(strategy, p, {}, find_architecture("sm_90"));
+          REQUIRE(e.ghosts_out.formula);
+          REQUIRE(e.with_border.formula);
+          CHECK(*e.ghosts_out.formula == *e.ghosts_out.count);
+          CHECK(*e.with_border.formula == *e.with_border.count);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("there is no formula where a library sums, or where parts of a mask have launches") {
+  if (emulator_missing()) return;
+  const auto watched = [](const Case& c, const Mask& mask) {
+    return watch_middle_block(*find_strategy(c.name), problem_of(mask), tuned(c), true).has_value();
+  };
+  for (const char* name : {"overlap-save", "overlap-add", "in-parts"}) {
+    CHECK(!watched({name, {}}, box_mask(5, 5)));
+    CHECK(!watched({name, {kInSpace}}, box_mask(33, 5)));
+    CHECK(watched({name, {kInSpace}}, box_mask(31, 5)));
+  }
+  CHECK(
+      !watched({"in-parts", {kInSpace, {Setting::block, 8}, {Setting::part, 4}}}, box_mask(8, 8)));
+}
+
+TEST_CASE("explain shows additions to sums, beside their formula") {
+  if (emulator_missing()) return;
+  const Case c{"overlap-add", {kInSpace}};
+  const Explanation e = explain(*find_strategy(c.name), problem_of(box_mask(5, 5)), tuned(c),
+                                find_architecture("sm_90"));
+  CHECK(
+      to_text(e).find("additions          1296 / 1024 = 1.2656 to sums, each a read and a write   "
+                      "formula and count agree") != std::string::npos);
+  CHECK(e.differences().empty());
+}
+
+}  // namespace convfilt::test
