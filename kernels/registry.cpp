@@ -6,7 +6,7 @@
 #include "kernels/contract/arithmetic.hpp"
 #include "kernels/cpu/plans.hpp"
 #include "kernels/implementation.hpp"
-#include "kernels/plan/edge_plan.hpp"
+#include "kernels/plan/edges.hpp"
 
 // Each strategy has one line, in the textbook's order. Only `cpu`, which has no .cu file, stands in
 // table(). A strategy runs in the emulator and on CUDA. With `.libraries` its CUDA plans are
@@ -46,15 +46,6 @@ namespace convfilt {
   extern const Implementation implementation; \
   }
 CONVFILT_STRATEGIES(DECLARE)
-
-namespace emulator {
-std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
-                                     const PlanOptions&);
-}
-namespace cuda {
-std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
-                                     const PlanOptions&);
-}
 
 namespace {
 

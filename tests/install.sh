@@ -12,7 +12,7 @@ build=$(realpath "${1:?usage: tests/install.sh BUILD}")
 source=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-unset CONVFILT_FILTERS CONVFILT_PROFILES
+unset CONVFILT_FILTERS CONVFILT_PROFILES CONVFILT_MODULES CXX
 
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log" >&2; fail "cmake --install failed"; }
 mv "$work/prefix" "$work/moved"
@@ -46,7 +46,7 @@ echo 'P2 3 1 255 10 20 30' >in.pgm
 [ "$(tail -c 3 out.pgm | od -An -tu1 | xargs)" = "40 60 60" ] || fail "apply marker: wrong samples"
 # A student's kernel is compiled and linked with what lies beside the program.
 if command -v c++ >/dev/null && command -v addr2line >/dev/null; then
-  "$program" try "$source/samples/kernels/basic.cu" --device cpu >said || fail "the moved program cannot try a kernel: $(cat said)"
+  "$program" try "$source/samples/kernels/basic.cu" --device cpu >said 2>&1 || fail "the moved program cannot try a kernel: $(cat said)"
 fi
 # Profiles, too, are read beside the program, not those that it holds for where there are none.
 broken=$(find "$work/moved" -name profiles -type d)/broken.json

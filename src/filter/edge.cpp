@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/plan/edge_plan.hpp"
+#include "kernels/plan/edges.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
@@ -420,11 +420,12 @@ std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask
 
 ResidentWork resident_edges(std::vector<Mask> masks) {
   return {[masks](const Shape& in, const Convolver& convolver) {
+            if (!reach_alike(masks)) throw UsageError("its masks reach differently far");
+            if (masks.size() > 2) throw UsageError("it has more than two masks");
             convolver.check_border_value(in.depth);
             return convolver.result_of(in, masks[0]);
           },
           [masks](const Shape& in, Convolver& convolver) {
-            if (!reach_alike(masks)) throw UsageError("its masks reach differently far");
             const ConvolverOptions& options = convolver.options();
             const Shape plane{in.width, in.height, 1, Depth::f32};
             const int runs = in.channels * int(masks.size());
@@ -447,7 +448,8 @@ ResidentWork resident_edges(std::vector<Mask> masks) {
             made.plan = make_edge_plan(made.choice.device, std::move(responses),
                                        std::move(divisors), plan_options(made.choice, options));
             return made;
-          }};
+          },
+          2};  // A plan holds floats for the picture and for each response, and the masks' plans.
 }
 
 }  // namespace convfilt

@@ -61,8 +61,9 @@ WholeNeeds needs_of_edges(const Shape& in, std::span<const Mask> masks, Convolve
 std::unique_ptr<BandFilter> edges_in_bands(const Shape& in, std::span<const Mask> masks,
                                            Convolver& convolver);
 
-/// The same for 8-bit pictures without alpha that lie on a device, which get the same bytes. Throws
-/// UsageError where the masks reach differently far, or a strategy is not for the device.
+/// The same for 8-bit pictures without alpha that lie on a device, which get the same bytes, but
+/// for masks that are transformed: those may differ by a rounding. Throws UsageError where the
+/// masks reach differently far or are more than two, or a strategy is not for the device.
 ResidentWork resident_edges(std::vector<Mask> masks);
 
 }  // namespace convfilt

@@ -4,12 +4,7 @@
 #include <utility>
 
 namespace convfilt {
-namespace {
-
-/// Each plan holds device memory, up to some pictures' worth.
-constexpr std::size_t kMostPlans = 8;
-
-}  // namespace
+namespace {}  // namespace
 
 PlanOptions plan_options(const Choice& choice, const ConvolverOptions& options) {
   PlanOptions how;
@@ -48,7 +43,7 @@ ResidentFilter::Prepared& ResidentFilter::prepared_for(const Shape& shape) {
     std::rotate(found, found + 1, prepared_.end());
     return prepared_.back();
   }
-  if (prepared_.size() == kMostPlans) {
+  if (prepared_.size() == work_.most_plans) {
     // A plan must outlive the work that it has queued.
     queue_.synchronize();
     prepared_.erase(prepared_.begin());

@@ -17,10 +17,12 @@ struct ResidentPlan {
 };
 
 /// A filter, for pictures of any shape whose channels lie side by side. Both functions throw as
-/// Convolver::convolve() does.
+/// Convolver::convolve() does; what is no work for a device is refused by result_of(), before
+/// anything is decoded for it.
 struct ResidentWork {
   std::function<Shape(const Shape& in, const Convolver&)> result_of;
   std::function<ResidentPlan(const Shape& in, Convolver&)> plan_for;
+  std::size_t most_plans = 8;  ///< that are kept; each holds device memory, some pictures' worth
 };
 
 /// What a choice and the options say to a plan.

@@ -177,7 +177,9 @@ std::string complaint(std::string words, const std::string& copy, const std::str
   std::string text;
   int count = 0;
   for (std::string line; count < 12 && std::getline(lines, line);)
-    if (count > 0 || line.find("error") != line.npos) {
+    if (count > 0 || line.find("error") != line.npos ||
+        line.find("undefined reference") != line.npos ||
+        line.find("multiple definition") != line.npos) {
       text += "\n" + printable_name(line);
       ++count;
     }
@@ -195,12 +197,17 @@ fs::path lesson_sources() {
 }
 
 fs::path lesson_library() {
-  const fs::path library = fs::path(modules_folder()) / "libconvfilt_lesson.a";
+  constexpr const char* kName = "libconvfilt_lesson.a";
   std::error_code error;
-  if (!fs::exists(library, error))
-    throw NoVerdictError("the emulator for kernels is not there as " +
-                         quoted_name(library.string()) + "; install convfilt again");
-  return library;
+  const fs::path program = fs::canonical("/proc/self/exe", error);
+  const fs::path library =
+      (program.parent_path() / CONVFILT_LIBRARIES_FROM_PROGRAM / kName).lexically_normal();
+  if (fs::exists(library, error)) return library;
+  // A program that was packed for another machine has it beside its modules.
+  const fs::path packed = fs::path(modules_folder()) / kName;
+  if (fs::exists(packed, error)) return packed;
+  throw NoVerdictError("the emulator for kernels is not there as " + quoted_name(library.string()) +
+                       "; install convfilt again");
 }
 
 ScratchFolder::ScratchFolder() {

@@ -68,7 +68,8 @@ void write_trial(const Trial& trial, const fs::path& file) {
 }
 
 LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
-  const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu";
+  const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu",
+                 library = lesson_library();
   write_student(kernel, kernel.host_text, folder);
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen && *chosen ? chosen : "c++";
@@ -79,7 +80,7 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
                                         "-I" + folder.string(),
                                         "-I" + root.string(),
                                         "-I" + fs::absolute(kernel_.path).parent_path().string()};
-  const auto compile = [&](std::vector<std::string> more) {
+  const auto compile = [&](std::vector<std::string> more, bool links) {
     std::vector<std::string> words = how;
     words.insert(words.end(), more.begin(), more.end());
     const fs::path said = folder / "said";
@@ -88,7 +89,14 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
     if (ended.code() == 127)
       throw NoVerdictError("there is no compiler " + in_quotes(compiler) +
                            " here; install g++, or name one in CXX");
-    const std::string words_said = complaint(contents_of(said), copy.string(), kernel_.path);
+    const std::string all_said = contents_of(said);
+    const std::string words_said = complaint(all_said, copy.string(), kernel_.path);
+    // What is wrong with the library is no fault of the student's, whose file calls its functions.
+    const bool is_students =
+        all_said.find(copy.string()) != all_said.npos && all_said.find("__tsan_") == all_said.npos;
+    if (links && !ended.timed_out && !is_students)
+      throw NoVerdictError("kernels are not linked with " + quoted_name(library.string()) + ":" +
+                           words_said);
     const std::string why = ended.timed_out      ? "it takes too long to compile"
                             : !kernel_.is_closed ? "a brace is missing at the end of the kernel"
                                                  : "it is not compiled:" + words_said;
@@ -102,12 +110,14 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   };
   // Every access of the kernel's own code becomes a call, which the machine answers. A local
   // variable that nobody sets holds no 0 by luck.
-  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
-           "-ftrivial-auto-var-init=pattern", "-w", (root / "kernels/lesson/runner.cpp").string(),
-           "-o", (folder / "runner.o").string()});
+  compile(
+      {"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-ftrivial-auto-var-init=pattern",
+       "-w", (root / "kernels/lesson/runner.cpp").string(), "-o", (folder / "runner.o").string()},
+      false);
   const std::string guard = (root / "kernels/lesson/guard.cpp").string();
-  compile({guard, (folder / "runner.o").string(), guard, lesson_library().string(), "-o",
-           (folder / "program").string()});
+  compile({guard, (folder / "runner.o").string(), guard, library.string(), "-o",
+           (folder / "program").string()},
+          true);
 }
 
 MaskRoom LessonProgram::mask_room() const {

@@ -15,6 +15,7 @@ export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$PWD/filters}
 parts=("$@"); [ $# -gt 0 ] || parts=(same memory short sanitizers)
 sizes=${SIZES:-500} pictures=${PICTURES:-50000}
 [ -d /dev/shm ] && export TMPDIR=/dev/shm
+[ -z "${KEEP:-}" ] || KEEP=$(realpath "$KEEP")  # where initcheck's reports are kept
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 rocket=$(realpath samples/rocket.jpg)
 cd "$work"
@@ -65,7 +66,7 @@ same() {
   "$convfilt" merge other >/dev/null 2>&1 && { echo "same: merge misses nothing"; return 1; }
   for i in 1 2 3; do on_gpu many other --shard $i/3 --resume; done
   [ "$(sums other)" = "$expected" ] || { echo "same: other bytes after --resume"; return 1; }
-  echo "same: 80 pictures, $((count + 2)) ways, the same bytes"
+  echo "same: 80 pictures, $((count + 2)) ways, and their edges 2 ways, the same bytes"
 }
 
 memory() {

@@ -2,7 +2,7 @@
 # `convfilt try` on a machine with a GPU and nvcc: the four right samples, the three wrong ones and the twenty mutants, each on the host
 # and on the GPU. Prints what is said, with the times of the right ones; fails where a verdict is wrong, or the GPU was not used.
 #
-#   tests/lesson/on_gpu.sh [BUILD]     BUILD: a folder with convfilt, and its libraries in lib/, as packed for a machine that cannot
+#   tests/lesson/on_gpu.sh [BUILD]     BUILD: a folder with convfilt, libconvfilt_lesson.a, and its libraries in lib/, as packed for a machine that cannot
 #                                      build; by default build/release/bin
 #
 # Needs nvcc (in PATH, NVCC or /usr/local/cuda/bin), c++ and addr2line. DEVICE names another GPU, such as cuda:1. Some ten minutes.
@@ -12,6 +12,7 @@ cd "$(dirname "$0")/../.."
 die() { echo "tests/lesson/on_gpu.sh: $*" >&2; exit 1; }
 bin=$(cd "${1:-build/release/bin}" && pwd) || die "${1:-build/release/bin} is no folder"
 [ ! -d "$bin/lib" ] || export LD_LIBRARY_PATH="$bin/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+[ ! -e "$bin/libconvfilt_lesson.a" ] || export CONVFILT_MODULES=$bin
 export CONVFILT=$bin/convfilt DEVICE=${DEVICE:-cuda}
 [ -x "$CONVFILT" ] || die "$CONVFILT is missing"
 for tool in c++ addr2line; do command -v $tool >/dev/null || die "$tool is missing; install g++ and binutils"; done

@@ -4,15 +4,23 @@
 # many files less that of as many. Prints a table, and what bounds each row. Where there are several GPUs, the table is of the
 # first with its share of the cores, and a second one says what all of them do beside one. CUDA_VISIBLE_DEVICES is honoured.
 #
-#   tests/bench/peers/gpu_folders.sh [ROUNDS] [several] [MPX]
-#                                                several: the second table alone; MPX, 12 or 2: the pictures of that size alone. CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
+#   tests/bench/peers/gpu_folders.sh [ROUNDS] [several] [12mpx|2mpx]
+#                                                several: the second table alone; 12mpx, 2mpx: the pictures of that size alone. CONVFILT names the program; OPENCV and RATE the peers (opencv_filter.cpp,
 #                                                convfilt_nvimgcodec_rate); PHOTOS a folder with 2.jpg and 12.jpg
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
 rate=$(realpath "${RATE:-build/release/bin/convfilt_nvimgcodec_rate}")
-rounds=${1:-3}
+rounds=3 sizes='12 2' several_alone=
+for word; do
+  case $word in
+    several) several_alone=yes ;;
+    12mpx | 2mpx) sizes=${word%mpx} ;;
+    [1-9] | [1-9][0-9]) rounds=$word ;;
+    *) echo "tests/bench/peers/gpu_folders.sh: no '$word' is known; --help says what is" >&2; exit 2 ;;
+  esac
+done
 [ -d /dev/shm ] && export TMPDIR=/dev/shm
 photograph=$(realpath samples/rocket.jpg)
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
@@ -31,7 +39,13 @@ cores_of() {  # COUNT
 }
 # A GPU with its share of the cores stands for a machine with one GPU.
 gpus=$(nvidia-smi -L | grep -c '^GPU ') all_cores=$(nproc)
-[ -z "${CUDA_VISIBLE_DEVICES:-}" ] || gpus=$(tr , '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l)
+if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
+  share=$(($(nproc --all) / gpus))
+  gpus=$(tr , '\n' <<<"$CUDA_VISIBLE_DEVICES" | wc -l)
+  all_cores=$((all_cores < share * gpus ? all_cores : share * gpus))
+  mine=$(cores_of "$all_cores")
+  taskset -cp "$mine" $$ >/dev/null
+fi
 cores=$((all_cores / gpus))
 [ "$gpus" = 1 ] || taskset -cp "$(cores_of "$cores")" $$ >/dev/null
 median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
@@ -103,17 +117,17 @@ beside_others() {  # a row of the first table
     echo "$name Mpx: nvImageCodec alone, $what: $("$rate" $what 2 32 16 2 "$name.jpg" 2>/dev/null)/s" >>bounds
   done
 }
-echo "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1), $cores cores, medians of $rounds: pictures a second."
-if [ "${2:-}" != several ]; then
+echo "$(nvidia-smi -i "${CUDA_VISIBLE_DEVICES:-0}" --query-gpu=name --format=csv,noheader | head -n 1), $cores cores, medians of $rounds: pictures a second."
+if [ -z "$several_alone" ]; then
   echo
   echo "| blur, sigma 2 | convfilt, steady state | whole command | nvImageCodec alone | × it | with our pools | × it | convfilt, CPU | OpenCV, $cores workers | × it |"
   echo '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|'
 fi
 for row in '12 1500 4000 3000' '2 6000 1632 1224'; do
   read -r name count width height <<<"$row"
-  [ "${3:-$name}" = "$name" ] || continue
+  [[ " $sizes " == *" $name "* ]] || continue
   make_folder "$name" "$count" "$width" "$height"
-  if [ "${2:-}" != several ]; then beside_others; fi
+  if [ -z "$several_alone" ]; then beside_others; fi
   if [ "$gpus" -gt 1 ]; then
     : >less; : >more; : >one_less; : >one_more
     for ((round = 0; round < rounds; ++round)); do

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "src/base/errors.hpp"
@@ -74,7 +77,8 @@ void for_each_edge(
   for (const EdgeOptions& edge : all) {
     CAPTURE(edge.method);
     CAPTURE(edge.direction);
-    for (const Border border : {Border::constant, Border::replicate, Border::reflect101}) {
+    for (const Border border :
+         {Border::constant, Border::replicate, Border::reflect, Border::reflect101, Border::wrap}) {
       for (const Mode mode : {Mode::same, Mode::valid, Mode::full}) {
         ConvolverOptions options;
         options.border = border;
@@ -89,6 +93,8 @@ void for_each_edge(
   scaled[0].divisor = 2;
   scaled[1].divisor = 0.3;
   check({}, scaled, pattern(40, 30, 3, Depth::u8));
+  // More rows than a launch has.
+  check({}, edge_masks({}), pattern(3, 70000, 1, Depth::u8));
 }
 
 Image on_cpu(ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
@@ -120,7 +126,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the
   });
   // Lengths above 255 are among them.
   CHECK(saturated > 0);
-  CHECK(cases == (3 * 3 + 2) * 3 * 3 * 2 + 1);
+  CHECK(cases == (3 * 3 + 2) * 5 * 3 * 2 + 1 + 1);
 }
 
 TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a GPU") {
@@ -154,13 +160,36 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
   });
 }
 
+TEST_CASE("resident edges by a mask that is transformed are within a step of the CPU's") {
+  ConvolverOptions options;
+  const Image in = pattern(200, 170, 3, Depth::u8);
+  std::vector<Mask> masks = edge_masks({"log", "both", 8.0});
+  masks[0].divisor *= 0.02;  // so wide a mask answers faintly
+  const Image expected = on_cpu(options, masks, in);
+  options.request.device = "emulator";
+  Convolver convolver(options);
+  const ResidentPlan made = resident_edges(masks).plan_for(shape_of(in), convolver);
+  Image got = Image::like(expected);
+  made.plan->run_resident(in.view(), got.view(), nullptr);
+  int furthest = 0, brightest = 0;
+  for (int y = 0; y < got.height(); ++y) {
+    for (std::size_t x = 0; x < got.row_bytes(); ++x) {
+      const int here = int(std::as_const(got).view().row(y)[x]);
+      furthest = std::max(furthest, std::abs(here - int(expected.view().row(y)[x])));
+      brightest = std::max(brightest, here);
+    }
+  }
+  CHECK(furthest <= 1);
+  CHECK(brightest > 10);
+}
+
 TEST_CASE("resident edges by masks that reach differently far, or on the CPU, are refused") {
   ConvolverOptions options;
   options.request.device = "emulator";
   Convolver emulator(options);
-  CHECK_THROWS_AS(
-      resident_edges({box_mask(3), box_mask(5)}).plan_for({9, 9, 1, Depth::u8}, emulator),
-      UsageError);
+  for (const std::vector<Mask>& masks :
+       {std::vector{box_mask(3), box_mask(5)}, std::vector{box_mask(3), box_mask(3), box_mask(3)}})
+    CHECK_THROWS_AS(resident_edges(masks).result_of({9, 9, 1, Depth::u8}, emulator), UsageError);
   options.request.device = "cpu";
   Convolver cpu(options);
   CHECK_THROWS_AS(resident_edges({box_mask(3)}).plan_for({9, 9, 1, Depth::u8}, cpu), UsageError);

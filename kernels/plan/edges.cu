@@ -1,4 +1,4 @@
-#include "kernels/plan/edge_plan.hpp"
+#include "kernels/plan/edges.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kBlockColumns = 64;
 constexpr int kBlockRows = 4;
-constexpr int kMaxLaunchRows = 65535;  // more than the rows of a grid's blocks
+constexpr int kMaxLaunchRows = 65535;  // a grid has at most that many rows of blocks
 
 __global__ void to_floats_kernel(PlaneView<const std::uint8_t> bytes, PlaneView<float> floats) {
   const int x = blockIdx.x * kBlockColumns + threadIdx.x;
@@ -91,17 +91,21 @@ class EdgePlan final : public Plan {
     stream_.make_current();
     in_.shape(in.width, in.height, in.channels, 1);
     out_.shape(out.width, out.height, out.channels, 1);
+    Event begun, uploaded, found, done;
+    begun.record(stream_);
     upload_rows(in_.view.data, std::size_t(in_.view.pitch), in.data, std::size_t(in.pitch),
                 std::size_t(in.width) * std::size_t(in.channels), in.height, stream_);
-    Event start, stop;
-    start.record(stream_);
+    uploaded.record(stream_);
     find(in_.view, out_.view);
-    stop.record(stream_);
+    found.record(stream_);
     download_rows(out.data, std::size_t(out.pitch), out_.view.data, std::size_t(out_.view.pitch),
                   std::size_t(out.width) * std::size_t(out.channels), out.height, stream_);
-    stream_.synchronize();
+    done.record(stream_);
     Timing timing;
-    timing.kernel_ms = stop.ms_since(start);
+    timing.upload_ms = uploaded.ms_since(begun);
+    timing.kernel_ms = found.ms_since(uploaded);
+    timing.download_ms = done.ms_since(found);
+    stream_.synchronize();
     return timing;
   }
 

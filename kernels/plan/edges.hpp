@@ -10,6 +10,16 @@
 
 namespace convfilt {
 
+// The function below, by backend.
+namespace emulator {
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+                                     const PlanOptions&);
+}
+namespace cuda {
+std::unique_ptr<Plan> make_edge_plan(std::vector<std::unique_ptr<Plan>>, std::vector<double>,
+                                     const PlanOptions&);
+}
+
 /// Makes a plan for pictures of depth u8. Of each sample it makes a float, has `responses` filter
 /// the float picture, and writes sqrt of the sum of the squares of response / divisor, computed in
 /// double precision, rounded half to even and saturated. `responses` has a plan for each mask, one
