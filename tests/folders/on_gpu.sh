@@ -167,7 +167,7 @@ uninitialised() {
     [ -z "${KEEP:-}" ] || gzip -c log >"$KEEP/initcheck-$command.gz"
     grep '3 by nvImageCodec' log >/dev/null || { echo "sanitizers: initcheck: GPUs did not do the 3 JPEGs"; tail -n 5 log; return 1; }
     counts=$(awk '
-      function end() { if (report) { ++all; if (kernel ? kernel ~ /nvjpeg::/ : caller ~ /libnvjpeg|libnvimgcodec/) ++theirs; else print report " " kernel " " caller >"others" } report = kernel = caller = "" }
+      function end() { if (report) { ++all; if (kernel ? kernel ~ /     at (void )?nvjpeg::/ : caller ~ /libnvjpeg|libnvimgcodec/) ++theirs; else print report " " kernel " " caller >"others" } report = kernel = caller = "" }
       BEGIN { printf "" >"others" }
       /^=========     at / { kernel = $0 }
       /Host Frame:/ && caller == "" && !/ in libcuda\.so/ { caller = $0 }
