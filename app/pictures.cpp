@@ -14,9 +14,9 @@
 #include "src/batch/folder.hpp"
 #include "src/batch/tell.hpp"
 #include "src/picture/bytes.hpp"
-#include "src/picture/device_jpeg.hpp"
 #include "src/picture/formats.hpp"
 #include "src/picture/io.hpp"
+#include "src/picture/jpeg/device.hpp"
 
 namespace convfilt {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
-#include "src/picture/device_jpeg.hpp"
-#include "src/picture/jpeg_stream.hpp"
+#include "src/picture/jpeg/device.hpp"
+#include "src/picture/jpeg/stream.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {

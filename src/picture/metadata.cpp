@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "src/picture/bytes.hpp"
-#include "src/picture/tiff_directory.hpp"
+#include "src/picture/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {

@@ -17,7 +17,7 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/tiff/tags.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {

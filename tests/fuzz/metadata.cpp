@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "src/picture/jpeg_segments.hpp"
+#include "src/picture/jpeg/segments.hpp"
 #include "src/picture/metadata.hpp"
-#include "src/picture/tiff_directory.hpp"
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/tiff/directory.hpp"
+#include "src/picture/tiff/tags.hpp"
 #include "src/picture/transfer_curve.hpp"
 #include "tests/fuzz/require.hpp"
 #include "tests/support/picture_files.hpp"

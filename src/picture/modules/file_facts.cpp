@@ -11,7 +11,7 @@
 #include <string_view>
 #include <utility>
 
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/tiff/tags.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {

@@ -23,7 +23,7 @@
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/file_facts.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/tiff/tags.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {

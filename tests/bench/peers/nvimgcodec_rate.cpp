@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "kernels/backend/device_queue.hpp"
-#include "src/picture/device_jpeg.hpp"
+#include "src/picture/jpeg/device.hpp"
 #include "src/picture/io.hpp"
 
 using namespace convfilt;

@@ -14,8 +14,8 @@
 #include "src/picture/formats.hpp"
 #include "src/picture/image.hpp"
 #include "src/picture/io.hpp"
-#include "src/picture/tiff_directory.hpp"
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/tiff/directory.hpp"
+#include "src/picture/tiff/tags.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;

@@ -1,4 +1,4 @@
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/tiff/tags.hpp"
 
 #include <algorithm>
 

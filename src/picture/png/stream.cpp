@@ -1,4 +1,4 @@
-#include "src/picture/png_stream.hpp"
+#include "src/picture/png/stream.hpp"
 
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "src/picture/png_chunks.hpp"
+#include "src/picture/png/chunks.hpp"
 
 namespace convfilt::png {
 namespace {

@@ -18,8 +18,8 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
-#include "src/picture/jpeg_segments.hpp"
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/jpeg/segments.hpp"
+#include "src/picture/tiff/tags.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {

@@ -1,4 +1,4 @@
-#include "src/picture/device_jpeg.hpp"
+#include "src/picture/jpeg/device.hpp"
 
 #include <utility>
 

@@ -29,7 +29,7 @@
 #include "src/picture/codec.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
-#include "src/picture/tiff_directory.hpp"
+#include "src/picture/tiff/directory.hpp"
 
 namespace convfilt {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/picture/jpeg_segments.hpp"
+#include "src/picture/jpeg/segments.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "src/picture/jpeg_stream.hpp"
+#include "src/picture/jpeg/stream.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <optional>
 
-#include "src/picture/jpeg_entropy.hpp"
-#include "src/picture/jpeg_segments.hpp"
+#include "src/picture/jpeg/entropy.hpp"
+#include "src/picture/jpeg/segments.hpp"
 
 namespace convfilt::jpeg {
 namespace {

@@ -26,12 +26,12 @@
 #include "src/base/errors.hpp"
 #include "src/picture/codec.hpp"
 #include "src/picture/image.hpp"
-#include "src/picture/png_chunks.hpp"
+#include "src/picture/png/chunks.hpp"
 #ifdef CONVFILT_HAS_ISAL
-#include "src/picture/png_stream.hpp"
+#include "src/picture/png/stream.hpp"
 #endif
 #include "src/picture/sample_type.hpp"
-#include "src/picture/tiff_tags.hpp"
+#include "src/picture/tiff/tags.hpp"
 #include "src/picture/whole.hpp"
 
 namespace convfilt {

@@ -1,4 +1,4 @@
-#include "src/picture/png_chunks.hpp"
+#include "src/picture/png/chunks.hpp"
 
 #include <zlib.h>
 
