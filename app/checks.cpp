@@ -469,7 +469,7 @@ void check_tables(ExplainCommand& command, const Raw& raw) {
   if (strategy != Request().strategy) {
     Words names;
     for (const Strategy* each : strategies_with_reuse()) names.emplace_back(each->name);
-    if (const Strategy* const known = find_strategy(strategy); known)
+    if (const Strategy* const known = find_strategy(strategy))
       require(std::ranges::find(names, strategy) != names.end(),
               "--table: there are no tables of " + strategy + ", because " + reuse_refusal(*known) +
                   "; there are those of " + listed(names));

@@ -17,8 +17,8 @@ struct ResidentPlan {
 };
 
 /// A filter, for pictures of any shape whose channels lie side by side. Both functions throw as
-/// Convolver::convolve() does; what is no work for a device is refused by result_of(), before
-/// anything is decoded for it.
+/// Convolver::convolve() does; what can be told from the shape and the masks, result_of()
+/// refuses, before anything is decoded.
 struct ResidentWork {
   std::function<Shape(const Shape& in, const Convolver&)> result_of;
   std::function<ResidentPlan(const Shape& in, Convolver&)> plan_for;

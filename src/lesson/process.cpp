@@ -197,17 +197,15 @@ fs::path lesson_sources() {
 }
 
 fs::path lesson_library() {
-  constexpr const char* kName = "libconvfilt_lesson.a";
-  std::error_code error;
-  const fs::path program = fs::canonical("/proc/self/exe", error);
-  const fs::path library =
-      (program.parent_path() / CONVFILT_LIBRARIES_FROM_PROGRAM / kName).lexically_normal();
-  if (fs::exists(library, error)) return library;
   // A program that was packed for another machine has it beside its modules.
-  const fs::path packed = fs::path(modules_folder()) / kName;
-  if (fs::exists(packed, error)) return packed;
-  throw NoVerdictError("the emulator for kernels is not there as " + quoted_name(library.string()) +
-                       "; install convfilt again");
+  const fs::path installed = installed_modules_folder();
+  for (const fs::path& folder : {installed, fs::path(modules_folder())}) {
+    std::error_code error;
+    fs::path library = folder / "libconvfilt_lesson.a";
+    if (fs::exists(library, error)) return library;
+  }
+  throw NoVerdictError("the emulator for kernels, libconvfilt_lesson.a, is not in " +
+                       quoted_name(installed.string()) + "; install convfilt again");
 }
 
 ScratchFolder::ScratchFolder() {

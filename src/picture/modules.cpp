@@ -71,12 +71,15 @@ const CodecModule& load_module(const std::string& folder, const std::string& nam
                 "; install the packages convfilt and " + package + " of one version");
 }
 
-std::string modules_folder() {
-  if (const char* named = std::getenv("CONVFILT_MODULES"); named != nullptr && *named != '\0')
-    return named;
+std::string installed_modules_folder() {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   return (program.parent_path() / CONVFILT_MODULES_FROM_PROGRAM).lexically_normal().string();
+}
+
+std::string modules_folder() {
+  const char* named = std::getenv("CONVFILT_MODULES");
+  return named != nullptr && *named != '\0' ? named : installed_modules_folder();
 }
 
 const Codec& codec_for(FormatId format, Loader loader) {

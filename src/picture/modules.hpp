@@ -31,8 +31,10 @@ inline constexpr char kModuleEntry[] = "module_of_convfilt";
 /// when it is missing, or of another version.
 const CodecModule& load_module(const std::string& folder, const std::string& name);
 
-/// Where modules are looked for: the folder that CONVFILT_MODULES names, else the one of the
-/// installed program.
+/// The folder of the installed program's modules.
+std::string installed_modules_folder();
+
+/// Where modules are looked for: the folder that CONVFILT_MODULES names, else the installed one.
 std::string modules_folder();
 
 }  // namespace convfilt

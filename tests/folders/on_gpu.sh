@@ -8,7 +8,6 @@
 #   tests/folders/on_gpu.sh [PART...]     by default all; CONVFILT names the program
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
-[ "${1:-}" != --help ] || { sed -n '2,9p' "$0" | cut -c3-; exit; }
 cd "$(dirname "$0")/../.."
 convfilt=$(realpath "${CONVFILT:-build/release/bin/convfilt}")
 export CONVFILT_FILTERS=${CONVFILT_FILTERS:-$PWD/filters}

@@ -1,5 +1,7 @@
 #include "tests/support/environment.hpp"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
@@ -122,6 +124,13 @@ std::vector<Runner> runners_of(std::string_view strategy) {
 std::string cuda_missing() {
   const CudaDevices& cuda = cuda_devices();
   return cuda.devices.empty() ? cuda.missing : "";
+}
+
+bool emulator_missing() {
+  const bool missing = std::ranges::none_of(
+      runners(), [](const Runner& r) { return r.device == DeviceKind::emulator; });
+  if (missing) MESSAGE("skipped: the emulator is not tested");
+  return missing;
 }
 
 std::string to_string(const Runner& runner) {

@@ -46,6 +46,9 @@ std::vector<Runner> runners_of(std::string_view strategy);
 /// Why no CUDA device can be used; empty when one can.
 std::string cuda_missing();
 
+/// Whether the emulator is not tested, which it says.
+bool emulator_missing();
+
 /// Reads the environment. Throws std::runtime_error when it names what is unknown or missing.
 void read_environment();
 

@@ -150,14 +150,6 @@ void check_counts(const char* name, const Problem& p, const Expected& e,
   CHECK(c.barriers == e.blocks);
 }
 
-bool emulator_missing() {
-  const bool missing = std::none_of(runners().begin(), runners().end(), [](const Runner& r) {
-    return r.device == DeviceKind::emulator;
-  });
-  if (missing) MESSAGE("skipped: the emulator is not tested");
-  return missing;
-}
-
 template <class F>
 void for_each_problem(F f) {
   Random random(52);

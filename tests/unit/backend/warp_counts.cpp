@@ -25,13 +25,6 @@ WarpCounts warp_of(Memory memory, std::uint64_t first, std::uint64_t stride) {
   return counts;
 }
 
-bool emulator_missing() {
-  const bool missing = std::ranges::none_of(
-      runners(), [](const Runner& r) { return r.device == DeviceKind::emulator; });
-  if (missing) MESSAGE("skipped: the emulator is not tested");
-  return missing;
-}
-
 /// The picture's width is 200, so a block in the middle begins at column 96.
 Problem problem_of(const Mask& mask, Depth depth) {
   return {200, 120, 1, depth, Border::replicate, 0, mask};

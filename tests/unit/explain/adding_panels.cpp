@@ -53,13 +53,6 @@ Recording recorded(const Case& c) {
   return recording;
 }
 
-bool emulator_missing() {
-  const bool missing = std::ranges::none_of(
-      runners(), [](const Runner& r) { return r.device == DeviceKind::emulator; });
-  if (missing) MESSAGE("skipped: the emulator is not tested");
-  return missing;
-}
-
 /// Whether a division reaches a sample at that place of its block.
 bool reaches(const std::vector<int>& divisions, int d, int weights, int place) {
   const int first = std::accumulate(divisions.begin(), divisions.begin() + d, 0);

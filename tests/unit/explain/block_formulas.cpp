@@ -30,13 +30,6 @@ Tuning tuned(const Case& c) {
   return tuning;
 }
 
-bool emulator_missing() {
-  const bool missing = std::ranges::none_of(
-      runners(), [](const Runner& r) { return r.device == DeviceKind::emulator; });
-  if (missing) MESSAGE("skipped: the emulator is not tested");
-  return missing;
-}
-
 Problem problem_of(const Mask& mask, Depth depth = Depth::u8) {
   return {200, 120, 1, depth, Border::replicate, 0, mask};
 }

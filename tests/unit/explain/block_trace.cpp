@@ -51,13 +51,6 @@ std::string text_of(const SampleGrid& grid) {
   return text;
 }
 
-bool emulator_missing() {
-  const bool missing = std::ranges::none_of(
-      runners(), [](const Runner& r) { return r.device == DeviceKind::emulator; });
-  if (missing) MESSAGE("skipped: the emulator is not tested");
-  return missing;
-}
-
 }  // namespace
 
 TEST_CASE("tiled-in loads its tile in one step, and its last columns and rows of threads idle") {

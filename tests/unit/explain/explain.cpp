@@ -39,13 +39,6 @@ Tuning with_tile(int tile) {
   return tuning;
 }
 
-bool emulator_missing() {
-  const bool missing = std::ranges::none_of(
-      runners(), [](const Runner& r) { return r.device == DeviceKind::emulator; });
-  if (missing) MESSAGE("skipped: the emulator is not tested");
-  return missing;
-}
-
 /// The formula's number, where the emulator counted the same.
 std::int64_t agreed(const Compared& reads) {
   REQUIRE(reads.formula);

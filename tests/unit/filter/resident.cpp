@@ -106,6 +106,7 @@ Image on_cpu(ConvolverOptions options, const std::vector<Mask>& masks, const Ima
 }  // namespace
 
 TEST_CASE("edges of a resident picture have the bytes that the CPU gives: in the emulator") {
+  if (test::emulator_missing()) return;
   int saturated = 0, cases = 0;
   for_each_edge([&](ConvolverOptions options, const std::vector<Mask>& masks, const Image& in) {
     const Image expected = on_cpu(options, masks, in);
@@ -161,6 +162,7 @@ TEST_CASE("edges of a resident picture have the bytes that the CPU gives: on a G
 }
 
 TEST_CASE("resident edges by a mask that is transformed are within a step of the CPU's") {
+  if (test::emulator_missing()) return;
   ConvolverOptions options;
   const Image in = pattern(200, 170, 3, Depth::u8);
   std::vector<Mask> masks = edge_masks({"log", "both", 8.0});
