@@ -119,6 +119,14 @@ int spatial_parts(const BlockAxis& axis) {
   return ceil_div(axis.side, std::min(kMaxPartSide, axis.part));
 }
 
+/// The samples of a block in the middle that lie under its d-th division along an axis.
+int samples_under(const BlockAxis& axis, int d, int weights) {
+  const Interval outputs = axis.division(d, weights);
+  if (outputs.count == 0) return 0;
+  const int first = std::max(0, outputs.first - (weights - 1));
+  return std::min(axis.block, outputs.first + outputs.count) - first;
+}
+
 /// The samples of a block in the middle that all launches read along an axis. Each part has
 /// launches of its own, and divisions share samples.
 int samples_read(const BlockAxis& axis) {
@@ -126,14 +134,16 @@ int samples_read(const BlockAxis& axis) {
   int samples = 0;
   for (int part = 0; part < parts; ++part) {
     const int weights = axis.side * (part + 1) / parts - axis.side * part / parts;
-    for (int d = 0; d < axis.divisions; ++d) {
-      const Interval outputs = axis.division(d, weights);
-      if (outputs.count == 0) continue;
-      const int first = std::max(0, outputs.first - (weights - 1));
-      samples += std::min(axis.block, outputs.first + outputs.count) - first;
-    }
+    for (int d = 0; d < axis.divisions; ++d) samples += samples_under(axis, d, weights);
   }
   return samples;
+}
+
+/// The most samples that one launch reads of a block along an axis.
+int most_samples_read(const BlockAxis& axis, int weights) {
+  int most = 0;
+  for (int d = 0; d < axis.divisions; ++d) most = std::max(most, samples_under(axis, d, weights));
+  return most;
 }
 
 }  // namespace
@@ -261,7 +271,9 @@ std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
   if (x.divisions * y.divisions > 1)
     return note + "Each takes one division of every block's outputs, up to " +
            by(x.division(0, part_x).count, y.division(0, part_y).count) +
-           " of them, so no two blocks write one output.";
+           " of them, so no two blocks write one output." +
+           (spatial ? " Threads are counted in the launches that have most samples of a block."
+                    : "");
   return note + "Blocks of one launch lie " + by(x.steps * x.block, y.steps * y.block) +
          " apart and write " + by(x.block + part_x - 1, y.block + part_y - 1) +
          " each, so none meet.";
@@ -293,12 +305,11 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   Geometry g;
   g.block_columns = threads.columns;
   g.block_rows = threads.rows;
-  g.loading_threads = g.computing_threads = threads.columns * threads.rows;
-  if (spatial) {
-    g.loading_threads =
-        threads.busy(std::min(x.block, columns.count), std::min(y.block, rows.count));
-    g.computing_threads = threads.busy(columns.count, rows.count);
-  }
+  // Blocks of threads over a frame load all samples at once, whatever is added in a launch.
+  g.loading_threads = spatial
+                          ? threads.busy(most_samples_read(x, part_x), most_samples_read(y, part_y))
+                          : threads.busy(x.block, y.block);
+  g.computing_threads = threads.busy(columns.count, rows.count);
   g.in_columns = x.block;
   g.in_rows = y.block;
   g.out_columns = x.block + part_x - 1;

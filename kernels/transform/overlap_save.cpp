@@ -111,7 +111,8 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Thr
   Geometry g;
   g.block_columns = threads.columns;
   g.block_rows = threads.rows;
-  g.loading_threads = g.computing_threads = threads.columns * threads.rows;
+  g.loading_threads = threads.busy(tiling.columns, tiling.rows);
+  g.computing_threads = threads.busy(tiling.kept_columns, tiling.kept_rows);
   g.in_columns = tiling.columns;
   g.in_rows = tiling.rows;
   g.out_columns = tiling.kept_columns;
@@ -122,7 +123,6 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Thr
     const Sides part = first_part(problem.mask);
     g.loading_threads =
         threads.busy(tiling.kept_columns + part.width - 1, tiling.kept_rows + part.height - 1);
-    g.computing_threads = threads.busy(tiling.kept_columns, tiling.kept_rows);
     // Each part of a large mask has a launch of its own, which fetches what that part covers.
     const auto fetched = [](int kept, int side) {
       return double(ceil_div(side, kMaxPartSide)) * (kept - 1) + side;

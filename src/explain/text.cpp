@@ -89,10 +89,16 @@ void tell_threads(const Explanation& e, Lines& lines) {
   const int threads = g.block_columns * g.block_rows;
   if (threads == 0) return;
   lines.line("block", area(g.block_columns, g.block_rows, "thread"));
+  // Between the two a library computes, whose threads nobody counts.
+  const bool by_library = sums_by_library(*e.strategy, e.tuning);
+  const bool several = g.in_columns > g.block_columns || g.in_rows > g.block_rows;
+  const std::string fullest = by_library && several ? "; the fullest block of those of a tile" : "";
   if (g.loading_threads > 0)
-    lines.line("loading", idle(threads, g.loading_threads, "while the tile is loaded"));
+    lines.line("loading", idle(threads, g.loading_threads, "while the tile is loaded") + fullest);
   if (g.computing_threads > 0)
-    lines.line("computing", idle(threads, g.computing_threads, "while outputs are computed"));
+    lines.line(by_library ? "writing" : "computing",
+               idle(threads, g.computing_threads,
+                    by_library ? "while outputs are written" : "while outputs are computed"));
   lines.line("shared memory", plural(std::int64_t(g.shared_bytes), "byte"));
   const Occupancy& o = e.occupancy;
   const std::vector<std::string> limits(o.limited_by.begin(), o.limited_by.end());

@@ -223,12 +223,17 @@ std::string title_of(const Explanation& e) {
          std::to_string(accesses) + " = " + short_number(double(taps) / double(accesses));
 }
 
-std::string threads_of(const Geometry& g) {
+std::string threads_of(const Explanation& e) {
+  const Geometry& g = *e.geometry;
   const int threads = g.block_columns * g.block_rows;
   if (threads == 0) return "";
   if (g.loading_threads == 0) return plural(threads, "thread");
-  return plural(g.loading_threads, "thread") + " load, " + std::to_string(g.computing_threads) +
-         " compute";
+  const std::string load = std::to_string(g.loading_threads),
+                    rest = std::to_string(g.computing_threads);
+  // A tile that is transformed may take several blocks of threads.
+  if (sums_by_library(*e.strategy, e.tuning))
+    return "of a block of " + plural(threads, "thread") + " " + load + " load, " + rest + " write";
+  return plural(g.loading_threads, "thread") + " load, " + rest + " compute";
 }
 
 /// The image, the grid of output tiles over it, and the two blocks that are enlarged.
@@ -436,7 +441,7 @@ TilePicture tile_picture(const Explanation& e) {
   };
   Panel title(page, place(0, 0, page.width, kTitleRow), {0, 0, double(page.width), kTitleRow});
   title.words(page.width / 2.0, kTitleRow / 2.0, title_of(e), Align::centre, true);
-  const std::string threads = threads_of(*e.geometry);
+  const std::string threads = threads_of(e);
   const int top = kTitleRow, bottom = kTitleRow + kImageRow;
   std::string script = title.script() +
                        image_panel(e, corner, middle, page, place(15, top, 470, bottom)) +

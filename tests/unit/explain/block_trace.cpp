@@ -5,11 +5,15 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "kernels/registry.hpp"
 #include "src/explain/explain.hpp"
 #include "src/explain/thread_panels.hpp"
+#include "src/picture/image.hpp"
 #include "tests/support/environment.hpp"
 #include "tests/support/sample_masks.hpp"
 
@@ -51,7 +55,68 @@ std::string text_of(const SampleGrid& grid) {
   return text;
 }
 
+/// The most threads that read samples in a block of a launch, whose blocks read alike.
+int reading_threads(const Strategy& strategy, const Problem& p, const Tuning& tuning) {
+  Recording recording;
+  recording.every_block = true;
+  PlanOptions options;
+  options.tuning = tuning;
+  options.recording = &recording;
+  const auto plan = strategy.prepare(p, DeviceKind::emulator, options);
+  Image in(p.width, p.height, 1, p.depth), out(p.out_width(), p.out_height(), 1, p.depth);
+  for (int y = 0; y < in.height(); ++y) std::fill_n(in.view().row(y), in.row_bytes(), std::byte(1));
+  plan->run(in.view(), out.view());
+  CHECK(recording.reads.size() == recording.counted);
+  std::map<int, std::set<std::pair<int, int>>> threads;  // of each launch
+  for (const SampleRead& read : recording.reads)
+    threads[read.launch].insert({read.thread_x, read.thread_y});
+  std::size_t most = 0;
+  for (const auto& [launch, of_launch] : threads) most = std::max(most, of_launch.size());
+  return int(most);
+}
+
 }  // namespace
+
+TEST_CASE("threads that load are those that the emulator saw read, in divisions and transforms") {
+  if (emulator_missing()) return;
+  const auto check = [](const char* name, const Mask& mask, const Tuning& tuning, int loading,
+                        int computing) {
+    const Strategy& strategy = *find_strategy(name);
+    const Problem p = problem_of(mask);
+    INFO(std::string(name) << ", " << to_string(p) << ", " << to_string(tuning));
+    REQUIRE(strategy.refusal(p, tuning).empty());
+    const Geometry g = strategy.geometry(p, tuning);
+    CHECK(g.loading_threads == loading);
+    CHECK(g.computing_threads == computing);
+    CHECK(reading_threads(strategy, p, tuning) == loading);
+  };
+  const Tuning block12 = tuned({{Setting::block, 12}});
+  const auto divisions = [](int block, Domain domain) {
+    return tuned(
+        {{Setting::block, block}, {Setting::domain, domain}, {Setting::accumulate, kInDivisions}});
+  };
+  // Frames of 16 x 16 take two blocks of 32 x 8 threads, the fuller of which has 8 rows.
+  check("overlap-add", box_mask(5, 5), block12, 12 * 8, 16 * 8);
+  check("overlap-add", box_mask(5, 1), block12, 12 * 8, 16 * 8);
+  check("overlap-add", box_mask(1, 5), block12, 12 * 8, 12 * 8);
+  check("overlap-add", box_mask(5, 5), divisions(12, kFrequency), 12 * 8, 5 * 5);
+  check("in-parts", box_mask(8, 8),
+        tuned({{Setting::block, 8}, {Setting::part, 4}, {Setting::accumulate, kInDivisions}}), 64,
+        16);
+  check("overlap-save", box_mask(5, 5), block12, 12 * 8, 8 * 8);
+  check("overlap-save", box_mask(5, 5), tuned({{Setting::block, 40}}), 256, 256);
+  // 5 x 5 outputs in the middle of a block have 9 x 9 samples, in rows of 8.
+  check("overlap-add", box_mask(5, 5), divisions(0, kSpatial), 9 * 8, 5 * 5);
+  check("overlap-add", box_mask(5, 1), divisions(16, kSpatial), 9 * 8, 5 * 8);
+  // Divisions at the ends alone have no more samples than outputs.
+  check("overlap-add", box_mask(5, 5), divisions(5, kSpatial), 5 * 5, 5 * 5);
+  check("in-parts", box_mask(9, 9),
+        tuned({{Setting::domain, kSpatial},
+               {Setting::block, 12},
+               {Setting::part, 3},
+               {Setting::accumulate, kInDivisions}}),
+        5 * 5, 3 * 3);
+}
 
 TEST_CASE("tiled-in loads its tile in one step, and its last columns and rows of threads idle") {
   if (emulator_missing()) return;
