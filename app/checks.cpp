@@ -21,6 +21,7 @@
 #include "src/base/sides.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
+#include "src/batch/codec_choice.hpp"
 #include "src/compare/plot.hpp"
 #include "src/explain/reuse.hpp"
 #include "src/picture/formats.hpp"
@@ -146,6 +147,9 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
     if (raw.codec == kCodecKinds[i]) picture.codec = CodecKind(i);
   if (!raw.shard.empty())
     folder.shard = shard_in(raw.shard, [](const char* variable) { return std::getenv(variable); });
+  require(!folder.newer || folder.if_exists == IfExists::overwrite,
+          "--newer replaces results that are older than their inputs; leave out --if-exists");
+  if (!picture.devices.empty()) device_numbers(picture.devices);
   if (!raw.max_memory.empty()) picture.max_memory = bytes_in("--max-memory", raw.max_memory);
   picture.progress = !raw.no_progress;
 

@@ -26,7 +26,10 @@ class PictureLane : public Lane {
  public:
   /// `request` is that of the run, with the lane's own threads and number.
   PictureLane(const PictureOptions& options, const PictureFilter& filter, const Request& request)
-      : options_(options), filter_(filter), convolver_(with(options.convolver, request)) {}
+      : options_(options),
+        filter_(filter),
+        request_(request),
+        convolver_(with(options.convolver, request)) {}
 
   FileReport filter(const FileJob& job) override {
     std::string note;
@@ -39,6 +42,8 @@ class PictureLane : public Lane {
     report.device = name_of(choice.device);
     return report;
   }
+
+  std::optional<int> gpu() const override { return gpu_of(request_, this_machine()); }
 
  private:
   struct DropLargePlans {
@@ -55,12 +60,20 @@ class PictureLane : public Lane {
 
   const PictureOptions& options_;
   const PictureFilter& filter_;
+  const Request request_;
   Convolver convolver_;
 };
 
 bool is_folder(const std::string& path) {
   struct stat info {};
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+/// Unlike numbers have unlike words.
+std::string exact(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%a", value);
+  return text;
 }
 
 /// All that decides the bytes of results, but for the device and for how the work is shared.
@@ -73,6 +86,8 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
   const auto add = [&](const auto& value) {
     if constexpr (requires { std::string(value); })
       text += "|" + std::string(value);
+    else if constexpr (std::is_floating_point_v<std::decay_t<decltype(value)>>)
+      text += "|" + exact(value);
     else
       text += "|" + std::to_string(value);
   };
@@ -132,13 +147,15 @@ void print_plan(const FolderPlan& plan, bool json) {
 
 void note_what_is_left_out(const JobList& list, bool json) {
   if (list.other_files > 0)
-    log_detail(std::to_string(list.other_files) +
-               " other files passed over; --glob takes files by other names");
+    log_detail(counted(list.other_files, "other file") +
+               " passed over; --glob takes files by other names");
   if (list.links_passed > 0)
-    log_note(std::to_string(list.links_passed) +
-             " links passed over, which lead to folders or out of theirs; --follow-links takes "
-             "them");
-  for (const std::string& problem : list.problems) log_error(problem);
+    log_note(counted(list.links_passed, "link") +
+             " passed over, which lead to folders or out of theirs; --follow-links takes them");
+  if (list.results_passed > 0)
+    log_note(counted(list.results_passed, "result") +
+             " of earlier runs passed over; named one by one, they are filtered, too");
+  for (const UnreadFolder& folder : list.unread) log_error(folder.why);
   for (const RefusedInput& refused : list.refused) {
     log_error(refused.why);
     if (json) print_result(json_line(refused) + "\n");
@@ -206,8 +223,11 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);
   note_what_is_left_out(plan.list, options.json);
+  if (plan.list.has_passed_out && journal_to_resume(options.out, folder.shard).empty())
+    log_note(quoted_name(options.out) +
+             " is OUT, so pictures in it are taken for results and left out");
   const std::int64_t refused = std::int64_t(plan.list.refused.size());
-  const std::int64_t unread = std::int64_t(plan.list.problems.size());
+  const std::int64_t unread = std::int64_t(plan.list.unread.size());
   if (plan.list.jobs.empty() && unread + refused == 0 && folder.shard.count == 1)
     throw IoError("there are no pictures to filter" +
                   std::string(folder.selection.recursive ? "" : "; -r looks into folders, too"));
@@ -251,10 +271,16 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
       log_warning("--devices: there is no CUDA device here; the CPU does all");
   }
   std::atomic<int> lanes = 0;
-  const MakeLane make_lane = [&](int threads, bool on_cpu) {
+  const MakeLane make_lane = [&](const LaneRequest& asked) {
     Request own = request;
-    own.threads = threads;
+    own.threads = asked.threads;
     own.lane = lanes++;
+    bool on_cpu = asked.on_cpu;
+    if (!asked.failed.empty()) {
+      own.ordinals = shared_gpus(request, this_machine());
+      std::erase_if(own.ordinals, [&](int ordinal) { return asked.failed.contains(ordinal); });
+      on_cpu = on_cpu || own.ordinals.empty();
+    }
     if (on_cpu) own.device = name_of(DeviceKind::cpu);
     return std::make_unique<PictureLane>(options, filter, own);
   };
@@ -279,18 +305,14 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
                     : "") +
         (totals.not_begun > 0 ? ", and " + std::to_string(totals.not_begun) + " were not begun"
                               : "") +
-        "; the same command with --resume tries these again");
+        "; when that is mended, the same command with --resume does the rest");
 }
 
 }  // namespace
 
 std::string settings_of(const std::vector<Mask>& masks) {
   std::string text;
-  char number[40];
-  const auto add = [&](double value) {
-    std::snprintf(number, sizeof number, "%a ", value);
-    text += number;
-  };
+  const auto add = [&](double value) { text += exact(value) + " "; };
   for (const Mask& mask : masks) {
     for (const int value : {mask.width, mask.height, mask.anchor_x, mask.anchor_y}) add(value);
     add(mask.divisor);
@@ -344,13 +366,12 @@ void run(const MergeCommand& command) {
   for (const std::string& twice : report.twice)
     print_result("twice: " + printable_name(twice) + "\n");
   if (report.bad_lines > 0)
-    log_warning(std::to_string(report.bad_lines) +
-                " lines of journals are cut or changed, and passed over");
-  print_result(
-      std::to_string(report.done) + " pictures done, " + std::to_string(report.missing.size()) +
-      " missing, " + std::to_string(report.failed.size()) + " failed, " +
-      std::to_string(report.twice.size()) + " done twice" +
-      (report.kept.empty() ? "" : ", " + std::to_string(report.kept.size()) + " kept") + "\n");
+    log_warning(counted(report.bad_lines, "line") + " of journals cut or changed, and passed over");
+  print_result(counted(report.done, "picture") + " done, " + std::to_string(report.missing.size()) +
+               " missing, " + std::to_string(report.failed.size()) + " failed, " +
+               std::to_string(report.twice.size()) + " done twice" +
+               (report.kept.empty() ? "" : ", " + std::to_string(report.kept.size()) + " kept") +
+               "\n");
   if (!report.kept.empty())
     log_note(
         "what was kept was there before, perhaps by other options; the same command with --resume, "

@@ -35,7 +35,9 @@ double fp32_peak(const CudaDevice& device) {
 
 const CudaDevices& cuda_devices() {
   static const CudaDevices none{
-      {}, "this build has no CUDA; build it where nvcc is found, or use --device=cpu"};
+      {},
+      "this build has no CUDA; where nvcc is found, CONVFILT_CUDA=AUTO samples/setup.sh builds one "
+      "that has, and the CPU does the same without a GPU"};
   return none;
 }
 

@@ -102,15 +102,9 @@ std::string told_cost(const Gpu& gpu, std::optional<double> ms) {
   return text + told(gpu);
 }
 
-/// Which of the CUDA devices that are there is this lane's. Unlike ones would make it depend on the
-/// lane what a picture gets, so without a list the first and its like take part.
+/// Which of the CUDA devices that are there is this lane's.
 int ordinal_for(const Request& request, const Machine& machine) {
-  std::vector<int> shared = request.ordinals;
-  if (shared.empty()) {
-    const std::vector<CudaDevice>& devices = machine.cuda().devices;
-    for (const CudaDevice& device : devices)
-      if (device.name == devices.front().name) shared.push_back(device.ordinal);
-  }
+  const std::vector<int> shared = shared_gpus(request, machine);
   return shared[std::size_t(request.lane) % shared.size()];
 }
 
@@ -281,13 +275,17 @@ Choice choose_for(const Strategy& strategy, const Problem& problem, int runs,
   }
   // A kernel to be learned from belongs on a GPU, however small the picture.
   std::string missing = machine.cuda().missing;
-  if (on_cuda && has_cuda(machine))
-    for (const CudaDevice& device : machine.cuda().devices) {
-      missing = strategy.refusal_of(device);
+  if (on_cuda && has_cuda(machine)) {
+    std::vector<int> shared = shared_gpus(request, machine);
+    const std::size_t own = std::size_t(request.lane) % shared.size();
+    std::ranges::rotate(shared, shared.begin() + std::ptrdiff_t(own));
+    for (const int ordinal : shared) {
+      missing = strategy.refusal_of(machine.cuda().devices[std::size_t(ordinal)]);
       if (missing.empty())
-        return {&strategy, DeviceKind::cuda, device.ordinal,
-                "strategy as asked; it is made for a GPU", ""};
+        return {&strategy, DeviceKind::cuda, ordinal, "strategy as asked; it is made for a GPU",
+                ""};
     }
+  }
   if (!strategy.runs_on(DeviceKind::emulator))
     throw DeviceError("strategy '" + name + "' needs a CUDA device: " + missing);
   const double seconds =
@@ -325,6 +323,25 @@ Choice choose(const Problem& problem, int runs, const Request& request, const Ma
     wanted.ordinal = ordinal_for(request, machine);
   return strategy ? choose_for(*strategy, problem, runs, request, wanted, machine)
                   : choose_freely(problem, runs, request, wanted, machine);
+}
+
+std::vector<int> shared_gpus(const Request& request, const Machine& machine) {
+  const Wanted wanted = parse_device(request.device);
+  const bool names_one =
+      wanted.kind == DeviceKind::cuda && request.device != name_of(DeviceKind::cuda);
+  if (names_one) return {wanted.ordinal};
+  if (!request.ordinals.empty()) return request.ordinals;
+  std::vector<int> shared;
+  const std::vector<CudaDevice>& devices = machine.cuda().devices;
+  for (const CudaDevice& device : devices)
+    if (device.name == devices.front().name) shared.push_back(device.ordinal);
+  return shared;
+}
+
+std::optional<int> gpu_of(const Request& request, const Machine& machine) {
+  const std::optional<DeviceKind> kind = parse_device(request.device).kind;
+  if ((kind && kind != DeviceKind::cuda) || !has_cuda(machine)) return std::nullopt;
+  return ordinal_for(request, machine);
 }
 
 std::vector<std::string> strategy_names(const Machine& machine) {

@@ -56,6 +56,15 @@ Wanted wanted_device(const std::string& device, const Machine& machine);
 /// for it.
 Choice choose(const Problem& problem, int runs, const Request& request, const Machine& machine);
 
+/// The CUDA devices that the lanes of such requests take in turn. Where the request names none,
+/// these are the machine's first and its like, since with others it would depend on the lane what
+/// a picture gets.
+std::vector<int> shared_gpus(const Request& request, const Machine& machine);
+
+/// The one that the request's lane takes for pictures that take one. None where another kind of
+/// device was asked for, or where there is none.
+std::optional<int> gpu_of(const Request& request, const Machine& machine);
+
 /// What --strategy and --device accept, for help and hints.
 std::vector<std::string> strategy_names(const Machine& machine);
 std::vector<std::string> device_names();

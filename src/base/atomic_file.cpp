@@ -1,6 +1,7 @@
 #include "src/base/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -21,6 +22,8 @@ namespace convfilt {
 
 // AtomicFile has members of these, so they may not be nameless.
 namespace atomic_file {
+
+constexpr char kTemporary[] = ".convfilt-", kTemporaryEnd[] = ".tmp";
 
 class Descriptor {
  public:
@@ -54,8 +57,8 @@ class TemporaryName {
     std::uint64_t random = 0;
     if (::getentropy(&random, sizeof random) != 0)
       throw IoError(std::string("cannot name a temporary file: ") + std::strerror(errno));
-    path_ =
-        folder + "/.convfilt-" + std::to_string(getpid()) + "-" + std::to_string(random) + ".tmp";
+    path_ = folder + "/" + kTemporary + std::to_string(getpid()) + "-" + std::to_string(random) +
+            kTemporaryEnd;
     cleanup_.emplace(path_);
   }
   ~TemporaryName() {
@@ -238,6 +241,22 @@ std::optional<FileStamp> stamp_of(const std::string& path) {
   return stamp_in(info);
 }
 
+void remove_temporaries_left(const std::string& folder) {
+  using atomic_file::kTemporary, atomic_file::kTemporaryEnd;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kTemporary) || !name.ends_with(kTemporaryEnd)) continue;
+    const std::string path = entry->path().string();
+    const Descriptor file(::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    struct stat info {};
+    if (file.get() >= 0 && ::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode) &&
+        ::flock(file.get(), LOCK_EX | LOCK_NB) == 0)
+      ::unlink(path.c_str());
+  }
+}
+
 /// The file before it has the target's name: nameless, or under a name of its own.
 struct AtomicFile::Temporaries {
   Descriptor file;
@@ -248,16 +267,24 @@ AtomicFile::AtomicFile(const std::string& path, Temporary temporary)
     : path_(path), target_(resolve_output(path)) {
   if (target_.direct) return;
   temporaries_ = std::make_unique<Temporaries>();
+  Descriptor& file = temporaries_->file;
   const std::string folder = folder_of(target_.path);
   if (temporary == Temporary::nameless) {
-    temporaries_->file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
-    if (temporaries_->file.get() >= 0) return;
+    file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
+    if (file.get() >= 0) {
+      ::flock(file.get(), LOCK_EX | LOCK_NB);  // it has a name for a moment in the end
+      return;
+    }
     if (!has_no_nameless(errno)) fail(path_, errno);
   }
-  temporaries_->name.emplace(folder);
-  temporaries_->file.reset(
-      ::open(temporaries_->name->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (temporaries_->file.get() < 0) fail(path_, errno);
+  struct stat info {};
+  do {
+    temporaries_->name.emplace(folder);
+    file.reset(::open(temporaries_->name->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+    if (file.get() < 0) fail(path_, errno);
+    // Somebody may take it for a file that was left, and remove it, as long as it is not locked.
+    ::flock(file.get(), LOCK_EX);
+  } while (::fstat(file.get(), &info) == 0 && info.st_nlink == 0);
 }
 
 AtomicFile::~AtomicFile() = default;
@@ -306,6 +333,7 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, boo
     fail(path_, error);
   };
   if (std::optional<TemporaryName>& name = temporaries_->name) {
+    const Descriptor locked(::dup(file.get()));  // until it has the other name
     if (!file.close() ||
         !(replaces ? name->rename_to(target_.path) : name->rename_to_new(target_.path)))
       fail_to_name(errno);

@@ -41,6 +41,10 @@ struct FileStamp {
 /// Nothing where there is no such regular file.
 std::optional<FileStamp> stamp_of(const std::string& path);
 
+/// Removes temporary files that processes which were killed have left in a folder. Those that a
+/// process writes, on whatever machine, are locked, and stay.
+void remove_temporaries_left(const std::string& folder);
+
 /// A file was not to be replaced.
 struct FileIsThere : IoError {
   explicit FileIsThere(const std::string& path);

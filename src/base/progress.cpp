@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace convfilt {
 namespace {
@@ -16,9 +18,16 @@ std::size_t columns() {
   return known ? size.ws_col : kUsualColumns;
 }
 
+/// Whether the terminal can write over a line, as far as it says.
+bool can_go_back() {
+  const char* terminal = std::getenv("TERM");
+  return !terminal || std::strcmp(terminal, "dumb") != 0;
+}
+
 }  // namespace
 
-ProgressLine::ProgressLine(bool wanted) : wanted_(wanted && ::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine(bool wanted)
+    : wanted_(wanted && ::isatty(STDERR_FILENO) == 1 && can_go_back()) {}
 
 ProgressLine::~ProgressLine() {
   clear();

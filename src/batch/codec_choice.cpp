@@ -64,10 +64,8 @@ std::string decoders_for(const std::vector<int>& ordinals, const Machine& machin
   return models.size() > 1 ? "hybrid" : "";
 }
 
-std::vector<int> device_ordinals(const std::string& devices, const Machine& machine) {
-  std::vector<int> all;
-  for (const CudaDevice& device : machine.cuda().devices) all.push_back(device.ordinal);
-  if (devices == "all") return all;
+std::optional<std::vector<int>> device_numbers(const std::string& devices) {
+  if (devices == "all") return std::nullopt;
   std::vector<int> named;
   for (const char *at = devices.data(), *end = at + devices.size(); at <= end; ++at) {
     int ordinal = -1;
@@ -75,13 +73,22 @@ std::vector<int> device_ordinals(const std::string& devices, const Machine& mach
     if (error != std::errc() || (next != end && *next != ',') || ordinal < 0)
       throw UsageError("--devices: all, or numbers with commas between them, such as 0,1; not " +
                        in_quotes(devices));
-    if (std::ranges::find(all, ordinal) == all.end())
-      throw DeviceError("--devices: there is no CUDA device " + std::to_string(ordinal) +
-                        "; convfilt list devices says which there are");
     if (std::ranges::find(named, ordinal) == named.end()) named.push_back(ordinal);
     at = next;
   }
   return named;
+}
+
+std::vector<int> device_ordinals(const std::string& devices, const Machine& machine) {
+  const std::optional<std::vector<int>> named = device_numbers(devices);
+  std::vector<int> all;
+  for (const CudaDevice& device : machine.cuda().devices) all.push_back(device.ordinal);
+  if (!named) return all;
+  for (const int ordinal : *named)
+    if (std::ranges::find(all, ordinal) == all.end())
+      throw DeviceError("--devices: there is no CUDA device " + std::to_string(ordinal) +
+                        "; convfilt list devices says which there are");
+  return *named;
 }
 
 std::vector<MakeBatchDevice> gpu_lanes(const std::vector<int>& ordinals,

@@ -61,8 +61,12 @@ std::optional<CodecKind> codec_begun(const std::string& begun,
 /// would depend on which of them is ready first.
 std::string decoders_for(const std::vector<int>& ordinals, const Machine& machine);
 
-/// The numbers of the devices that --devices names. Throws UsageError where the text is no such
-/// list, DeviceError where there is no such device.
+/// The numbers that --devices names; none where it says "all". Throws UsageError where the text is
+/// no such list.
+std::optional<std::vector<int>> device_numbers(const std::string& devices);
+
+/// The numbers of the devices that --devices names. Throws as device_numbers() does, and
+/// DeviceError where there is no such device.
 std::vector<int> device_ordinals(const std::string& devices, const Machine& machine);
 
 /// Lanes for those devices.

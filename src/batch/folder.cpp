@@ -47,6 +47,9 @@ std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& optio
       return outcome;
     }
   }
+  // Of an input that is not there, reading says so.
+  std::error_code error;
+  if (!fs::exists(job.in, error)) return std::nullopt;
   try {
     check_format(job.out, options.schedule.write);
   } catch (const UsageError& error) {
@@ -73,15 +76,19 @@ std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& optio
   return outcome;
 }
 
-std::string journal_path(const FolderOptions& options) {
-  return (fs::path(options.selection.out) / journal_name(options.shard)).string();
-}
-
 /// The earlier run's, where there is one.
 std::optional<JournalContents> journal_of(const FolderOptions& options) {
-  const std::string path = journal_path(options);
-  if (!is_begun(path)) return std::nullopt;
+  const std::string path = journal_to_resume(options.selection.out, options.shard);
+  if (path.empty()) return std::nullopt;
   return read_journal(path);
+}
+
+/// Whether results lie in a folder of inputs.
+bool mixes_results_with_inputs(const Selection& selection) {
+  std::error_code error;
+  return std::ranges::any_of(selection.inputs, [&](const std::string& input) {
+    return fs::is_directory(input, error) && lies_in(selection.out, input);
+  });
 }
 
 /// Makes the folders of a result. Throws IoError where the result would lie elsewhere.
@@ -104,7 +111,13 @@ void make_place(const std::string& result, const std::string& out) {
 
 FolderPlan plan_folder(const FolderOptions& options) {
   FolderPlan plan;
-  plan.list = list_jobs(options.selection);
+  if (mixes_results_with_inputs(options.selection)) {
+    Selection selection = options.selection;
+    selection.results = renamed_results_in(selection.out);
+    plan.list = list_jobs(selection);
+  } else {
+    plan.list = list_jobs(options.selection);
+  }
   plan.of_all_shards = plan.list.jobs.size();
   if (options.shard.count > 1)
     std::erase_if(plan.list.jobs, [&](const Job& job) { return !options.shard.takes(job.name); });
@@ -120,8 +133,8 @@ FolderPlan plan_folder(const FolderOptions& options) {
 }
 
 void check_resumes(const FolderOptions& options) {
-  if (options.resume && is_begun(journal_path(options)))
-    read_journal_to_resume(journal_path(options), options.settings);
+  const std::string path = journal_to_resume(options.selection.out, options.shard);
+  if (options.resume && !path.empty()) read_journal_to_resume(path, options.settings);
 }
 
 std::string settings_of_journal(const FolderOptions& options) {
@@ -148,13 +161,26 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   for (const Job& job : plan.list.jobs)
     if (!planned.contains(job.name)) names.push_back(job.name);
   journal.plan(names);
-  // The same command finds these inputs no more; results that they have stay.
+  // The same command finds these inputs no more; results that they have stay, and what lies in a
+  // folder that cannot be read may be there again.
   std::set<std::string> listed;
   for (const Job& job : plan.list.jobs) listed.insert(job.name);
+  const auto may_be_there = [&](const std::string& name) {
+    return std::ranges::any_of(plan.list.unread, [&](const UnreadFolder& folder) {
+      return name.starts_with(folder.name);
+    });
+  };
   for (const std::string& name : planned) {
     const DoneEntry* entry = journal.before().result_of(name);
-    if (!listed.contains(name) && !(entry && is_there(*entry, out))) journal.gone(name);
+    if (!listed.contains(name) && !may_be_there(name) && !(entry && is_there(*entry, out)))
+      journal.gone(name);
   }
+  // Folders and inputs that were no jobs; those that still are none are told of again.
+  for (const auto& [name, why] : journal.before().failed)
+    if (!listed.contains(name) && !planned.contains(name)) journal.gone(name);
+  for (const UnreadFolder& folder : plan.list.unread)
+    journal.failed(folder.name.empty() ? "./" : folder.name, folder.why);
+  for (const RefusedInput& input : plan.list.refused) journal.failed(input.name, input.why);
 
   const auto count = [&](const PictureOutcome& outcome) {
     totals.filtered += outcome.outcome == Outcome::filtered;
@@ -169,7 +195,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
     const JournalContents& before = journal.before();
     const auto entry = before.done.find(job.name);
     if (entry != before.done.end() && is_done(entry->second, job)) {
-      if (!options.resume) journal.done(entry->second);
+      if (journal.is_new()) journal.done(entry->second);
       return;
     }
     journal.kept({job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}),
@@ -189,6 +215,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   // The stamps of inputs are those before they are read, so that one that changes meanwhile is
   // filtered again.
   std::mutex mutex;
+  std::set<std::string> places;
   std::map<const Job*, DoneEntry> entries;
   std::set<const Job*> ended;
   JobEvents events;
@@ -198,6 +225,7 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
         job.name, below(job.out, out), stamp_of(job.in).value_or(FileStamp{}), {}};
     const std::lock_guard lock(mutex);
     entries[&job] = entry;
+    if (places.insert(folder_of(job.out)).second) remove_temporaries_left(folder_of(job.out));
   };
   events.before_commit = [&](const Job& job, const FileStamp& stamp) {
     const std::lock_guard lock(mutex);
@@ -311,6 +339,8 @@ MergeReport merge_journals(const std::string& folder) {
   const int count = journals.begin()->second.shard.count;
   std::set<std::string> done;
   std::vector<DoneEntry> entries, kept;
+  std::set<std::string> results;
+  std::map<std::string, FileStamp> renamed;
   std::vector<std::string> planned;
   for (int i = 1; i <= count; ++i) {
     const auto found = journals.find(i);
@@ -324,7 +354,9 @@ MergeReport merge_journals(const std::string& folder) {
     for (const auto& [name, entry] : contents.done) {
       if (!done.insert(name).second) report.twice.push_back(name);
       entries.push_back(entry);
+      results.insert(entry.result);
     }
+    renamed.insert(contents.renamed.begin(), contents.renamed.end());
     for (const auto& [name, entry] : contents.kept) kept.push_back(entry);
     for (const auto& [name, why] : contents.failed) report.failed.emplace_back(name, why);
     for (const std::string& name : contents.planned) {
@@ -341,7 +373,9 @@ MergeReport merge_journals(const std::string& folder) {
   }
   std::sort(report.missing.begin(), report.missing.end());
   std::sort(report.kept.begin(), report.kept.end());
+  // Each shard has met the folders that could not be read.
   std::sort(report.failed.begin(), report.failed.end());
+  report.failed.erase(std::unique(report.failed.begin(), report.failed.end()), report.failed.end());
   std::sort(report.twice.begin(), report.twice.end());
   if (!report.is_whole() || is_joined) return report;
   {
@@ -350,6 +384,8 @@ MergeReport merge_journals(const std::string& folder) {
     if (!decoders.empty()) joined.decoders(decoders);
     for (const DoneEntry& entry : entries) joined.done(entry);
     for (const DoneEntry& entry : kept) joined.kept(entry);
+    for (const auto& [result, stamp] : renamed)
+      if (!results.contains(result)) joined.renamed(result, stamp);
     joined.end();
   }
   for (const fs::path& path : paths) fs::remove(path, error);

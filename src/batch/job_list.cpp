@@ -43,6 +43,22 @@ bool is_wanted(const std::string& name, const std::vector<std::string>& globs) {
   });
 }
 
+/// A pipe may never give an end, nor may a device, and nobody could resume what came from one. What
+/// is not there is a job, since reading it says so.
+void take_file(const std::string& path, const std::string& name, JobList& list) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  const auto refuse = [&](const std::string& why) {
+    list.refused.push_back({path, name, "cannot read " + quoted_name(path) + ": " + why});
+  };
+  if (fs::is_directory(status))
+    refuse("it is a folder, where a list names files; name it before OUT");
+  else if (fs::exists(status) && !fs::is_regular_file(status))
+    refuse("it is a pipe or a device; filter it alone, into one file");
+  else
+    list.jobs.push_back({path, name, {}});
+}
+
 /// Walks a folder that the command names.
 class Walk {
  public:
@@ -69,8 +85,8 @@ class Walk {
     for (; !error && entries != fs::directory_iterator(); entries.increment(error))
       take(*entries, below);
     if (error)
-      list_.problems.push_back("cannot read the folder " + quoted_name(folder.string()) + ": " +
-                               error.message() + "; pictures in it are left out");
+      list_.unread.push_back({below, "cannot read the folder " + quoted_name(folder.string()) +
+                                         ": " + error.message() + "; pictures in it are left out"});
     open_.erase(id);
   }
 
@@ -87,14 +103,25 @@ class Walk {
     }
     if (is_folder) {
       // Results of an earlier run are no inputs, where they lie in a folder that is read.
-      if (fs::canonical(entry.path(), error) != real_out_) enter(entry.path(), below + name + "/");
+      if (fs::canonical(entry.path(), error) != real_out_)
+        enter(entry.path(), below + name + "/");
+      else
+        list_.has_passed_out = true;
       return;
     }
-    if (!entry.is_regular_file(error) || !is_wanted(name, selection_.globs)) {
+    if (!is_wanted(name, selection_.globs))
       ++list_.other_files;
-      return;
-    }
-    list_.jobs.push_back({entry.path().string(), below + name, {}});
+    else if (is_result(entry.path()))
+      ++list_.results_passed;
+    else
+      take_file(entry.path().string(), below + name, list_);
+  }
+
+  bool is_result(const fs::path& file) const {
+    if (selection_.results.empty()) return false;
+    std::error_code error;
+    const fs::path place = fs::canonical(file.parent_path(), error) / file.filename();
+    return !error && selection_.results.contains(place.lexically_relative(real_out_).string());
   }
 
   bool stays_inside(const fs::path& link) const {
@@ -132,12 +159,17 @@ std::vector<std::string> names_in(const std::string& list, bool nul) {
   return names;
 }
 
-/// The name of a listed file below the results: its own folders stay, unless it has a place in the
-/// whole file system.
+/// The name of a listed file below the results: its own folders stay, unless it lies elsewhere than
+/// below the folder that the command is run in.
 std::string name_of_listed(const std::string& path) {
-  const fs::path normal = fs::path(path).lexically_normal();
-  return normal.is_absolute() || *normal.begin() == ".." ? normal.filename().string()
-                                                         : normal.string();
+  std::error_code error;
+  fs::path normal = fs::path(path).lexically_normal();
+  // What `find "$PWD"` prints has a place here all the same.
+  if (normal.is_absolute())
+    if (const fs::path here = normal.lexically_relative(fs::current_path(error)); !error)
+      normal = here;
+  return normal.empty() || *normal.begin() == ".." ? fs::path(path).filename().string()
+                                                   : normal.string();
 }
 
 std::string replaced(std::string text, const std::string& word, const std::string& by) {
@@ -243,22 +275,6 @@ bool lies_in(const std::string& path, const std::string& folder) {
              real_folder.end();
 }
 
-namespace {
-
-/// A pipe may never give an end, nor may a device, and nobody could resume what came from one.
-void take_named(const std::string& path, const std::string& name, JobList& list) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-    list.refused.push_back(
-        {path, "cannot read " + quoted_name(path) +
-                   ": it is a pipe or a device; filter it alone, into one file"});
-  else
-    list.jobs.push_back({path, name, {}});
-}
-
-}  // namespace
-
 JobList list_jobs(const Selection& selection) {
   check_name(selection.name);
   JobList list;
@@ -268,11 +284,13 @@ JobList list_jobs(const Selection& selection) {
       Walk(selection, input, list).run();
       continue;
     }
-    take_named(input, fs::path(input).filename().string(), list);
+    // A folder that is not there may end with a slash.
+    const fs::path path = input.ends_with('/') ? fs::path(input).parent_path() : fs::path(input);
+    take_file(input, path.filename().string(), list);
   }
   if (!selection.files_from.empty())
     for (const std::string& path : names_in(selection.files_from, selection.nul))
-      take_named(path, name_of_listed(path), list);
+      take_file(path, name_of_listed(path), list);
   for (Job& job : list.jobs) job.out = result_of(job, selection);
   std::sort(list.jobs.begin(), list.jobs.end(),
             [](const Job& a, const Job& b) { return a.name < b.name; });

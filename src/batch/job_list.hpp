@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct Selection {
   std::string name = "{stem}{ext}";  ///< of a result: {stem} and {ext} are those of its input
   std::string format;                ///< gives results its extension; empty = the input's
   bool in_place = false;             ///< results may replace their inputs
+  std::set<std::string> results;     ///< below `out`, of earlier runs: no inputs in its folders
 };
 
 struct Job {
@@ -27,17 +29,25 @@ struct Job {
   std::string out;   ///< a path in Selection::out
 };
 
-/// An input that is no regular file.
+/// An input that is neither a regular file nor a folder.
 struct RefusedInput {
-  std::string in;   ///< a path
-  std::string why;  ///< a message that names it
+  std::string in;    ///< a path
+  std::string name;  ///< as Job::name
+  std::string why;   ///< a message that names it
+};
+
+struct UnreadFolder {
+  std::string name;  ///< begins the names of the jobs that would be in it: empty, or ends with '/'
+  std::string why;   ///< a message that names it
 };
 
 struct JobList {
-  std::vector<Job> jobs;              ///< in the order of their names
-  std::int64_t other_files = 0;       ///< in folders, passed over as no pictures by their names
-  std::int64_t links_passed = 0;      ///< that lead out of their folder, or to a folder
-  std::vector<std::string> problems;  ///< folders that cannot be read, a message each
+  std::vector<Job> jobs;             ///< in the order of their names
+  std::int64_t other_files = 0;      ///< in folders, passed over as no pictures by their names
+  std::int64_t links_passed = 0;     ///< that lead out of their folder, or to a folder
+  std::int64_t results_passed = 0;   ///< Selection::results
+  bool has_passed_out = false;       ///< whether Selection::out lies in a folder that was read
+  std::vector<UnreadFolder> unread;  ///< folders that cannot be read
   std::vector<RefusedInput> refused;
 };
 

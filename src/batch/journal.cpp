@@ -126,7 +126,12 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
         !number_in(fields[3], &entry.out.size) || !number_in(fields[4], &entry.out.modified))
       return false;
     forget(contents, entry.name);
+    if (kind == "done" && entry.result != entry.name) contents.renamed[entry.result] = entry.out;
     (kind == "done" ? contents.done : contents.kept)[entry.name] = std::move(entry);
+  } else if (kind == "renamed" && fields.size() == 4) {
+    FileStamp stamp;
+    if (!number_in(fields[1], &stamp.size) || !number_in(fields[2], &stamp.modified)) return false;
+    contents.renamed[fields[3]] = stamp;
   } else if (kind == "failed" && fields.size() == 3) {
     forget(contents, fields[1]);
     contents.failed[fields[1]] = fields[2];
@@ -149,18 +154,24 @@ bool read_entry(const std::vector<std::string>& fields, JournalContents& content
   throw IoError("the journal '" + printable_name(path) + "' " + why);
 }
 
-/// What a journal that is about to be begun anew says was done by the same settings.
+/// What a journal that is about to be begun anew says was done by the same settings, and which
+/// results have names of their own.
 JournalContents done_before(const std::string& path, const std::string& settings) {
   JournalContents before;
   try {
     if (!is_begun(path)) return before;
     JournalContents contents = read_journal(path);
+    before.renamed = std::move(contents.renamed);
     if (contents.settings == settings && contents.decoders.empty())
       before.done = std::move(contents.done);
   } catch (const IoError&) {
     // It is none of convfilt's, or cannot be read.
   }
   return before;
+}
+
+bool is_there(const std::string& folder, const std::string& result, const FileStamp& stamp) {
+  return stamp_of((std::filesystem::path(folder) / result).string()) == stamp;
 }
 
 }  // namespace
@@ -185,6 +196,27 @@ bool is_begun(const std::string& path) {
   if (!file.eof() || !fields_of(line).empty()) return true;
   const std::string title = std::string(kTitle) + " ";
   return !title.starts_with(line) && !line.starts_with(title);
+}
+
+std::string journal_to_resume(const std::string& folder, const Shard& shard) {
+  for (const Shard& whose : {shard, Shard{}})
+    if (const std::string path = (std::filesystem::path(folder) / journal_name(whose)).string();
+        is_begun(path))
+      return path;
+  return "";
+}
+
+std::set<std::string> renamed_results_in(const std::string& folder) {
+  std::set<std::string> results;
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with(journal_name({}))) continue;
+    const JournalContents contents = done_before(entry->path().string(), "");
+    for (const auto& [result, stamp] : contents.renamed)
+      if (is_there(folder, result, stamp)) results.insert(result);
+  }
+  return results;
 }
 
 JournalContents read_journal_to_resume(const std::string& path, const std::string& settings) {
@@ -229,18 +261,26 @@ Journal::Journal(const std::string& folder, const Shard& shard, const std::strin
            "is in use: another convfilt filters into this folder; wait for it, or name "
            "another folder");
     struct stat info {};
-    if (resumes && ::fstat(file_, &info) == 0 && is_begun(path_)) {
+    const std::string earlier = resumes ? journal_to_resume(folder, shard) : "";
+    is_new_ = earlier != path_;
+    if (!is_new_ && ::fstat(file_, &info) == 0) {
       before_ = read_journal_to_resume(path_, settings);
       // A line that a crash has cut would spoil the next one, too.
       char last = '\n';
       if (::pread(file_, &last, 1, info.st_size - 1) == 1 && last != '\n') add("\n");
     } else {
-      before_ = done_before(path_, settings);
+      before_ = earlier.empty() ? done_before(path_, settings)
+                                : read_journal_to_resume(earlier, settings);
       if (::ftruncate(file_, 0) != 0)
         fail(path_, "cannot be written: " + std::string(std::strerror(errno)));
       before_.shard = shard;
       before_.settings = settings;
+      before_.planned.clear();
       add(title_line(shard, settings));
+      if (earlier.empty())
+        for (const auto& [result, stamp] : before_.renamed)
+          if (is_there(folder, result, stamp)) renamed(result, stamp);
+      if (!before_.decoders.empty()) decoders(before_.decoders);
     }
   } catch (...) {
     ::close(file_);
@@ -291,6 +331,11 @@ void Journal::failed(const std::string& name, const std::string& why) {
 
 void Journal::gone(const std::string& name) {
   add(with_hash("gone " + escaped(name)));
+}
+
+void Journal::renamed(const std::string& result, const FileStamp& stamp) {
+  add(with_hash("renamed " + std::to_string(stamp.size) + " " + std::to_string(stamp.modified) +
+                " " + escaped(result)));
 }
 
 void Journal::decoders(const std::string& kind) {

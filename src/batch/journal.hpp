@@ -4,11 +4,14 @@
 /// before it, so that a line that a crash has cut counts for nothing. Lines are only ever added: a
 /// run says first what it is about to do, then each picture just before its result gets its name.
 /// The entry has the stamp that the result has then, so a crash between the two shows. A result
-/// that a run finds and leaves is "kept", not done: other options may have made it.
+/// that a run finds and leaves is "kept", not done: other options may have made it. Results with
+/// names that are not their inputs' are remembered when a journal begins anew, since they may lie
+/// beside inputs, and are none.
 #pragma once
 
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -33,7 +36,9 @@ struct JournalContents {
   std::unordered_map<std::string, DoneEntry> done;  ///< by name; the latest line counts
   std::unordered_map<std::string, DoneEntry> kept;  ///< not made by these settings, as far as known
   std::unordered_map<std::string, std::string>
-      failed;                  ///< why, by name; a later success removes it
+      failed;  ///< why, by name; a later success removes it
+  std::unordered_map<std::string, FileStamp>
+      renamed;                 ///< results, of earlier runs, too, with names not their inputs'
   std::string decoders;        ///< the kind of GPUs' decoders; empty where none was used
   bool has_ended = false;      ///< whether the last run came to its end
   std::int64_t bad_lines = 0;  ///< cut or changed, and passed over
@@ -52,14 +57,23 @@ bool is_begun(const std::string& path);
 /// Throws IoError where the file cannot be read or is no journal.
 JournalContents read_journal(const std::string& path);
 
-/// The same for a run by these settings that resumes, and throws IoError where they differ.
+/// The journal with which a run of this shard goes on: its own, or else the joined one; empty where
+/// there is none.
+std::string journal_to_resume(const std::string& folder, const Shard& shard);
+
+/// What that says, for a run by these settings. Throws IoError where they differ.
 JournalContents read_journal_to_resume(const std::string& path, const std::string& settings);
+
+/// The results that journals in a folder tell of and that are still there, below it, and have names
+/// that are not their inputs'.
+std::set<std::string> renamed_results_in(const std::string& folder);
 
 /// A journal that is being written.
 class Journal {
  public:
-  /// Begins a journal in `folder`, or goes on with it where `resumes`. `settings` is a hash of all
-  /// that decides the bytes of results. Throws IoError.
+  /// Begins a journal in `folder`, or goes on with it where `resumes`; a shard's goes on with the
+  /// joined one where it has none of its own. `settings` is a hash of all that decides the bytes of
+  /// results. Throws IoError.
   Journal(const std::string& folder, const Shard& shard, const std::string& settings, bool resumes);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -70,13 +84,18 @@ class Journal {
   /// GPUs' decoders took part, whose kind may be another one now.
   const JournalContents& before() const { return before_; }
 
+  /// Whether the file has nothing of that yet.
+  bool is_new() const { return is_new_; }
+
   /// Several threads may call these at once. They throw IoError.
   void plan(const std::vector<std::string>& names);
   void done(const DoneEntry& entry);
   void kept(const DoneEntry& entry);  ///< it was there, and stays
   void failed(const std::string& name, const std::string& why);
   void decoders(const std::string& kind);
-  void gone(const std::string& name);  ///< it was planned, and is asked for no more
+  void gone(const std::string& name);  ///< it is asked for no more
+  /// A result of an earlier run, or of another shard.
+  void renamed(const std::string& result, const FileStamp& stamp);
   void end();
 
  private:
@@ -86,6 +105,7 @@ class Journal {
   std::string path_;
   int file_ = -1;
   std::mutex mutex_;
+  bool is_new_ = true;
   bool is_cut_ = false;  ///< whether the latest line was written in part
   JournalContents before_;
 };

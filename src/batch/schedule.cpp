@@ -127,7 +127,7 @@ class Schedule {
     std::vector<std::string> failures =
         devices_ ? devices_->failures() : std::vector<std::string>{};
     const std::lock_guard lock(lanes_mutex_);
-    if (!device_failure_.empty()) failures.push_back(device_failure_);
+    failures.insert(failures.end(), gpu_failures_.begin(), gpu_failures_.end());
     return failures;
   }
 
@@ -327,17 +327,18 @@ class Schedule {
 
   /// The lane may compute on a device that fails, which never yields a picture.
   FileReport filter_in_lane(const FileJob& file) {
-    const bool on_cpu = is_device_given_up_;
+    std::unique_ptr<Lane> lane = lane_for_this(false);
     try {
-      return filter_in_lane(file, on_cpu);
+      return filter_in(lane, file, false);
     } catch (const DeviceError& error) {
-      if (on_cpu) throw;
-      return filter_again(file, error);
+      const std::optional<int> gpu = lane->gpu();
+      if (!gpu) throw;
+      return filter_again(file, *gpu, error);
     }
   }
 
-  FileReport filter_in_lane(const FileJob& file, bool on_cpu) {
-    std::unique_ptr<Lane> lane = lane_for_this(on_cpu);
+  /// Keeps the lane for the next picture, unless its device fails.
+  FileReport filter_in(std::unique_ptr<Lane>& lane, const FileJob& file, bool on_cpu) {
     try {
       FileReport report = lane->filter(file);
       keep(std::move(lane), on_cpu);
@@ -351,10 +352,11 @@ class Schedule {
     }
   }
 
-  FileReport filter_again(const FileJob& file, const DeviceError& error) {
+  FileReport filter_again(const FileJob& file, int gpu, const DeviceError& error) {
     FileReport report;
     try {
-      report = filter_in_lane(file, true);
+      std::unique_ptr<Lane> lane = lane_for_this(true);
+      report = filter_in(lane, file, true);
     } catch (const UsageError&) {
       // The CPU has no such strategy.
       throw error;
@@ -362,15 +364,22 @@ class Schedule {
     if (dynamic_cast<const DeviceMemoryError*>(&error))
       report.warnings.push_back(file.in + ": " + error.what() + "; it was filtered on the CPU");
     else
-      give_up_device(error.what());
+      give_up(gpu, error.what());
     return report;
   }
 
-  void give_up_device(const std::string& why) {
+  void give_up(int gpu, const std::string& why) {
     const std::lock_guard lock(lanes_mutex_);
-    if (is_device_given_up_.exchange(true)) return;
-    device_failure_ = why;
-    lanes_[false].clear();
+    if (!failed_.insert(gpu).second) return;
+    gpu_failures_.push_back("cuda:" + std::to_string(gpu) + ": " + why);
+    std::erase_if(lanes_[false], [&](const auto& lane) { return has_failed(*lane); });
+  }
+
+  /// Needs the lock.
+  bool has_failed(const Lane& lane) const {
+    if (failed_.empty()) return false;  // most lanes never ask which devices there are
+    const std::optional<int> gpu = lane.gpu();
+    return gpu && failed_.contains(*gpu);
   }
 
   /// Gives the picture to a device where there is one that takes it; else says why, of a JPEG.
@@ -430,10 +439,11 @@ class Schedule {
 
   void keep(std::unique_ptr<Lane> lane, bool on_cpu) {
     const std::lock_guard lock(lanes_mutex_);
-    lanes_[on_cpu].push_back(std::move(lane));
+    if (on_cpu || !has_failed(*lane)) lanes_[on_cpu].push_back(std::move(lane));
   }
 
   std::unique_ptr<Lane> lane_for_this(bool on_cpu) {
+    LaneRequest request{.on_cpu = on_cpu};
     {
       const std::lock_guard lock(lanes_mutex_);
       if (std::vector<std::unique_ptr<Lane>>& idle = lanes_[on_cpu]; !idle.empty()) {
@@ -441,8 +451,10 @@ class Schedule {
         idle.pop_back();
         return lane;
       }
+      request.failed = failed_;
     }
-    return make_lane_(threads_ / int(std::min(jobs_.size(), std::size_t(threads_))), on_cpu);
+    request.threads = threads_ / int(std::min(jobs_.size(), std::size_t(threads_)));
+    return make_lane_(request);
   }
 
   const std::vector<Job>& jobs_;
@@ -474,8 +486,8 @@ class Schedule {
 
   std::mutex lanes_mutex_;                                   // guards what follows
   std::array<std::vector<std::unique_ptr<Lane>>, 2> lanes_;  ///< idle ones, by on_cpu
-  std::string device_failure_;
-  std::atomic<bool> is_device_given_up_{false};
+  std::set<int> failed_;                                     ///< CUDA devices of lanes
+  std::vector<std::string> gpu_failures_;                    ///< of these, why
 
   std::mutex results_mutex_;
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -21,11 +23,19 @@ class Lane {
 
   /// Throws as filter_file() does.
   virtual FileReport filter(const FileJob& job) = 0;
+
+  /// The number of the CUDA device that pictures which take one take here; none where all are the
+  /// CPU's.
+  virtual std::optional<int> gpu() const { return std::nullopt; }
 };
 
-/// `threads` is how many a lane may take for a picture that must be filtered whole. `on_cpu`: the
-/// lane computes on the CPU, whatever device was asked for.
-using MakeLane = std::function<std::unique_ptr<Lane>(int threads, bool on_cpu)>;
+struct LaneRequest {
+  int threads = 0;         ///< it may take that many for a picture that must be filtered whole
+  bool on_cpu = false;     ///< it computes on the CPU, whatever device was asked for
+  std::set<int> failed{};  ///< CUDA devices that it must not take; the CPU where no other is left
+};
+
+using MakeLane = std::function<std::unique_ptr<Lane>(const LaneRequest&)>;
 
 struct JobResult {
   const Job* job = nullptr;
@@ -64,9 +74,9 @@ std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64
 /// Filters the jobs, begun in their order; results come in the order in which jobs end. A job's
 /// failure ends no other. Jobs that were dropped, or not begun, have no result. What a device
 /// cannot do, or began when it failed, is done on the CPU; so is a picture whose lane throws
-/// DeviceError, and all that come after it, unless device memory was too small for it alone. The
-/// result says why devices were given up. Throws what JobEvents::after throws, when all that was
-/// begun has ended.
+/// DeviceError. No lane takes that lane's CUDA device from then on, unless its memory was too small
+/// for the picture alone. The result says why devices were given up. Throws what JobEvents::after
+/// throws, when all that was begun has ended.
 std::vector<std::string> filter_jobs(const std::vector<Job>& jobs, const ScheduleOptions& options,
                                      const MakeLane& make_lane, const JobEvents& events);
 

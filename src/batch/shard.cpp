@@ -40,13 +40,14 @@ constexpr Launcher kArrays[] = {
     {"PBS", "PBS_ARRAY_INDEX", nullptr, 1, nullptr, nullptr, nullptr},
     {"Torque", "PBS_ARRAYID", nullptr, 1, nullptr, nullptr, nullptr},
 };
-// Slurm sets SLURM_PROCID in a batch script, too, where no other tasks run; a step alone has a
-// number of tasks.
+// Slurm's step is the last: mpirun starts a step of its own on each machine, whose number all ranks
+// there inherit. Slurm sets SLURM_PROCID in a batch script, too, where no other tasks run; a step
+// alone has a number of tasks.
 constexpr Launcher kRanks[] = {
-    {"Slurm's step", "SLURM_PROCID", nullptr, 0, nullptr, nullptr, "SLURM_STEP_NUM_TASKS"},
     {"Open MPI", "OMPI_COMM_WORLD_RANK", nullptr, 0, nullptr, nullptr, "OMPI_COMM_WORLD_SIZE"},
     {"MVAPICH", "MV2_COMM_WORLD_RANK", nullptr, 0, nullptr, nullptr, "MV2_COMM_WORLD_SIZE"},
     {"MPICH", "PMI_RANK", nullptr, 0, nullptr, nullptr, "PMI_SIZE"},
+    {"Slurm's step", "SLURM_PROCID", nullptr, 0, nullptr, nullptr, "SLURM_STEP_NUM_TASKS"},
 };
 
 std::optional<int> number(std::string_view word) {
@@ -102,7 +103,12 @@ Shard part_of(const Launcher& launcher, std::optional<int> said_count,
   if (step < 1 || (index - first) % step != 0)
     fail(std::string(launcher.index) + " is " + std::to_string(index) + ", which is none of " +
          name + "'s indices from " + std::to_string(first) + " on; write --shard I/N");
-  return checked((index - first) / step + 1, *count, name);
+  const int part = (index - first) / step + 1;
+  if (part < 1 || part > *count)
+    fail(std::string(launcher.index) + " is " + std::to_string(index) + ", and " + name + " has " +
+         std::to_string(*count) + " parts from " + std::to_string(first) +
+         " on; number them so, or write --shard I/N");
+  return checked(part, *count, name);
 }
 
 }  // namespace
@@ -137,6 +143,9 @@ Shard shard_in(const std::string& word, const Environment& environment) {
   for (const Launcher& launcher : kRanks) {
     if (!is_here(launcher, environment)) continue;
     const Shard rank = part_of(launcher, std::nullopt, environment);
+    if (left && *left != rank.count)
+      fail(in_quotes(word) + ": " + launcher.name + " runs " + std::to_string(rank.count) +
+           "; write auto alone");
     shard = checked((shard.index - 1) * rank.count + rank.index, shard.count * rank.count,
                     launcher.name);
     found = true;

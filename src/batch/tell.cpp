@@ -18,10 +18,6 @@ std::string format(const char* pattern, Values... values) {
 
 constexpr double kMega = 1e6;
 
-std::string counted(std::int64_t count, const char* noun) {
-  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
 bool is_utf8(const std::string& name) {
   try {
     return !nlohmann::json(name).dump().empty();
@@ -67,6 +63,10 @@ const char* status_of(Outcome outcome) {
 }
 
 }  // namespace
+
+std::string counted(std::int64_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 std::string json_line(const RefusedInput& refused) {
   Json json = json_of(refused.in, "", "refused");
@@ -117,6 +117,8 @@ std::string summary_of(const FolderTotals& totals) {
                    double(totals.bytes_written) / kMega / seconds);
   if (totals.through_gpu > 0)
     text += ", " + std::to_string(totals.through_gpu) + " by nvImageCodec on the GPU";
+  else if (totals.filtered > 0)
+    text += ", codec cpu";
   if (totals.skipped > 0) text += ", " + std::to_string(totals.skipped) + " skipped";
   if (totals.failed > 0) text += ", " + std::to_string(totals.failed) + " failed";
   if (totals.not_begun > 0)

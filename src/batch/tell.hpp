@@ -10,6 +10,9 @@
 
 namespace convfilt {
 
+/// "1 picture", "2 pictures".
+std::string counted(std::int64_t count, const char* noun);
+
 /// One line, without its newline. Bytes of names that are no UTF-8 become U+FFFD; such a name is
 /// there percent-encoded, too, as input_percent or output_percent, so that no two are alike.
 std::string json_line(const PictureOutcome& outcome);
@@ -18,7 +21,8 @@ std::string json_line(const RefusedInput& refused);
 /// What is going to be done, for --dry-run.
 std::string json_line(const Job& planned);
 
-/// "98 pictures in 2.5 s (39.2/s, 78.4 Mpx/s, 40.0 MB/s in, 38.1 MB/s out), 1 skipped, 1 failed".
+/// "98 pictures in 2.5 s (39.2/s, 78.4 Mpx/s, 40.0 MB/s in, 38.1 MB/s out), codec cpu, 1 skipped,
+/// 1 failed".
 std::string summary_of(const FolderTotals& totals);
 
 /// What the cores were busy with, in percent: "decoding 52 %, filtering 9 %, encoding 37 %,

@@ -28,9 +28,10 @@ const Format& format_for(const std::string& path, const WriteOptions& options) {
   }
   if (const Format* format = find_format(extension)) {
     if (format->written) return *format;
-    throw UsageError(
-        "cannot write " + (said ? "" : shown_out(path) + ": ") + std::string(format->name) +
-        (said ? ", which is only read;" : " is only read;") + " name another format, such as png");
+    throw UsageError("cannot write " + (said ? "" : shown_out(path) + ": ") +
+                     std::string(format->name) +
+                     (said ? ", which is only read;" : " is only read;") +
+                     " --format=png, or another, writes it");
   }
   const std::string nearest = nearest_extension(extension);
   throw UsageError(

@@ -13,6 +13,10 @@
 
 namespace convfilt {
 
+inline std::int64_t samples_of(const Header& header) {
+  return std::int64_t{header.width} * header.height * header.channels;
+}
+
 /// Decodes everything when the first row is asked for, and hands out rows.
 class WholeReader : public RowReader {
  public:
@@ -22,9 +26,12 @@ class WholeReader : public RowReader {
   }
 
   /// The library has a picture of its own beside the one that it gives.
-  std::int64_t held_bytes() const final { return 2 * bytes_of(header_); }
+  std::int64_t held_bytes() const final { return 2 * bytes_of(header_) + bytes_of_library(); }
 
  protected:
+  /// What the library takes beyond that while it decodes, as seen with noise.
+  virtual std::int64_t bytes_of_library() const { return 0; }
+
   /// Throws IoError.
   virtual void decode() = 0;
 
@@ -44,9 +51,12 @@ class WholeWriter : public RowWriter {
     for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
   }
 
-  std::int64_t held_bytes() const override { return 2 * bytes_of(header_); }
+  std::int64_t held_bytes() const override { return 2 * bytes_of(header_) + bytes_of_library(); }
 
  protected:
+  /// What the library takes beyond that while it encodes, as seen with noise.
+  virtual std::int64_t bytes_of_library() const { return 0; }
+
   virtual void put_row(int y, const std::byte* from) = 0;
 
   /// Throws IoError: what, and a way out.

@@ -192,6 +192,10 @@ class HeifReader : public WholeReader {
   }
 
  protected:
+  std::int64_t bytes_of_library() const override {
+    return (header_.depth == Depth::u8 ? 1 : 4) * samples_of(header_);
+  }
+
   void decode() override {
     heif_image* image = nullptr;
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
@@ -432,6 +436,12 @@ class HeifWriter : public WholeWriter {
   }
 
  protected:
+  std::int64_t bytes_of_library() const override {
+    constexpr std::int64_t kEncoderOfAvif = 24 << 20;  // of any size
+    return (header_.depth == Depth::u8 ? 6 : 8) * samples_of(header_) +
+           (header_.format == FormatId::avif ? kEncoderOfAvif : 0);
+  }
+
   void put_row(int y, const std::byte* from) override {
     std::uint8_t* row = plane_ + std::ptrdiff_t(y) * stride_;
     if (header_.depth == Depth::u8) {

@@ -74,6 +74,10 @@ class JxlReader : public WholeReader {
   }
 
  protected:
+  std::int64_t bytes_of_library() const override {
+    return (header_.depth == Depth::u8 ? 4 : 8) * samples_of(header_);
+  }
+
   void decode() override {
     const JxlPixelFormat format = pixel_format(header_);
     context_.check_memory(row_bytes(header_) * std::size_t(header_.height));
@@ -300,6 +304,8 @@ class JxlWriter : public WholeWriter {
   }
 
  protected:
+  std::int64_t bytes_of_library() const override { return 22 * samples_of(header_); }
+
   void put_row(int y, const std::byte* from) override {
     copy_row_reversed(from, pixels_.data() + std::size_t(y) * row_bytes(header_), header_);
   }

@@ -219,6 +219,16 @@ const Format& format_of(FormatId id) {
                        [&](const Format& format) { return format.id == id; });
 }
 
+/// What OpenCV takes of each sample beside pictures of its own.
+int bytes_a_sample_of(FormatId format) {
+  switch (format) {
+    case FormatId::jp2: return 8;
+    case FormatId::hdr: return 5;
+    case FormatId::exr: return 3;
+    default: return 1;
+  }
+}
+
 class OpencvWriter : public WholeWriter {
  public:
   OpencvWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
@@ -245,6 +255,10 @@ class OpencvWriter : public WholeWriter {
   }
 
  protected:
+  std::int64_t bytes_of_library() const override {
+    return bytes_a_sample_of(header_.format) * samples_of(header_);
+  }
+
   void put_row(int y, const std::byte* from) override {
     // OpenCV writes PAM without turning its BGR into the format's RGB.
     if (header_.format == FormatId::pam && header_.depth == Depth::u8) {

@@ -4,6 +4,7 @@ for name in a b; do cp samples/camera.png photos/$name.png; done
 mkfifo photos/pipe.png pipe.png
 try blur photos pipe.png /dev/zero -o out
 only out .convfilt-journal a.png b.png
+rm photos/pipe.png
 # One picture from a pipe, alone, is read.
 convfilt blur <(cat photos/a.png) one.png -q
 same one.png out/a.png

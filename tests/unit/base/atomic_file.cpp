@@ -384,3 +384,30 @@ TEST_CASE("a file that is not to be replaced stays, even one that appears in the
     }
   }
 }
+
+TEST_CASE("what killed processes have left is removed, and what others write stays") {
+  const TemporaryFolder folder;
+  const std::string left = folder / ".convfilt-123-456.tmp";
+  for (const std::string& path :
+       {left, std::string(folder / ".convfilt-journal"), std::string(folder / "other.tmp")})
+    write_file(path, Bytes(10));
+  std::filesystem::create_symlink(folder / "other.tmp", folder / ".convfilt-9-9.tmp");
+  const auto hidden = [&] {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(folder / "")))
+      files += entry.path().filename().string().starts_with(".convfilt-");
+    return files;
+  };
+  {
+    AtomicFile named(folder / "a", Temporary::named);
+    named.write(0, Bytes(5));
+    CHECK(hidden() == 4);
+    remove_temporaries_left(folder / "");
+    CHECK(hidden() == 3);
+    CHECK_FALSE(std::filesystem::exists(left));
+    named.commit();
+  }
+  CHECK(stamp_of(folder / "a")->size == 5);
+  CHECK(std::filesystem::exists(std::string(folder / ".convfilt-journal")));
+  CHECK(std::filesystem::exists(std::string(folder / "other.tmp")));
+}

@@ -181,7 +181,8 @@ Outcomes run(
     options.devices.push_back([&] { return std::make_unique<TestDevice>(world); });
   if (options.threads == 0) options.threads = 4;
   outcomes.devices_given_up = filter_jobs(
-      photos.jobs, options, [&](int, bool) { return std::make_unique<CpuLane>(world); }, events);
+      photos.jobs, options, [&](const LaneRequest&) { return std::make_unique<CpuLane>(world); },
+      events);
   return outcomes;
 }
 

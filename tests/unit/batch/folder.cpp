@@ -2,6 +2,8 @@
 #include "src/batch/folder.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -52,7 +54,7 @@ struct World {
     times.clear();
     return filter_folder(
         options, plan_folder(options),
-        [this](int, bool) { return std::make_unique<WritingLane>(on_file); },
+        [this](const LaneRequest&) { return std::make_unique<WritingLane>(on_file); },
         [this](const PictureOutcome& outcome) {
           ++times[outcome.job->name];
           outcomes.push_back(outcome);
@@ -149,4 +151,119 @@ TEST_CASE("shards whose GPUs' decoders round differently are not joined") {
   run(2, "");
   CHECK(merge_journals(out).done == 5);
   CHECK(read_journal(out + "/" + journal_name({})).decoders == "hardware");
+}
+
+TEST_CASE("what could not be read keeps results from being whole until it can") {
+  if (::geteuid() == 0 && ::seteuid(65534) != 0) return;  // who may read all sees no such folder
+  World world({"a.png", "b.png"});
+  const std::string locked = world.folder / "in/locked";
+  std::filesystem::create_directory(locked);
+  save(locked + "/c.png", Bytes(5));
+  world.options.selection.recursive = true;
+  const auto lock = [&](bool is_locked) {
+    std::filesystem::permissions(
+        locked, is_locked ? std::filesystem::perms::none : std::filesystem::perms::owner_all);
+  };
+  const auto run_all = [&](bool resume) {
+    world.options.resume = resume;
+    for (const int part : {1, 2}) {
+      world.options.shard = {part, 2};
+      world.run();
+    }
+    return merge_journals(world.options.selection.out);
+  };
+  lock(true);
+  MergeReport report = run_all(false);
+  CHECK(report.done == 2);
+  CHECK_FALSE(report.is_whole());
+  REQUIRE(report.failed.size() == 1);
+  CHECK(report.failed[0].first == "locked/");
+  CHECK(report.failed[0].second.find("cannot read the folder") != std::string::npos);
+
+  // A picture in it that was planned stays planned while nobody can look.
+  lock(false);
+  world.on_file = [](const FileJob& job) {
+    if (job.in.ends_with("c.png")) throw IoError("it is broken");
+  };
+  report = run_all(true);
+  REQUIRE(report.failed.size() == 1);
+  CHECK(report.failed[0].first == "locked/c.png");
+  lock(true);
+  report = run_all(true);
+  CHECK(report.failed.size() == 2);
+  lock(false);
+  world.on_file = [](const FileJob&) {};
+  report = run_all(true);
+  CHECK(report.is_whole());
+  CHECK(report.done == 3);
+  if (::getuid() == 0) CHECK(::seteuid(0) == 0);
+}
+
+TEST_CASE("a refused input keeps results from being whole") {
+  World world({"a.png"});
+  const std::string pipe = world.folder / "in/pipe.png";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  world.run();
+  const MergeReport report = merge_journals(world.options.selection.out);
+  CHECK_FALSE(report.is_whole());
+  REQUIRE(report.failed.size() == 1);
+  CHECK(report.failed[0].first == "pipe.png");
+  std::filesystem::remove(pipe);
+  world.options.resume = true;
+  world.run();
+  CHECK(merge_journals(world.options.selection.out).is_whole());
+}
+
+TEST_CASE("a shard goes on where the joined journal ended") {
+  World world({"a.png", "b.png", "c.png", "d.png", "e.png", "f.png"});
+  const auto run_all = [&](bool resume) {
+    std::int64_t filtered = 0;
+    world.options.resume = resume;
+    for (const int part : {1, 2, 3}) {
+      world.options.shard = {part, 3};
+      filtered += world.run().filtered;
+    }
+    return filtered;
+  };
+  CHECK(run_all(true) == 6);
+  CHECK(merge_journals(world.options.selection.out).done == 6);
+  save(world.folder / "in/g.png", Bytes(5));
+  CHECK(run_all(true) == 1);
+  const MergeReport report = merge_journals(world.options.selection.out);
+  CHECK(report.is_whole());
+  CHECK(report.done == 7);
+
+  // It is one of other options for those who have others.
+  world.options.settings = "others";
+  CHECK_THROWS_WITH_AS(run_all(true), doctest::Contains("other options"), IoError);
+  CHECK(run_all(false) == 7);
+}
+
+TEST_CASE("results beside their inputs are none, in this run and those after it") {
+  World world({"a.png", "b.png"});
+  world.options.selection.out = world.folder / "in";
+  world.options.selection.name = "{stem}_blur{ext}";
+  CHECK(world.run().filtered == 2);
+  world.options.resume = true;
+  FolderTotals totals = world.run();
+  CHECK(totals.filtered == 0);
+  CHECK(totals.skipped == 2);
+  std::filesystem::remove(std::string(world.folder / "in/a.png"));
+  totals = world.run();
+  CHECK(totals.filtered + totals.skipped == 1);
+
+  // Another filter begins the journal anew, twice.
+  for (int i = 0; i < 2; ++i) {
+    world.options.resume = false;
+    world.options.settings = "edges";
+    world.options.selection.name = "{stem}_edge{ext}";
+    CHECK(world.run().filtered == 1);
+    CHECK(world.times == std::map<std::string, int>{{"b.png", 1}});
+  }
+  world.options.shard = {1, 1};
+  CHECK(plan_folder(world.options).list.results_passed == 3);
+
+  // One that somebody has changed is a picture like any other.
+  save(world.folder / "in/b_blur.png", Bytes(7));
+  CHECK(plan_folder(world.options).list.results_passed == 2);
 }

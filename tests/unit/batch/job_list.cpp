@@ -174,17 +174,77 @@ TEST_CASE("a place lies in a folder when links are followed") {
   CHECK_FALSE(lies_in(tree.folder / "outer/a.jpg", tree.folder / "out"));
 }
 
-TEST_CASE("inputs that are no regular files are refused by their names, and stay out of folders") {
+TEST_CASE("inputs that are no regular files are refused by their names, in folders, too") {
   Tree tree({"in/a.jpg"});
   REQUIRE(::mkfifo((tree.folder / "in/pipe.jpg").c_str(), 0600) == 0);
+  REQUIRE(::mkfifo((tree.folder / "in/pipe.log").c_str(), 0600) == 0);
   tree.selection.inputs = {tree.folder / "in", tree.folder / "in/pipe.jpg", "/dev/zero"};
   const JobList list = list_jobs(tree.selection);
   REQUIRE(list.jobs.size() == 1);
   CHECK(list.jobs[0].name == "a.jpg");
-  REQUIRE(list.refused.size() == 2);
-  CHECK(list.refused[0].why.find("pipe.jpg") != std::string::npos);
-  CHECK(list.refused[1].why.find("/dev/zero") != std::string::npos);
-  CHECK(list.refused[1].in == "/dev/zero");
+  CHECK(list.other_files == 1);
+  REQUIRE(list.refused.size() == 3);
+  for (const int i : {0, 1}) CHECK(list.refused[i].why.find("pipe.jpg") != std::string::npos);
+  CHECK(list.refused[2].why.find("/dev/zero") != std::string::npos);
+  CHECK(list.refused[2].in == "/dev/zero");
+}
+
+TEST_CASE("links that lead nowhere are jobs, which fail when they are read") {
+  Tree tree({"in/a.jpg"});
+  fs::create_symlink(tree.folder / "nowhere", tree.folder / "in/lost.jpg");
+  fs::create_symlink("round.jpg", tree.folder / "in/round.jpg");
+  fs::create_symlink(tree.folder / "nowhere", tree.folder / "in/lost.txt");
+  tree.selection.inputs = {tree.folder / "in"};
+  const JobList list = list_jobs(tree.selection);
+  REQUIRE(list.jobs.size() == 3);
+  CHECK(list.jobs[1].name == "lost.jpg");
+  CHECK(list.jobs[2].name == "round.jpg");
+  CHECK(list.other_files == 1);
+}
+
+TEST_CASE("an input that is not there has a name, also with a slash behind it") {
+  Tree tree({"in/a.jpg"});
+  tree.selection.inputs = {tree.folder / "photoz/"};
+  const JobList list = list_jobs(tree.selection);
+  REQUIRE(list.jobs.size() == 1);
+  CHECK(list.jobs[0].name == "photoz");
+}
+
+TEST_CASE("listed files keep their folders below the one that the command is run in") {
+  Tree tree({"in/x/a.jpg", "in/y/a.jpg"});
+  const std::string list = tree.folder / "list";
+  const fs::path here = fs::current_path();
+  std::ofstream(list) << (fs::canonical(std::string(tree.folder / "in")) / "x/a.jpg").string()
+                      << '\n'
+                      << "y/a.jpg\n"
+                      << "./y/../y/a.jpg\n";
+  tree.selection.inputs.clear();
+  tree.selection.files_from = list;
+  fs::current_path(std::string(tree.folder / "in"));
+  CHECK_THROWS_WITH_AS(list_jobs(tree.selection), doctest::Contains("would both become"),
+                       UsageError);
+  std::ofstream(list) << (fs::current_path() / "x/a.jpg").string() << "\ny/a.jpg\n";
+  const JobList jobs = list_jobs(tree.selection);
+  fs::current_path(here);
+  REQUIRE(jobs.jobs.size() == 2);
+  CHECK(jobs.jobs[0].name == "x/a.jpg");
+  CHECK(jobs.jobs[1].name == "y/a.jpg");
+}
+
+TEST_CASE("results of earlier runs are no inputs, but for those that are named") {
+  Tree tree({"in/a.jpg", "in/a_b.jpg", "in/sub/a_b.jpg", "in/c_b.jpg"});
+  tree.selection.inputs = {tree.folder / "in"};
+  tree.selection.out = tree.folder / "in";
+  tree.selection.recursive = true;
+  tree.selection.name = "{stem}_s{ext}";
+  tree.selection.results = {"a_b.jpg", "sub/a_b.jpg"};
+  JobList list = list_jobs(tree.selection);
+  REQUIRE(list.jobs.size() == 2);
+  CHECK(list.jobs[0].name == "a.jpg");
+  CHECK(list.jobs[1].name == "c_b.jpg");
+  CHECK(list.results_passed == 2);
+  tree.selection.inputs.push_back(tree.folder / "in/a_b.jpg");
+  CHECK(list_jobs(tree.selection).jobs.size() == 3);
 }
 
 TEST_CASE("a list whose names end with NUL is none with lines") {

@@ -45,6 +45,10 @@ struct World {
   /// What the device that was asked for does with a job; it may throw.
   std::function<void(int job)> on_device = [](int) {};
   std::set<int> refused_by_cpu;  ///< jobs
+  std::vector<int> gpus{0};      ///< which lanes take in turn
+  /// The same for each of several GPUs.
+  std::function<void(int job, int gpu)> on_gpu = [](int, int) {};
+  std::map<int, int> done_by_gpu;  ///< how many jobs
   /// Whether a job goes on until another has tried in vain to begin beside it, so that no test
   /// depends on how soon the system gives a thread its turn.
   bool is_crowded = false;
@@ -59,7 +63,15 @@ struct World {
 
 class TestLane : public Lane {
  public:
-  TestLane(World& world, bool on_cpu) : world_(world), on_cpu_(on_cpu) { ++world.lanes; }
+  TestLane(World& world, const LaneRequest& asked) : world_(world) {
+    const int number = world.lanes++;
+    std::vector<int> left;
+    for (const int gpu : world.gpus)
+      if (!asked.failed.contains(gpu)) left.push_back(gpu);
+    if (!asked.on_cpu && !left.empty()) gpu_ = left[std::size_t(number) % left.size()];
+  }
+
+  std::optional<int> gpu() const override { return gpu_; }
 
   FileReport filter(const FileJob& job) override {
     REQUIRE_FALSE(is_busy_.exchange(true));  // one thread at a time has the lane
@@ -78,12 +90,13 @@ class TestLane : public Lane {
       ++world_.postponed;
       throw;
     }
-    if (!on_cpu_) {
+    if (gpu_) {
       {
         const std::lock_guard lock(world_.mutex);
         world_.tried_on_device.insert(number);
       }
       world_.on_device(number);
+      world_.on_gpu(number, *gpu_);
     } else if (world_.refused_by_cpu.contains(number)) {
       throw UsageError("the CPU has no such strategy");
     }
@@ -96,7 +109,10 @@ class TestLane : public Lane {
       ++world_.runs[job.in];
       is_last = world_.runs.size() == world_.work.size();
       world_.order.push_back(number);
-      if (on_cpu_) world_.done_on_cpu.insert(number);
+      if (gpu_)
+        ++world_.done_by_gpu[*gpu_];
+      else
+        world_.done_on_cpu.insert(number);
     }
     std::this_thread::sleep_for(std::chrono::microseconds(200));
     const auto patience = Clock::now() + std::chrono::seconds(2);
@@ -120,7 +136,7 @@ class TestLane : public Lane {
   }
 
   World& world_;
-  const bool on_cpu_;
+  std::optional<int> gpu_;
   std::atomic<bool> is_busy_{false};
 };
 
@@ -142,8 +158,8 @@ Outcomes run(World& world, const std::vector<Job>& jobs, ScheduleOptions options
     for (const std::string& warning : result.report.warnings) outcomes.warnings.push_back(warning);
   };
   outcomes.devices_given_up = filter_jobs(
-      jobs, options, [&](int, bool on_cpu) { return std::make_unique<TestLane>(world, on_cpu); },
-      events);
+      jobs, options,
+      [&](const LaneRequest& asked) { return std::make_unique<TestLane>(world, asked); }, events);
   return outcomes;
 }
 
@@ -268,7 +284,8 @@ TEST_CASE("what a listener throws comes out when all that was begun has ended") 
   CHECK_THROWS_AS(
       filter_jobs(
           jobs, options,
-          [&](int, bool on_cpu) { return std::make_unique<TestLane>(world, on_cpu); }, events),
+          [&](const LaneRequest& asked) { return std::make_unique<TestLane>(world, asked); },
+          events),
       IoError);
   CHECK(world.busy == 0);
   CHECK(int(world.runs.size()) <= 2 * options.threads);
@@ -294,13 +311,38 @@ TEST_CASE("what a device that fails has begun is done again on the CPU, and so i
     const Outcomes outcomes = run(fresh, jobs_of(60), options);
     CHECK(outcomes.done == 60);
     for (const auto& [name, times] : fresh.runs) REQUIRE(times == 1);
-    CHECK(outcomes.devices_given_up == std::vector<std::string>{"an illegal address"});
+    CHECK(outcomes.devices_given_up == std::vector<std::string>{"cuda:0: an illegal address"});
     CHECK(fresh.done_on_cpu.contains(20));
     CHECK(fresh.done_on_cpu.contains(59));
     // Pictures that were in other hands may meet the failure, too.
     CHECK(fresh.tried_on_device.size() <= 21 + 2 * 3);
     if (most > 0) CHECK(fresh.most_in_use <= most);
   }
+}
+
+TEST_CASE("a GPU that fails leaves the work to the others") {
+  World world;
+  world.work.assign(90, {30, false});
+  world.gpus = {0, 2, 3};
+  std::atomic<int> tried_on_2{0};
+  std::atomic<bool> is_broken{false};
+  world.on_gpu = [&](int job, int gpu) {
+    if (job >= 20 && gpu == 2) is_broken = true;
+    if (gpu != 2 || !is_broken) return;
+    ++tried_on_2;
+    throw DeviceError("an illegal address");
+  };
+  ScheduleOptions options;
+  options.threads = 6;
+  const Outcomes outcomes = run(world, jobs_of(90), options);
+  CHECK(outcomes.done == 90);
+  for (const auto& [name, times] : world.runs) REQUIRE(times == 1);
+  CHECK(outcomes.devices_given_up == std::vector<std::string>{"cuda:2: an illegal address"});
+  // Its lanes are two of six, which the others take over.
+  CHECK(int(world.done_on_cpu.size()) == tried_on_2);
+  CHECK(tried_on_2 >= 1);
+  CHECK(tried_on_2 <= 2);
+  CHECK(world.done_by_gpu[0] + world.done_by_gpu[3] >= 60);
 }
 
 TEST_CASE("a picture too large for a device's memory is the CPU's alone") {
@@ -342,7 +384,7 @@ TEST_CASE("a picture that fails leaves its lane to the next") {
   events.after = [&](const JobResult& result) { failed += !result.failure.empty(); };
   filter_jobs(
       jobs_of(5), options,
-      [&](int, bool) {
+      [&](const LaneRequest&) {
         ++lanes;
         return std::make_unique<FailingLane>();
       },
@@ -391,7 +433,8 @@ TEST_CASE(
   events.after = [](const JobResult&) {};
   const long before = pages_cleared();
   filter_jobs(
-      jobs_of(kJobs), options, [](int, bool) { return std::make_unique<BufferLane>(); }, events);
+      jobs_of(kJobs), options, [](const LaneRequest&) { return std::make_unique<BufferLane>(); },
+      events);
   // A thread clears them once; with each picture it would be some 100 times as many.
   CHECK(pages_cleared() - before < long(20 * kBuffers * kBytes / kPage));
 }

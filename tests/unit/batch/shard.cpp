@@ -100,6 +100,15 @@ TEST_CASE("shards by launchers' variables") {
   CHECK(shard("auto", {{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}}) ==
         Shard{1, 2});
   CHECK(shard("auto", {{"PMI_RANK", "1"}, {"PMI_SIZE", "2"}}) == Shard{2, 2});
+  // mpirun within a job of Slurm: two steps, each of which starts four ranks.
+  for (const char* step : {"0", "1"})
+    CHECK(shard("auto", {{"OMPI_COMM_WORLD_RANK", "5"},
+                         {"OMPI_COMM_WORLD_SIZE", "8"},
+                         {"SLURM_PROCID", step},
+                         {"SLURM_STEP_NUM_TASKS", "2"}}) == Shard{6, 8});
+  const Variables four{{"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "4"}};
+  CHECK(shard("auto/4", four) == Shard{2, 4});
+  CHECK_THROWS_AS(shard("auto/8", four), UsageError);
 
   // Words that launchers set where there is no array.
   CHECK_THROWS_AS(shard("auto", {{"SGE_TASK_ID", "undefined"}}), UsageError);

@@ -10,9 +10,9 @@ using namespace convfilt;
 TEST_CASE("a JSON line says what became of each input, and why") {
   const Job job{"in/a.jpg", "a.jpg", "out/a.jpg"};
   CHECK(json_line(job) == R"({"input":"in/a.jpg","output":"out/a.jpg","status":"planned"})");
-  CHECK(json_line(RefusedInput{"pipe.jpg", "it is a pipe"}) ==
+  CHECK(json_line(RefusedInput{"pipe.jpg", "pipe.jpg", "it is a pipe"}) ==
         R"({"input":"pipe.jpg","status":"refused","reason":"it is a pipe"})");
-  CHECK(json_line(RefusedInput{"\xff", "it is a pipe"}) ==
+  CHECK(json_line(RefusedInput{"\xff", "\xff", "it is a pipe"}) ==
         R"({"input":"�","input_percent":"%FF","status":"refused","reason":"it is a pipe"})");
   PictureOutcome outcome;
   outcome.job = &job;
