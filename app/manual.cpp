@@ -297,6 +297,9 @@ std::string manual_page(const std::vector<CommandFacts>& commands) {
   text +=
       ".SH \"EXIT STATUS\"\n.TP\n0\nAll was done.\n.TP\n1\nAn input, an output or a device "
       "failed.\n.TP\n2\nThe command line, or a mask, asks for something impossible.\n"
+      ".TP\n3\nOf \\fBtry\\fR: there is no verdict, as the file or a compiler is missing.\n"
+      ".TP\n130, 143\nA signal (INT, TERM) ended it; \\fB\\-\\-resume\\fR does the rest of a "
+      "folder.\n"
       ".SH ENVIRONMENT\nOptions win over the environment, and it wins over the file below.\n" +
       troff_of_variables(commands) +
       ".TP\n.B CONVFILT_FILTERS\nA folder of masks by name, which is searched before those that "

@@ -238,7 +238,13 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
   folder.settings = settings_of(options, filter, codec);
   if (options.dry_run) {
     check_resumes(folder);
-    return print_plan(plan, options.json);
+    print_plan(plan, options.json);
+    const std::int64_t fail =
+        refused + std::ranges::count(plan.settled, Outcome::failed, &PictureOutcome::outcome);
+    if (fail + unread > 0)
+      throw IoError(counted(fail, "picture") + " would fail" +
+                    (unread > 0 ? ", and " + counted(unread, "folder") + " cannot be read" : ""));
+    return;
   }
   if (codec == CodecKind::gpu) add_gpus(options, filter, folder);
   // A device that is not there is refused at once; one that fails later leaves its work to the CPU.

@@ -20,7 +20,7 @@ constexpr SettingInfo kInfos[] = {
      {},
      1,
      1024},
-    {"outputs", "Outputs of a thread, 1 or 4", {}, 1, 4},
+    {"outputs", "Outputs of a thread, but not 2 or 3", {}, 1, 4},
     {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},

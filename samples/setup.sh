@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 die() { echo "samples/setup.sh: $*" >&2; exit 1; }
 preset=${1:-release}; [ $# -gt 0 ] && shift
 case $preset in
-  -h | --help) sed -n '2,5p' samples/setup.sh; exit 0 ;;
+  -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' samples/setup.sh; exit 0 ;;
   *) grep -q "\"name\": \"$preset\", \"inherits\"" CMakePresets.json || die "no preset '$preset' in CMakePresets.json" ;;
 esac
 build=build/$preset

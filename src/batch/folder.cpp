@@ -1,5 +1,7 @@
 #include "src/batch/folder.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -12,6 +14,7 @@
 #include "src/base/atomic_file.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/picture/bytes.hpp"
 #include "src/picture/io.hpp"
 
 namespace convfilt {
@@ -47,12 +50,11 @@ std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& optio
       return outcome;
     }
   }
-  // Of an input that is not there, reading says so.
-  std::error_code error;
-  if (!fs::exists(job.in, error)) return std::nullopt;
   try {
+    // An input that is not there is what is to be told, not that its name has no format.
+    if (::access(job.in.c_str(), F_OK) != 0) open_source(job.in);
     check_format(job.out, options.schedule.write);
-  } catch (const UsageError& error) {
+  } catch (const std::exception& error) {
     outcome.outcome = Outcome::failed;
     outcome.reason = error.what();
     return outcome;

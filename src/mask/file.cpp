@@ -147,6 +147,12 @@ Mask load_mask(const std::string& path_or_name) {
   for (const auto& [name, path] : files) names.push_back(name);
   // "gausian5.txt" was meant for a file, but the filter of that name may be what is wanted.
   const std::string stem = fs::path(path_or_name).stem().string();
+  const bool is_number =
+      !path_or_name.empty() && path_or_name.find_first_not_of("0123456789") == std::string::npos;
+  if (is_number)
+    throw UsageError("'" + path_or_name +
+                     "' is neither a file nor a filter; a mask of that side is " + path_or_name +
+                     "x" + path_or_name);
   throw UsageError("'" + printable_name(path_or_name) +
                    "' is neither a file nor a filter (see 'convfilt list filters')" +
                    did_you_mean(stem, names));

@@ -34,6 +34,7 @@ constexpr Format kFormats[] = {
     {FormatId::heic, "HEIC", "heic heif hif",       true, true, false,   true, true, true,   true, false, true, true},
     {FormatId::avif, "AVIF", "avif",                true, true, false,   true, true, true,   true, false, true, true},
     {FormatId::jxl, "JPEG XL", "jxl",               true, true, true,    true, true, true,   true, false, true, true},
+    {FormatId::pnm, "PBM", "pbm",                   true, false, false,  true, false, false, false, false, false, false},
     {FormatId::gif, "GIF", "gif",                   true, false, false,  false, true, true,  false, false, false, false},
     // clang-format on
 };

@@ -95,6 +95,11 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
                      " holds grey pictures only; name it .ppm or .png to keep the colours");
   }
   if (options.quality && !format.quality) warnings.push_back(to + name + " has no quality to set");
+  const bool is_jpeg = format.id == FormatId::jpeg;
+  if (options.progressive && !is_jpeg) warnings.push_back(to + "--progressive is for JPEG alone");
+  if (options.subsampling && !is_jpeg) warnings.push_back(to + "--subsampling is for JPEG alone");
+  if (options.compression && format.id != FormatId::png && format.id != FormatId::tiff)
+    warnings.push_back(to + "--compression is for PNG and TIFF alone");
   const Format* named = path == "-" ? nullptr : find_format(extension_of(path));
   if (named && named->id != format.id) {
     warnings.push_back(to + "written as " + name + ", as --format says, though its name ends in ." +
