@@ -1,16 +1,25 @@
 #!/usr/bin/env bash
 # A folder in parts by GNU parallel: on this machine, or on several that see the same folders, with its --sshlogin.
-# Started again, it does what is missing.
+# A part that fails stops none of the others, and merge says at the end what has failed or is missing; the exit code is 1
+# then. Started again with as many PARTS, it does what is missing.
 #
 #   gnu_parallel.sh IN OUT PARTS [ARGUMENT OF PARALLEL...]     CONVFILT names the program
 usage() { sed -n '2,/^[^#]/{s/^#\( \|$\)//p}' "$0"; }
 case ${1:-} in -h | --help) usage; exit ;; esac
 [ $# -ge 3 ] || { usage >&2; exit 2; }
 set -euo pipefail
+# The names are absolute, since a command on another machine begins in that machine's home folder.
 in=$1 out=$2 parts=$3
+[[ $in == /* ]] || in=$PWD/$in
+[[ $out == /* ]] || out=$PWD/$out
 shift 3
 # A part takes the cores that it is given, so that parts on one machine do not crowd each other.
 threads=$((($(nproc) + parts - 1) / parts))
-seq "$parts" | parallel --halt soon,fail=1 "$@" \
-  "${CONVFILT:-convfilt}" blur "$in" "$out" --recursive --shard "{}/$parts" --resume --threads "$threads" --quiet
-"${CONVFILT:-convfilt}" merge "$out"
+failed=0
+# parallel quotes what it puts in for {1} to {4}, for the shell of another machine, too, so that names may have blanks and
+# dollars in them. Where the command itself begins with {1}, it quotes nothing; hence the exec.
+parallel --null --halt never "$@" \
+  "exec {1} blur {2} {3} --recursive --shard {4}/$parts --resume --threads $threads --quiet" \
+  ::: "${CONVFILT:-convfilt}" ::: "$in" ::: "$out" :::: <(seq "$parts" | tr '\n' '\0') || failed=1
+"${CONVFILT:-convfilt}" merge "$out" || failed=1
+exit $failed

@@ -4,7 +4,8 @@
     ray_folder.py IN OUT PARTS [OPTION OF convfilt blur...]
 
 It joins the cluster that RAY_ADDRESS names, or starts one on this machine. CONVFILT names the program on the nodes.
-A task that is started again goes on where it was, by its journal in OUT.
+A task that is started again goes on where it was, by its journal in OUT. A part that fails stops none of the others, and
+merge says at the end what has failed or is missing; the exit code is 1 then.
 """
 
 import os
@@ -22,9 +23,10 @@ import ray  # noqa: E402
 
 @ray.remote(num_cpus=1, max_retries=5)
 def blur(source, target, part, parts, options, program):
-    """Filters one part; raises where pictures failed, but not for a part that was killed, which Ray starts again."""
+    """Filters one part and returns its exit code and messages. Where it was killed, Ray starts it again."""
     command = [program, "blur", source, target, "--recursive", f"--shard={part}/{parts}", "--resume", "--threads=1", *options]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    # Ray starts a task again where its worker dies.
     if done.returncode < 0:
         os.kill(os.getpid(), -done.returncode)
     return done.returncode, done.stderr
@@ -35,11 +37,16 @@ def main():
     program = os.environ.get("CONVFILT", "convfilt")
     ray.init()
     tasks = [blur.remote(source, target, part, parts, options, program) for part in range(1, parts + 1)]
-    failed = 0
-    for part, (code, said) in enumerate(ray.get(tasks), 1):
-        print(f"part {part}/{parts}: {said.strip()}")
-        failed += code != 0
-    failed += subprocess.run([program, "merge", target]).returncode
+    failed = False
+    for part, task in enumerate(tasks, 1):
+        # Where a part is lost for good, the others and merge have something to say all the same.
+        try:
+            code, said = ray.get(task)
+        except ray.exceptions.RayError as lost:
+            code, said = 1, str(lost)
+        print(f"part {part}/{parts}: {said.strip()}", flush=True)
+        failed |= code != 0
+    failed |= subprocess.run([program, "merge", target]).returncode != 0
     sys.exit(1 if failed else 0)
 
 

@@ -7,7 +7,10 @@
 # variables. A task that was killed and requeued goes on where it was, by its journal in OUT.
 #
 #   sbatch [--array=0-N] slurm_array.sh IN OUT
-#   sbatch --dependency=afterok:JOB --wrap 'convfilt merge OUT'     says whether all of it is there
+#   sbatch --dependency=afterany:JOB --wrap 'convfilt merge OUT'
+#
+# The second line says what has failed or is missing, with exit code 1 then. It has afterany, since a task fails where a
+# picture does, and afterok never starts what waits for a task that has failed. Submitted again, both do what is missing.
 usage() { sed -n '2,/^[^#]/{s/^#\( \|$\)//p}' "$0"; }
 case ${1:-} in -h | --help) usage; exit ;; esac
 [ $# -ge 2 ] || { usage >&2; exit 2; }
