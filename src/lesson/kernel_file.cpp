@@ -542,6 +542,78 @@ std::string text_for_host(const std::string& text, Tokens tokens) {
   return host;
 }
 
+/// Whether these words before a function's name make it one of the host's alone, whatever macros
+/// there are.
+bool is_plainly_hosts(Tokens before) {
+  constexpr std::string_view kWords[] = {"static", "inline", "extern", "__host__", "const",
+                                         "float",  "double", "int",    "unsigned", "signed",
+                                         "long",   "short",  "char",   "size_t",   "bool",
+                                         "void",   "auto",   "*",      "&"};
+  return !before.empty() && std::ranges::all_of(before, [&](const Token& token) {
+    return std::ranges::count(kWords, token.text) > 0;
+  });
+}
+
+/// Whether a name in a function's body is that of a function which is called, and no declaration.
+bool is_call(Tokens body, std::size_t i) {
+  if (!body[i].is_name() || !is(body, i + 1, "(") || i == 0) return false;
+  const Token& before = body[i - 1];
+  if (before.is_name()) return before.text == "return" || before.text == "else";
+  return before.text != "." && before.text != ":" && !(before.text == ">" && is(body, i - 2, "-"));
+}
+
+/// What nvcc refuses, and the host's compiler would take: where it stands, and why.
+struct Refusal {
+  std::size_t at = 0;
+  std::string why;
+};
+
+/// Of one function for the device. `hosts` are the host's functions; `uses_std`: names of std stand
+/// alone.
+std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::string_view>& hosts,
+                                       bool uses_std) {
+  constexpr std::string_view kStandard[] = {
+      "vector", "string", "map",      "set",        "list",       "deque", "unordered_map",
+      "cout",   "cerr",   "function", "unique_ptr", "shared_ptr", "queue", "stack"};
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    const bool is_standard =
+        i >= 3 && body[i - 1].text == ":" && body[i - 2].text == ":" && body[i - 3].text == "std";
+    if (std::ranges::count(kStandard, body[i].text) > 0 &&
+        (is_standard || (uses_std && body[i].text == "vector" && is(body, i + 1, "<"))))
+      return Refusal{body[i].at, "std::" + std::string(body[i].text) +
+                                     " is for the host, and nvcc refuses it in a kernel"};
+    if (!is_call(body, i) || std::ranges::count(hosts, body[i].text) == 0) continue;
+    // The name may be that of a variable here.
+    bool is_own = false;
+    for (std::size_t k = 1; k < body.size(); ++k)
+      is_own = is_own || (body[k].text == body[i].text && body[k - 1].is_name() &&
+                          body[k - 1].text != "return" && body[k - 1].text != "else");
+    if (!is_own)
+      return Refusal{body[i].at, "nvcc allows no call of the __host__ function " +
+                                     in_quotes(std::string(body[i].text)) +
+                                     " from a kernel; write __device__ before that"};
+  }
+  return std::nullopt;
+}
+
+/// An initializer of shared memory.
+std::optional<Refusal> initializer_of_shared(Tokens tokens) {
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i].text != "__shared__") continue;
+    for (std::size_t k = i + 1; k < tokens.size(); ++k) {
+      const std::string_view text = tokens[k].text;
+      if (text == "[" || text == "(") k = closing(tokens, k);
+      if (text == ";" || text == ")" || text == "struct" || text == "union" || text == "class")
+        break;
+      if (text == "=" || text == "{")
+        return Refusal{tokens[k].at,
+                       "nvcc allows no initializer for a __shared__ variable; let a thread set it, "
+                       "and a __syncthreads() follow"};
+    }
+  }
+  return std::nullopt;
+}
+
 /// A number of some digits, which `at` then stands behind.
 std::optional<int> take_number(std::string_view text, std::size_t& at) {
   const std::size_t begin = at;
@@ -675,13 +747,14 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   for (std::size_t i = 0; i < shown.size(); ++i)
     if (shown[i] == '\r' && i + 1 < shown.size() && shown[i + 1] != '\n') shown[i] = ' ';
   const SourceText source(shown, path);
+  const auto line_at = [&](std::size_t at) {
+    return int(1 + std::ranges::count(std::string_view(shown).substr(0, at), '\n'));
+  };
   const auto fail_at = [&](std::size_t at, const std::string& why) {
     try {
       source.fail(std::string_view(shown).substr(at, 1), why);
     } catch (const IoError& error) {
-      throw KernelRefused(error.what(),
-                          int(1 + std::ranges::count(std::string_view(shown).substr(0, at), '\n')),
-                          why);
+      throw KernelRefused(error.what(), line_at(at), why);
     }
   };
 
@@ -758,6 +831,37 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
               "a second __constant__ array; leave one, so that it is clear which holds the mask");
   }
 
+  const auto is_for_device = [&](const Function& function) {
+    const Tokens before = tokens.subspan(function.begin, function.name - function.begin);
+    return &function == found || has(before, "__device__");
+  };
+  std::vector<std::string_view> hosts;
+  for (const Function& function : functions)
+    if (is_plainly_hosts(tokens.subspan(function.begin, function.name - function.begin)))
+      hosts.push_back(tokens[function.name].text);
+  for (const Function& function : functions)
+    if (!is_plainly_hosts(tokens.subspan(function.begin, function.name - function.begin)))
+      std::erase(hosts, tokens[function.name].text);
+  bool uses_std = false;
+  for (std::size_t i = 2; i < tokens.size(); ++i)
+    uses_std = uses_std || (tokens[i].text == "std" && tokens[i - 1].text == "namespace" &&
+                            tokens[i - 2].text == "using");
+  std::optional<Refusal> refusal = initializer_of_shared(tokens);
+  for (const Function& function : functions) {
+    if (!is_for_device(function) || function.end >= tokens.size()) continue;
+    kernel.device_lines.emplace_back(line_at(tokens[function.begin].at),
+                                     line_at(tokens[function.end].at));
+    // nvcc only warns of what is for both.
+    const Tokens before = tokens.subspan(function.begin, function.name - function.begin);
+    if (!refusal && !has(before, "__host__"))
+      refusal = refused_by_nvcc(tokens.subspan(function.body, function.end - function.body), hosts,
+                                uses_std);
+  }
+  if (refusal) fail_at(refusal->at, refusal->why);
+  for (const Token& token : tokens)
+    if (kernel.assembler_line == 0 && (token.text == "asm" || token.text == "__asm__"))
+      kernel.assembler_line = line_at(token.at);
+
   kernel.host_text = text_for_host(kernel.text, tokens);
 
   const std::vector<LaunchLine> lines = launch_lines(shown);
@@ -770,7 +874,8 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   };
   std::optional<Extent> block = wish.block, outputs = wish.outputs;
   std::optional<int> shared = wish.shared_bytes;
-  std::size_t said_at = 0;
+  bool clears_out = wish.clears_out;
+  std::size_t said_at = 0, shared_at = 0;
   for (const LaunchLine& line : lines) {
     const std::size_t at = line.behind("block ");
     if (!wish.block && !block && at != line.text.npos) {
@@ -784,7 +889,9 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
       std::size_t begin = bytes;
       while (begin > 0 && is_digit(line.text[begin - 1])) --begin;
       shared = take_number(line.text, begin);
+      shared_at = line.at;
     }
+    clears_out = clears_out || line.behind("out cleared") != line.text.npos;
   }
   if (!block)
     refuse(
@@ -793,10 +900,18 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   kernel.launch.block = *block;
   kernel.launch.outputs = outputs.value_or(*block);
   kernel.launch.shared_bytes = shared.value_or(0);
+  kernel.launch.clears_out = clears_out;
   const auto refuse_launch = [&](const std::string& why, bool is_wish) {
     if (is_wish) throw UsageError(why);
     fail_at(said_at, why);
   };
+  constexpr int kMostShared = 48 << 10;
+  if (const int bytes = kernel.launch.shared_bytes; bytes < 0 || bytes > kMostShared) {
+    const std::string why = "a block has 0 to " + std::to_string(kMostShared) +
+                            " bytes of shared memory, not " + std::to_string(bytes);
+    if (wish.shared_bytes) throw UsageError("--shared: " + why);
+    fail_at(shared_at, why);
+  }
   const Extent threads = kernel.launch.threads();
   if (threads.width < 1 || threads.width * threads.height > 1024)
     refuse_launch("a block has 1 to 1024 threads, not " + to_string(kernel.launch.block),

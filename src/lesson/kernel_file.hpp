@@ -17,7 +17,8 @@ namespace convfilt {
 struct LaunchSize {
   Extent block{16, 16};
   Extent outputs{16, 16};
-  int shared_bytes = 0;  ///< dynamic shared memory
+  int shared_bytes = 0;     ///< dynamic shared memory
+  bool clears_out = false;  ///< the host sets out to 0 before; else nobody knows what it holds
 
   Extent threads() const;                    ///< of a block, in columns and rows of at least one
   Extent grid(int width, int height) const;  ///< blocks for a picture of that size
@@ -57,6 +58,9 @@ struct KernelFile {
   LaunchSize launch;
   bool is_told_size = false;  ///< of the mask, and makes use of it
   bool is_closed = true;      ///< its braces are
+  /// First and last lines of the functions that run on the device.
+  std::vector<std::pair<int, int>> device_lines;
+  int assembler_line = 0;  ///< where the first `asm` stands; 0 = nowhere
   /// Parameters whose names say nothing, so that what they are given may have to be exchanged.
   std::vector<std::pair<std::size_t, std::size_t>> guesses;
 
@@ -77,15 +81,17 @@ struct KernelRefused : IoError {
 struct LaunchWish {
   std::optional<Extent> block, outputs;
   std::optional<int> shared_bytes;
+  bool clears_out = false;
 };
 
 /// Reads a file with one __global__ function. A comment `launch: block 20x20, a block for each
-/// 16x16 outputs, 1024 bytes of shared memory` says how it is launched; its first part is enough.
-/// Parameters are known by their names; where these say nothing, the output is what the kernel
-/// writes to, and two numbers are width and height, which is a guess. The mask is a pointer or the
-/// file's __constant__ array. Functions for the host, such as main(), count for nothing. Throws
-/// KernelRefused where there is no such function or several, where a parameter or the mask cannot
-/// be told, or where nobody says the block; NoVerdictError where there is no such file.
+/// 16x16 outputs, 1024 bytes of shared memory, out cleared` says how it is launched; its first part
+/// is enough. Parameters are known by their names; where these say nothing, the output is what the
+/// kernel writes to, and two numbers are width and height, which is a guess. The mask is a pointer
+/// or the file's __constant__ array. Functions for the host, such as main(), count for nothing.
+/// Throws KernelRefused where there is no such function or several, where a parameter or the mask
+/// cannot be told, where nobody says the block, or where the kernel does what nvcc refuses and the
+/// host's compiler takes, as far as its words tell; NoVerdictError where there is no such file.
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish);
 
 }  // namespace convfilt

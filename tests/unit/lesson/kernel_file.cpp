@@ -173,6 +173,35 @@ TEST_CASE("lesson: the host compiler gets its own words for shared memory") {
   CHECK_FALSE(has(host(""), "cuda.h"));
 }
 
+TEST_CASE("lesson: what nvcc refuses and the host's compiler takes is refused, with the place") {
+  const auto with = [](const std::string& head, const std::string& body) {
+    return refusal(kLaunch + kArray + head +
+                   "\n__global__ void f(float* in, float* out, int w, int h) {" + body + "}\n");
+  };
+  const std::string helper = "float helper(float a) { return a; }";
+  CHECK(has(with(helper, "out[0] = helper(1);"), ":4:66: nvcc allows no call of the __host__"));
+  CHECK(has(with(helper + "__device__ float g() { return helper(1); }", ""), ":3:66: nvcc allows"));
+  CHECK(has(with("static inline " + helper, "if (w) helper(1);"), "function 'helper'"));
+  CHECK(has(with("", "__shared__ float t[4] = {0};"), ":4:79: nvcc allows no initializer"));
+  CHECK(has(with("", "__shared__ int n{0};"), "nvcc allows no initializer"));
+  CHECK(has(with("", "std::vector<float> v(4);"), ":4:62: std::vector is for the host"));
+  CHECK(has(with("using namespace std;", "vector<float> v(4);"), "std::vector is for the host"));
+  // These nvcc takes, or only warns of, or it takes them with an option.
+  CHECK(with("__device__ " + helper, "helper(1);").empty());
+  CHECK(with("__host__ __device__ " + helper, "helper(1);").empty());
+  CHECK(with("constexpr " + helper, "helper(1);").empty());
+  CHECK(with("DEVICE " + helper, "helper(1);").empty());
+  CHECK(with("template <class T> " + helper, "helper(1);").empty());
+  CHECK(with("__device__ float helper(float a);\n" + helper, "helper(1);").empty());
+  CHECK(with(helper, "float helper(1); helper = 2;").empty());
+  CHECK(with(helper, "auto helper = [](float a) { return a; }; helper(1);").empty());
+  CHECK(with(helper, "in->helper(1); a::helper(1); // helper(1)").empty());
+  CHECK(with(helper + "__host__ __device__ float g() { return helper(1); }", "").empty());
+  CHECK(with(helper + "void check() { helper(1); std::vector<int> v; }", "").empty());
+  CHECK(with("", "__shared__ float t[N == 4 ? 4 : 8], u[2]; float s[4] = {0};").empty());
+  CHECK(with("struct vector {};", "vector a[4]; bool b = w < h;").empty());
+}
+
 TEST_CASE("lesson: files that are no kernel's, or too large, are refused at once") {
   const std::string kernel = "__global__ void f(float* in, float* out, int w, int h) {}\n";
   CHECK(has(refusal(kLaunch + kArray + kernel + std::string(2 << 20, ' ')), "more than 1 MiB"));
@@ -219,6 +248,14 @@ TEST_CASE("lesson: blocks of two dimensions, and blocks in a row") {
   CHECK(row.shared_bytes == 512);
   const LaunchSize wished = read("// launch: block 8x8\n" + rest, {Extent{64, 0}, {}, {}}).launch;
   CHECK(to_string(wished.outputs) == "64");
+  CHECK_FALSE(row.clears_out);
+  CHECK(read("// launch: block 8x8, out cleared\n" + rest).launch.clears_out);
+  CHECK(read("// launch: block 8x8\n" + rest, {{}, {}, {}, true}).launch.clears_out);
+  CHECK(has(refusal("// launch: block 8, 49153 bytes of shared memory\n" + rest),
+            ":1:4: a block has 0 to 49152 bytes"));
+  const std::string small = "// launch: block 8x8\n" + rest;
+  for (const int bytes : {-1, 49153}) CHECK_THROWS_AS(read(small, {{}, {}, bytes}), UsageError);
+  CHECK(read(small, {{}, {}, 49152}).launch.shared_bytes == 49152);
   CHECK(has(refusal("// launch: block 1025\n" + rest), ":1:4: a block has 1 to 1024 threads"));
   CHECK_THROWS_AS(read(rest, {Extent{1025, 0}, {}, {}}), UsageError);
   CHECK(has(refusal("// launch: block 8x8x4\n" + rest), ":1:4: a block of three dimensions"));
