@@ -983,12 +983,16 @@ void declare(Grammar& grammar, TryCommand& command) {
                  "the file says, else one\nfor each thread)");
   grammar.option(how, "--shared", "BYTES", command.launch.shared_bytes,
                  "Dynamic shared memory of a block (default 0)");
+  grammar.flag(
+      how, "--clear-out", command.launch.clears_out,
+      "The host sets out to 0 before, as kernels need that\nadd to it (default: out is unset)");
   const char* what = "What it is tried with";
   grammar.option(what, "--mask", "MASK", command.mask,
                  "A text file, or a name (default: random weights)");
-  grammar.option(what, "--mask-size", "WxH", command.words.mask_size,
-                 "Of random weights (default: that of the __constant__\narray; several where the "
-                 "kernel is told the size;\nelse 5x5)");
+  grammar.option(
+      what, "--mask-size", "WxH", command.words.mask_size,
+      "Of random weights (default: that of the __constant__\narray, else 5x5, or another "
+      "for which the kernel is\nright; several where it is told the size)");
   grammar.option(what, "--device", "NAME", command.device,
                  "auto: on the host, and on a GPU where one and nvcc\nare there (default); cpu: on "
                  "the host alone;\ncuda, cuda:1: on that GPU, too");

@@ -91,6 +91,8 @@ constexpr CommandHelp kCommands[] = {
      "Parameters are known by their names, in any order: the mask's side may be one\n"
      "(int mask_width, int mask_height), or its radius (int r). Where names say nothing,\n"
      "the output is what is written to, and two numbers are width and height.\n"
+     "Nothing is in out when the kernel begins, unless --clear-out says that the host\n"
+     "sets it to 0, or the comment does: // launch: block 16x16, out cleared\n"
      "It is compiled by c++, or by what CXX names, and for the GPU by nvcc, or by what\n"
      "NVCC names.\n\n"
      "A run ends after 10 s of a processor's time. The kernel runs with your rights: no\n"
