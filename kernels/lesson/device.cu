@@ -135,7 +135,7 @@ struct Job {
 
 void run(const Job& job, dim3 block, std::size_t shared_bytes) {
   std::FILE* file = std::fopen(job.data, "rb");
-  std::int32_t sides[2];
+  std::int32_t sides[4];
   if (!file || std::fread(sides, sizeof sides, 1, file) != 1)
     throw std::runtime_error("there are no data");
   const std::vector<float> weights = read_floats(file, std::size_t(sides[0]) * sides[1]);
@@ -145,11 +145,12 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
 
   const Guarded in_memory(samples), out_memory(samples), mask_memory(weights.size());
   in_memory.set(picture);
-  out_memory.set(std::vector<float>(samples, std::numeric_limits<float>::infinity()));
+  const float unset = sides[3] != 0 ? 0.0f : std::numeric_limits<float>::infinity();
+  out_memory.set(std::vector<float>(samples, unset));
   mask_memory.set(weights);
 #ifdef LESSON_MASK
   const std::vector<float> array =
-      convfilt::lesson::array_of<decltype(LESSON_MASK)>(weights, sides[0], sides[1]);
+      convfilt::lesson::array_of<decltype(LESSON_MASK)>(weights, sides[0], sides[1], sides[2] != 0);
   check(cudaMemcpyToSymbol(LESSON_MASK, array.data(), sizeof(LESSON_MASK)));
 #endif
   float *lesson_in = in_memory.begin(), *lesson_out = out_memory.begin(),

@@ -77,6 +77,25 @@ struct Output {
   std::uintptr_t writers_code = 0;
 };
 
+/// A word of shared memory that a thread writes after another one, with no barrier between. It is
+/// no race if the word ends as the other thread left it, whatever it holds meanwhile.
+struct SharedRewrite {
+  std::array<unsigned char, 4> before{};  ///< what the other thread left
+  const unsigned char* word = nullptr;
+  unsigned bytes = 0;  ///< a bit for each that was written
+  std::int64_t number = 0;
+  std::uintptr_t code = 0;
+  int writer = -1, other = -1;  ///< threads; other: -1 = several, the writer among them
+  std::uintptr_t others_code = 0;
+};
+
+/// A read of a word that another thread has changed. If this one writes the word, too, the other's
+/// change is lost.
+struct ReadForUpdate {
+  std::size_t finding = 0;
+  int thread = -1;
+};
+
 /// An output that another thread has written, too, and what it held.
 struct Rewrite {
   std::int64_t cell = 0;
@@ -110,6 +129,7 @@ struct Fiber {
   std::uintptr_t barrier = 0;  ///< the code that waits
   bool orders_memory = false;  ///< where it waits for its warp
   bool votes = false, brings = false;
+  bool offers = false;      ///< a value, at a shuffle
   std::vector<Step> trace;  ///< where its block is counted
   float offered = 0;
 };
@@ -217,6 +237,8 @@ struct Machine {
   std::vector<Rewrite> rewritten;            ///< by the latest access
   std::map<const Cell*, std::size_t> unset;  ///< cells of findings, which this block has read
   std::map<std::pair<const Cell*, int>, EarlyRead> early_reads;  ///< by cell and thread
+  std::map<const Cell*, ReadForUpdate> reads_for_update;
+  std::map<std::int64_t, SharedRewrite> shared_rewrites;  ///< by word
 
   Access last;                   ///< that was seen
   std::uintptr_t last_code = 0;  ///< that was seen, of an access or behind a branch
@@ -238,14 +260,16 @@ void note(Fault fault, const char* memory, std::int64_t cell, std::uintptr_t cod
   Machine& m = *machine;
   const auto [found, is_new] = m.known.try_emplace({fault, code}, m.result.findings.size());
   if (!is_new) {
-    ++m.result.findings[found->second].times;
+    Finding& finding = m.result.findings[found->second];
+    ++finding.times;
+    finding.least = std::min(finding.least, cell);
     return;
   }
   if (m.result.findings.size() == kMostFindings) {
     m.known.erase(found);
     return;
   }
-  Finding finding{fault, memory, cell, {blockIdx, thread_of(thread), code}, {}, threads};
+  Finding finding{fault, memory, cell, {blockIdx, thread_of(thread), code}, {}, threads, 1, cell};
   if (other >= 0) finding.other = {blockIdx, thread_of(other), others_code};
   m.result.findings.push_back(finding);
 }
@@ -273,12 +297,60 @@ void record(Use& use, std::uintptr_t code) {
   use.code = code;
 }
 
-/// Looks at an access to a byte of shared memory; what is wrong with it is told by the first byte
-/// alone. `number` is the word's.
-void use(Cell& cell, std::int64_t number, bool writes, std::uintptr_t code, bool& is_told) {
+/// What a thread has left in a word that another one had written.
+void settle(const SharedRewrite& rewrite) {
+  bool is_same = true;
+  for (std::size_t i = 0; i < rewrite.before.size(); ++i)
+    if (rewrite.bytes >> i & 1) is_same = is_same && rewrite.word[i] == rewrite.before[i];
+  note(is_same ? Fault::same_shared : Fault::race, "shared", rewrite.number, rewrite.code,
+       rewrite.writer, rewrite.other, rewrite.others_code);
+}
+
+/// At a barrier, or the end of the block; or where the lanes of one warp have waited for each
+/// other.
+void settle_shared_rewrites(int warp = -1) {
+  std::erase_if(machine->shared_rewrites, [&](const auto& entry) {
+    const bool is_over = warp < 0 || entry.second.writer / kLanes == warp;
+    if (is_over) settle(entry.second);
+    return is_over;
+  });
+}
+
+/// A byte that another thread has written is about to be written by the current one. `place` is
+/// where the byte lies.
+void rewrite_shared(const Use& written, std::size_t byte, const unsigned char* place,
+                    std::uintptr_t code) {
   Machine& m = *machine;
+  const auto number = std::int64_t(byte / 4);
+  const std::size_t at = byte % 4;
+  SharedRewrite& rewrite = m.shared_rewrites[number];
+  if (rewrite.writer >= 0 && rewrite.writer != m.current) {
+    settle(rewrite);
+    rewrite = {};
+  }
+  if (rewrite.writer < 0) {
+    rewrite.word = place - at;
+    rewrite.number = number;
+    rewrite.code = code;
+    rewrite.writer = m.current;
+    rewrite.other = written.thread == m.current ? -1 : written.thread;
+    rewrite.others_code = written.code;
+  }
+  if (rewrite.bytes >> at & 1) return;
+  rewrite.bytes |= 1u << at;
+  rewrite.before[at] = *place;
+}
+
+/// Looks at an access to a byte of shared memory, which lies at that place; what is wrong with it
+/// is told by the first byte alone.
+void use(std::size_t byte, const unsigned char* place, bool writes, std::uintptr_t code,
+         bool& is_told) {
+  Machine& m = *machine;
+  Cell& cell = m.shared_cells[byte];
+  const auto number = std::int64_t(byte / 4);
   const Use* rival = nullptr;
-  if (is_concurrent(cell.written))
+  const bool is_rewrite = writes && !m.in_atomic && is_concurrent(cell.written);
+  if (!is_rewrite && is_concurrent(cell.written))
     rival = &cell.written;
   else if (!m.in_atomic && writes && is_concurrent(cell.added))
     rival = &cell.added;
@@ -286,8 +358,22 @@ void use(Cell& cell, std::int64_t number, bool writes, std::uintptr_t code, bool
     rival = &cell.read;
   const auto other = [&](const Use& use) { return use.thread == m.current ? -1 : use.thread; };
   if (rival && !is_told) {
+    const std::size_t findings = m.result.findings.size();
     note(Fault::race, "shared", number, code, m.current, other(*rival), rival->code);
     is_told = true;
+    const bool is_changed = rival == &cell.written && !m.in_atomic &&
+                            cell.read.stretch == m.stretch &&
+                            cell.read.thread == cell.written.thread;
+    if (m.result.findings.size() > findings && is_changed)
+      m.reads_for_update[&cell] = {findings, m.current};
+  }
+  if (is_rewrite) {
+    rewrite_shared(cell.written, byte, place, code);
+    const auto read = m.reads_for_update.find(&cell);
+    if (read != m.reads_for_update.end() && read->second.thread == m.current) {
+      m.result.findings[read->second.finding].fault = Fault::lost_update;
+      m.reads_for_update.erase(read);
+    }
   }
   if (!m.in_atomic && !writes && is_concurrent(cell.added))
     m.early_reads[{&cell, m.current}] = {number, code, other(cell.added), cell.added.code};
@@ -309,9 +395,11 @@ void use(Cell& cell, std::int64_t number, bool writes, std::uintptr_t code, bool
 }
 
 /// A barrier, or the end of the block: who has read beside atomic operations, and made none, has
-/// raced them.
-void settle_early_reads() {
+/// raced them; and who has written what another thread wrote has left something.
+void settle_stretch() {
   Machine& m = *machine;
+  settle_shared_rewrites();
+  m.reads_for_update.clear();
   for (const auto& [where, read] : m.early_reads)
     note(Fault::race, "shared", read.cell, read.code, where.second, read.other, read.others_code);
   m.early_reads.clear();
@@ -452,7 +540,7 @@ void look_at(std::uintptr_t address, std::size_t bytes, bool writes, std::uintpt
     }
     Output& output = m.outputs[std::size_t(cell)];
     if (!writes && !output.is_set) note(Fault::unset_output, name, cell, code, m.current);
-    if (writes && output.is_set && !m.in_atomic &&
+    if (writes && output.writer >= 0 && !m.in_atomic &&
         (output.writer != m.current || output.block != m.block))
       m.rewritten.push_back(
           {cell, picture.begin()[cell], code, output.writer, output.writers_code});
@@ -479,13 +567,13 @@ void look_at(std::uintptr_t address, std::size_t bytes, bool writes, std::uintpt
     if (m.is_counted) count(Space::shared, address, writes, code, is_first);
     bool is_told = false;
     for (std::size_t i = first; i < first + bytes && i < m.shared_cells.size(); ++i) {
-      Cell& cell = m.shared_cells[i];
+      const Cell& cell = m.shared_cells[i];
       if (!writes && cell.set_in != m.block && i == first) {
         const std::size_t findings = m.result.findings.size();
         note(Fault::unset_shared, "shared", std::int64_t(first / 4), code, m.current);
         if (m.result.findings.size() > findings) m.unset[&cell] = findings;
       }
-      use(cell, std::int64_t(first / 4), writes, code, is_told);
+      use(i, reinterpret_cast<const unsigned char*>(address + (i - first)), writes, code, is_told);
     }
     return;
   }
@@ -557,7 +645,9 @@ bool release_warps() {
         orders_memory = orders_memory || m.fibers[i].orders_memory;
         any = true;
       }
-    if (orders_memory) ++m.warp_stretches[first / kLanes];
+    if (!orders_memory) continue;
+    settle_shared_rewrites(int(first / kLanes));
+    ++m.warp_stretches[first / kLanes];
   }
   return any;
 }
@@ -565,7 +655,7 @@ bool release_warps() {
 /// All threads that have not ended wait at a barrier.
 void pass_barrier() {
   Machine& m = *machine;
-  settle_early_reads();
+  settle_stretch();
   std::map<int, int> waiting;  // threads by the line of their barrier
   int ended = 0, first = -1;
   for (std::size_t i = 0; i < m.fibers.size(); ++i) {
@@ -608,7 +698,7 @@ void run_block() {
     if (release_warps()) continue;
     const bool is_over = std::ranges::all_of(
         m.fibers, [](const Fiber& fiber) { return fiber.state == Fiber::State::ended; });
-    if (is_over) return settle_early_reads();
+    if (is_over) return settle_stretch();
     pass_barrier();
   }
 }
@@ -699,10 +789,13 @@ const char* name_of(Fault fault) {
     case Fault::early_shared: return "early_shared";
     case Fault::unset_output: return "unset_output";
     case Fault::race: return "race";
+    case Fault::lost_update: return "lost_update";
+    case Fault::same_shared: return "same_shared";
     case Fault::twice: return "twice";
     case Fault::same_twice: return "same_twice";
     case Fault::left_barrier: return "left_barrier";
     case Fault::other_barrier: return "other_barrier";
+    case Fault::absent_lane: return "absent_lane";
   }
   return "";
 }
@@ -712,29 +805,37 @@ int lane() {
 }
 
 template <class T>
-static T exchanged(T value, int from) {
+static T exchanged(T value, int from, const void* return_address) {
   static_assert(sizeof(T) == sizeof(float));
   Machine& m = *machine;
-  std::memcpy(&m.fibers[std::size_t(m.current)].offered, &value, sizeof value);
-  const auto code = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
+  Fiber& own = m.fibers[std::size_t(m.current)];
+  std::memcpy(&own.offered, &value, sizeof value);
+  own.offers = true;
+  const auto code = reinterpret_cast<std::uintptr_t>(return_address);
   wait_for_warp(code, false);
   const int other = m.current / kLanes * kLanes + from;
-  T got = value;
-  if (other < int(m.fibers.size()))
+  T got;
+  if (other < int(m.fibers.size()) && m.fibers[std::size_t(other)].offers) {
     std::memcpy(&got, &m.fibers[std::size_t(other)].offered, sizeof got);
+  } else {
+    // Nobody knows what a GPU gives here, so that whoever uses it must be seen to do so.
+    std::memset(&got, 0xff, sizeof got);
+    note(Fault::absent_lane, "", from, code, m.current);
+  }
   // Nobody offers the next value before all have taken this one.
   wait_for_warp(code, false);
+  own.offers = false;
   return got;
 }
 
 float exchange(float value, int from) {
-  return exchanged(value, from);
+  return exchanged(value, from, __builtin_return_address(0));
 }
 int exchange(int value, int from) {
-  return exchanged(value, from);
+  return exchanged(value, from, __builtin_return_address(0));
 }
 unsigned exchange(unsigned value, int from) {
-  return exchanged(value, from);
+  return exchanged(value, from, __builtin_return_address(0));
 }
 
 Ballot ballot(bool brings) {
@@ -791,6 +892,10 @@ Result run(const Launch& launch, Memory& memory,
   std::copy(memory.mask.begin(), memory.mask.end(), m.mask.begin());
   m.dynamic_end = m.dynamic + launch.dynamic_shared;
   m.shared_cells.resize((fixed + 3) / 4 * 4 + launch.dynamic_shared);
+  if (memory.clears_out) {
+    std::fill_n(m.out.begin(), samples, 0.0f);
+    for (Output& output : m.outputs) output.is_set = true;
+  }
   m.launch = launch;
   m.kernel = &kernel;
   machine = &m;

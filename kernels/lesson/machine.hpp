@@ -22,10 +22,13 @@ enum class Fault {
   early_shared,    ///< or that a thread writes later
   unset_output,    ///< out is read before it was written
   race,            ///< two threads, one of which writes, with no barrier between them
+  lost_update,     ///< and both read the cell, change it and write it back
+  same_shared,     ///< two threads write a cell, both the same in the end
   twice,           ///< two threads write one output
   same_twice,      ///< and both the same
   left_barrier,    ///< some threads wait at a barrier, and the others have ended
   other_barrier,   ///< threads of a block wait at different barriers
+  absent_lane,     ///< a shuffle takes the value of a lane that takes no part; it gets NaN
 };
 
 const char* name_of(Fault fault);
@@ -38,10 +41,11 @@ struct Place {
 struct Finding {
   Fault fault;
   std::string memory;      ///< in, out, mask, shared, dynamic, constant
-  std::int64_t cell = 0;   ///< samples from its beginning
+  std::int64_t cell = 0;   ///< samples from its beginning; the lane that is absent
   Place place, other;      ///< other: who wrote, for races
   int threads = 0;         ///< at a barrier: how many wait
   std::int64_t times = 1;  ///< how often this fault was seen at this line
+  std::int64_t least = 0;  ///< the least cell with which it was seen there
 };
 
 /// What one block did, in the middle of the picture.
@@ -67,6 +71,7 @@ struct Memory {
   std::vector<float> in, out;
   std::vector<bool> is_set;  ///< where out was written
   std::vector<float> mask;   ///< in global memory
+  bool clears_out = false;   ///< out is 0 at the start, and counts as set
 };
 
 /// One access to memory.

@@ -4,11 +4,12 @@
 ///   program WIDTH HEIGHT BLOCK_X BLOCK_Y GRID_X GRID_Y SHARED_BYTES DATA RESULT REPORT
 ///   program mask REPORT
 ///
-/// DATA holds the mask's width and height as two numbers of 32 bits, its weights and the samples as
-/// floats. RESULT gets the outputs, and a byte for each that says whether it was written; REPORT at
-/// first the word that came on standard input, which tells it from what a kernel writes there, then
-/// a line for each finding, and one for the counts. `mask` reports how many weights the array has,
-/// in how many rows and columns.
+/// DATA holds four numbers of 32 bits: the mask's width and height; 1 where the mask's size is
+/// fixed in the kernel, so that the rest of a larger array is NaN; and 1 where out is 0 at the
+/// start. Then come its weights and the samples as floats. RESULT gets the outputs, and a byte for
+/// each that says whether it was written; REPORT at first the word that came on standard input,
+/// which tells it from what a kernel writes there, then a line for each finding, and one for the
+/// counts. `mask` reports how many weights the array has, in how many rows and columns.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -56,9 +57,9 @@ void print(const Place& place) {
 
 void print(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
-    std::fprintf(report, "finding %s %s %lld %lld %d", name_of(finding.fault),
+    std::fprintf(report, "finding %s %s %lld %lld %lld %d", name_of(finding.fault),
                  finding.memory.empty() ? "-" : finding.memory.c_str(), (long long)finding.cell,
-                 (long long)finding.times, finding.threads);
+                 (long long)finding.least, (long long)finding.times, finding.threads);
     print(finding.place);
     print(finding.other);
     std::fprintf(report, "\n");
@@ -92,16 +93,17 @@ void run_kernel(char** argv) {
   memory.height = int(number(2));
   const Launch launch{{number(5), number(6)}, {number(3), number(4)}, number(7)};
   std::FILE* data = std::fopen(argv[8], "rb");
-  std::int32_t sides[2];
+  std::int32_t sides[4];
   if (!data || std::fread(sides, sizeof sides, 1, data) != 1)
     throw std::runtime_error("there are no data");
+  memory.clears_out = sides[3] != 0;
   memory.mask = read_floats(data, std::size_t(sides[0]) * std::size_t(sides[1]));
   memory.in = read_floats(data, std::size_t(memory.width) * std::size_t(memory.height));
   std::fclose(data);
   if (const LessonArray array = checked_array(); array.lesson_begin) {
     const std::vector<float> weights =
-        array_of(memory.mask, sides[0], sides[1], array.lesson_bytes / int(sizeof(float)),
-                 array.lesson_columns);
+        array_of(memory.mask, sides[0], sides[1], sides[2] != 0,
+                 array.lesson_bytes / int(sizeof(float)), array.lesson_columns);
     std::memcpy(array.lesson_begin, weights.data(), weights.size() * sizeof(float));
   }
   watch_signals(print_stop);

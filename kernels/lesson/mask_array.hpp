@@ -2,6 +2,7 @@
 /// two dimensions, else packed.
 #pragma once
 
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -9,11 +10,14 @@
 
 namespace convfilt::lesson {
 
-/// What an array of `size` weights holds, zeros where the mask does not reach. `columns` is 0 where
-/// the array has one dimension. Throws std::runtime_error where the mask does not fit.
+/// What an array of `size` weights holds. Where the mask does not reach are zeros, as a program has
+/// them that fills but a part of its array; or, if `is_fixed`, NaN, since a kernel whose mask has
+/// one size alone shows there that this is not the size. `columns` is 0 where the array has one
+/// dimension. Throws std::runtime_error where the mask does not fit.
 inline std::vector<float> array_of(const std::vector<float>& weights, int width, int height,
-                                   int size, int columns) {
-  std::vector<float> array(static_cast<std::size_t>(size));
+                                   bool is_fixed, int size, int columns) {
+  std::vector<float> array(static_cast<std::size_t>(size),
+                           is_fixed ? std::numeric_limits<float>::quiet_NaN() : 0.0f);
   if (columns == 0) columns = width;
   const int rows = columns > 0 ? size / columns : 0;
   if (width > columns || height > rows)
@@ -28,9 +32,10 @@ inline std::vector<float> array_of(const std::vector<float>& weights, int width,
 
 /// The same for an array of that type.
 template <class Array>
-std::vector<float> array_of(const std::vector<float>& weights, int width, int height) {
+std::vector<float> array_of(const std::vector<float>& weights, int width, int height,
+                            bool is_fixed) {
   constexpr bool has_rows = std::rank_v<Array> == 2;
-  return array_of(weights, width, height, int(sizeof(Array) / sizeof(float)),
+  return array_of(weights, width, height, is_fixed, int(sizeof(Array) / sizeof(float)),
                   has_rows ? int(std::extent_v<Array, 1>) : 0);
 }
 

@@ -81,7 +81,7 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& trial = *trials[i];
     const Extent grid = kernel_.launch.grid(trial.width, trial.height);
-    write_trial(trial, file("data", i));
+    write_trial(kernel_, trial, file("data", i));
     jobs << trial.width << ' ' << trial.height << ' ' << grid.width << ' ' << grid.height << ' '
          << repeats << ' ' << file("data", i) << ' ' << file("out", i) << '\n';
   }

@@ -82,6 +82,8 @@ Trial make_trial(int width, int height, const Mask& mask) {
   return trial;
 }
 
+constexpr int kWide = 300;  ///< columns of a picture, more than a byte counts
+
 /// Whether pictures of some blocks take long, since a thread computes many outputs under a large
 /// mask.
 bool is_slow(const LaunchSize& launch, const Mask& mask) {
@@ -105,7 +107,8 @@ std::pair<int, int> counted_size(const LaunchSize& launch, const Mask& mask) {
   return {(side(w, mask.width) + kLine - 1) / kLine * kLine, std::max(side(h, mask.height), rows)};
 }
 
-/// The sizes at which kernels go wrong: one pixel, some tiles, and one less and one more than one.
+/// The sizes at which kernels go wrong: some tiles, one pixel, one less and one more than a tile,
+/// and many columns.
 std::vector<std::pair<int, int>> sizes_for(const LaunchSize& launch, bool is_slow) {
   const int w = int(launch.outputs.width),
             h = int(launch.outputs.height > 0 ? launch.outputs.height : 4);
@@ -117,6 +120,7 @@ std::vector<std::pair<int, int>> sizes_for(const LaunchSize& launch, bool is_slo
           {w + 1, h + 1},
           {std::max(1, w - 1), std::max(1, h - 1)},
           {2 * w, 2 * h},
+          {kWide, 2},
           {5, 2 * h + 1},
           {2 * w + 1, 3}};
 }
@@ -143,41 +147,79 @@ std::string sides(std::int64_t width, std::int64_t height) {
   return std::to_string(width) + "x" + std::to_string(height);
 }
 
-/// With which masks a kernel is tried, into the verdict.
-void choose_masks(const KernelFile& kernel, const MaskRoom& room, const MaskWish& wish,
-                  LessonVerdict& verdict) {
-  constexpr int kUsual = 5;
+/// Masks that a kernel may be meant for. The first is the largest, since tiles and shared memory
+/// have room for some size.
+struct MaskGuess {
+  std::vector<Mask> masks;
+  std::string why;   ///< half a sentence, for the verdict
+  std::string name;  ///< of the first
+};
+
+/// Refuses a mask that somebody asks for and the kernel's array has no room for.
+void refuse_larger(const KernelFile& kernel, const MaskRoom& room, const Mask& mask) {
+  const bool fits = kernel.constant_mask.empty() ||
+                    (room.columns > 0 ? mask.width <= room.columns && mask.height <= room.rows
+                                      : std::int64_t{mask.width} * mask.height <= room.weights);
+  if (fits) return;
+  throw UsageError("the mask of " + sides(mask.width, mask.height) + " is larger than " +
+                   kernel.constant_mask + " in " + quoted_name(kernel.path) +
+                   ", which has room for " +
+                   (room.columns > 0 ? sides(room.columns, room.rows)
+                                     : std::to_string(room.weights) + " weights"));
+}
+
+/// The masks to try a kernel with, the likeliest first; one where there is no doubt.
+std::vector<MaskGuess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
+                                    const MaskWish& wish) {
+  constexpr int kUsual = 5, kMost = 15;
   const auto refuse = [&](const std::string& why) {
     throw KernelRefused(quoted_name(kernel.path) + ": " + why, 0, why);
   };
   const std::string array = kernel.constant_mask;
   if (wish.mask || wish.size) {
-    verdict.masks = {wish.mask ? *wish.mask : random_of(wish.size->width, wish.size->height)};
-    verdict.why_masks = "as asked for";
-  } else if (kernel.is_told_size) {
+    const Mask mask = wish.mask ? *wish.mask : random_of(wish.size->width, wish.size->height);
+    refuse_larger(kernel, room, mask);
+    return {{{mask}, "as asked for", sides(mask.width, mask.height)}};
+  }
+  std::vector<MaskGuess> guesses;
+  if (kernel.is_told_size) {
     const bool any_height = kernel.takes(KernelArgument::mask_height);
-    // The first is the largest, since tiles and shared memory have room for some size.
-    std::vector<std::pair<int, int>> sizes = {{kUsual, kUsual}, {3, 3}, {1, 1}};
-    if (any_height) sizes = {{kUsual, kUsual}, {kUsual, 3}, {3, kUsual}, {1, 1}};
-    for (const auto& [w, h] : sizes) {
-      const bool fits = array.empty() || (room.columns > 0 ? w <= room.columns && h <= room.rows
-                                                           : w * h <= room.weights);
-      if (fits) verdict.masks.push_back(random_of(w, h));
+    for (const int side : {kUsual, 3}) {
+      std::vector<std::pair<int, int>> sizes = {{side, side}, {3, 3}, {1, 1}};
+      if (any_height) sizes = {{side, side}, {side, side - 2}, {side - 2, side}, {1, 1}};
+      if (side == 3 && !any_height) sizes.erase(sizes.begin());
+      MaskGuess guess{{}, "since the kernel is told the size", ""};
+      for (const auto& [w, h] : sizes) {
+        const bool fits = array.empty() || (room.columns > 0 ? w <= room.columns && h <= room.rows
+                                                             : w * h <= room.weights);
+        if (fits) guess.masks.push_back(random_of(w, h));
+      }
+      if (guess.masks.empty()) refuse(array + " has room for no weight");
+      guess.name = sides(guess.masks.front().width, guess.masks.front().height);
+      if (guesses.empty() || guesses.front().name != guess.name) guesses.push_back(guess);
     }
-    if (verdict.masks.empty()) refuse(array + " has room for no weight");
-    verdict.why_masks = "since the kernel is told the size";
-  } else if (!array.empty()) {
+    return guesses;
+  }
+  int least = 0;  // the side that leaves no larger one to try
+  if (!array.empty()) {
     int columns = room.columns, rows = room.rows;
     if (columns == 0) columns = rows = int(std::lround(std::sqrt(double(room.weights))));
     if (columns * rows != room.weights || columns < 1)
       refuse(array + " has room for " + std::to_string(room.weights) +
              " weights, which make no square; say the mask's size with --mask-size");
-    verdict.masks = {random_of(columns, rows)};
-    verdict.why_masks = "the size of " + array;
+    const std::string name = "the size of " + array;
+    guesses.push_back({{random_of(columns, rows)}, name, sides(columns, rows) + ", " + name});
+    least = std::min(columns, rows);
   } else {
-    verdict.masks = {random_of(kUsual, kUsual)};
-    verdict.why_masks = "the default; --mask-size says another";
+    guesses.push_back({{random_of(kUsual, kUsual)},
+                       "the default; --mask-size says another",
+                       sides(kUsual, kUsual) + ", the default"});
   }
+  // A program may fill but a part of a large array, and what a pointer leads to has any size.
+  for (const int side : {kUsual, 3, 7, 9, 11, 13, kMost})
+    if (array.empty() ? side != kUsual && side <= 9 : side < least)
+      guesses.push_back({{random_of(side, side)}, "", sides(side, side)});
+  return guesses;
 }
 
 std::string mask_sides(const Mask& mask) {
@@ -210,6 +252,12 @@ std::string missing_test(const LessonFinding& finding, const Trial& trial,
   const int left = mask.anchor_x, right = mask.width - 1 - left, top = mask.anchor_y,
             bottom = mask.height - 1 - top;
   const std::int64_t off = finding.cell < 0 ? -finding.cell : finding.cell - samples + 1;
+  // Threads of the first tile reach a halo before the picture, and none of them more than a tile.
+  const std::int64_t reach = std::int64_t{trial.width} * (top + launch.outputs.height) + left +
+                             std::max(launch.outputs.width, launch.block.width);
+  if (finding.cell < 0 && -finding.least > reach)
+    return "its index is negative, by up to " + std::to_string(-finding.least) +
+           " in other threads: its sign is wrong, or more";
   if (mask.weights.size() == 1) return "its index is wrong";
   if (off > std::int64_t{trial.width} * std::max({top, bottom, 1}) + std::max(left, right))
     return "its index is wrong by far";
@@ -284,13 +332,32 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
         " of shared memory before a thread writes it: what loads it, and a __syncthreads(), must "
         "stand before";
   else if (finding.fault == "unset_output")
-    text = who + " reads out[" + cell + "], which nobody has written: out is not 0 at the start";
+    text =
+        who + " reads out[" + cell +
+        "], which nobody has written: out is not 0 at the start, unless the host clears it, which "
+        "--clear-out says, or 'out cleared' in the comment with the launch";
   else if (finding.fault == "race")
     text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
            " of shared memory, one of them to write, and no barrier lies between: "
            "__syncthreads() is probably missing";
+  else if (finding.fault == "lost_update")
+    text =
+        who + " and " + thread_at(finding.other) + other + " each read word " + cell +
+        " of shared memory, change it and write it back, and no barrier lies between, so that one "
+        "change is lost: atomicAdd() is probably missing";
+  else if (finding.fault == "same_shared")
+    text = who + " writes word " + cell + " of shared memory, where " + thread_at(finding.other) +
+           other +
+           " has written the same, and no barrier lies between: equal values do no harm, and "
+           "one thread would do";
+  else if (finding.fault == "absent_lane")
+    text =
+        who + " takes the value of lane " + cell +
+        " of its warp in a shuffle in which that takes no part, since it is not there, has ended "
+        "or stands in another branch: nobody knows what it gets";
   else if (finding.fault == "twice")
-    text = who + " writes out[" + cell + "], which another thread" + other + " has written";
+    text = who + " writes out[" + cell + "], which another thread" + other + " has written" +
+           (launch.clears_out ? ": several that add to one output need atomicAdd()" : "");
   else if (finding.fault == "same_twice")
     text = who + " writes out[" + cell + "], where another thread" + other +
            " has written the same: one of them works in vain";
@@ -440,6 +507,30 @@ LessonSentence about_pixels(const Trial& trial, const TrialRun& run, const Launc
                 ": the sum does not begin at 0"};
   }
 
+  char numbers[80];
+  std::snprintf(numbers, sizeof numbers, "%.6g and not %.6g", got(x0, y0), oracle.at(x0, y0));
+  const std::string first = is_written(x0, y0) ? numbers : "not written";
+  const std::string example = "as at " + pixel(x0, y0) + ", which is " + first;
+
+  // What is written at the least and at the most, where outputs should be beyond.
+  double lowest = got(x0, y0), highest = lowest;
+  for (int y = 0; y < trial.height; ++y)
+    for (int x = 0; x < trial.width; ++x) {
+      lowest = std::min(lowest, got(x, y));
+      highest = std::max(highest, got(x, y));
+    }
+  const auto is_clamped = [&](auto at) {
+    const double is = got(at.first, at.second), should_be = oracle.at(at.first, at.second);
+    return (is == lowest && should_be < lowest) || (is == highest && should_be > highest);
+  };
+  if (unwritten == 0 && lowest < highest && wrong.size() < all &&
+      std::ranges::all_of(wrong, is_clamped))
+    return {
+        "clamped", 0,
+        how_many + " are wrong, " + example +
+            ", and should lie beyond all that the kernel writes: it seems to clamp its outputs, "
+            "which are to stay as they are"};
+
   const int left = mask.anchor_x, top = mask.anchor_y, right = mask.width - 1 - left,
             bottom = mask.height - 1 - top;
   const auto every = [&](const std::function<bool(int x, int y)>& is_there) {
@@ -456,14 +547,15 @@ LessonSentence about_pixels(const Trial& trial, const TrialRun& run, const Launc
   for (const auto& side : sides)
     if (every(side.has))
       return {"ghost_cells", 0,
-              how_many + " are wrong, all at the " + side.name +
-                  " border: the test for ghost cells is wrong there"};
+              how_many + " are wrong, all at the " + side.name + " border, " + example +
+                  ": the test for ghost cells is wrong there"};
   const auto at_border = [&](int x, int y) {
     return std::ranges::any_of(sides, [&](const auto& side) { return side.has(x, y); });
   };
   if (every(at_border))
     return {"ghost_cells", 0,
-            how_many + " are wrong, all at borders: the test for ghost cells is wrong"};
+            how_many + " are wrong, all at borders, " + example +
+                ": the test for ghost cells is wrong"};
   const int w = int(launch.outputs.width),
             h = int(std::max<std::int64_t>(launch.outputs.height, 1));
   const auto at_tile = [&](int x, int y) {
@@ -471,19 +563,16 @@ LessonSentence about_pixels(const Trial& trial, const TrialRun& run, const Launc
   };
   if (every(at_tile) && w > left + right && h > top + bottom)
     return {"halo", 0,
-            how_many +
-                " are wrong, all at edges of tiles: the halo is not loaded there, or not "
-                "where it is read"};
-  char numbers[80];
-  std::snprintf(numbers, sizeof numbers, "%.6g and not %.6g", got(x0, y0), oracle.at(x0, y0));
-  if (!is_written(x0, y0)) std::snprintf(numbers, sizeof numbers, "nothing is written there");
-  return {"wrong", 0, how_many + " are wrong, the first at " + pixel(x0, y0) + ": " + numbers};
+            how_many + " are wrong, all at edges of tiles, " + example +
+                ": the halo is not loaded there, or not where it is read"};
+  return {"wrong", 0, how_many + " are wrong, " + example};
 }
 
 void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
   // One missing barrier is seen in many lines.
-  const bool is_anywhere =
-      sentence.kind == "race" || sentence.kind == "unset_shared" || sentence.kind == "early_shared";
+  const bool is_anywhere = sentence.kind == "race" || sentence.kind == "lost_update" ||
+                           sentence.kind == "same_shared" || sentence.kind == "absent_lane" ||
+                           sentence.kind == "unset_shared" || sentence.kind == "early_shared";
   const bool is_known = std::ranges::any_of(to, [&](const LessonSentence& other) {
     return other.kind == sentence.kind && (is_anywhere || other.line == sentence.line);
   });
@@ -492,17 +581,24 @@ void add_once(std::vector<LessonSentence>& to, LessonSentence sentence) {
 
 /// Where a fault stands among others: causes before what comes of them.
 std::ptrdiff_t weight_of(const LessonSentence& fault) {
-  const std::string_view order[] = {
-      "outside_write", "outside_read", "write_to_input", "left_barrier", "other_barrier",
-      "race",          "early_shared", "unset_shared",   "twice",        "unset_output"};
+  const std::string_view order[] = {"outside_write", "outside_read",  "write_to_input",
+                                    "left_barrier",  "other_barrier", "lost_update",
+                                    "race",          "early_shared",  "absent_lane",
+                                    "unset_shared",  "twice",         "unset_output"};
   return std::ranges::find(order, fault.kind) - std::begin(order);
 }
 
 /// Whether the fault explains wrong pixels, so that these need no words.
 bool explains_pixels(const LessonSentence& fault) {
-  const std::string_view kinds[] = {"outside_read", "race",          "unset_shared", "early_shared",
-                                    "left_barrier", "other_barrier", "unset_output"};
+  const std::string_view kinds[] = {"outside_read",  "race",         "lost_update",
+                                    "unset_shared",  "early_shared", "left_barrier",
+                                    "other_barrier", "unset_output", "absent_lane"};
   return std::ranges::count(kinds, fault.kind) > 0;
+}
+
+/// Whether a kernel in which it was seen may be right.
+bool is_harmless(const std::string& fault) {
+  return fault == "same_twice" || fault == "same_shared" || fault == "absent_lane";
 }
 
 void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
@@ -515,8 +611,8 @@ void add_remarks(const Counts& counts, std::vector<LessonSentence>& remarks) {
                            " would do if neighbouring threads used neighbouring samples"});
   if (warps.bank_conflicts > counts.shared_reads / 32)
     add_once(remarks, {"bank_conflicts", 0,
-                       "shared memory is passed over " + std::to_string(warps.bank_conflicts) +
-                           " times more than it would be without bank conflicts"});
+                       "bank conflicts cost a block " + std::to_string(warps.bank_conflicts) +
+                           " further passes over shared memory"});
 }
 
 /// Judges runs of one program on pictures, each of which adds to the score.
@@ -531,13 +627,23 @@ class Judgement {
   bool add(const Trial& trial, const TrialRun& run) {
     --score_.untried;
     std::set<std::string> faults;
-    for (const LessonFinding& finding : run.findings) faults.insert(finding.fault);
+    std::set<int> lost, raced;  // lines
     for (const LessonFinding& finding : run.findings) {
+      faults.insert(finding.fault);
+      if (finding.fault == "lost_update") lost.insert(finding.place.line);
+      if (finding.fault == "race") raced.insert(finding.place.line);
+    }
+    for (const LessonFinding& finding : run.findings) {
+      const int line = finding.place.line;
       // A cell that is read too early is read before it is written.
       const bool is_unset = finding.fault == "unset_shared" || finding.fault == "early_shared";
       if (is_unset && faults.contains("race")) continue;
-      const bool is_harmless = finding.fault == "same_twice";
-      add_once(is_harmless ? score_.remarks : score_.faults, sentence_of(finding, trial, launch_));
+      // Who writes back what is lost races, too; and some of a word's bytes may be the same.
+      if (finding.fault == "race" && lost.contains(line)) continue;
+      if (finding.fault == "same_shared" && (lost.contains(line) || raced.contains(line))) continue;
+      if (finding.fault == "absent_lane") continue;
+      add_once(is_harmless(finding.fault) ? score_.remarks : score_.faults,
+               sentence_of(finding, trial, launch_));
     }
     switch (run.end) {
       case TrialRun::End::too_long:
@@ -548,9 +654,16 @@ class Judgement {
       case TrialRun::End::refused: add_once(score_.faults, {"refused", 0, run.why}); return false;
       case TrialRun::End::done: break;
     }
-    const LessonSentence sentence = about_pixels(trial, run, launch_);
+    LessonSentence sentence = about_pixels(trial, run, launch_);
+    const int tried = score_.pictures - score_.untried;
+    if (!sentence.text.empty() && trial.width == kWide && tried > 1 && score_.right == tried - 1)
+      sentence.text += "; narrower pictures are right, so an index may be too small for its type";
     if (!sentence.text.empty()) add_once(pixels_, with_place(sentence, trial));
-    faults.erase("same_twice");
+    // What a lane that is absent gives matters where somebody makes use of it.
+    for (const LessonFinding& finding : run.findings)
+      if (finding.fault == "absent_lane" && !sentence.text.empty())
+        add_once(score_.faults, sentence_of(finding, trial, launch_));
+    std::erase_if(faults, is_harmless);
     const bool is_right = sentence.text.empty() && faults.empty();
     if (is_right) ++score_.right;
     const bool is_first_mask = mask_sides(trial.mask) == mask_;
@@ -667,22 +780,121 @@ std::string guesses_text(const KernelFile& kernel) {
   return text;
 }
 
+/// What a kernel makes of one picture with several blocks, which is no square.
+struct Probe {
+  LessonScore score;
+  std::size_t outputs = 0, all = 0;  ///< that are right, and that there are
+  bool ends = true;
+  bool has_not_a_number = false;  ///< in its outputs, for a reason that nothing else tells
+};
+
+Probe probe(const LessonProgram& program, const LaunchSize& launch, const Mask& mask) {
+  const auto [width, height] = sizes_for(launch, is_slow(launch, mask)).front();
+  const std::vector<Trial> trials = {make_trial(width, height, mask)};
+  const Trial& trial = trials.front();
+  const TrialRun run = program.run(trial);
+  Judgement judgement(trials, launch, LessonProgram::kProcessorSeconds);
+  judgement.add(trial, run);
+  Probe probe;
+  probe.score = judgement.score();
+  probe.ends = run.end != TrialRun::End::too_long;
+  if (run.end != TrialRun::End::done) return probe;
+  const Oracle oracle(trial);
+  probe.all = trial.in.size();
+  for (int y = 0; y < height; ++y)
+    for (int x = 0; x < width; ++x) {
+      const float got = run.out[std::size_t(y) * std::size_t(width) + std::size_t(x)];
+      probe.outputs += std::abs(double(got) - oracle.at(x, y)) <= oracle.tolerance() ? 1 : 0;
+      probe.has_not_a_number = probe.has_not_a_number || std::isnan(got);
+    }
+  for (const LessonFinding& finding : run.findings)
+    if (finding.fault == "outside_read" || finding.fault == "absent_lane")
+      probe.has_not_a_number = false;
+  return probe;
+}
+
+/// Which of the masks a kernel is right under; those with which it is nearest, where it is under
+/// none.
+struct Fit {
+  std::size_t guess = 0;
+  bool is_right = false, ends = true;
+  LessonScore first;  ///< under the first
+};
+
+Fit fit_of(const LessonProgram& program, const LaunchSize& launch,
+           const std::vector<MaskGuess>& guesses) {
+  Fit fit;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < guesses.size() && !fit.is_right && fit.ends; ++i) {
+    const Probe tried = probe(program, launch, guesses[i].masks.front());
+    if (i == 0) fit.first = tried.score;
+    fit.is_right = tried.score.is_right();
+    fit.ends = tried.ends;
+    // A few outputs are right by chance.
+    const bool is_near = tried.outputs > most && 2 * tried.outputs > tried.all;
+    if (!fit.is_right && !is_near) continue;
+    most = tried.outputs;
+    fit.guess = i;
+  }
+  return fit;
+}
+
+/// Puts the masks into the verdict, and says what is known of them.
+void take_masks(const std::vector<MaskGuess>& guesses, const Fit& fit, bool is_told,
+                LessonVerdict& verdict) {
+  const MaskGuess& taken = guesses[fit.guess];
+  const std::string first = guesses.front().name;
+  verdict.masks = taken.masks;
+  verdict.why_masks = taken.why;
+  if (fit.is_right && fit.guess > 0 && !fit.first.faults.empty()) {
+    verdict.why_masks = "for which it is right; --mask-size says another";
+    verdict.remarks.push_back({"mask_guess", 0,
+                               "it is right under a mask of " + taken.name + ", and wrong under " +
+                                   first + ": " + fit.first.faults.front().text +
+                                   "; --mask-size says which is meant"});
+  } else if (!fit.is_right && fit.ends && guesses.size() > 1 && !is_told) {
+    std::string others;
+    for (std::size_t i = 0; i < guesses.size(); ++i)
+      if (i != fit.guess)
+        others += (others.empty()            ? ""
+                   : i + 1 == guesses.size() ? " and "
+                                             : ", ") +
+                  sides(guesses[i].masks.front().width, guesses[i].masks.front().height);
+    const std::string why = taken.why.substr(0, taken.why.find(';'));
+    verdict.why_masks = (why.empty() ? "which comes nearest" : why) + "; it is wrong under " +
+                        others + ", too; --mask-size says another";
+  }
+}
+
+/// Refuses a mask that is smaller than the array of a kernel which takes all of that.
+void refuse_smaller(const KernelFile& kernel, const MaskRoom& room, const Mask& mask,
+                    const LessonProgram& program) {
+  const bool is_smaller = !kernel.constant_mask.empty() && int(mask.weights.size()) < room.weights;
+  if (kernel.is_told_size || !is_smaller) return;
+  if (!probe(program, kernel.launch, mask).has_not_a_number) return;
+  throw UsageError("the mask of " + sides(mask.width, mask.height) + " is smaller than " +
+                   kernel.constant_mask + " in " + quoted_name(kernel.path) + ", which is for " +
+                   (room.columns > 0 ? sides(room.columns, room.rows)
+                                     : std::to_string(room.weights) + " weights") +
+                   ", and the kernel takes more of it than the mask has");
+}
+
 /// A kernel as a program, with those of its parameters exchanged whose names say nothing if only
-/// that makes its results right.
+/// that makes its results right; and the masks that it is tried with, into the verdict and `fit`.
 std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const MaskWish& wish,
-                                          LessonVerdict& verdict) {
+                                          LessonVerdict& verdict, Fit& fit) {
   auto program = std::make_unique<LessonProgram>(kernel);
-  choose_masks(kernel, program->mask_room(), wish, verdict);
-  if (kernel.guesses.empty()) return program;
-  const std::vector<Trial> trials = trials_for(kernel.launch, verdict.masks);
-  // The second has more than one block, and is no square.
-  const Trial& trial = trials[1];
-  const auto is_right = [&](const LessonProgram& tried) {
-    const TrialRun run = tried.run(trial);
-    return run.end == TrialRun::End::done && run.findings.empty() &&
-           about_pixels(trial, run, kernel.launch).text.empty();
-  };
-  if (is_right(*program)) return program;
+  const MaskRoom room = program->mask_room();
+  const std::vector<MaskGuess> guesses = mask_guesses(kernel, room, wish);
+  if (wish.mask || wish.size) refuse_smaller(kernel, room, guesses.front().masks.front(), *program);
+  if (guesses.size() > 1 || !kernel.guesses.empty())
+    fit = fit_of(*program, kernel.launch, guesses);
+  else
+    fit.is_right = true;
+  if (fit.is_right || kernel.guesses.empty()) {
+    take_masks(guesses, fit, kernel.is_told_size, verdict);
+    return program;
+  }
   bool is_known = false;
   const std::size_t count = kernel.guesses.size();
   for (std::size_t which = 1; which < std::size_t{1} << count && !is_known; ++which) {
@@ -692,11 +904,14 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const MaskWish& wi
         std::swap(other.arguments[kernel.guesses[k].first],
                   other.arguments[kernel.guesses[k].second]);
     auto tried = std::make_unique<LessonProgram>(other);
-    is_known = is_right(*tried);
+    const Fit others = fit_of(*tried, other.launch, guesses);
+    is_known = others.is_right;
     if (!is_known) continue;
+    fit = others;
     kernel = other;
     program = std::move(tried);
   }
+  take_masks(guesses, fit, kernel.is_told_size, verdict);
   verdict.remarks.push_back({"guessed",
                              0,
                              guesses_text(kernel) +
@@ -714,9 +929,17 @@ LessonVerdict judge(const KernelFile& file, const MaskWish& wish,
                     const std::optional<GpuWish>& gpu) {
   KernelFile kernel = file;
   LessonVerdict verdict;
-  const std::unique_ptr<LessonProgram> program = program_of(kernel, wish, verdict);
+  Fit fit;
+  const std::unique_ptr<LessonProgram> program = program_of(kernel, wish, verdict, fit);
   verdict.arguments = kernel.arguments;
   const std::vector<Trial> trials = trials_for(kernel.launch, verdict.masks);
+  if (!fit.ends) {
+    // Another run would take its time, too.
+    verdict.host = fit.first;
+    verdict.host.pictures = int(trials.size());
+    verdict.host.untried = verdict.host.pictures - 1;
+    return verdict;
+  }
   Judgement judgement(trials, kernel.launch, LessonProgram::kProcessorSeconds);
   bool goes_on = true, has_printed = false;
   for (std::size_t i = 0; i < trials.size() && goes_on; ++i) {

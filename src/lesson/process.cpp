@@ -177,7 +177,7 @@ std::string complaint(std::string words, const std::string& copy, const std::str
   std::string text;
   int count = 0;
   for (std::string line; count < 12 && std::getline(lines, line);)
-    if (count > 0 || line.find("error") != line.npos ||
+    if (count > 0 || line.find("error:") != line.npos || line.find("Error:") != line.npos ||
         line.find("undefined reference") != line.npos ||
         line.find("multiple definition") != line.npos) {
       text += "\n" + printable_name(line);

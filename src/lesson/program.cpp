@@ -53,10 +53,11 @@ void write_student(const KernelFile& kernel, const std::string& text, const fs::
                          "; is the disk full?");
 }
 
-void write_trial(const Trial& trial, const fs::path& file) {
+void write_trial(const KernelFile& kernel, const Trial& trial, const fs::path& file) {
   std::ofstream data(file, std::ios::binary);
-  const std::int32_t sides[] = {trial.mask.width, trial.mask.height};
-  data.write(reinterpret_cast<const char*>(sides), sizeof sides);
+  const std::int32_t head[] = {trial.mask.width, trial.mask.height, !kernel.is_told_size,
+                               kernel.launch.clears_out};
+  data.write(reinterpret_cast<const char*>(head), sizeof head);
   for (const double weight : trial.mask.weights) {
     const float value = float(weight / trial.mask.divisor);
     data.write(reinterpret_cast<const char*>(&value), sizeof value);
@@ -84,12 +85,23 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
     std::vector<std::string> words = how;
     words.insert(words.end(), more.begin(), more.end());
     const fs::path said = folder / "said";
-    const Ended ended = run_process(words, said, {.seconds = 120, .memory_bytes = kMemory});
+    const ProcessLimits limits{.seconds = 120, .memory_bytes = kMemory};
+    Ended ended = run_process(words, said, limits);
     if (ended.code() == 0) return;
+    // Errors alone are told.
+    words.push_back("-w");
+    if (!links && !ended.timed_out) ended = run_process(words, said, limits);
     if (ended.code() == 127)
       throw NoVerdictError("there is no compiler " + in_quotes(compiler) +
                            " here; install g++, or name one in CXX");
     const std::string all_said = contents_of(said);
+    if (kernel_.assembler_line > 0 && all_said.find("Assembler messages:") != all_said.npos) {
+      const std::string why =
+          "inline assembler of a GPU, which the host does not know; write it in CUDA C++";
+      throw KernelRefused(
+          printable_name(kernel_.path) + ":" + std::to_string(kernel_.assembler_line) + ": " + why,
+          kernel_.assembler_line, why, true);
+    }
     const std::string words_said = complaint(all_said, copy.string(), kernel_.path);
     // What is wrong with the library is no fault of the student's, whose file calls its functions.
     const bool is_students =
@@ -110,14 +122,30 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   };
   // Every access of the kernel's own code becomes a call, which the machine answers. A local
   // variable that nobody sets holds no 0 by luck.
-  compile(
-      {"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc", "-ftrivial-auto-var-init=pattern",
-       "-w", (root / "kernels/lesson/runner.cpp").string(), "-o", (folder / "runner.o").string()},
-      false);
+  compile({"-c", "-fsanitize=thread", "-fsanitize-coverage=trace-pc",
+           "-ftrivial-auto-var-init=pattern", "-Wvla",
+           (root / "kernels/lesson/runner.cpp").string(), "-o", (folder / "runner.o").string()},
+          false);
+  refuse_variable_arrays(contents_of(folder / "said"), copy.string());
   const std::string guard = (root / "kernels/lesson/guard.cpp").string();
   compile({guard, (folder / "runner.o").string(), guard, library.string(), "-o",
            (folder / "program").string()},
           true);
+}
+
+void LessonProgram::refuse_variable_arrays(const std::string& said, const std::string& copy) const {
+  std::istringstream lines(said);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(copy + ":") || line.find("variable length array") == line.npos) continue;
+    const int number = std::atoi(line.c_str() + copy.size() + 1);
+    for (const auto& [first, last] : kernel_.device_lines) {
+      if (number < first || number > last) continue;
+      const std::string why =
+          "the length of an array is no constant, which nvcc refuses in a kernel";
+      throw KernelRefused(printable_name(kernel_.path) + ":" + std::to_string(number) + ": " + why,
+                          number, why, true);
+    }
+  }
 }
 
 MaskRoom LessonProgram::mask_room() const {
@@ -163,7 +191,7 @@ int LessonProgram::line_of(const std::string& code) const {
 
 TrialRun LessonProgram::run(const Trial& trial) const {
   const fs::path folder = folder_.path();
-  write_trial(trial, folder / "data");
+  write_trial(kernel_, trial, folder / "data");
   const LaunchSize& launch = kernel_.launch;
   const Extent threads = launch.threads(), grid = launch.grid(trial.width, trial.height);
   std::vector<std::string> words = {(folder / "program").string()};
@@ -201,7 +229,8 @@ TrialRun LessonProgram::run(const Trial& trial) const {
     if (kind == "finding") {
       LessonFinding finding;
       std::string code, others_code;
-      text >> finding.fault >> finding.memory >> finding.cell >> finding.times >> finding.threads;
+      text >> finding.fault >> finding.memory >> finding.cell >> finding.least >> finding.times >>
+          finding.threads;
       place(finding.place, code);
       place(finding.other, others_code);
       if (!text) continue;

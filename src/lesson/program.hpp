@@ -17,6 +17,7 @@ namespace convfilt {
 struct LessonFinding {
   std::string fault, memory;
   std::int64_t cell = 0, times = 0;
+  std::int64_t least = 0;  ///< the least cell with which it was seen at this line
   int threads = 0;
   struct Place {
     int block_x = 0, block_y = 0, thread_x = 0, thread_y = 0;
@@ -59,7 +60,7 @@ void write_student(const KernelFile& kernel, const std::string& text,
                    const std::filesystem::path& folder);
 
 /// Writes a trial's mask and samples, as the runners read them.
-void write_trial(const Trial& trial, const std::filesystem::path& file);
+void write_trial(const KernelFile& kernel, const Trial& trial, const std::filesystem::path& file);
 
 class LessonProgram {
  public:
@@ -80,6 +81,9 @@ class LessonProgram {
 
  private:
   int line_of(const std::string& code) const;
+  /// Throws KernelRefused where the compiler warns of an array of variable length in a function for
+  /// the device. `copy` is how the compiler calls the file.
+  void refuse_variable_arrays(const std::string& said, const std::string& copy) const;
 
   KernelFile kernel_;
   ScratchFolder folder_;

@@ -175,6 +175,10 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
           "show the mistake.\n";
   }
   for (const LessonSentence& remark : verdict.remarks) say(remark, "remark: ");
+  if (!verdict.gpu && verdict.is_right())
+    text +=
+        "nvcc, which has not compiled it here, refuses some things that the host's compiler "
+        "takes.\n";
   // Who has a mistake to mend needs no figures yet.
   if (verdict.block && verdict.is_right()) text += "\n" + counts_table(verdict, width);
   if (verdict.gpu && !verdict.gpu->times.empty()) text += "\n" + times_table(*verdict.gpu);

@@ -233,9 +233,9 @@ TEST_CASE("lesson on a GPU: a kernel that is right on the host and wrong there i
   CHECK(verdict.gpu->times.empty());
   CHECK_FALSE(verdict.is_right());
   CHECK(verdict_failure(kernel, verdict) ==
-        "'mine.cu' is wrong on 9 of 9 pictures on the GPU, and right on the host");
+        "'mine.cu' is wrong on 10 of 10 pictures on the GPU, and right on the host");
   const std::string text = verdict_text(kernel, verdict, 200);
-  CHECK(text.find("on a GPU: right on 0 of 9 pictures\n") != text.npos);
+  CHECK(text.find("on a GPU: right on 0 of 10 pictures\n") != text.npos);
   CHECK(text.find("mine.cu: on the GPU: 1536 of 1536 outputs are wrong") != text.npos);
 
   // Where nvcc does not work, the host's verdict holds, unless the GPU was asked for.
