@@ -251,6 +251,17 @@ Adding adding_of(const BlockAxis& axis, bool spatial) {
   return adding;
 }
 
+/// How many parts of the spatial domain there are, each of which reads every sample, as a formula.
+std::string parts_text(const BlockAxis& x, const BlockAxis& y) {
+  const auto along = [](const char* side, const BlockAxis& axis) {
+    return "ceil(" + std::string(side) + " / " + std::to_string(std::min(kMaxPartSide, axis.part)) +
+           ")";
+  };
+  if (spatial_parts(y) == 1) return along("w", x);
+  if (spatial_parts(x) == 1) return along("h", y);
+  return along("w", x) + " * " + along("h", y);
+}
+
 /// How parts and launches come about, in sentences.
 std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
   const auto& [x, y, atomic] = s;
@@ -328,11 +339,11 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
     const int across = spatial_parts(x), down = spatial_parts(y), parts = across * down;
     g.shared_bytes = kMostCells * size_of(p.depth);
     g.loads = double(samples_read(x)) * samples_read(y);
-    if (parts > 1) {
-      g.loads_per_output = "";
-    } else if (x.divisions * y.divisions > 1) {
-      g.loads_per_output = "samples under each division, over S^2";
-    }
+    if (x.divisions * y.divisions > 1)
+      g.loads_per_output = parts > 1 ? "samples under each division and part, over a block's"
+                                     : "samples under each division, over a block's";
+    else if (parts > 1)
+      g.loads_per_output = parts_text(x, y);
     g.note = launches_note(schedule, true, parts) + " A block's samples are fetched into " +
              by(x.block + 2 * (part_x - 1), y.block) +
              " cells, with zeros on both sides. Its side, unless set: 32, or what the steps need.";
@@ -349,10 +360,10 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
 
 namespace {
 
-/// A launch that adds these of a block's outputs. The threads are those of `g`.
-Counts launch_counts(const Problem& p, const Geometry& g, const BlockPlace& place, Interval columns,
-                     Interval rows) {
-  const Sides mask{p.mask.width, p.mask.height};
+/// A launch that adds these of a block's outputs, under a part of the mask with these sides. The
+/// threads are those of `g`, and the place is that of the part's first output.
+Counts launch_counts(const Problem& p, const Geometry& g, const BlockPlace& place, Sides mask,
+                     Interval columns, Interval rows) {
   // Cells lie under the launch's outputs. Under the first and the last w - 1 columns the block has
   // no samples, and cells are zeros. Rows without samples have no cells.
   const int first_row = std::max(0, mask.height - 1 - rows.first);
@@ -385,24 +396,40 @@ Counts launch_counts(const Problem& p, const Geometry& g, const BlockPlace& plac
   return block.counts();
 }
 
+/// The output where the block begins that the emulator watches of the first launch, under the
+/// mask's first weights: the one in the middle.
+int middle_of_first_step(const BlockAxis& axis, int outputs, int weights) {
+  const Interval first{0, weights};
+  const Interval blocks = axis.blocks_of_step(outputs, first, 0);
+  return axis.outputs_of(blocks.first + blocks.count / 2 * axis.steps, first).first;
+}
+
 }  // namespace
 
 std::optional<Counts> block_counts_of(const Problem& p, const Tuning& tuning,
                                       const BlockSchedule& schedule, Threads block,
                                       const Geometry& geometry, const BlockPlace& place) {
   const auto& [x, y, atomic] = schedule;
-  if (tuning[Setting::domain] != kSpatial || spatial_parts(x) * spatial_parts(y) > 1)
-    return std::nullopt;
+  if (tuning[Setting::domain] != kSpatial) return std::nullopt;
+  const bool in_parts = spatial_parts(x) * spatial_parts(y) > 1;
+  // Each part has launches of its own, so the first launch tells of a part only without divisions.
+  if (in_parts && x.divisions * y.divisions > 1) return std::nullopt;
+  const Sides part{x.side / spatial_parts(x), y.side / spatial_parts(y)};
+  BlockPlace at = place;
+  if (in_parts) {
+    at.x = middle_of_first_step(x, p.out_width(), part.width);
+    at.y = middle_of_first_step(y, p.out_height(), part.height);
+  }
   Counts all;
   for (int down = 0; down < y.divisions; ++down) {
     for (int across = 0; across < x.divisions; ++across) {
-      const Interval columns = x.division(across, x.side), rows = y.division(down, y.side);
+      const Interval columns = x.division(across, part.width), rows = y.division(down, part.height);
       if (columns.count == 0 || rows.count == 0) continue;
       const Threads threads = spatial_threads(block, rows.count);
       Geometry g = geometry;
       g.block_columns = threads.columns;
       g.block_rows = threads.rows;
-      add(all, launch_counts(p, g, place, columns, rows));
+      add(all, launch_counts(p, g, at, part, columns, rows));
     }
   }
   return all;

@@ -140,8 +140,9 @@ Geometry geometry_of(const Problem& problem, const Tuning& tuning, const BlockSc
                      Threads block, int total_bytes);
 
 /// What spatial_blocks.cu's block with that geometry counts, in all launches that take it, for a
-/// block of threads of that size. Empty for the frequency domain, where a library does most, and
-/// for masks in parts, each of which has launches of its own, over other blocks.
+/// block of threads of that size. Under a mask in parts, each of which has launches of its own, it
+/// is what the first launch of the first part counts, for a block in its middle. Empty for the
+/// frequency domain, where a library does most, and for divisions under parts.
 std::optional<Counts> block_counts_of(const Problem& problem, const Tuning& tuning,
                                       const BlockSchedule& schedule, Threads block,
                                       const Geometry& geometry, const BlockPlace& place);

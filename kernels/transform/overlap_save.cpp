@@ -69,6 +69,42 @@ std::string text(int a, int b) {
   return std::to_string(a) + "x" + std::to_string(b);
 }
 
+/// The parts of a mask along an axis, each of which has a launch of its own in the spatial domain.
+int spatial_parts(int mask_side) {
+  return ceil_div(mask_side, kMaxPartSide);
+}
+
+/// The samples that all parts fetch along an axis, for so many outputs that are kept.
+double fetched(int kept, int mask_side) {
+  return double(spatial_parts(mask_side)) * (kept - 1) + mask_side;
+}
+
+/// The same as a formula: "(L + w - 1)".
+std::string fetched_text(const std::string& kept, const std::string& side, int mask_side) {
+  const int parts = spatial_parts(mask_side);
+  return parts == 1 ? "(" + kept + " + " + side + " - 1)"
+                    : "(" + std::to_string(parts) + " * (" + kept + " - 1) + " + side + ")";
+}
+
+/// Samples an output as a formula. Along an axis without a halo, samples and outputs cancel.
+std::string spatial_reads_text(const Tiling& tiling, const Mask& mask) {
+  const auto is = [](const std::string& name, int kept) {
+    return ", " + name + " = " + std::to_string(kept);
+  };
+  const auto one_axis = [&](const std::string& side, int mask_side, int kept) {
+    return fetched_text("L", side, mask_side) + " / L" + is("L", kept);
+  };
+  if (mask.width == 1 && mask.height == 1) return "1";
+  if (mask.height == 1) return one_axis("w", mask.width, tiling.kept_columns);
+  if (mask.width == 1) return one_axis("h", mask.height, tiling.kept_rows);
+  // A small picture clips blocks along one axis.
+  const bool square = tiling.kept_columns == tiling.kept_rows;
+  return fetched_text(square ? "L" : "Lx", "w", mask.width) + " * " +
+         fetched_text(square ? "L" : "Ly", "h", mask.height) +
+         (square ? " / L^2" + is("L", tiling.kept_columns)
+                 : " / (Lx * Ly)" + is("Lx", tiling.kept_columns) + is("Ly", tiling.kept_rows));
+}
+
 }  // namespace
 
 Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out_width,
@@ -124,13 +160,9 @@ Geometry overlap_save_geometry(const Problem& problem, const Tuning& tuning, Thr
     g.loading_threads =
         threads.busy(tiling.kept_columns + part.width - 1, tiling.kept_rows + part.height - 1);
     // Each part of a large mask has a launch of its own, which fetches what that part covers.
-    const auto fetched = [](int kept, int side) {
-      return double(ceil_div(side, kMaxPartSide)) * (kept - 1) + side;
-    };
     g.loads = fetched(tiling.kept_columns, problem.mask.width) *
               fetched(tiling.kept_rows, problem.mask.height);
-    if (g.loads == double(g.in_columns) * g.in_rows)
-      g.loads_per_output = "(L + w - 1) * (L + h - 1) / L^2";
+    g.loads_per_output = spatial_reads_text(tiling, problem.mask);
     g.shared_bytes = kMostCells * size_of(problem.depth);
     g.note =
         "A block of threads fetches the samples of one block. Unless --block says their side, "

@@ -48,6 +48,11 @@ std::span<const CountName> watched_counts() {
   return kNames;
 }
 
+std::size_t parts_with_launches(const Geometry& g) {
+  const bool own = g.adding_x.sums == 0 && !g.adding_x.parts.empty();
+  return own ? g.adding_x.parts.size() * g.adding_y.parts.size() : 1;
+}
+
 bool same_blocks(const Geometry& a, const Geometry& b) {
   return a.out_columns == b.out_columns && a.out_rows == b.out_rows &&
          a.in_columns == b.in_columns && a.in_rows == b.in_rows && a.loads == b.loads;
@@ -67,14 +72,25 @@ Counts counts_of(const Strategy& strategy, const Problem& problem, const PlanOpt
   return plan->counts();
 }
 
-/// Whether blocks are no higher than the picture, and would be higher in a higher one. That is so
-/// only under a mask of one row, which has no halo above and below, so that a picture of one row of
-/// blocks has a block in its middle.
-bool as_high_as_picture(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
-                        const Geometry& geometry) {
-  if (problem.mask.height != 1 || problem.out_height() > geometry.step_y()) return false;
-  const Problem higher = with_outputs(problem, problem.out_width(), 3 * geometry.step_y());
-  return !same_blocks(strategy.geometry(higher, tuning), geometry);
+/// Along which axes the picture has a single row or column of blocks, which would be larger in a
+/// larger picture.
+struct Clipped {
+  bool x, y;
+};
+
+/// That tells only of axes along which the mask has one weight and the input tile no halo, so that
+/// a picture of one row of blocks has a block in its middle.
+Clipped clipped(const Strategy& strategy, const Problem& problem, const Tuning& tuning,
+                const Geometry& g) {
+  const int columns = problem.out_width(), rows = problem.out_height();
+  const auto grows = [&](int more_columns, int more_rows) {
+    const Problem larger = with_outputs(problem, more_columns, more_rows);
+    return !same_blocks(strategy.geometry(larger, tuning), g);
+  };
+  return {problem.mask.width == 1 && g.in_columns <= g.step_x() && columns <= g.step_x() &&
+              grows(3 * g.step_x(), rows),
+          problem.mask.height == 1 && g.in_rows <= g.step_y() && rows <= g.step_y() &&
+              grows(columns, 3 * g.step_y())};
 }
 
 /// How many columns and rows of blocks a picture has that ends just behind a block in its middle,
@@ -103,15 +119,15 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
                                          const Tuning& tuning) {
   if (!strategy.geometry) return std::nullopt;
   const Geometry geometry = strategy.geometry(problem, tuning);
-  const bool one_row = as_high_as_picture(strategy, problem, tuning, geometry);
+  const auto [one_column, one_row] = clipped(strategy, problem, tuning, geometry);
   const auto [columns, rows] = blocks_before(problem.mask, geometry);
   Counts block{};
   for (const int more_x : {0, 1}) {
     for (const int more_y : {0, 1}) {
-      if (one_row && more_y == 0) continue;
-      const Problem small =
-          with_outputs(problem, (columns + more_x) * geometry.step_x(),
-                       one_row ? problem.out_height() : (rows + more_y) * geometry.step_y());
+      if ((one_column && more_x == 0) || (one_row && more_y == 0)) continue;
+      const Problem small = with_outputs(
+          problem, one_column ? problem.out_width() : (columns + more_x) * geometry.step_x(),
+          one_row ? problem.out_height() : (rows + more_y) * geometry.step_y());
       if (!same_blocks(strategy.geometry(small, tuning), geometry)) return std::nullopt;
       const auto counts = count_reads(strategy, small, tuning);
       if (!counts) return std::nullopt;
@@ -131,14 +147,19 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
   constexpr int kSamePlaces = int(kPitchBytes);
   const int whole = (columns + 1) * steps_x * g.step_x();
   const int more = ((problem.out_width() - whole) % kSamePlaces + kSamePlaces) % kSamePlaces;
-  const Problem small = with_outputs(problem, whole + more, (rows + 1) * steps_y * g.step_y());
+  const auto [one_column, one_row] = clipped(strategy, problem, tuning, g);
+  const Problem small =
+      with_outputs(problem, one_column ? problem.out_width() : whole + more,
+                   one_row ? problem.out_height() : (rows + 1) * steps_y * g.step_y());
   if (std::int64_t(small.width) * small.height > kMostWatched) return std::nullopt;
   if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
   PlanOptions options;
   options.tuning = tuning;
   options.padded_pitch = padded_pitch;
-  // In steps each launch takes other blocks, and otherwise all launches the same ones.
-  options.watch = steps_x * steps_y > 1 ? Watch::first : Watch::middle;
+  // In steps, and under each part of a mask, each launch takes other blocks. Otherwise all launches
+  // take the same ones.
+  const bool others = steps_x * steps_y * int(parts_with_launches(g)) > 1;
+  options.watch = others ? Watch::first : Watch::middle;
   const auto middle = [](const TileAxis& axis, int steps) {
     return axis.first_output((axis.tiles() + steps - 1) / steps / 2 * steps);
   };
@@ -151,11 +172,10 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
 
 Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {
   const Geometry g = strategy.geometry(problem, tuning);
-  const bool one_row = as_high_as_picture(strategy, problem, tuning, g);
-  return with_outputs(problem, (2 * edge_blocks(problem.mask.width, g.step_x()) + 1) * g.step_x(),
-                      one_row
-                          ? problem.out_height()
-                          : (2 * edge_blocks(problem.mask.height, g.step_y()) + 1) * g.step_y());
+  const auto [one_column, one_row] = clipped(strategy, problem, tuning, g);
+  const auto [columns, rows] = blocks_before(problem.mask, g);
+  return with_outputs(problem, one_column ? problem.out_width() : (columns + 1) * g.step_x(),
+                      one_row ? problem.out_height() : (rows + 1) * g.step_y());
 }
 
 Problem quickly_counted(const Problem& problem, Family family, int tile_x, int tile_y) {

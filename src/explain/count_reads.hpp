@@ -11,6 +11,9 @@
 
 namespace convfilt {
 
+/// The parts of the mask, where each has launches of its own over the blocks; else 1.
+std::size_t parts_with_launches(const Geometry& geometry);
+
 /// Whether the blocks of two problems are of one size and read as much.
 bool same_blocks(const Geometry& a, const Geometry& b);
 
@@ -40,8 +43,9 @@ struct CountName {
 std::span<const CountName> watched_counts();
 
 /// Counts such a block alone, with rows padded as plans have them, or packed as those of the
-/// problem's picture would be. Empty where the strategy has no formula for it, or other blocks in
-/// smaller pictures.
+/// problem's picture would be. Where each part of the mask has launches of its own, it is counted
+/// under the first. Empty where the strategy has no formula for it, or other blocks in smaller
+/// pictures.
 std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
                                                const Tuning& tuning, bool padded_pitch);
 

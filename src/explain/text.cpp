@@ -191,7 +191,9 @@ void tell_warps(const Explanation& e, Lines& lines) {
     return std::to_string(w.sectors) + " sectors of 32 bytes, " + std::to_string(w.bursts) +
            " bursts of 64" + agrees(block, {"sectors", "bursts"});
   };
-  lines.heading("Memory of that block, and its warps");
+  lines.heading(parts_with_launches(*e.geometry) > 1
+                    ? "Memory of that block under the first part of the mask, and its warps"
+                    : "Memory of that block, and its warps");
   per_output("global writes", c.global_writes);
   per_output("additions", c.sum_adds, " to sums, each a read and a write");
   per_output("mask reads", c.mask_reads, " from constant memory");
