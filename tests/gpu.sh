@@ -69,7 +69,7 @@ sanitized() {  # TOOL
     [[ $without == *" $file "* ]] || files+=("*strategies/$file.cpp")
   done
   files+=("*unit/filter/resident.cpp")  # kernels of edges, which are no strategy
-  CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda bash tests/bench/case_by_case.sh "$bin/convfilt_tests" \
+  FORWARD=1 CONVFILT_TEST_SIZE=small CONVFILT_TEST_DEVICES=cuda bash tests/bench/case_by_case.sh "$bin/convfilt_tests" \
     "--source-file=$(IFS=,; echo "${files[*]}")" compute-sanitizer --tool "$1" --error-exitcode 9
 }
 # The results are compared with what a machine without a GPU made of the same pictures, where that was packed along.

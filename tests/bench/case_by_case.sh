@@ -6,6 +6,8 @@
 #                                                           '--source-file=*strategies/tensor.cpp'; SANITIZER:
 #                                                           compute-sanitizer and its options
 #
+# Those that take longest are to begin first: the last ones, or with FORWARD=1 the first.
+#
 # ALONE: another filter, whose test cases run by themselves afterwards. JOBS: processes at a time, by default the
 # machine's cores.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -20,9 +22,8 @@ run_cases() {  # NAME JOBS FILTER [SANITIZER...]: each leaves what it writes in 
   count=$("$program" "$filter" --count | sed -n 's/.*filters: *//p')
   [ "${count:-0}" -gt 0 ] || { echo "tests/bench/case_by_case.sh: $filter leaves no test case" >&2; exit 1; }
   expected=$((expected + count))
-  # From the end, where the longest are.
   # shellcheck disable=SC2016  # the arguments are the inner shell's
-  seq "$count" -1 1 | xargs -P "$most" -I{} bash -c '"${@:2}" >"$1" 2>&1
+  if [ -n "${FORWARD:-}" ]; then seq "$count"; else seq "$count" -1 1; fi | xargs -P "$most" -I{} bash -c '"${@:2}" >"$1" 2>&1
     echo "test case ${1##*/}: exit status $?, $SECONDS s" | tee -a "$1"' one "$work/$name-{}" "$@" \
     "$program" "$filter" --first={} --last={} --duration=true
 }
