@@ -277,14 +277,17 @@ AtomicFile::AtomicFile(const std::string& path, Temporary temporary)
     }
     if (!has_no_nameless(errno)) fail(path_, errno);
   }
-  struct stat info {};
+  // Whoever takes it for a file that was left, as long as it is not locked, removes it.
+  const auto is_removed = [&] {
+    struct stat info {};
+    return (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) ||
+           (::fstat(file.get(), &info) == 0 && info.st_nlink == 0);
+  };
   do {
     temporaries_->name.emplace(folder);
     file.reset(::open(temporaries_->name->c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (file.get() < 0) fail(path_, errno);
-    // Somebody may take it for a file that was left, and remove it, as long as it is not locked.
-    ::flock(file.get(), LOCK_EX);
-  } while (::fstat(file.get(), &info) == 0 && info.st_nlink == 0);
+  } while (is_removed());
 }
 
 AtomicFile::~AtomicFile() = default;
