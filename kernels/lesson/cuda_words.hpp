@@ -107,28 +107,35 @@ inline int __clz(int bits) {
 // by them are no races.
 namespace convfilt::lesson {
 void begin_atomic();
+void has_read();
 void end_atomic();
+
+/// Clang tells of no read before a write to the same place, unless it calls something between them.
+template <class T>
+T begin_atomic(const T* from) {
+  begin_atomic();
+  const T value = *from;
+  has_read();
+  return value;
+}
 }  // namespace convfilt::lesson
 template <class T, class U>
 T atomicAdd(T* to, U value) {
-  convfilt::lesson::begin_atomic();
-  const T before = *to;
+  const T before = convfilt::lesson::begin_atomic(to);
   *to = T(before + value);
   convfilt::lesson::end_atomic();
   return before;
 }
 template <class T, class U>
 T atomicMax(T* to, U value) {
-  convfilt::lesson::begin_atomic();
-  const T before = *to;
+  const T before = convfilt::lesson::begin_atomic(to);
   if (T(value) > before) *to = T(value);
   convfilt::lesson::end_atomic();
   return before;
 }
 template <class T, class U>
 T atomicMin(T* to, U value) {
-  convfilt::lesson::begin_atomic();
-  const T before = *to;
+  const T before = convfilt::lesson::begin_atomic(to);
   if (T(value) < before) *to = T(value);
   convfilt::lesson::end_atomic();
   return before;
@@ -139,16 +146,14 @@ T atomicSub(T* to, U value) {
 }
 template <class T, class U>
 T atomicExch(T* to, U value) {
-  convfilt::lesson::begin_atomic();
-  const T before = *to;
+  const T before = convfilt::lesson::begin_atomic(to);
   *to = T(value);
   convfilt::lesson::end_atomic();
   return before;
 }
 template <class T>
 T atomicCAS(T* to, T expected, T value) {
-  convfilt::lesson::begin_atomic();
-  const T before = *to;
+  const T before = convfilt::lesson::begin_atomic(to);
   if (before == expected) *to = value;
   convfilt::lesson::end_atomic();
   return before;

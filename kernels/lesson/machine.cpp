@@ -860,6 +860,7 @@ Ballot ballot(bool brings) {
 void begin_atomic() {
   machine->in_atomic = true;
 }
+void has_read() {}
 void end_atomic() {
   machine->in_atomic = false;
 }

@@ -95,7 +95,9 @@ LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
       throw NoVerdictError("there is no compiler " + in_quotes(compiler) +
                            " here; install g++, or name one in CXX");
     const std::string all_said = contents_of(said);
-    if (kernel_.assembler_line > 0 && all_said.find("Assembler messages:") != all_said.npos) {
+    const bool is_assemblers = all_said.find("Assembler messages:") != all_said.npos ||
+                               all_said.find("<inline asm>") != all_said.npos;
+    if (kernel_.assembler_line > 0 && is_assemblers) {
       const std::string why =
           "inline assembler of a GPU, which the host does not know; write it in CUDA C++";
       throw KernelRefused(

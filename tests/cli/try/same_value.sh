@@ -16,16 +16,16 @@ KERNEL
 }
 end='if (x < width && y < height) out[y * width + x] = F[0][0] * in[y * width + x]'
 kernel origin "__shared__ int bx; bx = blockIdx.x * 8; __syncthreads(); x = bx + threadIdx.x; $end;"
-kernel edge "__shared__ int edge; if (k == 0) edge = 0; __syncthreads(); if (x >= width) edge = 1; __syncthreads(); $end + (edge > 999);"
+kernel edge "__shared__ int edge; if (k == 0) edge = 0; __syncthreads(); if (x >= width) edge = width; __syncthreads(); $end + (edge > 999);"
 # The halo of neighbours is loaded twice, once as a ghost cell that becomes a sample.
 kernel overlap "__shared__ float t[80]; for (int i = k; i < k + 16; i++) { t[i] = 0; if (width > 0) t[i] = i; } __syncthreads(); $end + 0 * t[k];"
 kernel other_value "__shared__ int s; s = k / 63; __syncthreads(); $end + (s > 999);"
 kernel own_last "__shared__ int s; s = 0; s = k; __syncthreads(); $end + (s > 999);"
 kernel read_between "__shared__ int s; s = 1; int a = *(volatile int*)&s; __syncthreads(); $end + (a > 999);"
 # In turns of a warp.
-kernel in_turns "__shared__ int s; s = 1; __syncwarp(); if (k % 32 == 0) s = 2; __syncthreads(); $end + (s > 999);"
+kernel in_turns "__shared__ int s; s = width; __syncwarp(); if (k % 32 == 0) s = -height; __syncthreads(); $end + (s > 999);"
 kernel beside_atomic "__shared__ int s; if (k == 0) s = 0; __syncthreads(); if (k % 2) atomicAdd(&s, k); else s = 0; __syncthreads(); $end + (s > 999);"
 convfilt try origin.cu --device cpu | grep remark || :
 # What an addition lacks is no barrier.
-kernel sum "__shared__ float s; if (k == 0) s = 0; __syncthreads(); s += 1; __syncthreads(); $end + (s > 999);"
+kernel sum "__shared__ float s; if (k == 0) s = 0; __syncthreads(); float a = s; if (a >= 0) s = a + 1; __syncthreads(); $end + (s > 999);"
 sed -n 's/^ *"text": //p' said.json
