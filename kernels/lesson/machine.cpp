@@ -297,7 +297,7 @@ void record(Use& use, std::uintptr_t code) {
   use.code = code;
 }
 
-/// What a thread has left in a word that another one had written.
+/// Compares what a thread leaves in a word with what another one left there before.
 void settle(const SharedRewrite& rewrite) {
   bool is_same = true;
   for (std::size_t i = 0; i < rewrite.before.size(); ++i)
@@ -306,8 +306,8 @@ void settle(const SharedRewrite& rewrite) {
        rewrite.writer, rewrite.other, rewrite.others_code);
 }
 
-/// At a barrier, or the end of the block; or where the lanes of one warp have waited for each
-/// other.
+/// Judges all such words at a barrier or at the end of the block, or those of one warp whose lanes
+/// have waited for each other.
 void settle_shared_rewrites(int warp = -1) {
   std::erase_if(machine->shared_rewrites, [&](const auto& entry) {
     const bool is_over = warp < 0 || entry.second.writer / kLanes == warp;

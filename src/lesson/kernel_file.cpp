@@ -562,14 +562,14 @@ bool is_call(Tokens body, std::size_t i) {
   return before.text != "." && before.text != ":" && !(before.text == ">" && is(body, i - 2, "-"));
 }
 
-/// What nvcc refuses, and the host's compiler would take: where it stands, and why.
+/// Something that nvcc refuses and the host's compiler takes: where it stands, and why.
 struct Refusal {
   std::size_t at = 0;
   std::string why;
 };
 
-/// Of one function for the device. `hosts` are the host's functions; `uses_std`: names of std stand
-/// alone.
+/// What nvcc refuses in the body of a function for the device. `hosts` are the host's functions;
+/// `uses_std` says that names of std stand alone.
 std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::string_view>& hosts,
                                        bool uses_std) {
   constexpr std::string_view kStandard[] = {
@@ -596,7 +596,7 @@ std::optional<Refusal> refused_by_nvcc(Tokens body, const std::vector<std::strin
   return std::nullopt;
 }
 
-/// An initializer of shared memory.
+/// The first initializer of shared memory, which nvcc refuses.
 std::optional<Refusal> initializer_of_shared(Tokens tokens) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (tokens[i].text != "__shared__") continue;
