@@ -16,7 +16,9 @@ constexpr std::string_view kAccumulateWords[] = {"steps", "atomic", "divisions"}
 constexpr SettingInfo kInfos[] = {
     {"halo", "How the halo is loaded", kHaloWords},
     {"tile",
-     "Side of the output tile: to 32, or to 1024 for masks of\none row (winograd: 2 or 4)",
+     "Side of the output tile: to 32, or to 1024 for masks of\none row, whose blocks read memory "
+     "side by "
+     "side\n(winograd: 2 or 4)",
      {},
      1,
      1024},

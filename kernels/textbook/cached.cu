@@ -156,7 +156,8 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
   const std::string reason = tile_refuses(p, tuning[Setting::tile]);
-  return reason.empty() ? direct_refuses(p, tuning) : reason;
+  if (reason.empty()) return direct_refuses(p, tuning);
+  return reason + ", since a block of one column would read memory across rows, uncoalesced";
 }
 
 constexpr Setting kCachedSettings[] = {Setting::tile};

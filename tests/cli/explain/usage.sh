@@ -18,5 +18,8 @@ try explain basic --picture nowhere/tiles.svg
 try explain cpu --picture tiles.svg
 try explain basic photo.jpg
 try explain winograd --tile 3
+try explain tiled-in --mask 1x5 --tile 64
+try explain tiled-out --mask 1x5 --tile 64
+try explain cached --mask 1x9 --tile 256
 try explain overlap-save --block 3
 only .
