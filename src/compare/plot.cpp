@@ -439,6 +439,16 @@ std::string panel(const Location& location, std::span<const Comparison> comparis
          in_gnuplot(std::string(kRoofName)) + plots + "\n";
 }
 
+/// What x is. On the CPU nobody counts what threads ask for, so all strategies have the same.
+std::string axis_label(const Location& location, bool marked) {
+  const std::string bytes = "per byte of picture and result";
+  const std::string what = location.kind == DeviceKind::cuda
+                               ? "per byte that a strategy reads and writes; above" +
+                                     std::string(marked ? ", and with °" : "") + ": " + bytes
+                               : bytes + ", each moved once: the same for all strategies";
+  return "set xlabel 'operations (2 a tap) " + what + "'\n";
+}
+
 Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
   const std::vector<Location> locations = timed_locations(comparisons);
   if (locations.empty())
@@ -457,10 +467,6 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
   std::string script = "set multiplot\n" + title_script(comparisons, head, size) +
                        "set logscale xyx2\nset format '%g'\nset grid lc rgb '#d0d0d0' lt 1\n"
                        "set border 31 lc rgb '#808080'\nset samples 500\n"
-                       "set xlabel 'operations (2 a tap) per byte that a strategy reads and "
-                       "writes; above" +
-                       std::string(marked ? ", and with °" : "") +
-                       ": per byte of picture and result'\n"
                        "set ylabel 'GFLOP/s of the direct method'\n"
                        "set xtics nomirror textcolor rgb '#000000'\n"
                        "set ytics nomirror textcolor rgb '#000000'\n";
@@ -472,7 +478,8 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
     script += "set tmargin at screen " + up(upper) + "\nset bmargin at screen " + up(lower) +
               "\nset key at screen " + across(kLeft + kPanelWidth + 16) + "," + up(upper) +
               " left top Left reverse samplen 2 maxrows " + std::to_string(kKeyRows) +
-              " font ',10'\n" + panel(locations[k], comparisons) + "unset label\n";
+              " font ',10'\n" + axis_label(locations[k], marked) +
+              panel(locations[k], comparisons) + "unset label\n";
   }
   return {script + "unset multiplot\n", size};
 }
