@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "app/commands.hpp"
@@ -220,11 +221,16 @@ void run(const ExplainCommand& command) {
   const Architecture& architecture = find_architecture(command.architecture);
   Explanation explanation = explain(strategy, problem, options.request.tuning, architecture);
   // A block may be so large that the default picture has none in its middle.
-  for (int times = 2; times <= kLargestDefault && !command.sized && lacks_middle(explanation);
+  const auto too_small = [&](const Explanation& e) {
+    return lacks_middle(e) || (!command.picture.empty() && !shows_middle(e));
+  };
+  for (int times = 2; times <= kLargestDefault && !command.sized && too_small(explanation);
        times *= 2) {
     problem.width = command.width * times;
     problem.height = command.height * times;
-    explanation = explain(strategy, problem, options.request.tuning, architecture);
+    Explanation larger = explain(strategy, problem, options.request.tuning, architecture);
+    // Blocks that grow with the picture have none in its middle, whatever its size.
+    if (lacks_middle(explanation) || shows_middle(larger)) explanation = std::move(larger);
   }
   const std::vector<std::string> differences = explanation.differences();
   // A picture of an explanation that contradicts itself would look as if it were right.

@@ -60,6 +60,21 @@ std::string bound_of(const Explanation& e) {
   return bound_of(e.strategy->family_of(e.tuning), taken);
 }
 
+/// Whether the strategy hands its sums to a library. Some of the transform family have kernels of
+/// their own for all they do.
+bool calls_library(const Explanation& e) {
+  const Strategy& s = *e.strategy;
+  return sums_by_library(s, e.tuning) && (s.needs.fft || s.has(Setting::gemm));
+}
+
+/// Why there is no block of the strategy.
+std::string why_no_block(const Explanation& e) {
+  if (!e.strategy->runs_on(DeviceKind::emulator) && !e.strategy->runs_on(DeviceKind::cuda))
+    return "it runs on the CPU alone";
+  if (calls_library(e)) return "a library computes the sums";
+  return "several kernels, each with blocks of its own, compute the sums";
+}
+
 void tell_strategy(const Explanation& e, Lines& lines) {
   const Strategy& s = *e.strategy;
   const Family family = s.family_of(e.tuning);
@@ -70,6 +85,7 @@ void tell_strategy(const Explanation& e, Lines& lines) {
   lines.line("problem", to_string(e.asked));
   if (const std::string tuning = to_string(e.tuning); !tuning.empty())
     lines.line("settings", tuning);
+  if (!e.geometry) lines.line("block", "none to explain: " + why_no_block(e));
   if (e.parts > 1)
     lines.line("parts", "the mask is cut into " + std::to_string(e.parts) +
                             "; what follows is of the first, " +
@@ -212,6 +228,22 @@ void tell_warps(const Explanation& e, Lines& lines) {
                                  agrees(*e.watched, {"fewest sectors"}));
 }
 
+/// The ghost cells among the samples that kernels ask for, and what the border does about them.
+/// `bare` is what they read under Border::constant, which alone makes them up.
+std::string ghost_cells_text(Border border, const Reads& bordered, const Reads& bare) {
+  // Kernels that set whole words to ghost cells make up more of them than other borders read.
+  const std::int64_t asked = bare.global + bare.made_up;
+  const std::string number = std::to_string(bare.made_up);
+  const std::string text =
+      asked == bordered.global + bordered.made_up
+          ? number + " of " + std::to_string(asked) + " samples asked for"
+          : number + " beside " + std::to_string(bare.global) + " samples read";
+  if (bare.made_up == 0) return text;
+  if (border == Border::constant) return text + "; made up instead of read, as -v counts them";
+  return text + "; border " + std::string(name_of(border)) +
+         " reads others instead, and -v counts " + std::to_string(bordered.made_up);
+}
+
 void tell_reads_of_all(const Explanation& e, Lines& lines) {
   if (!e.ghosts_out.known() || !e.with_border.known()) return;
   const bool whole = e.counted.width == e.problem.width && e.counted.height == e.problem.height;
@@ -227,16 +259,10 @@ void tell_reads_of_all(const Explanation& e, Lines& lines) {
              quotient(bordered.global, outputs) + "   " + verdict(e.with_border));
   lines.line("ghosts out", quotient(bare.global, outputs) + "   " + verdict(e.ghosts_out));
   const bool by_library = sums_by_library(*e.strategy, e.tuning);
-  if (by_library)
+  if (calls_library(e))
     lines.line("of that",
                "by kernels of our own; what a library reads (Fourier, matrices) is not counted");
-  // Kernels that set whole words to ghost cells make up more of them than other borders read.
-  const std::int64_t asked = bare.global + bare.made_up;
-  const std::string made_up = std::to_string(bare.made_up);
-  lines.line("ghost cells",
-             asked == bordered.global + bordered.made_up
-                 ? made_up + " of " + std::to_string(asked) + " samples asked for"
-                 : made_up + " made up, beside " + std::to_string(bare.global) + " samples read");
+  lines.line("ghost cells", ghost_cells_text(e.counted.border, bordered, bare));
   if (by_library || atomic_adds_of(e) > 0 || !e.geometry || e.geometry->loads == 0) return;
   const std::int64_t taps = e.counted_axes.x.all_taps_inside() * e.counted_axes.y.all_taps_inside();
   if (taps == 0) return;  // the counted picture has other blocks

@@ -203,6 +203,12 @@ int middle_tile(const TileAxis& axis) {
   return axis.tiles() / 2 - (axis.tiles() > 2 && axis.tiles() % 2 == 0 ? 1 : 0);
 }
 
+/// Whether the tile's outputs all exist, and the samples under them lie in the image.
+bool whole(const TileAxis& axis, int t) {
+  const Span touched = touched_span(axis, t);
+  return axis.outputs_of(t) == axis.tile && touched.from >= 0 && touched.to <= axis.inputs;
+}
+
 std::string title_of(const Explanation& e) {
   const Geometry& g = *e.geometry;
   const auto sides = [](const Mask& mask) {
@@ -407,6 +413,11 @@ void check_drawable(const Strategy& strategy) {
                      " to draw; leave out --picture");
 }
 
+bool shows_middle(const Explanation& e) {
+  check_drawable(*e.strategy);
+  return whole(e.axes.x, middle_tile(e.axes.x)) && whole(e.axes.y, middle_tile(e.axes.y));
+}
+
 TilePicture tile_picture(const Explanation& e) {
   check_drawable(*e.strategy);
   const int middle_x = middle_tile(e.axes.x), middle_y = middle_tile(e.axes.y);
@@ -443,12 +454,13 @@ TilePicture tile_picture(const Explanation& e) {
   title.words(page.width / 2.0, kTitleRow / 2.0, title_of(e), Align::centre, true);
   const std::string threads = threads_of(e);
   const int top = kTitleRow, bottom = kTitleRow + kImageRow;
-  std::string script = title.script() +
-                       image_panel(e, corner, middle, page, place(15, top, 470, bottom)) +
-                       block_panel(e, corner, page, place(475, top, 795, bottom), Sample::first,
-                                   block_words(e, "A, corner", 0, 0), threads) +
-                       block_panel(e, middle, page, place(800, top, 1115, bottom), Sample::middle,
-                                   block_words(e, "B, middle", middle_x, middle_y), threads);
+  std::string script =
+      title.script() + image_panel(e, corner, middle, page, place(15, top, 470, bottom)) +
+      block_panel(e, corner, page, place(475, top, 795, bottom), Sample::first,
+                  block_words(e, "A, corner", 0, 0), threads) +
+      block_panel(e, middle, page, place(800, top, 1115, bottom), Sample::middle,
+                  block_words(e, shows_middle(e) ? "B, middle" : "B, edge", middle_x, middle_y),
+                  threads);
   for (int k = 0; k < drawings; ++k) {
     const double left = (page.width - columns * width) / 2 + k % columns * width;
     const double y = bottom + k / columns * row_height;

@@ -19,6 +19,10 @@ struct TilePicture {
 /// Throws UsageError where a strategy has no blocks. Costs nothing.
 void check_drawable(const Strategy& strategy);
 
+/// Whether the drawing's second block is whole, and all samples under it lie in the image. Throws
+/// as check_drawable() does.
+bool shows_middle(const Explanation& explanation);
+
 /// The image with its blocks, one in the corner and one in the middle enlarged: output tile, halo,
 /// ghost cells, and the mask over one output. Below them is what a block's threads do, where the
 /// emulator can record it (block_trace.hpp), and how blocks are added up whose output tiles

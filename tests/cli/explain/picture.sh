@@ -45,3 +45,12 @@ convfilt explain in-parts --mask 8x8 --part 4 --block 8 --accumulate divisions -
 for words in 'one block: 3 x 3 divisions' 'mask of 8 x 8 in 2 x 2 parts' '4 sums, each added in 9 launches'; do
   grep -q "$words" parts.svg || fail "in-parts: no '$words'"
 done
+# The default picture grows where it has no whole block in its middle, and one of a given size stays.
+convfilt explain unrolled --picture unrolled.svg >/dev/null
+grep -q 'picture 400 x 240' unrolled.svg && grep -q 'B, middle' unrolled.svg || fail "unrolled: no whole block in the middle"
+convfilt explain unrolled --size 200x120 --picture unrolled.svg >/dev/null
+grep -q 'B, edge' unrolled.svg || fail "unrolled: a cut block is called the middle"
+# A block of threads that loads for a transform has no more threads at work than samples.
+convfilt explain in-parts --mask 8x8 --part 4 --block 8 --accumulate divisions --picture parts.svg | grep '64 threads, 192 idle' >/dev/null ||
+  fail "in-parts: not 64 threads load"
+grep -q 'of a block of 256 threads 64 load, 16 write' parts.svg || fail "in-parts: other threads in the drawing"

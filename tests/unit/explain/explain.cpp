@@ -354,6 +354,56 @@ TEST_CASE("a large picture is counted on a smaller one with the same edges") {
   agreed(e.with_border);
 }
 
+TEST_CASE(
+    "ghost cells that a border reads are told apart from those that are made up, as -v counts") {
+  if (emulator_missing()) return;
+  const auto told = [](Border border, Mode mode = Mode::same) {
+    Problem p = problem_of(box_mask(5, 5), 200, 120);
+    p.border = border;
+    p.mode = mode;
+    const std::string text = to_text(explained("tiled-in", p));
+    const std::size_t at = text.find("  ghost cells  ");
+    REQUIRE(at != text.npos);
+    return text.substr(at + 21, text.find('\n', at) - at - 21);
+  };
+  CHECK(told(Border::constant) ==
+        "9952 of 40960 samples asked for; made up instead of read, as -v counts them");
+  CHECK(told(Border::replicate) ==
+        "9952 of 40960 samples asked for; border replicate reads others instead, and -v counts 0");
+  CHECK(told(Border::wrap).find("border wrap reads others instead") != std::string::npos);
+}
+
+TEST_CASE("a strategy without blocks says so") {
+  if (emulator_missing()) return;
+  const auto text = [](const char* name) {
+    return to_text(explained(name, problem_of(box_mask(3, 3))));
+  };
+  CHECK(text("cpu").find("block              none to explain: it runs on the CPU alone") !=
+        std::string::npos);
+  CHECK(text("fft").find("block              none to explain: a library computes the sums") !=
+        std::string::npos);
+  CHECK(text("two-pass").find("block              none to explain: ") != std::string::npos);
+  CHECK(text("im2col").find("block              none to explain: a library computes the sums") !=
+        std::string::npos);
+  CHECK(text("basic").find("none to explain") == std::string::npos);
+  // coarse has kernels of its own for all it does.
+  const std::string coarse = to_text(explained("coarse", problem_of(gaussian_mask(65, 65, 16))));
+  CHECK(coarse.find("none to explain: several kernels") != std::string::npos);
+  CHECK(coarse.find("library") == std::string::npos);
+}
+
+TEST_CASE("a drawing names a block in the middle only where it is whole, and inside the image") {
+  if (emulator_missing()) return;
+  const auto drawn = [](int width, int height) {
+    return explained("unrolled", problem_of(box_mask(5, 5), width, height));
+  };
+  // Two blocks of 128 columns across 200: the second reaches 56 columns beyond.
+  CHECK(!shows_middle(drawn(200, 120)));
+  CHECK(tile_picture(drawn(200, 120)).script.find("'B, edge") != std::string::npos);
+  CHECK(shows_middle(drawn(400, 240)));
+  CHECK(tile_picture(drawn(400, 240)).script.find("'B, middle") != std::string::npos);
+}
+
 TEST_CASE("blocks per SM, by hand") {
   const auto check = [](const char* name, int threads, std::size_t shared, int blocks,
                         std::vector<std::string_view> limits) {
