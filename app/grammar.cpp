@@ -318,7 +318,8 @@ void Grammar::picture_options(PictureOptions& picture) {
   option(files, "--format", "NAME", picture.write.format,
          "Format of OUT, e.g. png (default: by the end of its name)");
   option(files, "--quality", "Q", picture.write.quality,
-         "0 to 100, for JPEG and WebP (left out: a JPEG's as in IN,\nelse 95; WebP lossless)");
+         "0 to 100, for JPEG, WebP, HEIC, AVIF and JPEG XL (left\nout: a JPEG's as in IN, else 95; "
+         "WebP and JPEG XL lossless)");
   choice(files, "--subsampling", raw_.subsampling,
          "Chroma of a JPEG (left out: as in IN, else 420)", words_of(kSubsamplings));
   flag(files, "--progressive", picture.write.progressive, "Write a progressive JPEG");
@@ -859,7 +860,8 @@ void Grammar::refuse_extras() const {
 
 void declare(Grammar& grammar, BlurCommand& command) {
   grammar.picture_files(command.picture);
-  grammar.option("Blur", "--sigma", "S", command.sigma, "The Gaussian's, in pixels (default 2)");
+  grammar.option("Blur", "--sigma", "S", command.sigma,
+                 "The Gaussian's, in pixels, above 0 to 128 (default 2)");
   grammar.option("Blur", "--box", "N", command.box, "A box of side N instead, 1 to 1025");
   grammar.picture_options(command.picture);
 }
@@ -868,7 +870,7 @@ void declare(Grammar& grammar, SharpenCommand& command) {
   grammar.picture_files(command.picture);
   grammar.option("Sharpen", "--amount", "A", command.amount, "How much, from 0 (default 1)");
   grammar.option("Sharpen", "--sigma", "S", command.sigma,
-                 "Size of the details to sharpen, in pixels (default 1)");
+                 "Size of the details to sharpen, in pixels, above 0 to 128\n(default 1)");
   grammar.picture_options(command.picture);
 }
 
