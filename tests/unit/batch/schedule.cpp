@@ -338,10 +338,10 @@ TEST_CASE("a GPU that fails leaves the work to the others") {
   CHECK(outcomes.done == 90);
   for (const auto& [name, times] : world.runs) REQUIRE(times == 1);
   CHECK(outcomes.devices_given_up == std::vector<std::string>{"cuda:2: an illegal address"});
-  // Its lanes are two of six, which the others take over.
+  // Others may have begun on it before it is given up, each once.
   CHECK(int(world.done_on_cpu.size()) == tried_on_2);
   CHECK(tried_on_2 >= 1);
-  CHECK(tried_on_2 <= 2);
+  CHECK(tried_on_2 <= options.threads);
   CHECK(world.done_by_gpu[0] + world.done_by_gpu[3] >= 60);
 }
 
