@@ -477,6 +477,11 @@ void check_tables(ExplainCommand& command, const Raw& raw) {
       require(std::ranges::find(names, strategy) != names.end(),
               "--table: there are no tables of " + strategy + ", because " + reuse_refusal(*known) +
                   "; there are those of " + listed(names));
+    const std::string end = extension_of(strategy);
+    require(end != "json" && end != "md",
+            "--table: " + in_quotes(strategy) +
+                " is no strategy; a file to be written is joined by '=', e.g. --" +
+                (end == "md" ? "markdown=" : "json=") + strategy);
     require_choice("strategy with tables of reuse", strategy, names);
   }
   if (!raw.size) command.width = command.height = kTablePicture;
