@@ -185,11 +185,21 @@ TEST_CASE("pictures of a folder share a GPU's start, the cores and the GPUs") {
       request.lane = lane;
       request.ordinals.clear();
       CHECK(choice().ordinal == lane % 2);
+      CHECK(gpu_of(request, two.machine) == lane % 2);
+      // A strategy to be learned from goes to all GPUs of a folder, too.
+      request.strategy = "tiled-in";
+      CHECK(choice().ordinal == lane % 2);
+      request.strategy = "auto";
       request.ordinals = {1};
       CHECK(choice().ordinal == 1);
+      CHECK(gpu_of(request, two.machine) == 1);
+      CHECK(shared_gpus(request, two.machine) == std::vector<int>{1});
     }
   request.device = "cuda:0";
   CHECK(choice().ordinal == 0);
+  CHECK(shared_gpus(request, two.machine) == std::vector<int>{0});
+  request.device = "cpu";
+  CHECK(gpu_of(request, two.machine) == std::nullopt);
 }
 
 TEST_CASE("a GPU pays for much work, never for a small picture or a copy") {
