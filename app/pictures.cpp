@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdio>
 #include <optional>
+#include <type_traits>
 
 #include "app/commands.hpp"
 #include "src/base/errors.hpp"

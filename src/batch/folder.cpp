@@ -32,11 +32,6 @@ bool is_done(const DoneEntry& entry, const Job& job) {
   return out == entry.out && (stamp_of(job.in) == entry.in || same_file(job.in, job.out));
 }
 
-/// Whether the entry's result is the one that is there.
-bool is_there(const DoneEntry& entry, const std::string& folder) {
-  return stamp_of((fs::path(folder) / entry.result).string()) == entry.out;
-}
-
 /// Why there is nothing to do for a picture; nothing where there is.
 std::optional<PictureOutcome> settled(const Job& job, const FolderOptions& options,
                                       const JournalContents* before) {
@@ -85,12 +80,13 @@ std::optional<JournalContents> journal_of(const FolderOptions& options) {
   return read_journal(path);
 }
 
-/// Whether results lie in a folder of inputs.
-bool mixes_results_with_inputs(const Selection& selection) {
+/// Earlier results that lie in a folder of inputs, where they would be taken for some.
+std::set<std::string> results_among_inputs(const Selection& selection) {
   std::error_code error;
-  return std::ranges::any_of(selection.inputs, [&](const std::string& input) {
+  const bool are_mixed = std::ranges::any_of(selection.inputs, [&](const std::string& input) {
     return fs::is_directory(input, error) && lies_in(selection.out, input);
   });
+  return are_mixed ? renamed_results_in(selection.out) : std::set<std::string>{};
 }
 
 /// Makes the folders of a result. Throws IoError where the result would lie elsewhere.
@@ -113,13 +109,7 @@ void make_place(const std::string& result, const std::string& out) {
 
 FolderPlan plan_folder(const FolderOptions& options) {
   FolderPlan plan;
-  if (mixes_results_with_inputs(options.selection)) {
-    Selection selection = options.selection;
-    selection.results = renamed_results_in(selection.out);
-    plan.list = list_jobs(selection);
-  } else {
-    plan.list = list_jobs(options.selection);
-  }
+  plan.list = list_jobs(options.selection, results_among_inputs(options.selection));
   plan.of_all_shards = plan.list.jobs.size();
   if (options.shard.count > 1)
     std::erase_if(plan.list.jobs, [&](const Job& job) { return !options.shard.takes(job.name); });
@@ -174,7 +164,8 @@ FolderTotals filter_folder(const FolderOptions& options, const FolderPlan& plan,
   };
   for (const std::string& name : planned) {
     const DoneEntry* entry = journal.before().result_of(name);
-    if (!listed.contains(name) && !may_be_there(name) && !(entry && is_there(*entry, out)))
+    if (!listed.contains(name) && !may_be_there(name) &&
+        !(entry && is_there(out, entry->result, entry->out)))
       journal.gone(name);
   }
   // Folders and inputs that were no jobs; those that still are none are told of again.
@@ -363,7 +354,7 @@ MergeReport merge_journals(const std::string& folder) {
     for (const auto& [name, why] : contents.failed) report.failed.emplace_back(name, why);
     for (const std::string& name : contents.planned) {
       const DoneEntry* entry = contents.result_of(name);
-      if (entry && is_there(*entry, folder)) {
+      if (entry && is_there(folder, entry->result, entry->out)) {
         if (contents.kept.contains(name))
           report.kept.push_back(name);
         else

@@ -62,8 +62,9 @@ void take_file(const std::string& path, const std::string& name, JobList& list) 
 /// Walks a folder that the command names.
 class Walk {
  public:
-  Walk(const Selection& selection, const std::string& root, JobList& list)
-      : selection_(selection), root_(root), list_(list) {
+  Walk(const Selection& selection, const std::set<std::string>& results, const std::string& root,
+       JobList& list)
+      : selection_(selection), results_(results), root_(root), list_(list) {
     std::error_code error;
     real_root_ = fs::canonical(root, error);
     real_out_ = fs::weakly_canonical(selection.out, error);
@@ -118,10 +119,10 @@ class Walk {
   }
 
   bool is_result(const fs::path& file) const {
-    if (selection_.results.empty()) return false;
+    if (results_.empty()) return false;
     std::error_code error;
     const fs::path place = fs::canonical(file.parent_path(), error) / file.filename();
-    return !error && selection_.results.contains(place.lexically_relative(real_out_).string());
+    return !error && results_.contains(place.lexically_relative(real_out_).string());
   }
 
   bool stays_inside(const fs::path& link) const {
@@ -133,6 +134,7 @@ class Walk {
   }
 
   const Selection& selection_;
+  const std::set<std::string>& results_;  ///< of earlier runs
   std::string root_;
   JobList& list_;
   fs::path real_root_, real_out_;
@@ -275,13 +277,13 @@ bool lies_in(const std::string& path, const std::string& folder) {
              real_folder.end();
 }
 
-JobList list_jobs(const Selection& selection) {
+JobList list_jobs(const Selection& selection, const std::set<std::string>& results) {
   check_name(selection.name);
   JobList list;
   for (const std::string& input : selection.inputs) {
     std::error_code error;
     if (fs::is_directory(input, error)) {
-      Walk(selection, input, list).run();
+      Walk(selection, results, input, list).run();
       continue;
     }
     // A folder that is not there may end with a slash.

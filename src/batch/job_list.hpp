@@ -20,7 +20,6 @@ struct Selection {
   std::string name = "{stem}{ext}";  ///< of a result: {stem} and {ext} are those of its input
   std::string format;                ///< gives results its extension; empty = the input's
   bool in_place = false;             ///< results may replace their inputs
-  std::set<std::string> results;     ///< below `out`, of earlier runs: no inputs in its folders
 };
 
 struct Job {
@@ -45,16 +44,17 @@ struct JobList {
   std::vector<Job> jobs;             ///< in the order of their names
   std::int64_t other_files = 0;      ///< in folders, passed over as no pictures by their names
   std::int64_t links_passed = 0;     ///< that lead out of their folder, or to a folder
-  std::int64_t results_passed = 0;   ///< Selection::results
+  std::int64_t results_passed = 0;   ///< in folders, of earlier runs
   bool has_passed_out = false;       ///< whether Selection::out lies in a folder that was read
   std::vector<UnreadFolder> unread;  ///< folders that cannot be read
   std::vector<RefusedInput> refused;
 };
 
-/// Lists the jobs; touches nothing. Hidden files in folders are passed over. Throws UsageError
-/// where two results would be one file, or a result would replace an input or a journal; IoError
-/// where a list cannot be read.
-JobList list_jobs(const Selection& selection);
+/// Lists the jobs; touches nothing. Hidden files in folders are passed over, as are `results`,
+/// those of earlier runs, by their names below Selection::out. Throws UsageError where two results
+/// would be one file, or a result would replace an input or a journal; IoError where a list cannot
+/// be read.
+JobList list_jobs(const Selection& selection, const std::set<std::string>& results = {});
 
 /// Whether `path`, or the nearest folder of it that is there, lies in `folder` when links are
 /// followed.

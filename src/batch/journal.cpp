@@ -170,11 +170,11 @@ JournalContents done_before(const std::string& path, const std::string& settings
   return before;
 }
 
+}  // namespace
+
 bool is_there(const std::string& folder, const std::string& result, const FileStamp& stamp) {
   return stamp_of((std::filesystem::path(folder) / result).string()) == stamp;
 }
-
-}  // namespace
 
 const DoneEntry* JournalContents::result_of(const std::string& name) const {
   for (const auto* entries : {&done, &kept})

@@ -64,6 +64,9 @@ std::string journal_to_resume(const std::string& folder, const Shard& shard);
 /// What that says, for a run by these settings. Throws IoError where they differ.
 JournalContents read_journal_to_resume(const std::string& path, const std::string& settings);
 
+/// Whether a result below the folder is still the file that a journal tells of.
+bool is_there(const std::string& folder, const std::string& result, const FileStamp& stamp);
+
 /// The results that journals in a folder tell of and that are still there, below it, and have names
 /// that are not their inputs'.
 std::set<std::string> renamed_results_in(const std::string& folder);

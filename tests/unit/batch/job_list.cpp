@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -237,14 +238,14 @@ TEST_CASE("results of earlier runs are no inputs, but for those that are named")
   tree.selection.out = tree.folder / "in";
   tree.selection.recursive = true;
   tree.selection.name = "{stem}_s{ext}";
-  tree.selection.results = {"a_b.jpg", "sub/a_b.jpg"};
-  JobList list = list_jobs(tree.selection);
+  const std::set<std::string> results{"a_b.jpg", "sub/a_b.jpg"};
+  const JobList list = list_jobs(tree.selection, results);
   REQUIRE(list.jobs.size() == 2);
   CHECK(list.jobs[0].name == "a.jpg");
   CHECK(list.jobs[1].name == "c_b.jpg");
   CHECK(list.results_passed == 2);
   tree.selection.inputs.push_back(tree.folder / "in/a_b.jpg");
-  CHECK(list_jobs(tree.selection).jobs.size() == 3);
+  CHECK(list_jobs(tree.selection, results).jobs.size() == 3);
 }
 
 TEST_CASE("a list whose names end with NUL is none with lines") {
