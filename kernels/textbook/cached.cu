@@ -156,8 +156,7 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
   const std::string reason = tile_refuses(p, tuning[Setting::tile]);
-  if (reason.empty()) return direct_refuses(p, tuning);
-  return reason + ", since a block of one column would read memory across rows, uncoalesced";
+  return reason.empty() ? direct_refuses(p, tuning) : reason;
 }
 
 constexpr Setting kCachedSettings[] = {Setting::tile};

@@ -62,11 +62,17 @@ inline bool is_line(const Problem& p) {
   return p.mask.height == 1;
 }
 
+/// Why a mask of one column gets no blocks of one column.
+inline constexpr const char kNoColumns[] =
+    ", since a block of one column would read memory across rows, uncoalesced";
+
 /// Why an output tile of that width is too large; empty when it is not.
 inline std::string tile_refuses(const Problem& p, int tile) {
   if (tile <= kSquare || is_line(p)) return "";
-  return "a block has a thread for each sample of the tile, at most 32 x 32; only masks of one row "
-         "get blocks of one row, with --tile up to 1024";
+  return std::string(
+             "a block has a thread for each sample of the tile, at most 32 x 32; only masks of one "
+             "row get blocks of one row, with --tile up to 1024") +
+         kNoColumns;
 }
 
 }  // namespace convfilt::CONVFILT_BACKEND

@@ -112,10 +112,7 @@ std::string refuses(const Problem& p, const Tuning& tuning) {
   if (tuning[Setting::tile] > largest_tile) {
     return "its block has a thread for each sample of the input tile, at most " +
            std::string(is_line(p) ? "1024 x 1" : "32 x 32") +
-           (mask.width == 1 && !is_line(p)
-                ? ", since a block of one column would read memory across "
-                  "rows, uncoalesced"
-                : "") +
+           (mask.width == 1 && !is_line(p) ? kNoColumns : "") +
            "; with this mask --tile must be at most " + std::to_string(largest_tile);
   }
   return direct_refuses(p, tuning);

@@ -76,8 +76,7 @@ int outputs_of_thread(const Problem& p, const Tuning& tuning) {
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
   const int tile = tile_of(p, tuning), outputs = outputs_of_thread(p, tuning);
-  if (const std::string reason = tile_refuses(p, tile); !reason.empty())
-    return reason + ", since a block of one column would read memory across rows, uncoalesced";
+  if (const std::string reason = tile_refuses(p, tile); !reason.empty()) return reason;
   if (outputs != 1 && outputs != coarsened::kOutputs) return "--outputs must be 1 or 4";
   if (outputs > 1 && is_line(p))
     return "a thread computes 4 outputs of one column, and a mask of one row gets blocks of one "

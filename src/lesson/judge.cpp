@@ -155,17 +155,24 @@ struct MaskGuess {
   std::string name;  ///< of the first
 };
 
+/// Whether the kernel's array, where it has one, has room for a mask of that size.
+bool has_room(const KernelFile& kernel, const MaskRoom& room, int width, int height) {
+  return kernel.constant_mask.empty() ||
+         (room.columns > 0 ? width <= room.columns && height <= room.rows
+                           : std::int64_t{width} * height <= room.weights);
+}
+
+std::string text_of(const MaskRoom& room) {
+  return room.columns > 0 ? sides(room.columns, room.rows)
+                          : std::to_string(room.weights) + " weights";
+}
+
 /// Refuses a mask that somebody asks for and the kernel's array has no room for.
 void refuse_larger(const KernelFile& kernel, const MaskRoom& room, const Mask& mask) {
-  const bool fits = kernel.constant_mask.empty() ||
-                    (room.columns > 0 ? mask.width <= room.columns && mask.height <= room.rows
-                                      : std::int64_t{mask.width} * mask.height <= room.weights);
-  if (fits) return;
+  if (has_room(kernel, room, mask.width, mask.height)) return;
   throw UsageError("the mask of " + sides(mask.width, mask.height) + " is larger than " +
                    kernel.constant_mask + " in " + quoted_name(kernel.path) +
-                   ", which has room for " +
-                   (room.columns > 0 ? sides(room.columns, room.rows)
-                                     : std::to_string(room.weights) + " weights"));
+                   ", which has room for " + text_of(room));
 }
 
 /// The masks to try a kernel with, the likeliest first; one where there is no doubt.
@@ -189,11 +196,8 @@ std::vector<MaskGuess> mask_guesses(const KernelFile& kernel, const MaskRoom& ro
       if (any_height) sizes = {{side, side}, {side, side - 2}, {side - 2, side}, {1, 1}};
       if (side == 3 && !any_height) sizes.erase(sizes.begin());
       MaskGuess guess{{}, "since the kernel is told the size", ""};
-      for (const auto& [w, h] : sizes) {
-        const bool fits = array.empty() || (room.columns > 0 ? w <= room.columns && h <= room.rows
-                                                             : w * h <= room.weights);
-        if (fits) guess.masks.push_back(random_of(w, h));
-      }
+      for (const auto& [w, h] : sizes)
+        if (has_room(kernel, room, w, h)) guess.masks.push_back(random_of(w, h));
       if (guess.masks.empty()) refuse(array + " has room for no weight");
       guess.name = sides(guess.masks.front().width, guess.masks.front().height);
       if (guesses.empty() || guesses.front().name != guess.name) guesses.push_back(guess);
@@ -874,9 +878,7 @@ void refuse_smaller(const KernelFile& kernel, const MaskRoom& room, const Mask& 
   if (!probe(program, kernel.launch, mask).has_not_a_number) return;
   throw UsageError("the mask of " + sides(mask.width, mask.height) + " is smaller than " +
                    kernel.constant_mask + " in " + quoted_name(kernel.path) + ", which is for " +
-                   (room.columns > 0 ? sides(room.columns, room.rows)
-                                     : std::to_string(room.weights) + " weights") +
-                   ", and the kernel takes more of it than the mask has");
+                   text_of(room) + ", and the kernel takes more of it than the mask has");
 }
 
 /// A kernel as a program, with those of its parameters exchanged whose names say nothing if only

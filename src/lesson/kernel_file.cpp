@@ -831,17 +831,17 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
               "a second __constant__ array; leave one, so that it is clear which holds the mask");
   }
 
+  const auto before_name = [&](const Function& function) {
+    return tokens.subspan(function.begin, function.name - function.begin);
+  };
   const auto is_for_device = [&](const Function& function) {
-    const Tokens before = tokens.subspan(function.begin, function.name - function.begin);
-    return &function == found || has(before, "__device__");
+    return &function == found || has(before_name(function), "__device__");
   };
   std::vector<std::string_view> hosts;
   for (const Function& function : functions)
-    if (is_plainly_hosts(tokens.subspan(function.begin, function.name - function.begin)))
-      hosts.push_back(tokens[function.name].text);
+    if (is_plainly_hosts(before_name(function))) hosts.push_back(tokens[function.name].text);
   for (const Function& function : functions)
-    if (!is_plainly_hosts(tokens.subspan(function.begin, function.name - function.begin)))
-      std::erase(hosts, tokens[function.name].text);
+    if (!is_plainly_hosts(before_name(function))) std::erase(hosts, tokens[function.name].text);
   bool uses_std = false;
   for (std::size_t i = 2; i < tokens.size(); ++i)
     uses_std = uses_std || (tokens[i].text == "std" && tokens[i - 1].text == "namespace" &&
@@ -852,8 +852,7 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     kernel.device_lines.emplace_back(line_at(tokens[function.begin].at),
                                      line_at(tokens[function.end].at));
     // nvcc only warns of what is for both.
-    const Tokens before = tokens.subspan(function.begin, function.name - function.begin);
-    if (!refusal && !has(before, "__host__"))
+    if (!refusal && !has(before_name(function), "__host__"))
       refusal = refused_by_nvcc(tokens.subspan(function.body, function.end - function.body), hosts,
                                 uses_std);
   }

@@ -2,7 +2,6 @@
 /// threads is, where its bytes begin, and which of them have something to do.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <string>
 
 #include "kernels/backend/warps.hpp"

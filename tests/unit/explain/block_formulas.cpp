@@ -3,7 +3,6 @@
 /// out by hand.
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <map>
