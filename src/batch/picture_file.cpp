@@ -249,7 +249,7 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   const auto start = Clock::now();
   Busy busy;
   FileReport report;
-  std::optional<PictureWriter> writer;
+  std::shared_ptr<PictureWriter> writer;
   PictureReader reader(asked.in, asked.read);
   report.header = reader.header();
 
@@ -258,7 +258,8 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   if (turns_sideways(report.header.orientation)) std::swap(shape.width, shape.height);
   const std::unique_ptr<BandFilter> bands = filter.in_bands(shape);
   const WholeNeeds needs = bands ? WholeNeeds{bands->out} : filter.needs(shape);
-  writer.emplace(asked.out, output_header(report.header, needs.result), asked.write);
+  writer = std::make_shared<PictureWriter>(asked.out, output_header(report.header, needs.result),
+                                           asked.write);
   const auto memory_on = [&](int threads) {
     const std::int64_t in = bytes_of(report.header);
     const bool turned = report.header.orientation != 1;
@@ -305,10 +306,15 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
       write_whole(out, job, *writer, busy);
     }
   }
+  const auto commit = [writer, before = job.before_commit, replaces = job.replaces] {
+    writer->commit(before, replaces);
+  };
   {
     const Stopwatch watch(busy.write);
-    writer->commit(job.before_commit, job.replaces);
+    writer->finish();
+    if (!job.commits_later) commit();
   }
+  if (job.commits_later) report.commit = commit;
   report.read_ms = double(busy.read) / 1e6;
   report.filter_ms = double(busy.filter) / 1e6;
   report.write_ms = double(busy.write) / 1e6;

@@ -38,6 +38,9 @@ struct FileReport {
   std::string codec = "cpu";  ///< or "gpu": whose codecs read and wrote it
   std::string why_cpu;        ///< of a JPEG among those that GPUs read and write
   std::vector<std::string> warnings;
+
+  /// See FileJob::commits_later. Throws as filter_file() does, but never Stopped.
+  std::function<void()> commit{};
 };
 
 struct FileJob {
@@ -48,6 +51,11 @@ struct FileJob {
 
   bool replaces = true;  ///< whether the output may replace a file; else FileIsThere is thrown
   bool shares_threads = false;  ///< takes those of the caller's arena, not an arena of its own
+
+  /// Whether the output appears only when somebody calls FileReport::commit, once, on any thread.
+  /// That waits for the disk and computes nothing, so that its core can take another picture.
+  bool commits_later = false;
+
   const std::atomic<bool>* stop = nullptr;  ///< Stopped is thrown when it becomes true
 
   /// Whether that many bytes are free. Where they are not, a picture that would take them on all

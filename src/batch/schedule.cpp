@@ -1,6 +1,7 @@
 #include "src/batch/schedule.hpp"
 
 #include <malloc.h>
+#include <oneapi/tbb/concurrent_queue.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
@@ -16,11 +17,13 @@
 #include <optional>
 #include <set>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "kernels/backend/device_errors.hpp"
 #include "src/base/atomic_file.hpp"
+#include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/batch/device_pictures.hpp"
@@ -75,6 +78,48 @@ std::string mebibytes(std::int64_t bytes) {
   return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
 }
 
+/// Threads that wait for the disk, so that workers need not. oneTBB would take them for cores.
+class Committers {
+ public:
+  explicit Committers(int most) : most_(std::size_t(most)) { commits_.set_capacity(most); }
+
+  /// Waits until all that was taken is done.
+  ~Committers() {
+    for (std::size_t i = 0; i < threads_.size(); ++i) commits_.push({});
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Committers(const Committers&) = delete;
+  Committers& operator=(const Committers&) = delete;
+
+  /// False where all are busy, and as many commits wait for them.
+  bool take(const std::function<void()>& commit) {
+    return has_thread() && commits_.try_push(commit);
+  }
+
+ private:
+  bool has_thread() {
+    const std::lock_guard lock(mutex_);
+    // Those that wait for commits make the size negative.
+    if (threads_.size() < most_ && commits_.size() >= 0) {
+      try {
+        threads_.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {
+        // The system gives no more threads; those that it gave do.
+      }
+    }
+    return !threads_.empty();
+  }
+
+  void work() {
+    for (std::function<void()> commit; commits_.pop(commit), commit;) commit();
+  }
+
+  const std::size_t most_;
+  tbb::concurrent_bounded_queue<std::function<void()>> commits_;
+  std::mutex mutex_;
+  std::vector<std::thread> threads_;
+};
+
 class Schedule {
  public:
   Schedule(const std::vector<Job>& jobs, const ScheduleOptions& options, const MakeLane& make_lane,
@@ -86,6 +131,7 @@ class Schedule {
         threads_(all_threads(options.threads)),
         allowed_(tbb::global_control::max_allowed_parallelism, std::size_t(threads_)),
         arena_(threads_),
+        committers_(std::in_place, threads_),
         is_begun_(jobs.size(), false) {
     // Whoever gives a picture back must not fail.
     if (!options.devices.empty()) returned_.reserve(jobs.size());
@@ -119,6 +165,7 @@ class Schedule {
         workers_.wait();
       });
     } while (waits_for_more());
+    committers_.reset();
     if (devices_) {
       if (ends_) devices_->drop();
       devices_->wait();
@@ -139,11 +186,11 @@ class Schedule {
            (!returned_.empty() || !postponed_.empty() || next_ < jobs_.size());
   }
 
-  /// Waits for work that devices make while no worker has any: pictures that they give back, and
-  /// memory that they free. False where there is none to come.
+  /// Waits for work that others make while no worker has any: pictures that devices give back, and
+  /// memory that devices and commits free. False where there is none to come.
   bool waits_for_more() {
     std::unique_lock lock(mutex_);
-    while (on_devices_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more()))
+    while (elsewhere_ > 0 && !ends_ && !is_stopped() && !(has_news_ && has_more()))
       changed_.wait_for(lock, kWorkersGlance);
     return has_more();
   }
@@ -306,6 +353,7 @@ class Schedule {
         FileJob file{job.in, job.out, options_.read, options_.write,
                      others_wait(ticket) ? 1 : threads_};
         file.shares_threads = true;
+        file.commits_later = true;
         file.replaces = options_.replaces;
         file.stop = options_.stop;
         file.has_room = [this](std::int64_t wanted) { return has_room(wanted); };
@@ -318,6 +366,8 @@ class Schedule {
         if (!has_ended) return;
         result.report = filter_in_lane(file);
         result.report.why_cpu = why_cpu;
+        has_ended = !commit_elsewhere(ticket, result);
+        if (has_ended) commit(result.report);
       });
     } catch (const Stopped&) {
       return;
@@ -394,23 +444,57 @@ class Schedule {
     ticket.memory = 0;
     {
       const std::lock_guard lock(mutex_);
-      ++on_devices_;
+      ++elsewhere_;
     }
     devices_->take(std::move(*taken));
     return true;
   }
 
+  /// Whether others commit the result while this thread takes the next picture.
+  bool commit_elsewhere(Ticket& ticket, JobResult& result) {
+    if (!result.report.commit) return false;
+    const auto taken = std::make_shared<JobResult>(std::move(result));
+    const std::function<void()> end = [this, taken, memory = ticket.memory] {
+      end_elsewhere(*taken, memory, [&] { commit(taken->report); });
+    };
+    {
+      const std::lock_guard lock(mutex_);
+      ++elsewhere_;
+    }
+    if (committers_->take(end)) {
+      ticket.memory = 0;
+      return true;
+    }
+    result = std::move(*taken);
+    const std::lock_guard lock(mutex_);
+    --elsewhere_;
+    return false;
+  }
+
+  static void commit(FileReport& report) {
+    if (!report.commit) return;
+    const auto start = Clock::now();
+    // The file is closed before anybody hears of it.
+    std::exchange(report.commit, nullptr)();
+    report.all_ms += ms_since(start);
+  }
+
   /// Writes what a device has made. A lane calls it.
   void finish(DeviceJob taken, const DeviceResult& made, const std::string& device) {
-    const Job& job = jobs_[taken.job];
     JobResult result;
-    result.job = &job;
+    result.job = &jobs_[taken.job];
+    end_elsewhere(result, taken.memory, [&] {
+      if (made.failure) std::rethrow_exception(made.failure);
+      result.report = write_result(taken, made, device);
+    });
+  }
+
+  /// Does the last of the work on a job that is in no worker's hands.
+  template <class Work>
+  void end_elsewhere(JobResult& result, std::int64_t memory, const Work& work) {
     std::exception_ptr broken;
     try {
-      attempt(result, [&] {
-        if (made.failure) std::rethrow_exception(made.failure);
-        result.report = write_result(taken, made, device);
-      });
+      attempt(result, work);
       tell(result);
     } catch (...) {
       broken = std::current_exception();
@@ -418,20 +502,20 @@ class Schedule {
     const std::lock_guard lock(mutex_);
     if (broken && !broken_) broken_ = broken;
     if (broken) ends_ = true;
-    leave_device(taken);
+    leave(memory);
   }
 
   /// Has a picture done on the CPU. A lane calls it.
   void take_back(DeviceJob taken) {
     const std::lock_guard lock(mutex_);
     returned_.push_back(taken.job);
-    leave_device(taken);
+    leave(taken.memory);
   }
 
   /// Needs the lock.
-  void leave_device(const DeviceJob& taken) {
-    memory_ -= taken.memory;
-    --on_devices_;
+  void leave(std::int64_t memory) {
+    memory_ -= memory;
+    --elsewhere_;
     has_news_ = true;
     start_workers_beside_others();
     changed_.notify_all();
@@ -475,7 +559,7 @@ class Schedule {
   std::set<std::size_t> postponed_;
   std::vector<std::size_t> returned_;  ///< by devices
   std::set<std::size_t> for_cpu_;      ///< those of them that were begun again
-  std::size_t on_devices_ = 0;         ///< pictures
+  std::size_t elsewhere_ = 0;          ///< pictures in the hands of devices and committers
   bool has_news_ = false;              ///< whether one has left them since workers were started
   bool is_starting_ = false;           ///< whether the arena is about to start workers
   bool is_trying_ = false;             ///< whether somebody tries if the first of them fits
@@ -491,7 +575,8 @@ class Schedule {
 
   std::mutex results_mutex_;
 
-  std::optional<DeviceLanes> devices_;  ///< its threads use all of the above
+  std::optional<Committers> committers_;  ///< its threads use all of the above
+  std::optional<DeviceLanes> devices_;    ///< its threads use all of the above
 };
 
 }  // namespace

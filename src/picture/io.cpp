@@ -262,7 +262,6 @@ void PictureWriter::write(PictureView<const std::byte> rows, Rows prepared) {
 }
 
 void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, bool replaces) {
-  writer_->finish();
   if (file_)
     file_->commit(before, replaces);
   else
@@ -297,6 +296,7 @@ void write_picture(const std::string& path, const Image& image, const Header& he
     rows.height = std::min(step, all.height - y);
     writer.write(rows, writer.prepare(rows, y));
   }
+  writer.finish();
   writer.commit();
   if (warnings)
     warnings->insert(warnings->end(), writer.warnings().begin(), writer.warnings().end());

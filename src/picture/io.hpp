@@ -88,7 +88,7 @@ void check_options(const WriteOptions& options);
 void check_output(const std::string& in, const std::string& out, const WriteOptions& options,
                   bool in_place);
 
-/// A file that is written by rows, and is there after commit().
+/// A file that is written by rows, and is there after finish() and commit().
 class PictureWriter {
  public:
   /// `shape` says the size, channels and depth of the rows that will come, upright, and the
@@ -114,9 +114,12 @@ class PictureWriter {
   /// Writes the next rows, which prepare() has seen.
   void write(PictureView<const std::byte> rows, Rows prepared);
 
-  /// Gives the file its name. An existing file is replaced at once, keeping its mode, or stays as
-  /// it was; links are followed. `before` and `replaces` are as for AtomicFile::commit(), and so is
-  /// what it throws.
+  /// Encodes and writes what is left, after the last rows.
+  void finish() { writer_->finish(); }
+
+  /// Gives the finished file its name. An existing file is replaced at once, keeping its mode, or
+  /// stays as it was; links are followed. `before` and `replaces` are as for AtomicFile::commit(),
+  /// and so is what it throws.
   void commit(const std::function<void(const FileStamp&)>& before = {}, bool replaces = true);
 
   const std::vector<std::string>& warnings() const { return warnings_; }

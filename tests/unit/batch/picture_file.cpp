@@ -192,6 +192,36 @@ TEST_CASE("a large picture that is turned lies in memory twice while it is read"
   CHECK(asked == std::int64_t{2} * kWidth * kHeight);
 }
 
+TEST_CASE("a result that is committed later is there from then on, with the same bytes") {
+  const TemporaryFolder folder;
+  write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);
+  Run run(on_the_cpu());
+  for (const std::string extension : {"ppm", "png", "tif", "jpg", "webp"}) {
+    CAPTURE(extension);
+    const std::string at_once = folder / "at_once." + extension,
+                      later = folder / "later." + extension;
+    CHECK(!run(job_of(folder / "in.ppm", at_once), box_mask(3)).commit);
+    FileJob job = job_of(folder / "in.ppm", later);
+    job.commits_later = true;
+    int told = 0;
+    job.before_commit = [&](const FileStamp& stamp) {
+      ++told;
+      CHECK(stamp.size == load(at_once).size());
+      CHECK(!std::filesystem::exists(later));
+    };
+    FileReport report = run(job, box_mask(3));
+    CHECK(told == 0);
+    CHECK(!std::filesystem::exists(later));
+    report.commit();
+    CHECK(told == 1);
+    CHECK(load(later) == load(at_once));
+    // Nobody sees anything of a result that nobody commits.
+    job.out = folder / "dropped." + extension;
+    run(job, box_mask(3));
+    CHECK(!std::filesystem::exists(job.out));
+  }
+}
+
 TEST_CASE("a stop drops a picture between two bands") {
   const TemporaryFolder folder;
   write_image(folder / "in.ppm", pattern(1500, 1200, 3, Depth::u8), {}, nullptr);

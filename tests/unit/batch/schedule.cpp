@@ -53,6 +53,9 @@ struct World {
   /// depends on how soon the system gives a thread its turn.
   bool is_crowded = false;
   std::atomic<int> postponed{0};
+  /// Whether results are committed apart from filtering; a job has its memory until then.
+  bool commits_apart = false;
+  std::atomic<int> committing{0}, most_committing{0};
   std::atomic<std::int64_t> in_use{0}, most_in_use{0};
   std::atomic<int> on_all{0}, lanes{0}, busy{0}, most_busy{0};
   std::mutex mutex;
@@ -121,10 +124,23 @@ class TestLane : public Lane {
       std::this_thread::sleep_for(std::chrono::microseconds(100));
     const bool stops = job.stop && job.stop->load();
     --world_.busy;
-    world_.in_use -= memory;
-    if (stops) throw Stopped();
-    if (work.fails) throw IoError("job " + job.in + " fails");
-    return {};
+    const auto end = [&world = world_, memory, in = job.in, fails = work.fails] {
+      raise(world.most_committing, ++world.committing);
+      if (world.commits_apart) std::this_thread::sleep_for(std::chrono::microseconds(200));
+      --world.committing;
+      world.in_use -= memory;
+      if (fails) throw IoError("job " + in + " fails");
+    };
+    FileReport report;
+    if (stops) {
+      world_.in_use -= memory;
+      throw Stopped();
+    }
+    if (world_.commits_apart && job.commits_later)
+      report.commit = end;
+    else
+      end();
+    return report;
   }
 
  private:
@@ -167,11 +183,12 @@ Outcomes run(World& world, const std::vector<Job>& jobs, ScheduleOptions options
 
 TEST_CASE("each job is done once, whatever memory jobs take, and never more than there is") {
   for (const int threads : {1, 2, 3, 8}) {
-    for (int seed = 0; seed < 8; ++seed) {
+    for (int seed = 0; seed < 16; ++seed) {
       CAPTURE(threads);
       CAPTURE(seed);
       SplitMix random(std::uint64_t(seed) * 100 + std::uint64_t(threads));
       World world;
+      world.commits_apart = seed % 2 == 1;
       for (int i = 0; i < 120; ++i)
         // Most are small, some take nearly all, and some take exactly all.
         world.work.push_back({random.below(10) ? random.below(20) : 90 + random.below(11), false});
@@ -184,6 +201,9 @@ TEST_CASE("each job is done once, whatever memory jobs take, and never more than
       CHECK(world.most_in_use <= 100);
       CHECK(world.most_busy <= threads);
       CHECK(world.lanes <= threads);
+      CHECK(world.in_use == 0);
+      // A thread that finds everybody busy who commits does so itself.
+      CHECK(world.most_committing <= 2 * threads);
       for (const auto& [name, times] : world.runs) REQUIRE(times == 1);
       CHECK(world.runs.size() == 120);
     }
@@ -237,38 +257,131 @@ TEST_CASE("a job that takes more than there is fails, and ends no other") {
 }
 
 TEST_CASE("failures end no other, unless asked") {
-  World world;
-  world.work.assign(400, {1, false});
-  for (const std::size_t i : {3u, 100u, 399u}) world.work[i].fails = true;
+  for (const bool commits_apart : {false, true}) {
+    CAPTURE(commits_apart);
+    World world;
+    world.commits_apart = commits_apart;
+    world.work.assign(400, {1, false});
+    for (const std::size_t i : {3u, 100u, 399u}) world.work[i].fails = true;
+    ScheduleOptions options;
+    options.threads = 2;
+    Outcomes outcomes = run(world, jobs_of(400), options);
+    CHECK(outcomes.done == 397);
+    CHECK(outcomes.failures.size() == 3);
+    World again;
+    again.commits_apart = commits_apart;
+    again.work = world.work;
+    options.fail_fast = true;
+    outcomes = run(again, jobs_of(400), options);
+    CHECK(outcomes.failures.size() == 1);
+    CHECK(again.runs.size() < 100);
+  }
+}
+
+TEST_CASE("while a result waits for the disk, its core takes the next picture") {
+  // A disk that is done with the first picture when another has begun, or after a while.
+  class SlowDisk : public Lane {
+   public:
+    SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken)
+        : begun_(begun), overtaken_(overtaken) {}
+    FileReport filter(const FileJob& job) override {
+      job.admit(10);
+      const int before = ++begun_;
+      FileReport report;
+      report.commit = [&begun = begun_, &overtaken = overtaken_, before] {
+        const auto end = Clock::now() + std::chrono::milliseconds(before == 1 ? 500 : 0);
+        while (begun == before && Clock::now() < end)
+          std::this_thread::sleep_for(std::chrono::microseconds(100));
+        if (begun > before) ++overtaken;
+      };
+      return report;
+    }
+    std::atomic<int>&begun_, &overtaken_;
+  };
+  for (const std::int64_t most : {0, 20, 10}) {
+    CAPTURE(most);
+    std::atomic<int> begun{0}, overtaken{0};
+    std::set<std::string> done;
+    JobEvents events;
+    events.before = [](const Job&) {};
+    events.before_commit = [](const Job&, const FileStamp&) {};
+    events.after = [&](const JobResult& result) {
+      CHECK(result.failure == "");
+      CHECK(!result.report.commit);  // which would keep the file open
+      CHECK(done.insert(result.job->in).second);
+    };
+    ScheduleOptions options;
+    options.threads = 1;
+    options.max_memory = most;
+    filter_jobs(
+        jobs_of(2), options,
+        [&](const LaneRequest&) { return std::make_unique<SlowDisk>(begun, overtaken); }, events);
+    CHECK(done.size() == 2);
+    // A result has its memory until it is there.
+    CHECK(overtaken == (most == 10 ? 0 : 1));
+  }
+}
+
+TEST_CASE("results that wait for the disk are as many as threads that wait with them") {
+  constexpr int kThreads = 3;
+  std::atomic<int> begun{0};
+  std::atomic<bool> is_free{false};
+  class StuckDisk : public Lane {
+   public:
+    StuckDisk(std::atomic<int>& begun, std::atomic<bool>& is_free)
+        : begun_(begun), is_free_(is_free) {}
+    FileReport filter(const FileJob&) override {
+      ++begun_;
+      FileReport report;
+      report.commit = [&is_free = is_free_] { is_free.wait(false); };
+      return report;
+    }
+    std::atomic<int>& begun_;
+    std::atomic<bool>& is_free_;
+  };
+  std::thread later([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    // Each worker has one in hand, and as many are with those that commit as wait for them.
+    CHECK(begun <= 3 * kThreads);
+    is_free = true;
+    is_free.notify_all();
+  });
+  int done = 0;
+  JobEvents events;
+  events.before = [](const Job&) {};
+  events.before_commit = [](const Job&, const FileStamp&) {};
+  events.after = [&](const JobResult&) { ++done; };
   ScheduleOptions options;
-  options.threads = 2;
-  Outcomes outcomes = run(world, jobs_of(400), options);
-  CHECK(outcomes.done == 397);
-  CHECK(outcomes.failures.size() == 3);
-  World again;
-  again.work = world.work;
-  options.fail_fast = true;
-  outcomes = run(again, jobs_of(400), options);
-  CHECK(outcomes.failures.size() == 1);
-  CHECK(again.runs.size() < 100);
+  options.threads = kThreads;
+  filter_jobs(
+      jobs_of(50), options,
+      [&](const LaneRequest&) { return std::make_unique<StuckDisk>(begun, is_free); }, events);
+  later.join();
+  CHECK(done == 50);
 }
 
 TEST_CASE("a stop drops what is under way and begins nothing") {
-  World world;
-  world.work.assign(500, {1, false});
-  std::atomic<bool> stop{false};
-  ScheduleOptions options;
-  options.threads = 2;
-  options.stop = &stop;
-  std::thread later([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    stop = true;
-  });
-  const Outcomes outcomes = run(world, jobs_of(500), options);
-  later.join();
-  CHECK(outcomes.failures.empty());
-  CHECK(outcomes.done < 500);
-  CHECK(int(world.runs.size()) - outcomes.done <= options.threads);
+  for (const bool commits_apart : {false, true}) {
+    CAPTURE(commits_apart);
+    World world;
+    world.commits_apart = commits_apart;
+    world.work.assign(500, {1, false});
+    std::atomic<bool> stop{false};
+    ScheduleOptions options;
+    options.threads = 2;
+    options.stop = &stop;
+    std::thread later([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      stop = true;
+    });
+    const Outcomes outcomes = run(world, jobs_of(500), options);
+    later.join();
+    CHECK(outcomes.failures.empty());
+    CHECK(outcomes.done < 500);
+    // What waited for the disk is there.
+    CHECK(int(world.runs.size()) - outcomes.done <= options.threads);
+    CHECK(world.in_use == 0);
+  }
 }
 
 TEST_CASE("what a listener throws comes out when all that was begun has ended") {
@@ -328,6 +441,9 @@ TEST_CASE("a GPU that fails leaves the work to the others") {
   std::atomic<bool> is_broken{false};
   world.on_gpu = [&](int job, int gpu) {
     if (job >= 20 && gpu == 2) is_broken = true;
+    // However late the system gives its thread a turn, GPU 2 gets one of these.
+    for (int i = 0; i < 100'000 && job >= 20 && !is_broken; ++i)
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
     if (gpu != 2 || !is_broken) return;
     ++tried_on_2;
     throw DeviceError("an illegal address");
