@@ -91,9 +91,13 @@ class Committers {
   Committers(const Committers&) = delete;
   Committers& operator=(const Committers&) = delete;
 
-  /// False where all are busy, and as many commits wait for them.
+  /// False where all are busy, and as many commits wait for them; and where memory is short.
   bool take(const std::function<void()>& commit) {
-    return has_thread() && commits_.try_push(commit);
+    try {
+      return has_thread() && commits_.try_push(commit);
+    } catch (const std::bad_alloc&) {
+      return false;
+    }
   }
 
  private:
@@ -131,8 +135,10 @@ class Schedule {
         threads_(all_threads(options.threads)),
         allowed_(tbb::global_control::max_allowed_parallelism, std::size_t(threads_)),
         arena_(threads_),
-        committers_(std::in_place, threads_),
         is_begun_(jobs.size(), false) {
+    // What waits lies between the buffers of pictures, so that these take more room than the limit
+    // foresees: 70 MiB of 64 with three threads.
+    if (options.max_memory == 0) committers_.emplace(threads_);
     // Whoever gives a picture back must not fail.
     if (!options.devices.empty()) returned_.reserve(jobs.size());
   }
@@ -366,7 +372,7 @@ class Schedule {
         if (!has_ended) return;
         result.report = filter_in_lane(file);
         result.report.why_cpu = why_cpu;
-        has_ended = !commit_elsewhere(ticket, result);
+        has_ended = !commit_elsewhere(result);
         if (has_ended) commit(result.report);
       });
     } catch (const Stopped&) {
@@ -450,21 +456,19 @@ class Schedule {
     return true;
   }
 
-  /// Whether others commit the result while this thread takes the next picture.
-  bool commit_elsewhere(Ticket& ticket, JobResult& result) {
-    if (!result.report.commit) return false;
+  /// Whether somebody else commits the result while this thread takes the next picture.
+  bool commit_elsewhere(JobResult& result) {
+    if (!committers_ || !result.report.commit) return false;
     const auto taken = std::make_shared<JobResult>(std::move(result));
-    const std::function<void()> end = [this, taken, memory = ticket.memory] {
-      end_elsewhere(*taken, memory, [&] { commit(taken->report); });
+    const std::function<void()> end = [this, taken] {
+      // The worker gives back what memory it was given.
+      end_elsewhere(*taken, 0, [&] { commit(taken->report); });
     };
     {
       const std::lock_guard lock(mutex_);
       ++elsewhere_;
     }
-    if (committers_->take(end)) {
-      ticket.memory = 0;
-      return true;
-    }
+    if (committers_->take(end)) return true;
     result = std::move(*taken);
     const std::lock_guard lock(mutex_);
     --elsewhere_;

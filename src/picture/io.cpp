@@ -261,6 +261,12 @@ void PictureWriter::write(PictureView<const std::byte> rows, Rows prepared) {
   writer_->write(fitted.empty() ? rows : fitted.view(), std::move(prepared.encoded));
 }
 
+void PictureWriter::finish() {
+  writer_->finish();
+  // Some hold the whole file, and the file may wait a while for its name.
+  writer_.reset();
+}
+
 void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, bool replaces) {
   if (file_)
     file_->commit(before, replaces);

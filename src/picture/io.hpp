@@ -115,7 +115,7 @@ class PictureWriter {
   void write(PictureView<const std::byte> rows, Rows prepared);
 
   /// Encodes and writes what is left, after the last rows.
-  void finish() { writer_->finish(); }
+  void finish();
 
   /// Gives the finished file its name. An existing file is replaced at once, keeping its mode, or
   /// stays as it was; links are followed. `before` and `replaces` are as for AtomicFile::commit(),

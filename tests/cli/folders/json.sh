@@ -8,7 +8,7 @@ try blur photos pipe.png -o out --json -q >said
 lines said | sort
 echo "nothing is begun after a failure:"
 try blur photos pipe.png -o fast --fail-fast --threads 1 --json -q >said
-lines said
+lines said | sort
 echo "a plan:"
 cp samples/camera.png photos/b.png
 rm out/c.png
