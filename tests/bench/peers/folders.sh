@@ -57,7 +57,11 @@ for folder in 2 12; do
   declare -A rate=()
   for column in "${columns[@]}"; do : >"times_$column"; done
   for ((round = 0; round < rounds; ++round)); do
-    for column in "${columns[@]}"; do rm -rf "out_$column"; timed "of_$column" $folder >>"times_$column"; done
+    for column in "${columns[@]}"; do
+      rm -rf "out_$column"
+      sync  # or convfilt, which alone waits for the disk, would wait for what the others have written, too
+      timed "of_$column" $folder >>"times_$column"
+    done
   done
   line="| $count JPEGs of $folder megapixels |"
   for column in "${columns[@]}"; do

@@ -1,5 +1,5 @@
-// The bound of a folder of JPEGs on the CPU: libjpeg-turbo alone, which decodes and encodes each picture with its usual
-// settings at quality 90 and writes it, on WORKERS threads.
+// The bound of a folder of JPEGs on the CPU: libjpeg-turbo alone, which decodes and encodes each
+// picture with its usual settings at quality 90 and writes it, on WORKERS threads.
 //
 //   jpeg_rate WORKERS OUT FILES...    prints pictures a second
 
@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,9 +41,15 @@ void transcode(const std::string& in, const std::string& out) {
   jpeg_start_compress(&to, TRUE);
 
   // Sixteen rows at a time stay in the cache between the two.
-  std::vector<unsigned char> rows(row * 16);
+  // Where they are aligned to 32 bytes, libjpeg-turbo writes them past the cache, an eighth slower.
+  constexpr std::size_t kAligned = 32;
+  std::vector<unsigned char> rows(row * 16 + 2 * kAligned);
+  void* first = rows.data();
+  std::size_t room = rows.size();
+  std::align(kAligned, row * 16 + kAligned, first, room);
   JSAMPROW lines[16];
-  for (int i = 0; i < 16; ++i) lines[i] = rows.data() + std::size_t(i) * row;
+  for (int i = 0; i < 16; ++i)
+    lines[i] = static_cast<unsigned char*>(first) + kAligned / 2 + std::size_t(i) * row;
   while (from.output_scanline < from.output_height) {
     const JDIMENSION count = jpeg_read_scanlines(&from, lines, 16);
     jpeg_write_scanlines(&to, lines, count);
