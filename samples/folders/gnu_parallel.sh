@@ -16,7 +16,7 @@ shift 3
 # A part takes the cores that it is given, so that parts on one machine do not crowd each other.
 threads=$((($(nproc) + parts - 1) / parts))
 failed=0
-# Without SHELL, which cron and CI do not set, parallel runs nothing on other machines, and says nothing.
+# Without SHELL, which services and CI may not set, parallel runs nothing on other machines, and says nothing.
 export SHELL=$BASH
 # parallel quotes what it puts in for {1} to {4}, for the shell of another machine, too, so that names may have blanks and
 # dollars in them. Where the command itself begins with {1}, it quotes nothing; hence the exec.

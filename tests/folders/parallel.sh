@@ -13,7 +13,7 @@ loop=$(realpath samples/folders/shell_loop.sh) script=$(realpath samples/folders
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 # The user's own defaults would change what the programs do.
 export XDG_CONFIG_HOME=/nonexistent PARALLEL='' PARALLEL_HOME=$work/parallel
-unset SHELL  # as under cron and in CI
+unset SHELL  # as in services and in CI
 cd "$work"
 mkdir parallel
 fail() { echo "tests/folders/parallel.sh: $*; the script said: $(cat said)" >&2; exit 1; }
