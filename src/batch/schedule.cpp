@@ -391,10 +391,7 @@ class Schedule {
         result.report = filter_in_lane(file);
         result.report.why_cpu = why_cpu;
         has_ended = !commit_elsewhere(result);
-        if (!has_ended) return;
-        const auto start = Clock::now();
-        commit(result.report);
-        result.report.write_ms += ms_since(start);  // as where a picture is filtered alone
+        if (has_ended) result.report.write_ms += commit(result.report);
       });
     } catch (const Stopped&) {
       return;
@@ -496,12 +493,15 @@ class Schedule {
     return false;
   }
 
-  static void commit(FileReport& report) {
-    if (!report.commit) return;
+  /// Milliseconds that it took. Those in which a worker waits are part of its writing.
+  static double commit(FileReport& report) {
+    if (!report.commit) return 0;
     const auto start = Clock::now();
     // The file is closed before anybody hears of it.
     std::exchange(report.commit, nullptr)();
-    report.all_ms += ms_since(start);
+    const double spent = ms_since(start);
+    report.all_ms += spent;
+    return spent;
   }
 
   /// Writes what a device has made. A lane calls it.

@@ -118,9 +118,9 @@ void Convolver::drop_large_plans() {
 WholeNeeds Convolver::needs(const Shape& in, const Mask& mask) {
   check_border_value(in.depth);
   WholeNeeds needs{result_of(in, mask)};
-  // Plans have the mask, so have their problems, and so has what is remembered of masks: that many
-  // at once, counted with masks of 481 to 801 squared.
-  constexpr std::int64_t kMasks = 14;
+  // Plans have the mask, so have their problems, and so has what is remembered of masks: up to that
+  // many at once, counted with masks of 481 to 801 squared.
+  constexpr std::int64_t kMasks = 16;
   needs.bytes =
       bytes_of(needs.result) + kMasks * std::int64_t(mask.weights.size() * sizeof(double));
   if (in.channels < 4) {

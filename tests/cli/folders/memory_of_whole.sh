@@ -29,6 +29,7 @@ check blur large.ppm out.ppm --sigma 40
 check blur large.ppm out.ppm --sigma 40 --linear
 check blur large.ppm out.ppm --sigma 100 --border wrap
 check blur large.ppm out.ppm --sigma 100 --linear
+check blur large.ppm out.ppm --sigma 100 --luma
 check blur large.ppm out.ppm --region 0,0,100,100
 check sharpen large.ppm out.ppm --output abs
 check edge large.ppm out.ppm --border wrap

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "kernels/backend/device_errors.hpp"
@@ -159,6 +160,11 @@ class TestLane : public Lane {
   std::atomic<bool> is_busy_{false};
 };
 
+/// Those of somebody who hears of results alone.
+JobEvents heard_by(std::function<void(const JobResult&)> listener) {
+  return {[](const Job&) {}, [](const Job&, const FileStamp&) {}, std::move(listener)};
+}
+
 struct Outcomes {
   int done = 0;
   std::vector<std::string> failures, warnings, devices_given_up;
@@ -166,16 +172,13 @@ struct Outcomes {
 
 Outcomes run(World& world, const std::vector<Job>& jobs, ScheduleOptions options) {
   Outcomes outcomes;
-  JobEvents events;
-  events.before = [](const Job&) {};
-  events.before_commit = [](const Job&, const FileStamp&) {};
-  events.after = [&](const JobResult& result) {
+  const JobEvents events = heard_by([&](const JobResult& result) {
     if (result.failure.empty())
       ++outcomes.done;
     else
       outcomes.failures.push_back(result.failure);
     for (const std::string& warning : result.report.warnings) outcomes.warnings.push_back(warning);
-  };
+  });
   outcomes.devices_given_up = filter_jobs(
       jobs, options,
       [&](const LaneRequest& asked) { return std::make_unique<TestLane>(world, asked); }, events);
@@ -312,14 +315,11 @@ TEST_CASE("while a result waits for the disk, its core takes the next picture") 
     CAPTURE(most);
     std::atomic<int> begun{0}, overtaken{0};
     std::set<std::string> done;
-    JobEvents events;
-    events.before = [](const Job&) {};
-    events.before_commit = [](const Job&, const FileStamp&) {};
-    events.after = [&](const JobResult& result) {
+    const JobEvents events = heard_by([&](const JobResult& result) {
       CHECK(result.failure == "");
       CHECK(!result.report.commit);  // which would keep the file open
       CHECK(done.insert(result.job->in).second);
-    };
+    });
     ScheduleOptions options;
     options.threads = 1;
     options.max_memory = most;
@@ -357,10 +357,7 @@ TEST_CASE("results that wait for the disk are as many as threads that wait with 
     is_free.notify_all();
   });
   int done = 0;
-  JobEvents events;
-  events.before = [](const Job&) {};
-  events.before_commit = [](const Job&, const FileStamp&) {};
-  events.after = [&](const JobResult&) { ++done; };
+  const JobEvents events = heard_by([&](const JobResult&) { ++done; });
   ScheduleOptions options;
   options.threads = kThreads;
   filter_jobs(
@@ -399,10 +396,7 @@ TEST_CASE("what a listener throws comes out when all that was begun has ended") 
   world.work.assign(50, {1, false});
   ScheduleOptions options;
   options.threads = 4;
-  JobEvents events;
-  events.before = [](const Job&) {};
-  events.before_commit = [](const Job&, const FileStamp&) {};
-  events.after = [&](const JobResult&) { throw IoError("the disk is full"); };
+  const JobEvents events = heard_by([&](const JobResult&) { throw IoError("the disk is full"); });
   const std::vector<Job> jobs = jobs_of(50);
   CHECK_THROWS_AS(
       filter_jobs(
@@ -428,10 +422,7 @@ TEST_CASE(
     }
     std::atomic<bool>& stop_;
   };
-  JobEvents events;
-  events.before = [](const Job&) {};
-  events.before_commit = [](const Job&, const FileStamp&) {};
-  events.after = [](const JobResult&) { throw IoError("the disk is full"); };
+  const JobEvents events = heard_by([](const JobResult&) { throw IoError("the disk is full"); });
   ScheduleOptions options;
   options.threads = 1;
   options.stop = &stop;
@@ -532,10 +523,8 @@ TEST_CASE("a picture that fails leaves its lane to the next") {
    public:
     FileReport filter(const FileJob&) override { throw IoError("it cannot be read"); }
   };
-  JobEvents events;
-  events.before = [](const Job&) {};
-  events.before_commit = [](const Job&, const FileStamp&) {};
-  events.after = [&](const JobResult& result) { failed += !result.failure.empty(); };
+  const JobEvents events =
+      heard_by([&](const JobResult& result) { failed += !result.failure.empty(); });
   filter_jobs(
       jobs_of(5), options,
       [&](const LaneRequest&) {
@@ -581,10 +570,7 @@ TEST_CASE(
   };
   ScheduleOptions options;
   options.threads = 2;
-  JobEvents events;
-  events.before = [](const Job&) {};
-  events.before_commit = [](const Job&, const FileStamp&) {};
-  events.after = [](const JobResult&) {};
+  const JobEvents events = heard_by([](const JobResult&) {});
   const long before = pages_cleared();
   filter_jobs(
       jobs_of(kJobs), options, [](const LaneRequest&) { return std::make_unique<BufferLane>(); },
