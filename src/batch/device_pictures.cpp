@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "kernels/backend/device_errors.hpp"
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/picture/jpeg/device.hpp"
