@@ -30,46 +30,77 @@ void blank(std::string& text, std::size_t begin, std::size_t end) {
     if (text[i] != '\n' && text[i] != '\r') text[i] = ' ';
 }
 
-/// The text with blanks for comments, strings and characters, so that words in them count for
-/// nothing.
+/// Where a string or a character ends that begins at `begin`; a line's end ends it, too.
+std::size_t end_of_quoted(std::string_view text, std::size_t begin) {
+  std::size_t i = begin + 1;
+  while (i < text.size() && text[i] != text[begin] && text[i] != '\n')
+    i += text[i] == '\\' && i + 1 < text.size() && text[i + 1] != '\n' ? 2 : 1;
+  return i < text.size() && text[i] == text[begin] ? i + 1 : i;
+}
+
+/// Where a word or a number ends. Quotes separate the digits of a number.
+std::size_t end_of_word(std::string_view text, std::size_t begin) {
+  const bool is_number = !is_word(text[begin]) || is_digit(text[begin]);
+  std::size_t i = begin + 1;
+  while (i < text.size() &&
+         (is_word(text[i]) || (is_number && text[i] == '.') ||
+          (is_number && text[i] == '\'' && i + 1 < text.size() && is_word(text[i + 1]))))
+    ++i;
+  return i;
+}
+
+/// Where a raw string ends whose quote is at `quote`; `quote` where none begins there.
+std::size_t end_of_raw(std::string_view text, std::size_t quote) {
+  constexpr std::size_t kMostDelimiter = 16;
+  const std::size_t open = text.find_first_of("()\\ \n", quote);
+  if (open == text.npos || text[open] != '(' || open - quote - 1 > kMostDelimiter) return quote;
+  const std::string close = ")" + std::string(text.substr(quote + 1, open - quote - 1)) + "\"";
+  const std::size_t end = text.find(close, open);
+  return end == text.npos ? text.size() : end + close.size();
+}
+
+/// The text with blanks for comments, strings and characters, so that nothing reads the words in
+/// them.
 std::string code_alone(const std::string& text) {
-  std::string code = text;
-  enum { code_text, line_comment, comment, string, character } state = code_text;
-  for (std::size_t i = 0; i < code.size(); ++i) {
-    const char c = text[i], next = i + 1 < text.size() ? text[i + 1] : '\0';
-    switch (state) {
-      case code_text:
-        if (c == '/' && next == '/')
-          state = line_comment;
-        else if (c == '/' && next == '*')
-          state = comment;
-        else if (c == '"')
-          state = string;
-        else if (c == '\'' && (i == 0 || !is_word(text[i - 1])))
-          state = character;
-        break;
-      case line_comment:
-        if (c == '\n') state = code_text;
-        break;
-      case comment:
-        if (c == '*' && next == '/') {
-          code[i] = code[i + 1] = ' ';
-          ++i;
-          state = code_text;
-          continue;
-        }
-        break;
-      case string:
-      case character:
-        if (c == '\\' && next != '\n')
-          code[i++] = ' ';
-        else if (c == (state == string ? '"' : '\'') || c == '\n') {
-          if (c != '\n') code[i] = ' ';
-          state = code_text;
-        }
-        break;
+  // A backslash at a line's end joins it with the next line, wherever it stands.
+  std::string joined;
+  std::vector<std::size_t> places;  // of its characters
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::size_t next =
+        text[i] == '\\' ? text.find_first_not_of(" \t\r\f\v", i + 1) : text.npos;
+    if (next != text.npos && text[next] == '\n') {
+      i = next;
+      continue;
     }
-    if (state != code_text && i < code.size() && code[i] != '\n') code[i] = ' ';
+    joined += text[i];
+    places.push_back(i);
+  }
+  places.push_back(text.size());
+
+  std::string code = text;
+  for (std::size_t i = 0, end = 0; i < joined.size(); i = end) {
+    const std::string_view rest = std::string_view(joined).substr(i);
+    std::size_t blank_from = places[i];
+    if (rest.starts_with("//")) {
+      end = std::min(joined.find('\n', i), joined.size());
+    } else if (rest.starts_with("/*")) {
+      end = std::min(joined.find("*/", i + 2), joined.size() - 2) + 2;
+    } else if (rest[0] == '"' || rest[0] == '\'') {
+      end = end_of_quoted(joined, i);
+    } else if (is_word(rest[0]) || (rest[0] == '.' && rest.size() > 1 && is_digit(rest[1]))) {
+      end = end_of_word(joined, i);
+      const std::string_view word = rest.substr(0, end - i);
+      if (word != "R" && word != "LR" && word != "uR" && word != "UR" && word != "u8R") continue;
+      if (end == joined.size() || joined[end] != '"') continue;
+      // In a raw string a backslash joins nothing.
+      blank_from = places[end];
+      end = std::size_t(std::ranges::lower_bound(places, end_of_raw(text, blank_from)) -
+                        places.begin());
+    } else {
+      end = i + 1;
+      continue;
+    }
+    blank(code, blank_from, places[end]);
   }
   return code;
 }

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "src/base/errors.hpp"
+#include "src/base/splitmix.hpp"
 #include "tests/support/picture_files.hpp"
 
 namespace convfilt {
@@ -36,6 +37,58 @@ std::string refusal(const std::string& text) {
 
 bool has(const std::string& text, const std::string& part) {
   return text.find(part) != text.npos;
+}
+
+/// What is no code, or code that looks like it, at the level of a file: the decoys in it are no
+/// functions.
+std::string distraction(SplitMix& random) {
+  static const std::vector<std::string> parts = {"/",
+                                                 "*",
+                                                 "\"",
+                                                 "'",
+                                                 "\\\"",
+                                                 "\\'",
+                                                 "R\"(",
+                                                 ")\"",
+                                                 "//",
+                                                 "/*",
+                                                 "\\\n",
+                                                 "{",
+                                                 "(",
+                                                 ";",
+                                                 "#if 0",
+                                                 "a ",
+                                                 "__global__ void decoy(float* in) {}"};
+  // Some parts that do not hold `end`, also with joined lines joined; a backslash may hide it.
+  const auto inside = [&](const std::string& end, bool has_escapes = false) {
+    while (true) {
+      std::string text, joined;
+      for (int n = random.below(6); n > 0; --n)
+        text += parts[std::size_t(random.below(std::uint32_t(parts.size())))];
+      for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text.compare(i, 2, "\\\n") == 0)
+          ++i;
+        else
+          joined += text[i];
+      }
+      bool is_ended = joined.ends_with("\\");
+      for (std::size_t i = 0; i < joined.size(); ++i) {
+        if (has_escapes && joined[i] == '\\')
+          ++i;
+        else
+          is_ended = is_ended || (!end.empty() && joined.compare(i, end.size(), end) == 0);
+      }
+      if (!is_ended) return text;
+    }
+  };
+  switch (random.below(6)) {
+    case 0: return "/*" + inside("*/") + " */\n";
+    case 1: return "//" + inside("") + "\n";
+    case 2: return "const char* s = L\"" + inside("\"", true) + "\";\n";
+    case 3: return "const int c = u'" + inside("'", true) + "';\n";
+    case 4: return "const char* r = u8R\"x(" + inside("") + "\n)x\";\n";
+    default: return "const int n = 1'000 + 0x'f + sizeof(int);\n";
+  }
 }
 
 }  // namespace
@@ -158,6 +211,28 @@ TEST_CASE("lesson: what a file has beside the kernel") {
   CHECK(has(refusal("#include <cooperative_groups.h>\n" + all), ":1:11: cooperative groups"));
   CHECK_FALSE(read(kLaunch + kArray + "__global__ void f(float* in, float* out, int w, int h) {\n")
                   .is_closed);
+}
+
+TEST_CASE(
+    "lesson: words in comments, strings and characters are no code, and what is between them is") {
+  constexpr int kFiles = 400;
+  SplitMix random(38);
+  for (int i = 0; i < kFiles; ++i) {
+    std::string text = kLaunch;
+    for (const char* code :
+         {kArray.c_str(), "__global__ void f(float* in, float* out, int w, int h) {}\n",
+          "__device__ int last() { return 1; }\n"}) {
+      text += distraction(random);
+      text += distraction(random);
+      text += code;
+    }
+    CAPTURE(text);
+    KernelFile kernel;
+    REQUIRE_NOTHROW(kernel = read(text));
+    CHECK(kernel.kernel == "f");
+    CHECK(kernel.constant_mask == "F");
+    CHECK(kernel.device_lines.size() == 2);
+  }
 }
 
 TEST_CASE("lesson: the host compiler gets its own words for shared memory") {
