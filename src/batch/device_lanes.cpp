@@ -49,9 +49,11 @@ DeviceLanes::DeviceLanes(const std::vector<MakeBatchDevice>& lanes, const Option
     for (const std::unique_ptr<Lane>& lane : lanes_)
       for (int i = 0; i < kThreadsOfLane; ++i)
         threads_.emplace_back([this, &lane = *lane] { work(lane); });
-  } catch (...) {
-    end_threads();
-    throw;
+  } catch (const std::exception& error) {
+    // Lanes that have a thread do the work of the others.
+    const std::lock_guard lock(mutex_);
+    alive_ = (threads_.size() + kThreadsOfLane - 1) / kThreadsOfLane;
+    if (alive_ == 0) failures_.push_back(std::string("no thread can be started: ") + error.what());
   }
 }
 

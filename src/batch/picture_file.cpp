@@ -1,6 +1,5 @@
 #include "src/batch/picture_file.hpp"
 
-#include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_pipeline.h>
 #include <oneapi/tbb/task_arena.h>
 
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "src/base/clock.hpp"
+#include "src/batch/arena.hpp"
 #include "src/picture/samples.hpp"
 
 namespace convfilt {
@@ -144,10 +144,7 @@ int run_stages(int height, int step, const FileJob& job, Read read, Work work, W
   if (job.shares_threads) {
     tbb::this_task_arena::isolate(pipeline);
   } else {
-    // oneTBB stops at the machine's cores without it, and complains.
-    const tbb::global_control allowed(tbb::global_control::max_allowed_parallelism,
-                                      std::size_t(workers));
-    tbb::task_arena(workers).execute(pipeline);
+    Arena(workers).execute(pipeline);
   }
   return bands;
 }

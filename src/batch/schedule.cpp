@@ -1,8 +1,6 @@
 #include "src/batch/schedule.hpp"
 
 #include <malloc.h>
-#include <oneapi/tbb/global_control.h>
-#include <oneapi/tbb/task_arena.h>
 #include <oneapi/tbb/task_group.h>
 #include <unistd.h>
 
@@ -24,13 +22,12 @@
 #include "src/base/clock.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
+#include "src/batch/arena.hpp"
 #include "src/batch/device_pictures.hpp"
 #include "src/batch/open_files.hpp"
 
 namespace convfilt {
 namespace {
-
-namespace tbb = oneapi::tbb;
 
 /// How often a thread that waits looks whether it is to stop.
 constexpr std::chrono::milliseconds kWorkersGlance{100};
@@ -150,9 +147,8 @@ class Schedule {
         options_(options),
         make_lane_(make_lane),
         events_(events),
-        threads_(all_threads(options.threads)),
-        allowed_(tbb::global_control::max_allowed_parallelism, std::size_t(threads_)),
-        arena_(threads_),
+        arena_(all_threads(options.threads)),
+        threads_(arena_.threads()),
         is_begun_(jobs.size(), false) {
     // What waits lies between the buffers of pictures, so that these take more room than the limit
     // foresees: up to 84 MiB of 64 with three threads.
@@ -219,24 +215,18 @@ class Schedule {
     return has_more();
   }
 
-  /// Has the arena start workers while others are at work, since the thread that waits for those
-  /// cannot. Needs the lock.
+  /// Starts workers while others are at work, since the thread that waits for those cannot. Needs
+  /// the lock, which lets one thread at a time into the arena.
   void start_workers_beside_others() {
-    if (is_starting_ || active_ == 0 || active_ >= threads_ || !has_more()) return;
-    // It is one of the workers' group, which somebody waits for as long as any is active.
-    arena_.enqueue(workers_.defer([this] {
-      const std::lock_guard lock(mutex_);
-      is_starting_ = false;
-      start_workers();
-    }));
-    is_starting_ = true;
+    if (active_ > 0 && active_ < threads_ && has_more())
+      arena_.execute([this] { start_workers(); });
   }
 
   /// Needs the lock.
   void start_workers() {
     while (active_ < threads_ && has_more()) {
-      ++active_;
       workers_.run([this] { work(); });
+      ++active_;
       // One tries whether a postponed picture fits, and its end starts the rest.
       if (!postponed_.empty()) return;
     }
@@ -570,11 +560,9 @@ class Schedule {
   const ScheduleOptions& options_;
   const MakeLane& make_lane_;
   const JobEvents& events_;
-  const int threads_;
-
-  tbb::global_control allowed_;  ///< oneTBB stops at the machine's cores without it, and complains
-  tbb::task_arena arena_;
-  tbb::task_group workers_;
+  Arena arena_;
+  const int threads_;  ///< that the system gave
+  oneapi::tbb::task_group workers_;
 
   std::mutex mutex_;  // guards what follows
   std::condition_variable changed_;
@@ -586,7 +574,6 @@ class Schedule {
   std::set<std::size_t> for_cpu_;      ///< those of them that were begun again
   std::size_t elsewhere_ = 0;          ///< pictures in the hands of devices and committers
   bool has_news_ = false;              ///< whether one has left them since workers were started
-  bool is_starting_ = false;           ///< whether the arena is about to start workers
   bool is_trying_ = false;             ///< whether somebody tries if the first of them fits
   int active_ = 0;                     ///< workers
   std::int64_t memory_ = 0;            ///< of the pictures under way

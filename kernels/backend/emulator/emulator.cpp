@@ -400,9 +400,9 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   const std::uint64_t recorded = grid.y / 2 * grid.x + grid.x / 2;
   const std::size_t reads = recording ? recording->reads.size() : 0;
   const auto work = [&] {
-    static thread_local BlockRunner runner;
     running.counts = {};
     try {
+      static thread_local BlockRunner runner;
       for (std::uint64_t b; (b = next.fetch_add(1)) < blocks;) {
         blockIdx = {int(b % grid.x), int(b / grid.x % grid.y), int(b / grid.x / grid.y)};
         const bool records = recorder && (every_block || b == recorded);

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -41,7 +40,7 @@ void parallel_for(int count, int threads, const std::function<void(int, int)>& t
     for (int worker = 1; worker < std::min(threads, count); ++worker) {
       others.emplace_back(work, worker);
     }
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // The system gives no more threads. Those that run, and this one, do the work.
   }
   work(0);

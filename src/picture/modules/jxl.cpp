@@ -1,16 +1,18 @@
 /// JPEG XL, by libjxl.
 #include <jxl/decode.h>
 #include <jxl/encode.h>
-#include <jxl/thread_parallel_runner.h>
+#include <jxl/parallel_runner.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
+#include "kernels/backend/host/parallel.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/samples.hpp"
 #include "src/picture/whole.hpp"
@@ -24,7 +26,6 @@ struct Destroy {
 };
 using Decoder = std::unique_ptr<JxlDecoder, Destroy<JxlDecoderDestroy>>;
 using Encoder = std::unique_ptr<JxlEncoder, Destroy<JxlEncoderDestroy>>;
-using Threads = std::unique_ptr<void, Destroy<JxlThreadParallelRunnerDestroy>>;
 
 /// Calls a function of libjxl that had one more parameter, of no use, before 0.9.
 template <class Function, class... Rest>
@@ -35,9 +36,23 @@ JxlDecoderStatus ask(Function function, const JxlDecoder& decoder, Rest... rest)
     return function(&decoder, nullptr, rest...);
 }
 
-Threads make_threads() {
-  return Threads(
-      JxlThreadParallelRunnerCreate(nullptr, JxlThreadParallelRunnerDefaultNumWorkerThreads()));
+/// Does libjxl's work on all cores. Its own runner ends the program where the system gives it too
+/// few threads.
+JxlParallelRetCode run_parallel(void*, void* work, JxlParallelRunInit begin,
+                                JxlParallelRunFunction work_on, std::uint32_t first,
+                                std::uint32_t last) {
+  const int count = int(last - first);
+  const int threads = std::clamp(int(std::thread::hardware_concurrency()), 1, std::max(count, 1));
+  if (count == 0) return 0;
+  if (const int failure = begin(work, std::size_t(threads))) return failure;
+  try {
+    cpu::parallel_for(count, threads, [&](int worker, int i) {
+      work_on(work, first + std::uint32_t(i), std::size_t(worker));
+    });
+  } catch (const std::exception&) {
+    return JXL_PARALLEL_RET_RUNNER_ERROR;
+  }
+  return 0;
 }
 
 JxlPixelFormat pixel_format(const Header& header) {
@@ -120,9 +135,9 @@ class JxlReader : public WholeReader {
 
   Decoder start(int events) {
     Decoder decoder(JxlDecoderCreate(nullptr));
-    if (!decoder || !threads_) throw std::bad_alloc();
+    if (!decoder) throw std::bad_alloc();
     const std::span<const unsigned char> bytes = source_.whole();
-    JxlDecoderSetParallelRunner(decoder.get(), JxlThreadParallelRunner, threads_.get());
+    JxlDecoderSetParallelRunner(decoder.get(), run_parallel, nullptr);
     JxlDecoderSubscribeEvents(decoder.get(), events);
     JxlDecoderSetKeepOrientation(decoder.get(), JXL_TRUE);
     JxlDecoderSetUnpremultiplyAlpha(decoder.get(), JXL_TRUE);
@@ -259,7 +274,6 @@ class JxlReader : public WholeReader {
 
   ByteSource& source_;
   ReadContext& context_;
-  const Threads threads_ = make_threads();
   bool is_grey_ = false, is_animated_ = false;
   std::vector<std::byte> pixels_;  ///< in libjxl's order, RGB
 };
@@ -281,11 +295,9 @@ class JxlWriter : public WholeWriter {
   }
 
   void finish() override {
-    const Threads threads = make_threads();
     const Encoder encoder(JxlEncoderCreate(nullptr));
-    if (!encoder || !threads) throw std::bad_alloc();
-    check(*encoder,
-          JxlEncoderSetParallelRunner(encoder.get(), JxlThreadParallelRunner, threads.get()));
+    if (!encoder) throw std::bad_alloc();
+    check(*encoder, JxlEncoderSetParallelRunner(encoder.get(), run_parallel, nullptr));
     set_info(*encoder);
     set_colours(*encoder);
     const bool has_boxes = !header_.metadata.exif.empty() || !header_.metadata.xmp.empty();

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 #include <utility>
 
 #include "src/picture/whole.hpp"
@@ -35,7 +36,7 @@ bool starts_with(View bytes, std::string_view text) {
 /// Empty where the stream is damaged or too long.
 Bytes inflated(View compressed) {
   z_stream stream{};
-  if (inflateInit(&stream) != Z_OK) return {};
+  if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
   Bytes out;
   stream.next_in = const_cast<unsigned char*>(compressed.data());
   stream.avail_in = uInt(compressed.size());
@@ -49,13 +50,15 @@ Bytes inflated(View compressed) {
     out.resize(out.size() - stream.avail_out);
   }
   inflateEnd(&stream);
+  if (result == Z_MEM_ERROR) throw std::bad_alloc();
   return result == Z_STREAM_END ? out : Bytes{};
 }
 
 Bytes deflated(View bytes) {
   Bytes out(compressBound(uLong(bytes.size())));
   uLongf size = uLongf(out.size());
-  compress2(out.data(), &size, bytes.data(), uLong(bytes.size()), Z_BEST_COMPRESSION);
+  if (compress2(out.data(), &size, bytes.data(), uLong(bytes.size()), Z_BEST_COMPRESSION) != Z_OK)
+    throw std::bad_alloc();
   out.resize(size);
   return out;
 }

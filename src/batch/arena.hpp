@@ -1,0 +1,48 @@
+/// An arena of oneTBB whose threads are ours.
+#pragma once
+
+#include <oneapi/tbb/global_control.h>
+#include <oneapi/tbb/task_arena.h>
+#include <oneapi/tbb/task_group.h>
+
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace convfilt {
+
+/// Threads that run oneTBB's tasks. Where the system refuses oneTBB a thread, it throws on a thread
+/// of its own, which ends the program, or leaves a count that its end waits for without end. So
+/// while an Arena lives oneTBB starts none: ours come into the arena, and fewer of them do, too.
+class Arena {
+ public:
+  /// Starts `threads` - 1 threads, or as many as the system gives. The caller is one more.
+  explicit Arena(int threads);
+  /// Ends them.
+  ~Arena();
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// How many threads there are, with the caller's: 1 or more.
+  int threads() const { return 1 + int(others_.size()); }
+
+  /// Calls `work` as one of the arena's threads, of which any may run the tasks that it makes.
+  /// Besides the threads above there may be one more caller at a time.
+  template <class Work>
+  void execute(const Work& work) {
+    arena_.execute(work);
+  }
+
+ private:
+  struct Other {
+    oneapi::tbb::task_group tasks;
+    oneapi::tbb::task_handle open;  ///< while it is there, waiting for the tasks has no end
+    std::thread thread;
+  };
+
+  oneapi::tbb::global_control no_others_;
+  oneapi::tbb::task_arena arena_;
+  std::vector<std::unique_ptr<Other>> others_;
+};
+
+}  // namespace convfilt
