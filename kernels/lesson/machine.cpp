@@ -872,7 +872,7 @@ void watch_signals(Stopped stopped) {
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGXCPU})
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGXCPU})
     ::sigaction(signal, &action, nullptr);
   std::atexit([] {
     if (machine) stop(0, 0, {});

@@ -379,10 +379,14 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
 /// What became of a run that did not come to its end.
 LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds) {
   const bool is_endless = run.end == TrialRun::End::too_long;
-  std::string text = is_endless ? "it does not end" : "it crashes: " + run.why;
+  std::string text = is_endless                   ? "it does not end"
+                     : run.why.starts_with("it ") ? run.why
+                                                  : "it crashes: " + run.why;
   char limit[40];
   std::snprintf(limit, sizeof limit, " within %.0f s", seconds);
   if (is_endless && seconds > 0) text += limit;
+  if (is_endless && (run.place || !run.why.empty()))
+    text += ", since " + (run.why.empty() ? "it has too much to do or a loop has no end" : run.why);
   LessonSentence sentence{is_endless ? "too_long" : "crash", 0, ""};
   if (run.place) {
     sentence.line = run.place->line;
@@ -391,8 +395,7 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
     sentence.finding->memory = run.memory == "-" ? "" : run.memory;
     sentence.finding->cell = run.cell;
     if (is_endless)
-      text += ", since it has too much to do or a loop has no end; " + thread_at(*run.place) +
-              " is under way";
+      text += "; " + thread_at(*run.place) + " is under way";
     else if (run.memory == "null")
       text += " at a null pointer, in " + thread_at(*run.place);
     else if (run.memory == "stack")

@@ -1,9 +1,13 @@
 #include "src/lesson/process.hpp"
 
 #include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +20,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -74,6 +79,66 @@ void limit(int resource, rlim_t soft, rlim_t hard) {
   ::setrlimit(resource, &value);
 }
 
+#if defined(__x86_64__)
+constexpr std::uint32_t kOwnCalls = AUDIT_ARCH_X86_64;
+#elif defined(__aarch64__)
+constexpr std::uint32_t kOwnCalls = AUDIT_ARCH_AARCH64;
+#else
+constexpr std::uint32_t kOwnCalls = 0;
+#endif
+
+/// From now on this process, and the program that it becomes, gets SIGSYS for each system call that
+/// starts a process or a thread, or signals or changes another process. Limits of processes do not
+/// bind root, and a signal may go to any process of the same user.
+void stay_alone() {
+  limit(RLIMIT_NPROC, 0, 0);  // where the system has no such filter
+  if (kOwnCalls == 0) return;
+  const auto load = [](std::size_t offset) {
+    return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, std::uint32_t(offset));
+  };
+  // How many instructions are left out where the value is, or is not, that one.
+  const auto compare = [](int how, std::uint32_t value, int where_true, int where_false) {
+    return sock_filter BPF_JUMP(std::uint16_t(BPF_JMP | how | BPF_K), value,
+                                std::uint8_t(where_true), std::uint8_t(where_false));
+  };
+  const sock_filter refuse = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+  const sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+  // Calls of the same processor's other kinds of programs have other numbers; x32 has a bit more.
+  constexpr std::uint32_t kOtherNumbers = 0x40000000;
+  std::vector<sock_filter> filter = {
+      load(offsetof(seccomp_data, arch)), compare(BPF_JEQ, kOwnCalls, 1, 0),     refuse,
+      load(offsetof(seccomp_data, nr)),   compare(BPF_JGE, kOtherNumbers, 0, 1), refuse};
+  for (const int call : {
+#ifdef SYS_fork
+           SYS_fork, SYS_vfork,
+#endif
+           SYS_clone, SYS_clone3, SYS_setsid, SYS_setpgid, SYS_ptrace, SYS_process_vm_writev,
+           SYS_pidfd_send_signal})
+    filter.insert(filter.end(), {compare(BPF_JEQ, std::uint32_t(call), 0, 1), refuse});
+  const auto self = std::uint32_t(::getpid());
+  for (const auto& [call, process] : {std::pair<int, std::uint32_t>{SYS_kill, self},
+                                      {SYS_tkill, self},
+                                      {SYS_tgkill, self},
+                                      {SYS_rt_sigqueueinfo, self},
+                                      {SYS_rt_tgsigqueueinfo, self},
+                                      {SYS_prlimit64, 0}})
+    filter.insert(filter.end(),
+                  {compare(BPF_JEQ, std::uint32_t(call), 0, 4), load(offsetof(seccomp_data, args)),
+                   compare(BPF_JEQ, process, 1, 0), refuse, allow});
+  filter.push_back(allow);
+  const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
+  if (::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+    ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/// Seconds for which a process of one thread has run, or waited for a processor; infinite where the
+/// system does not say.
+double awake_seconds(pid_t process) {
+  std::ifstream times("/proc/" + std::to_string(process) + "/schedstat");
+  double ran = 0, waited = 0;  // ns
+  return times >> ran >> waited ? (ran + waited) * 1e-9 : std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 Ended run_process(const std::vector<std::string>& words, const fs::path& output,
@@ -111,8 +176,9 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
         limits.processor_seconds > 0 ? limits.processor_seconds : limits.seconds + 1;
     limit(RLIMIT_CPU, rlim_t(std::ceil(seconds)), rlim_t(std::ceil(seconds)) + 2);
     if (limits.memory_bytes > 0) limit(RLIMIT_AS, limits.memory_bytes, limits.memory_bytes);
+    if (limits.data_bytes > 0) limit(RLIMIT_DATA, limits.data_bytes, limits.data_bytes);
     if (limits.file_bytes > 0) limit(RLIMIT_FSIZE, limits.file_bytes, limits.file_bytes);
-    if (limits.is_alone) limit(RLIMIT_NPROC, 0, 0);
+    if (limits.is_alone) stay_alone();
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);
   }
@@ -120,15 +186,32 @@ Ended run_process(const std::vector<std::string>& words, const fs::path& output,
   end_with_signal(child);
   ::close(pipe[0]);
   const auto start = std::chrono::steady_clock::now();
+  constexpr double kLook = 0.1, kGrace = 2;  // seconds
+  double next_look = kLook, end = std::numeric_limits<double>::infinity();
   Ended ended;
   rusage used{};
   pid_t ended_child = 0;
-  while ((ended_child = ::wait4(child, &ended.status, WNOHANG, &used)) == 0) {
-    const auto spent = std::chrono::steady_clock::now() - start;
-    if (!ended.timed_out && std::chrono::duration<double>(spent).count() > limits.seconds) {
-      ended.timed_out = true;
-      ::kill(-child, SIGKILL);
+  while (true) {
+    ended_child = ::wait4(child, &ended.status, WNOHANG | (limits.is_alone ? WUNTRACED : 0), &used);
+    const bool has_stopped = ended_child > 0 && WIFSTOPPED(ended.status);
+    if (ended_child != 0 && !has_stopped) break;
+    const double spent =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (has_stopped) {
+      ended.has_stopped = true;
+      end = spent;
+    } else if (!ended.timed_out && spent > next_look) {
+      next_look = spent + kLook;
+      ended.was_asleep =
+          limits.asleep_seconds > 0 && spent - awake_seconds(child) > limits.asleep_seconds;
+      ended.timed_out = ended.was_asleep || spent > limits.seconds;
+      // The program may say where it is.
+      if (ended.timed_out) {
+        ::kill(-child, SIGXCPU);
+        end = spent + kGrace;
+      }
     }
+    if (spent >= end) ::kill(-child, SIGKILL);
     ::usleep(500);
   }
   ::kill(-child, SIGKILL);

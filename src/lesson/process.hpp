@@ -14,17 +14,23 @@ namespace convfilt {
 struct Ended {
   int status = 0;  ///< as waitpid() says it
   bool timed_out = false;
+  bool was_asleep = false;   ///< it timed out since it slept or waited
+  bool has_stopped = false;  ///< by SIGSTOP or the like
 
   /// The exit code; -1 where a signal ended it.
   int code() const;
 };
 
 struct ProcessLimits {
-  double seconds = 5;            ///< after which it is killed
-  double processor_seconds = 0;  ///< after which it gets SIGXCPU, and then is killed; 0 = `seconds`
+  double seconds = 5;            ///< after which it gets SIGXCPU, and then is killed
+  double processor_seconds = 0;  ///< likewise, of a processor's time; 0 = `seconds`
+  double asleep_seconds = 0;  ///< likewise, of neither running nor waiting for a processor; 0 = any
   std::size_t memory_bytes = 0;  ///< of address space; 0 = any
-  std::size_t file_bytes = 0;    ///< that it may write into a file; 0 = any
-  bool is_alone = false;         ///< it may start no other; does not bind root
+  std::size_t data_bytes = 0;  ///< of memory that it can write to and shares with no other; 0 = any
+  std::size_t file_bytes = 0;  ///< that it may write into a file; 0 = any
+  /// It gets SIGSYS where it starts another process or thread, or signals or changes one, and is
+  /// killed where it stops itself.
+  bool is_alone = false;
 };
 
 /// Runs a program, which is looked for in PATH, with its output and its complaints in a file, and

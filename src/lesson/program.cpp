@@ -32,7 +32,23 @@ std::string fresh_word() {
 
 constexpr double kSeconds = 60;  ///< of waiting, where others use the processors, too
 constexpr std::size_t kMemory = std::size_t{3} << 30;  ///< much of which is but reserved
-constexpr std::size_t kFile = std::size_t{16} << 20;
+
+/// What a signal says that a kernel got.
+std::string why_of(int signal) {
+  return signal == SIGSYS ? "it starts another process or thread, or signals one"
+                          : ::strsignal(signal);
+}
+
+/// Limits of a kernel's run.
+ProcessLimits limits_of_run() {
+  return {.seconds = kSeconds,
+          .processor_seconds = LessonProgram::kProcessorSeconds,
+          .asleep_seconds = LessonProgram::kProcessorSeconds,
+          .memory_bytes = kMemory,
+          .data_bytes = std::size_t{1} << 30,
+          .file_bytes = std::size_t{16} << 20,
+          .is_alone = true};
+}
 
 }  // namespace
 
@@ -153,12 +169,7 @@ void LessonProgram::refuse_variable_arrays(const std::string& said, const std::s
 MaskRoom LessonProgram::mask_room() const {
   const fs::path report = folder_.path() / "report";
   const Ended ended = run_process({(folder_.path() / "program").string(), "mask", report.string()},
-                                  folder_.path() / "said",
-                                  {.seconds = kSeconds,
-                                   .processor_seconds = kProcessorSeconds,
-                                   .memory_bytes = kMemory,
-                                   .file_bytes = kFile,
-                                   .is_alone = true});
+                                  folder_.path() / "said", limits_of_run());
   MaskRoom room;
   std::istringstream words(contents_of(report));
   std::string word;
@@ -205,13 +216,7 @@ TrialRun LessonProgram::run(const Trial& trial) const {
   const std::string word = fresh_word();
   std::error_code ignored;
   fs::remove(folder / "report", ignored);
-  const Ended ended = run_process(words, folder / "said",
-                                  {.seconds = kSeconds,
-                                   .processor_seconds = kProcessorSeconds,
-                                   .memory_bytes = kMemory,
-                                   .file_bytes = kFile,
-                                   .is_alone = true},
-                                  word);
+  const Ended ended = run_process(words, folder / "said", limits_of_run(), word);
 
   TrialRun result;
   std::string signal;
@@ -260,7 +265,7 @@ TrialRun LessonProgram::run(const Trial& trial) const {
       result.place = at;
       has_stopped = true;
       result.end = number == SIGXCPU ? TrialRun::End::too_long : TrialRun::End::crashed;
-      result.why = number == 0 ? "it calls exit()" : ::strsignal(number);
+      result.why = number == 0 ? "it calls exit()" : why_of(number);
     } else if (kind == "done") {
       is_whole = true;
     }
@@ -268,11 +273,15 @@ TrialRun LessonProgram::run(const Trial& trial) const {
   // assert() writes there, for example.
   result.printed = with_name(contents_of(folder / "said").substr(0, 1000),
                              (folder / "kernel.cu").string(), kernel_.path);
-  if (ended.timed_out) {
+  if (ended.has_stopped) {
+    result.end = TrialRun::End::crashed;
+    result.why = "it stops itself, by SIGSTOP or the like";
+  } else if (ended.timed_out) {
     result.end = TrialRun::End::too_long;
+    result.why = ended.was_asleep ? "it sleeps, or waits for something" : "";
   } else if (WIFSIGNALED(ended.status)) {
     result.end = TrialRun::End::crashed;
-    result.why = ::strsignal(WTERMSIG(ended.status));
+    result.why = why_of(WTERMSIG(ended.status));
   } else if (result.end == TrialRun::End::done) {
     const std::size_t samples = trial.in.size();
     const std::string bytes = contents_of(folder / "out");

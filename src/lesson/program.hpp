@@ -34,7 +34,7 @@ struct Trial {
 
 struct TrialRun {
   enum class End { done, crashed, too_long, refused } end = End::done;
-  std::string why;  ///< of a refusal or a crash
+  std::string why;  ///< of a refusal or a crash, and where it is known of a run without end
   /// Where it was when it crashed or was stopped; the line alone may be 0.
   std::optional<LessonFinding::Place> place;
   std::string memory;     ///< near which a crash's address lies: in, out, mask, stack, null

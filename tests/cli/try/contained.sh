@@ -16,9 +16,9 @@ __global__ void $1(float* in, float* out, int width, int height) {
 }
 KERNEL
 }
-# As root nothing keeps it from that.
 kernel forks 'if (x == 0 && y == 0 && fork() == 0) { setsid(); if (fork() == 0) execlp("sleep", "sleep", "86397", (char*)0); pause(); }'
-convfilt try forks.cu --device cpu | head -n 2
+convfilt try forks.cu --device cpu >said || echo "exit $?"
+grep -o 'it starts another process' said
 if grep -lz 86397 /proc/[0-9]*/cmdline 2>/dev/null; then fail 'a process of the kernel lives on'; fi
 kernel spoofs 'for (int i = 3; x == 2 && i < 9; i++) { dprintf(i, "done 1\n"); dprintf(i, "error spoofed\n"); } if (x == 2) _exit(0);'
 convfilt try spoofs.cu --device cpu >said || echo "exit $?"
