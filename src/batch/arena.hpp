@@ -11,9 +11,9 @@
 
 namespace convfilt {
 
-/// Threads that run oneTBB's tasks. Where the system refuses oneTBB a thread, it throws on a thread
-/// of its own, which ends the program, or leaves a count that its end waits for without end. So
-/// while an Arena lives oneTBB starts none: ours come into the arena, and fewer of them do, too.
+/// Threads that run oneTBB's tasks. oneTBB cannot do without a thread that the system refuses: it
+/// ends the program, or waits for that thread for ever. So while an Arena lives oneTBB starts no
+/// threads: we start them, and they enter the arena. With fewer threads the work takes longer.
 class Arena {
  public:
   /// Starts `threads` - 1 threads, or as many as the system gives. The caller is one more.

@@ -265,7 +265,7 @@ TrialRun LessonProgram::run(const Trial& trial) const {
       result.place = at;
       has_stopped = true;
       result.end = number == SIGXCPU ? TrialRun::End::too_long : TrialRun::End::crashed;
-      result.why = number == 0 ? "it calls exit()" : why_of(number);
+      result.why = number == 0 ? "it calls exit()" : number == SIGXCPU ? "" : why_of(number);
     } else if (kind == "done") {
       is_whole = true;
     }

@@ -99,6 +99,15 @@ sweep explain tiled-in --mask 5x5
 one=true
 if "$program" apply identity in/e1.jpg in.jxl -q 2>/dev/null; then kinds=thread sweep blur in.jxl out/e.jxl --threads 8; fi
 
+# Pictures for a GPU whose lanes get few threads or none, by the test's own device.
+tests=$(dirname "$program")/convfilt_tests
+for first in 1 4 7; do
+  [ -x "$tests" ] || break
+  command=("$tests" --test-case='devices get whole plain JPEGs*') code=0
+  LD_PRELOAD=$library FAIL_KIND=thread FAIL_FIRST=$first timeout -s KILL 20 "${command[@]}" >said 2>&1 || code=$?
+  if [ $code -gt 1 ] || grep -q 'THREW\|CRASHED' said; then wrong "thread $first and all that follow failing: exit $code"; fi
+done
+
 # A run without any other thread heeds a signal.
 command=(blur many out --threads 8)
 mkdir many
