@@ -116,6 +116,10 @@ class Grammar {
   Words left_over() const;
   void refuse_extras() const;
 
+  /// Throws UsageError where a value or a name is empty: no option and no argument has a use for
+  /// that, and in scripts it stands for a variable that is not set.
+  void refuse_empty() const;
+
   /// Takes the names beyond the last positional argument, where the command has room for them.
   void take_more();
 
@@ -768,6 +772,12 @@ void warn_of_variables() {
   }
 }
 
+[[noreturn]] void refuse_empty_value(const std::string& name) {
+  throw UsageError(name + " is empty; give it a value" +
+                   (name.starts_with("-") ? ", or leave it out" : "") +
+                   " (in a script: is a variable not set?)");
+}
+
 void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   for (CLI::Option* option : app_.get_options()) {
     if (option->get_envname().empty()) continue;
@@ -788,6 +798,11 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   app_.config_formatter(std::make_shared<ConfigReader>(
       [&](std::istream& file) { return items_in(file, words, defaults); }));
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
+  // The command-line library would take the next word for this option's value.
+  for (const std::string& word : Words(words.begin(), std::ranges::find(words, "--")))
+    if (word.starts_with("--") && word.ends_with("=") &&
+        app_.get_option_no_throw(word.substr(0, word.size() - 1)))
+      refuse_empty_value(word.substr(0, word.size() - 1));
   try {
     app_.parse(Words(words.rbegin(), words.rend()));
   } catch (const CLI::RequiredError& error) {
@@ -815,6 +830,7 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
                          " takes no value; write it alone");
     throw UsageError("the options cannot be understood" + help);
   }
+  refuse_empty();
   refuse_extras();
   take_more();
   if (more_ && app_.get_option("--files-from")->count() == 0) {
@@ -831,6 +847,14 @@ Words Grammar::left_over() const {
   std::erase(left, "--");  // it did its work
   if (more_) std::erase_if(left, [](const std::string& word) { return !word.starts_with("-"); });
   return left;
+}
+
+void Grammar::refuse_empty() const {
+  for (const CLI::Option* option : app_.get_options())
+    if (std::ranges::count(option->results(), "") > 0)
+      refuse_empty_value(option->get_positional() ? option->get_name()
+                                                  : "--" + option->get_lnames().front());
+  if (more_ && std::ranges::count(app_.remaining(), "") > 0) refuse_empty_value("IN");
 }
 
 void Grammar::take_more() {

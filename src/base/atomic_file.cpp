@@ -127,7 +127,11 @@ bool take_over_mode(int fd, const OutputTarget& target) {
     // replaces files.
     [[maybe_unused]] const int ignored = ::fchown(fd, old.st_uid, old.st_gid);
   }
-  return ::fchmod(fd, old.st_mode & 07777) == 0;
+  // Some file systems refuse any change, and have given the new file the old one's mode already.
+  struct stat now {};
+  const auto mode = [](const struct stat& info) { return info.st_mode & 07777; };
+  if (::fstat(fd, &now) == 0 && mode(now) == mode(old)) return true;
+  return ::fchmod(fd, mode(old)) == 0;
 }
 
 /// The data must be on the disk before the name is, or a crash may leave an empty file under it.
