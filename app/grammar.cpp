@@ -501,7 +501,7 @@ void Grammar::defaults_options() {
                     "lines such as border = \"reflect\"; those below [" +
                     own_name() +
                     "] are for this command. Options win over the environment, and it wins over "
-                    "the file.\n";
+                    "the file. An empty variable counts as not set.\n";
 }
 
 bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
@@ -798,11 +798,18 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   app_.config_formatter(std::make_shared<ConfigReader>(
       [&](std::istream& file) { return items_in(file, words, defaults); }));
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
-  // The command-line library would take the next word for this option's value.
-  for (const std::string& word : Words(words.begin(), std::ranges::find(words, "--")))
-    if (word.starts_with("--") && word.ends_with("=") &&
-        app_.get_option_no_throw(word.substr(0, word.size() - 1)))
-      refuse_empty_value(word.substr(0, word.size() - 1));
+  // The command-line library would take the word behind --option= for the value.
+  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+    const bool is_joined = word->starts_with("--") && word->ends_with("=");
+    const std::string name = word->substr(0, word->size() - is_joined);
+    const CLI::Option* option = name.starts_with("-") ? app_.get_option_no_throw(name) : nullptr;
+    if (!option) continue;
+    const bool is_flag = option->get_items_expected_max() == 0;
+    if (is_joined && is_flag && option->get_option_text() != kFile)
+      throw UsageError(in_quotes(*word) + ": " + name + " takes no value; write it alone");
+    if (is_joined || (!is_flag && word + 1 != words.end() && word[1].empty()))
+      refuse_empty_value(name);
+  }
   try {
     app_.parse(Words(words.rbegin(), words.rend()));
   } catch (const CLI::RequiredError& error) {
