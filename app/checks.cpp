@@ -184,10 +184,8 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
       {"-o", !raw.out.empty()}};
   for (const auto& [option, is_given] : for_folders)
     if (is_given && picture.needs_folder.empty()) picture.needs_folder = option;
-  require(listed || !picture.in.empty(), "IN is empty: name a picture, or - for standard input");
   require(!listed || !picture.out.empty(),
           "OUT is missing: name the folder for the results with -o, e.g. -o out/");
-  require(!picture.out.empty(), "OUT is empty: name a picture, or - for standard output");
 }
 
 void complete(PictureOptions& picture, const Raw& raw) {
@@ -359,7 +357,6 @@ void check(EdgeCommand& command, const Raw& raw) {
 }
 
 void check(ApplyCommand& command, const Raw& raw) {
-  require(!command.mask.empty(), "MASK is empty: name a file or a filter");
   complete(command.picture, raw);
 }
 
@@ -509,7 +506,6 @@ void check(ExplainCommand& command, const Raw& raw) {
   }
   complete_request(request, raw);
   complete_border(command.convolver, raw);
-  require(command.mask != "", "--mask is empty: give WxH, a file or a filter");
   find_architecture(command.architecture);
   command.sized = raw.size.has_value();
   if (raw.size) {
@@ -535,7 +531,6 @@ void check(TuneCommand& command, const Raw& raw) {
 
 void check(MaskCommand& command, const Raw& raw) {
   require_choice("action", command.action, words_of(kMaskActions));
-  require(!command.mask.empty(), "MASK is empty: name a file or a filter");
   if (command.action == "show") {
     require(!raw.size && !raw.depth && !raw.channels && command.request.device == Request{}.device,
             "--size, --depth, --channels, --device: mask check takes these, mask show takes none");
@@ -562,11 +557,9 @@ void check(MaskCommand& command, const Raw& raw) {
 
 void check(MergeCommand& command, const Raw& raw) {
   command.loudness = loudness_of(raw);
-  require(!command.out.empty(), "OUT is empty: name the folder of the results");
 }
 
 void check(TryCommand& command, const Raw&) {
-  require(!command.kernel.empty(), "KERNEL is empty: name a file with one __global__ function");
   const auto sides = [](const char* option, const std::string& word, std::int64_t most,
                         bool or_one) {
     const std::optional<Extent> read = or_one ? parse_launch_sides(word) : parse_sides(word);

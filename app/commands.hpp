@@ -43,15 +43,13 @@ struct PictureFilter {
   WholeFilter whole;
   NeedsOfWhole needs;           ///< what `whole` takes
   bool keeps_lightness = true;  ///< see filter_mapped()
-  std::string settings;         ///< all that decides its bytes
+  std::string kind;             ///< what it does with its masks: no other filter has this word
+  std::vector<Mask> masks;      ///< with the kind, all that decides its bytes
   ResidentWork resident;        ///< the same for pictures that lie on a device
 };
 
 /// The mask as a filter.
 PictureFilter filter_by(Mask mask);
-
-/// The masks, as far as they decide the bytes of results.
-std::string settings_of(const std::vector<Mask>& masks);
 
 /// One picture's filter by these options. What it uses must outlive it; `note` gets what somebody
 /// should know of the picture.

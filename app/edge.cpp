@@ -17,7 +17,7 @@ void run(const EdgeCommand& command) {
                                     [&](const Shape& shape, Convolver& convolver) {
                                       return needs_of_edges(shape, masks, convolver);
                                     },
-                                    false, settings_of(masks), resident_edges(masks)});
+                                    false, "edge", masks, resident_edges(masks)});
 }
 
 }  // namespace convfilt

@@ -116,6 +116,10 @@ class Grammar {
   Words left_over() const;
   void refuse_extras() const;
 
+  /// Throws UsageError where a value or a name is empty: no option and no argument has a use for
+  /// that, and in scripts it stands for a variable that is not set.
+  void refuse_empty() const;
+
   /// Takes the names beyond the last positional argument, where the command has room for them.
   void take_more();
 
@@ -497,7 +501,7 @@ void Grammar::defaults_options() {
                     "lines such as border = \"reflect\"; those below [" +
                     own_name() +
                     "] are for this command. Options win over the environment, and it wins over "
-                    "the file.\n";
+                    "the file. An empty variable counts as not set.\n";
 }
 
 bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
@@ -768,6 +772,12 @@ void warn_of_variables() {
   }
 }
 
+[[noreturn]] void refuse_empty_value(const std::string& name) {
+  throw UsageError(name + " is empty; give it a value" +
+                   (name.starts_with("-") ? ", or leave it out" : "") +
+                   " (in a script: is a variable not set?)");
+}
+
 void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   for (CLI::Option* option : app_.get_options()) {
     if (option->get_envname().empty()) continue;
@@ -788,6 +798,18 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   app_.config_formatter(std::make_shared<ConfigReader>(
       [&](std::istream& file) { return items_in(file, words, defaults); }));
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
+  // The command-line library would take the word behind --option= for the value.
+  for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
+    const bool is_joined = word->starts_with("--") && word->ends_with("=");
+    const std::string name = word->substr(0, word->size() - is_joined);
+    const CLI::Option* option = name.starts_with("-") ? app_.get_option_no_throw(name) : nullptr;
+    if (!option) continue;
+    const bool is_flag = option->get_items_expected_max() == 0;
+    if (is_joined && is_flag && option->get_option_text() != kFile)
+      throw UsageError(in_quotes(*word) + ": " + name + " takes no value; write it alone");
+    if (is_joined || (!is_flag && word + 1 != words.end() && word[1].empty()))
+      refuse_empty_value(name);
+  }
   try {
     app_.parse(Words(words.rbegin(), words.rend()));
   } catch (const CLI::RequiredError& error) {
@@ -815,6 +837,7 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
                          " takes no value; write it alone");
     throw UsageError("the options cannot be understood" + help);
   }
+  refuse_empty();
   refuse_extras();
   take_more();
   if (more_ && app_.get_option("--files-from")->count() == 0) {
@@ -831,6 +854,14 @@ Words Grammar::left_over() const {
   std::erase(left, "--");  // it did its work
   if (more_) std::erase_if(left, [](const std::string& word) { return !word.starts_with("-"); });
   return left;
+}
+
+void Grammar::refuse_empty() const {
+  for (const CLI::Option* option : app_.get_options())
+    if (std::ranges::count(option->results(), "") > 0)
+      refuse_empty_value(option->get_positional() ? option->get_name()
+                                                  : "--" + option->get_lnames().front());
+  if (more_ && std::ranges::count(app_.remaining(), "") > 0) refuse_empty_value("IN");
 }
 
 void Grammar::take_more() {

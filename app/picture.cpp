@@ -1,6 +1,5 @@
 #include <unistd.h>
 
-#include <cmath>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -73,7 +72,6 @@ Mask finished(Mask mask, const PictureOptions& options) {
 }
 
 PictureFilter filter_by(Mask mask) {
-  constexpr double kUnitGainTolerance = 1e-6;
   return {
       [mask](const Shape& shape, Convolver& convolver) { return convolver.in_bands(shape, mask); },
       [mask](const Image& in, Convolver& convolver, double unit) {
@@ -82,8 +80,9 @@ PictureFilter filter_by(Mask mask) {
         return convolver.convolve(in, scaled);
       },
       [mask](const Shape& shape, Convolver& convolver) { return convolver.needs(shape, mask); },
-      std::abs(gain(mask) - 1) < kUnitGainTolerance,
-      settings_of({mask}),
+      has_unit_gain(mask),
+      "mask",
+      {mask},
       resident_mask(mask)};
 }
 

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "app/commands.hpp"
+#include "src/auto/family.hpp"
 #include "src/base/errors.hpp"
 #include "src/base/source_text.hpp"
 #include "src/base/stable_hash.hpp"
@@ -77,7 +78,22 @@ std::string exact(double value) {
   return text;
 }
 
-/// All that decides the bytes of results, but for the device and for how the work is shared.
+/// Whether results may differ by a rounding from device to device.
+bool depend_on_device(const ConvolverOptions& convolver, const std::vector<Mask>& masks) {
+  if (const Strategy* strategy = this_machine().find(convolver.request.strategy))
+    return strategy->family == Family::transform;
+  return std::ranges::any_of(masks, [&](const Mask& mask) {
+    Problem problem;
+    problem.mask = mask;
+    problem.border = convolver.border;
+    problem.border_value = convolver.border_value;
+    problem.mode = convolver.mode;
+    return may_transform(problem);
+  });
+}
+
+/// A hash of all that decides the bytes of results, but for how the work is shared. Every option
+/// that decides one must be in the text: tests/cli/folders/settings.sh finds those that are not.
 std::string settings_of(const PictureOptions& options, const PictureFilter& filter,
                         CodecKind codec) {
   const ConvolverOptions& convolver = options.convolver;
@@ -92,7 +108,17 @@ std::string settings_of(const PictureOptions& options, const PictureFilter& filt
     else
       text += "|" + std::to_string(value);
   };
-  add(filter.settings);
+  add(filter.kind);
+  for (const Mask& mask : filter.masks) {
+    for (const int value : {mask.width, mask.height, mask.anchor_x, mask.anchor_y}) add(value);
+    add(mask.divisor);
+    add(mask.offset);
+    for (const double weight : mask.weights) add(weight);
+  }
+  if (depend_on_device(convolver, filter.masks)) {
+    const std::string& device = convolver.request.device;
+    add(device.substr(0, device.find(':')));
+  }
   add(name_of(convolver.border));
   add(convolver.border_value);
   add(name_of(convolver.mode));
@@ -317,18 +343,6 @@ void filter_folder_of(const PictureOptions& options, const PictureFilter& filter
 
 }  // namespace
 
-std::string settings_of(const std::vector<Mask>& masks) {
-  std::string text;
-  const auto add = [&](double value) { text += exact(value) + " "; };
-  for (const Mask& mask : masks) {
-    for (const int value : {mask.width, mask.height, mask.anchor_x, mask.anchor_y}) add(value);
-    add(mask.divisor);
-    add(mask.offset);
-    for (const double weight : mask.weights) add(weight);
-  }
-  return text;
-}
-
 void filter_pictures(const PictureOptions& options, const PictureFilter& filter) {
   const bool many = !options.needs_folder.empty() || !options.more.empty() ||
                     is_folder(options.in) || is_folder(options.out) || options.out.ends_with('/');
@@ -360,11 +374,14 @@ void run(const MergeCommand& command) {
   for (const Shard& shard : report.missing_shards)
     print_result("shard " + name(shard) + " has no journal: run it with --shard " + name(shard) +
                  "\n");
-  for (const Shard& shard : report.unfinished_shards)
-    print_result(shard.count == 1
-                     ? "the run has not ended: run it with --resume\n"
-                     : "shard " + name(shard) + " has not ended: run it with --shard " +
-                           name(shard) + " --resume\n");
+  const auto print_resumable = [&](const std::vector<Shard>& shards, const std::string& why) {
+    for (const Shard& shard : shards)
+      print_result(shard.count == 1 ? "the run " + why + ": run it with --resume\n"
+                                    : "shard " + name(shard) + " " + why +
+                                          ": run it with --shard " + name(shard) + " --resume\n");
+  };
+  print_resumable(report.unfinished_shards, "has not ended");
+  print_resumable(report.changed_shards, "has a journal that was changed after it had ended");
   for (const std::string& missing : report.missing)
     print_result("missing: " + printable_name(missing) + "\n");
   for (const std::string& kept : report.kept) print_result("kept: " + printable_name(kept) + "\n");

@@ -122,7 +122,8 @@ class Plan {
   }
 
   /// Bytes of host memory that run() takes for a whole picture, beside input and output, and that
-  /// the plan then keeps. Buffers of a few rows count for nothing.
+  /// the plan then keeps. Buffers of a few rows are not counted, nor is the memory of an emulated
+  /// device. A plan that wraps another must override this, too, and counts().
   virtual std::int64_t host_bytes() const { return 0; }
 
   /// What the emulator counted in the last run.

@@ -94,4 +94,17 @@ Family family_for(const Problem& problem, bool finite) {
   return separable ? Family::separable : Family::direct;
 }
 
+bool may_transform(Problem problem) {
+  // Only a large picture is transformed, and the larger it is, the more masks are.
+  problem.width = problem.height = 1 << 13;
+  for (const int channels : {1, 3}) {
+    for (const Depth depth : kDepths) {
+      problem.channels = channels;
+      problem.depth = depth;
+      if (family_for(problem) == Family::transform) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace convfilt

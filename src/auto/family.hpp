@@ -14,4 +14,8 @@ namespace convfilt {
 /// picture of them overflow, which a transform would spread.
 Family family_for(const Problem& problem, bool finite = true);
 
+/// Whether `auto` transforms pictures of some size, depth or channels with this problem's mask,
+/// border and mode, so that results may differ by a rounding from device to device.
+bool may_transform(Problem problem);
+
 }  // namespace convfilt

@@ -127,14 +127,20 @@ bool take_over_mode(int fd, const OutputTarget& target) {
     // replaces files.
     [[maybe_unused]] const int ignored = ::fchown(fd, old.st_uid, old.st_gid);
   }
-  return ::fchmod(fd, old.st_mode & 07777) == 0;
+  // Some file systems refuse any change, and have given the new file the old one's mode already.
+  struct stat now {};
+  const auto mode = [](const struct stat& info) { return info.st_mode & 07777; };
+  if (::fstat(fd, &now) == 0 && mode(now) == mode(old)) return true;
+  return ::fchmod(fd, mode(old)) == 0;
 }
 
 /// The data must be on the disk before the name is, or a crash may leave an empty file under it.
 /// The folder is not synced: until its journal is written a crash shows the old file, also whole.
+/// A call that is refused fails the write where bytes could be lost, or another mode would let
+/// others read them. It does not where the file system has no such thing: no sync, no owners.
 bool settle(int fd, const OutputTarget& target) {
   if (!take_over_mode(fd, target)) return false;
-  return ::fdatasync(fd) == 0 || errno == EINVAL;  // EINVAL: this file system has no sync
+  return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
 bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes) {

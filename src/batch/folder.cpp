@@ -126,7 +126,8 @@ FolderPlan plan_folder(const FolderOptions& options) {
 
 void check_resumes(const FolderOptions& options) {
   const std::string path = journal_to_resume(options.selection.out, options.shard);
-  if (options.resume && !path.empty()) read_journal_to_resume(path, options.settings);
+  if (options.resume && !path.empty())
+    read_journal_to_resume(options.selection.out, options.shard, path, options.settings);
 }
 
 std::string settings_of_journal(const FolderOptions& options) {
@@ -290,17 +291,17 @@ MergeReport merge_journals(const std::string& folder) {
   std::map<int, JournalContents> journals;  // by the shard's index
   std::string decoders;
   std::vector<fs::path> paths;
-  std::error_code error;
-  // A folder lists its files in any order, and messages shall not depend on that.
-  std::set<fs::path> found;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error))
-    found.insert(entry->path());
-  for (const fs::path& path : found) {
-    const std::string name = path.filename().string();
-    if (!name.starts_with(journal_name({}) + ".") || !is_begun(path.string())) continue;
+  // One that has not come as far as its title says only that there is such a shard.
+  const std::vector<Shard> shards = shards_in(folder);
+  for (const Shard& shard : shards) {
+    const std::string name = journal_name(shard);
+    const fs::path path = fs::path(folder) / name;
+    if (!is_begun(path.string())) continue;
     JournalContents contents = read_journal(path.string());
-    if (name != journal_name(contents.shard)) continue;
+    if (shard != contents.shard)
+      throw IoError("the journal " + quoted_name(path.string()) + " is that of shard " +
+                    std::to_string(contents.shard.index) + "/" +
+                    std::to_string(contents.shard.count) + "; give it its own name again");
     if (!journals.empty()) {
       const JournalContents& first = journals.begin()->second;
       if (first.shard.count != contents.shard.count || first.settings != contents.settings)
@@ -318,18 +319,16 @@ MergeReport merge_journals(const std::string& folder) {
     paths.push_back(path);
     journals[contents.shard.index] = std::move(contents);
   }
-  if (error)
-    throw IoError("cannot read the folder " + quoted_name(folder) + ": " + error.message());
   // Joined journals, and that of a run without shards, can be looked at again.
-  const bool is_joined = journals.empty();
+  const bool is_joined = shards.empty();
   const std::string joined_path = (fs::path(folder) / journal_name({})).string();
   if (is_joined && is_begun(joined_path)) journals[1] = read_journal(joined_path);
-  if (journals.empty())
+  if (is_joined && journals.empty())
     throw IoError("the folder " + quoted_name(folder) +
                   " has no journals; name the OUT of runs with --shard");
 
   MergeReport report;
-  const int count = journals.begin()->second.shard.count;
+  const int count = journals.empty() ? shards.front().count : journals.begin()->second.shard.count;
   std::set<std::string> done;
   std::vector<DoneEntry> entries, kept;
   std::set<std::string> results;
@@ -344,6 +343,7 @@ MergeReport merge_journals(const std::string& folder) {
     const JournalContents& contents = found->second;
     report.bad_lines += contents.bad_lines;
     if (!contents.has_ended) report.unfinished_shards.push_back({i, count});
+    if (contents.has_changed) report.changed_shards.push_back({i, count});
     for (const auto& [name, entry] : contents.done) {
       if (!done.insert(name).second) report.twice.push_back(name);
       entries.push_back(entry);
@@ -381,6 +381,7 @@ MergeReport merge_journals(const std::string& folder) {
       if (!results.contains(result)) joined.renamed(result, stamp);
     joined.end();
   }
+  std::error_code error;
   for (const fs::path& path : paths) fs::remove(path, error);
   return report;
 }

@@ -85,15 +85,16 @@ struct MergeReport {
   std::int64_t done = 0;
   std::vector<Shard> missing_shards;  ///< without a journal
   std::vector<Shard> unfinished_shards;
-  std::vector<std::string> kept;     ///< names whose result was there, and may be of other options
-  std::vector<std::string> missing;  ///< names without a result, or whose result has changed
+  std::vector<Shard> changed_shards;  ///< whose journals say something else than at their end
+  std::vector<std::string> kept;      ///< names whose result was there, and may be of other options
+  std::vector<std::string> missing;   ///< names without a result, or whose result has changed
   std::vector<std::pair<std::string, std::string>> failed;  ///< names, and why
   std::vector<std::string> twice;                           ///< names that two shards have done
   std::int64_t bad_lines = 0;
 
   bool is_whole() const {
-    return missing_shards.empty() && unfinished_shards.empty() && missing.empty() &&
-           failed.empty() && twice.empty();
+    return missing_shards.empty() && unfinished_shards.empty() && changed_shards.empty() &&
+           missing.empty() && failed.empty() && twice.empty();
   }
 };
 

@@ -6,7 +6,9 @@
 /// The entry has the stamp that the result has then, so a crash between the two shows. A result
 /// that a run finds and leaves is "kept", not done: other options may have made it. Results with
 /// names that are not their inputs' are remembered when a journal begins anew, since they may lie
-/// beside inputs, and are none.
+/// beside inputs, and are none. The line at a run's end has a hash of all that the lines before it
+/// say together, so that a line that is changed or taken away later shows, and a line that a crash
+/// has cut does not matter once another says the same.
 #pragma once
 
 #include <cstdint>
@@ -41,28 +43,39 @@ struct JournalContents {
       renamed;                 ///< results, of earlier runs, too, with names not their inputs'
   std::string decoders;        ///< the kind of GPUs' decoders; empty where none was used
   bool has_ended = false;      ///< whether the last run came to its end
+  bool has_changed = false;    ///< whether it has, and the lines say something else than then
   std::int64_t bad_lines = 0;  ///< cut or changed, and passed over
 
   /// The entry of a picture that was done or kept; null for any other.
   const DoneEntry* result_of(const std::string& name) const;
+
+  /// The same for any two journals that say the same of every picture.
+  std::uint64_t hash() const;
 };
 
 /// A journal's name, which begins with a dot: those of shards have their numbers.
 std::string journal_name(const Shard& shard);
 
+/// The shards that have journals in a folder, in order. Throws IoError where that cannot be listed.
+std::vector<Shard> shards_in(const std::string& folder);
+
 /// Whether there is a journal that has come as far as its title: a full disk can leave an empty
-/// one, and a crash one whose title is cut.
+/// one, and a crash one whose title is cut. Throws IoError where the file cannot be read, or is a
+/// pipe, a folder or a device.
 bool is_begun(const std::string& path);
 
-/// Throws IoError where the file cannot be read or is no journal.
-JournalContents read_journal(const std::string& path);
+/// Throws IoError as is_begun() does, and where the file is not there or is no journal.
+JournalContents read_journal(const std::string& path, bool title_alone = false);
 
 /// The journal with which a run of this shard goes on: its own, or else the joined one; empty where
-/// there is none.
+/// there is none. Throws as is_begun() does.
 std::string journal_to_resume(const std::string& folder, const Shard& shard);
 
-/// What that says, for a run by these settings. Throws IoError where they differ.
-JournalContents read_journal_to_resume(const std::string& path, const std::string& settings);
+/// What the journal `path` of the folder says, for a run of this shard by these settings. Throws
+/// IoError where they differ, or where a run by others came later: one without shards, or for that
+/// one a shard's.
+JournalContents read_journal_to_resume(const std::string& folder, const Shard& shard,
+                                       const std::string& path, const std::string& settings);
 
 /// Whether a result below the folder is still the file that a journal tells of.
 bool is_there(const std::string& folder, const std::string& result, const FileStamp& stamp);
@@ -76,7 +89,8 @@ class Journal {
  public:
   /// Begins a journal in `folder`, or goes on with it where `resumes`; a shard's goes on with the
   /// joined one where it has none of its own. `settings` is a hash of all that decides the bytes of
-  /// results. Throws IoError.
+  /// results. Throws IoError, also where another run is under way in the folder, unless both are
+  /// different shards.
   Journal(const std::string& folder, const Shard& shard, const std::string& settings, bool resumes);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -102,11 +116,14 @@ class Journal {
   void end();
 
  private:
+  void begin(const std::string& folder, const Shard& shard, const std::string& settings,
+             bool resumes);
+  void close();
   void add(const std::string& text);
-  void add_result(const char* kind, const DoneEntry& entry);
 
   std::string path_;
   int file_ = -1;
+  int joined_ = -1;  ///< of a shard: locked, so that no run without shards begins meanwhile
   std::mutex mutex_;
   bool is_new_ = true;
   bool is_cut_ = false;  ///< whether the latest line was written in part

@@ -24,8 +24,9 @@ namespace {
 /// not finite; a picture with alpha has two border values. Every plan holds device memory.
 constexpr std::size_t kMaxPlans = 4;
 
-/// A gain this near to 1 is 1 but for the rounding of weights: brightness and alpha are preserved.
-constexpr double kUnitGainTolerance = 1e-6;
+/// How many problems the report names. A picture has at most eight: a mask for each direction of an
+/// edge, on colours and on planes with alpha.
+constexpr std::size_t kMaxNotes = 16;
 
 bool same(const Problem& a, const Problem& b) {
   return a.width == b.width && a.height == b.height && a.channels == b.channels &&
@@ -49,6 +50,10 @@ bool transforms_well(const Image& in, int threads) {
 }
 
 }  // namespace
+
+bool has_unit_gain(const Mask& mask) {
+  return std::abs(gain(mask) - 1) <= 1e-6;
+}
 
 Convolver::Convolver(ConvolverOptions options, Machine machine)
     : options_(std::move(options)), machine_(std::move(machine)) {}
@@ -185,8 +190,10 @@ void Convolver::run(const Image& in, const Mask& mask, double border_value, int 
 
 void Convolver::note(const Problem& problem) {
   const std::string line = to_string(problem);
-  if (std::find(report_.problems.begin(), report_.problems.end(), line) == report_.problems.end())
-    report_.problems.push_back(line);
+  std::vector<std::string>& lines = report_.problems;
+  if (std::ranges::count(lines, line) > 0) return;
+  if (lines.size() == kMaxNotes) lines.erase(lines.begin());
+  lines.push_back(line);
 }
 
 const Choice& Convolver::choice_for(const Shape& in, const Mask& mask, double border_value,
@@ -311,7 +318,7 @@ std::unique_ptr<BandFilter> Convolver::in_bands_with_alpha(const Shape& in, cons
   how.threads = 1;
   how.tuning = options_.request.tuning;
   const BandPlans plans(*choice.strategy, problem, how);
-  const bool filters_alpha = std::abs(gain(mask) - 1) <= kUnitGainTolerance;
+  const bool filters_alpha = has_unit_gain(mask);
   return alpha_bands(problem_of(in, mask, options_.border_value), std::move(colours),
                      [plans, mask, filters_alpha, depth = in.depth] {
                        return std::make_unique<MaskTranslucent>(plans, mask, filters_alpha, depth);
@@ -366,7 +373,7 @@ void Convolver::convolve_premultiplied(const Image& in, const Mask& mask, Image&
   // The offset is a colour, not a weight: it is added once colours are no longer premultiplied.
   Mask plain = mask;
   plain.offset = 0;
-  const bool filters_alpha = std::abs(gain(mask) - 1) <= kUnitGainTolerance;
+  const bool filters_alpha = has_unit_gain(mask);
   const double full = opaque(in.depth());
   const int threads = options_.request.threads;
   const int colours = colour_channels(in);

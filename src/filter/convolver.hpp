@@ -15,6 +15,10 @@
 
 namespace convfilt {
 
+/// Whether the mask's gain is 1 but for the rounding of its weights: brightness and alpha are
+/// preserved then.
+bool has_unit_gain(const Mask& mask);
+
 struct ConvolverOptions {
   Request request;
   Border border = Border::replicate;
@@ -27,7 +31,7 @@ struct ConvolverOptions {
 struct Report {
   Choice choice;    ///< the latest run's
   std::string job;  ///< what the runs are for, where there are several; else empty
-  std::vector<std::string> problems;  ///< what was filtered, a line each, each once
+  std::vector<std::string> problems;  ///< what was filtered last, a line each, each once
   Timing timing;                      ///< milliseconds of all runs; bands: the most of any run
   Counts counts;                      ///< what the emulator counted in all runs
   int runs = 0;
@@ -77,7 +81,8 @@ class Convolver {
     return nullptr;
   }
 
-  /// Names in the report a problem that is filtered.
+  /// Names in the report a problem that is filtered. It keeps the latest ones, so that a folder of
+  /// pictures of any sizes costs no more a picture than one of equal sizes.
   void note(const Problem& problem);
 
   /// Adds to the report what bands took.

@@ -70,6 +70,7 @@ class CheckedPlan final : public Plan {
     if (in.data) check("in", in, problem_.width, problem_.height);
     return plan_->time_resident(in, repeats);
   }
+  std::int64_t host_bytes() const override { return plan_->host_bytes(); }
   Counts counts() const override { return plan_->counts(); }
 
  private:

@@ -90,7 +90,9 @@ std::map<std::string, fs::path> filter_files() {
     std::error_code error;
     for (fs::directory_iterator entry(folder, error), end; entry != end; entry.increment(error)) {
       const fs::path& path = entry->path();
-      if (path.extension() == ".txt" || path.extension() == ".mat") {
+      std::error_code ignored;  // a pipe would be waited for
+      if ((path.extension() == ".txt" || path.extension() == ".mat") &&
+          fs::is_regular_file(path, ignored)) {
         files.emplace(path.stem().string(), path);
       }
     }

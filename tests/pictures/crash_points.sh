@@ -167,6 +167,20 @@ cmp -s new "$(find folder -name '.convfilt-*.tmp')" || fail "what it leaves is n
 "$CONVFILT" blur in.png folder/out.png --device cpu
 cmp -s new folder/out.png && [ "$(find folder -name '.convfilt-*.tmp' | wc -l)" = 1 ] || fail "a later run meets the file that was left"
 
+# Some file systems (CIFS, exFAT, some mounts) refuse every change of a mode. A file that would not have another one is
+# replaced there; one that would keeps its old bytes, since others could read the new ones. A missing sync is no failure.
+for refusal in fchmod:EPERM fchmod:EOPNOTSUPP fdatasync:EINVAL fdatasync:EOPNOTSUPP fdatasync:ENOSYS fchown:EPERM; do
+  fault=(-o /dev/null -e "trace=${refusal%:*}" -e "inject=${refusal%:*}:error=${refusal#*:}")
+  prepare
+  chmod "$(printf %o $((0666 & ~0$(umask))))" "$output"
+  traced "${fault[@]}" 2>said || fail "where $refusal, it fails: $(cat said)"
+  cmp -s new "$output" || fail "where $refusal, there is another picture"
+done
+prepare
+code=0
+traced -o /dev/null -e trace=fchmod -e inject=fchmod:error=EPERM 2>said || code=$?
+[ $code = 1 ] && cmp -s old "$output" || fail "where its mode cannot be kept, it has exit code $code, or the file has changed"
+
 printf '| kind | call | cases | old | new | absent | LOST |\n|---|---|---:|---:|---:|---:|---:|\n'
 for kind in "${signals[@]}" "${errors[@]}"; do
   sums=(0 0 0 0 0)

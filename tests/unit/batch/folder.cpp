@@ -2,16 +2,24 @@
 #include "src/batch/folder.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <random>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/base/errors.hpp"
@@ -274,4 +282,208 @@ TEST_CASE("results beside their inputs are none, in this run and those after it"
   // One that somebody has changed is a picture like any other.
   save(world.folder / "in/b_blur.png", Bytes(7));
   CHECK(plan_folder(world.options).list.results_passed == 2);
+}
+
+TEST_CASE("what is no file is not read as a journal") {
+  const std::pair<const char*, std::function<void(const char*)>> kinds[] = {
+      {"pipe", [](const char* path) { REQUIRE(::mkfifo(path, 0600) == 0); }},
+      {"folder", [](const char* path) { REQUIRE(::mkdir(path, 0700) == 0); }},
+      {"device", [](const char* path) { REQUIRE(::symlink("/dev/zero", path) == 0); }},
+      {"socket",
+       [](const char* path) {
+         sockaddr_un address{AF_UNIX, {}};
+         REQUIRE(std::strlen(path) < sizeof address.sun_path);
+         std::strcpy(address.sun_path, path);
+         const int listener = ::socket(AF_UNIX, SOCK_STREAM, 0);
+         REQUIRE(::bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+         ::close(listener);
+       }},
+  };
+  for (const auto& [kind, make] : kinds) {
+    for (const Shard& shard : {Shard{}, Shard{2, 3}}) {
+      CAPTURE(kind);
+      CAPTURE(shard.count);
+      World world({"a.png"});
+      const std::string out = world.options.selection.out;
+      std::filesystem::create_directory(out);
+      make((out + "/" + journal_name(shard)).c_str());
+      world.options.shard = shard;
+      for (const bool resumes : {false, true}) {
+        world.options.resume = resumes;
+        CHECK_THROWS_WITH_AS(world.run(), doctest::Contains("not a regular file"), IoError);
+      }
+      CHECK_THROWS_WITH_AS(check_resumes(world.options), doctest::Contains("not a regular file"),
+                           IoError);
+      CHECK_THROWS_WITH_AS(merge_journals(out), doctest::Contains("not a regular file"), IoError);
+    }
+  }
+}
+
+TEST_CASE("a run without shards and a shard do not filter into one folder at once") {
+  const TemporaryFolder folder;
+  const auto begin = [&](const Shard& shard) { Journal(folder / "", shard, "s", false); };
+  {
+    const Journal whole(folder / "", {}, "s", false);
+    CHECK_THROWS_WITH_AS(begin({1, 2}), doctest::Contains("in use"), IoError);
+  }
+  const Journal part(folder / "", {1, 2}, "s", false);
+  CHECK_THROWS_WITH_AS(begin({}), doctest::Contains("in use"), IoError);
+  CHECK_THROWS_WITH_AS(begin({1, 2}), doctest::Contains("in use"), IoError);
+  CHECK_NOTHROW(begin({2, 2}));
+}
+
+TEST_CASE("a run is not resumed where one of other options came later") {
+  World world({"a.png", "b.png", "c.png", "d.png"});
+  const auto run = [&](const Shard& shard, const char* settings, bool resumes) {
+    world.options.shard = shard;
+    world.options.settings = settings;
+    world.options.resume = resumes;
+    return world.run().filtered;
+  };
+  const auto refuses = [&](const Shard& shard, const char* settings) {
+    CHECK_THROWS_WITH_AS(run(shard, settings, true), doctest::Contains("other options"), IoError);
+    CHECK_THROWS_WITH_AS(check_resumes(world.options), doctest::Contains("other options"), IoError);
+  };
+  // Parts with the whole between them, by other options.
+  CHECK(run({1, 2}, "one", false) + run({2, 2}, "one", false) == 4);
+  CHECK(run({}, "other", false) == 4);
+  refuses({1, 2}, "one");
+  CHECK(run({}, "other", true) == 0);
+  // Begun anew they are the latest.
+  const std::int64_t first = run({1, 2}, "one", false);
+  CHECK(run({1, 2}, "one", true) == 0);
+  refuses({}, "other");
+  // The whole by the same options goes with them.
+  CHECK(run({}, "one", false) == 4);
+  CHECK(run({1, 2}, "one", true) == first);
+}
+
+namespace {
+
+/// Pictures that are filtered, by one run or by shards, some of which do not get their result.
+struct Results {
+  Results(int pictures, int shards, bool are_whole)
+      : world([&] {
+          std::vector<std::string> names;
+          for (int i = 0; i < pictures; ++i) names.push_back("p" + std::to_string(i) + ".png");
+          return names;
+        }()) {
+    for (int part = 1; part <= shards; ++part) {
+      world.options.shard = {part, shards};
+      // A run that is stopped, and one that does the rest.
+      world.options.schedule.fail_fast = true;
+      world.on_file = [&](const FileJob& job) {
+        if (job.in.ends_with("2.png") || job.in.ends_with("3.png")) throw IoError("it is broken");
+      };
+      world.options.resume = false;
+      world.run();
+      world.options.resume = true;
+      if (are_whole) world.on_file = [](const FileJob&) {};
+      world.run();
+      const std::string path = out() + "/" + journal_name(world.options.shard);
+      std::ifstream file(path, std::ios::binary);
+      journals.emplace_back(path, std::string(std::istreambuf_iterator<char>(file), {}));
+    }
+  }
+
+  std::string out() const { return world.options.selection.out; }
+
+  /// Puts the journals there as they were written.
+  void restore() const {
+    std::filesystem::remove(out() + "/" + journal_name({}));
+    for (const auto& [path, text] : journals) std::ofstream(path, std::ios::binary) << text;
+  }
+
+  World world;
+  std::vector<std::pair<std::string, std::string>> journals;  ///< paths and texts
+};
+
+/// A text with lines or bytes changed, taken away, doubled, or put elsewhere.
+std::string tampered(std::string text, std::mt19937& random) {
+  const auto below = [&](std::size_t limit) { return std::size_t(random()) % limit; };
+  for (std::size_t times = 1 + below(3); times > 0 && !text.empty(); --times) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line + "\n");
+    const std::size_t line = below(lines.size()), other = below(lines.size());
+    const std::size_t at = below(text.size());
+    switch (below(6)) {
+      case 0: text[at] = char(text[at] ^ (1 << below(8))); continue;
+      case 1: text.erase(at, 1 + below(100)); continue;
+      case 2: text.resize(at); continue;
+      case 3: lines.erase(lines.begin() + long(line)); break;
+      case 4: std::swap(lines[line], lines[other]); break;
+      case 5: lines.insert(lines.begin() + long(line), lines[other]); break;
+    }
+    text.clear();
+    for (const std::string& each : lines) text += each;
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("results are whole only where the journals prove each of them") {
+  constexpr int kPictures = 5;
+  for (const int shards : {1, 3}) {
+    for (const bool are_whole : {true, false}) {
+      const Results results(kPictures, shards, are_whole);
+      int accepted = 0;
+      // Tries journals, and says whether they are taken for whole.
+      const auto is_taken = [&](const std::string& path, const std::string& text) {
+        results.restore();
+        std::ofstream(path, std::ios::binary) << text;
+        bool is_whole = false;
+        try {
+          const MergeReport report = merge_journals(results.out());
+          is_whole = report.is_whole();
+          if (is_whole) CHECK(report.done == kPictures);
+        } catch (const IoError&) {
+          // The journal is none any more.
+        }
+        accepted += is_whole;
+        // The journals of shards go only where they were joined to one that is whole.
+        for (const auto& [each, unused] : results.journals)
+          REQUIRE(std::filesystem::exists(each) == !(is_whole && shards > 1));
+        return is_whole;
+      };
+      for (const auto& [path, text] : results.journals) {
+        CAPTURE(shards);
+        CAPTURE(are_whole);
+        REQUIRE(is_taken(path, text) == are_whole);
+        for (std::size_t at = 0; at < text.size(); ++at) {
+          CAPTURE(at);
+          std::string changed = text;
+          changed[at] = char(changed[at] ^ 1);
+          // Some lines are those of a run that was stopped, and others say the same.
+          const bool taken = is_taken(path, changed);
+          REQUIRE((are_whole || !taken));
+        }
+        std::mt19937 random(unsigned(shards) * 2 + are_whole);
+        for (int i = 0; i < 700; ++i) {
+          const bool taken = is_taken(path, tampered(text, random));
+          REQUIRE((are_whole || !taken));
+        }
+      }
+      CHECK((accepted > 0) == are_whole);
+    }
+  }
+}
+
+TEST_CASE("a journal with changed lines is mended by the run that resumes it") {
+  Results results(8, 1, true);
+  const auto& [path, text] = results.journals.front();
+  World& world = results.world;
+  std::mt19937 random(1);
+  for (int i = 0; i < 60; ++i) {
+    // The title stays, since without it there is no run to resume.
+    const std::size_t title = text.find('\n') + 1;
+    std::ofstream(path, std::ios::binary)
+        << text.substr(0, title) << tampered(text.substr(title), random);
+    world.options.resume = true;
+    world.run();
+    const MergeReport report = merge_journals(results.out());
+    CHECK(report.is_whole());
+    CHECK(report.done == 8);
+  }
 }

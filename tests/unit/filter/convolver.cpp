@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <memory>
 #include <string>
 
@@ -266,4 +267,53 @@ TEST_CASE("large masks are transformed, but not over samples that would spread")
   put(in, 100, 50, 0, 1e30);
   convolver.convolve(in, mask);
   CHECK(convolver.report().choice.strategy->name == "fft");
+}
+
+TEST_CASE("pictures of different sizes cost a convolver as much as equal ones") {
+  // The time of this thread alone, since others may have the machine.
+  const auto seconds_now = [] {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return double(now.tv_sec) + double(now.tv_nsec) / 1e9;
+  };
+  const auto seconds_for = [&](int pictures) {
+    double best = 1e9;
+    for (int i = 0; i < 3; ++i) {
+      Convolver convolver{ConvolverOptions{}};
+      const double start = seconds_now();
+      for (int picture = 0; picture < pictures; ++picture)
+        convolver.note(
+            convolver.problem_of({100 + picture % 777, 100 + picture / 777, 3}, binomial(), 0));
+      best = std::min(best, seconds_now() - start);
+      CHECK(convolver.report().problems.size() <= 16);
+    }
+    return best;
+  };
+  // Four times as many take four times as long, and not 16 times.
+  const double few = seconds_for(2'000), many = seconds_for(8'000);
+  CAPTURE(few);
+  CAPTURE(many);
+  CHECK(many < 8 * few);
+}
+
+TEST_CASE("the report names each problem of a picture once") {
+  ConvolverOptions options;
+  options.request.device = "cpu";
+  Convolver convolver(options);
+  for (int i = 0; i < 3; ++i) convolver.convolve(Image(20, 10, 3, Depth::u8), binomial());
+  CHECK(convolver.report().problems.size() == 1);
+  convolver.convolve(Image(21, 10, 3, Depth::u8), binomial());
+  CHECK(convolver.report().problems.size() == 2);
+}
+
+TEST_CASE("a gain of 1 is one that rounding has not left") {
+  const auto with_gain = [](double gain) { return make_mask("one", 1, 1, {gain}); };
+  for (const double off : {0.0, 1e-16, 1e-9, 9e-7}) {
+    CHECK(has_unit_gain(with_gain(1 + off)));
+    CHECK(has_unit_gain(with_gain(1 - off)));
+  }
+  for (const double off : {1.1e-6, 1e-3, 1.0, 2.0}) {
+    CHECK_FALSE(has_unit_gain(with_gain(1 + off)));
+    CHECK_FALSE(has_unit_gain(with_gain(1 - off)));
+  }
 }
