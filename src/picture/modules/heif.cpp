@@ -226,14 +226,7 @@ class HeifReader : public WholeReader {
       context_.fail("libheif gives other pixels than its header promises; convert it first");
     if (is_luma_) find_range();
     is_premultiplied_ = has_alpha_ && heif_image_handle_is_premultiplied_alpha(handle_.get());
-    // libheif 1.15 gives all warnings, however few are asked for, and the texts of all but the last
-    // are gone then.
-    std::vector<heif_error> warnings(
-        std::size_t(heif_image_get_decoding_warnings(image, 0, nullptr, 0)));
-    if (!warnings.empty()) {
-      heif_image_get_decoding_warnings(image, 0, warnings.data(), int(warnings.size()));
-      context_.damaged("its data is damaged (" + text_of(warnings.back()) + ")");
-    }
+    find_damage();
     if (!cut_.empty()) context_.damaged(cut_);
   }
 
@@ -314,6 +307,21 @@ class HeifReader : public WholeReader {
     if (heif_image_get_nclx_color_profile(pixels_.get(), &found).code != heif_error_Ok) return;
     const Nclx nclx(found);
     is_video_range_ = nclx && !nclx->full_range_flag;
+  }
+
+  /// Reports the last warning that is about damage. libheif 1.15 gives all warnings from the first
+  /// on, however few are asked for, each with the text of the last.
+  void find_damage() {
+    // heif_suberror_NCLX_colr_VUI_mismatch, which old headers lack: the file and its codec name
+    // different colours. The file's name holds, and Sony's cameras write such files.
+    constexpr int kColoursDisagree = 152;
+    std::vector<heif_error> warnings(
+        std::size_t(heif_image_get_decoding_warnings(pixels_.get(), 0, nullptr, 0)));
+    for (int i = int(warnings.size()); i-- > 0;) {
+      heif_image_get_decoding_warnings(pixels_.get(), i, warnings.data(), 1);
+      if (int(warnings[0].subcode) == kColoursDisagree) continue;
+      return context_.damaged("its data is damaged (" + text_of(warnings[0]) + ")");
+    }
   }
 
   /// Top-level boxes say how long they are, and the pixels lie in one of the last.
