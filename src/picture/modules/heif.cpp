@@ -14,6 +14,7 @@
 
 #include "src/base/source_text.hpp"
 #include "src/picture/modules.hpp"
+#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 #include "src/picture/whole.hpp"
@@ -197,6 +198,7 @@ class HeifReader : public WholeReader {
   }
 
   void decode() override {
+    const QuietErrors quiet;
     heif_image* image = nullptr;
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
         heif_decoding_options_alloc());
@@ -410,6 +412,7 @@ class HeifWriter : public WholeWriter {
   }
 
   void finish() override {
+    const QuietErrors quiet;
     const Metadata& metadata = header_.metadata;
     if (!metadata.icc.empty())
       require(heif_image_set_raw_color_profile(pixels_.get(), "prof", metadata.icc.data(),

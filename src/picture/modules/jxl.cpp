@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "src/picture/modules.hpp"
+#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
 #include "src/picture/whole.hpp"
 
@@ -79,6 +80,7 @@ class JxlReader : public WholeReader {
   }
 
   void decode() override {
+    const QuietErrors quiet;
     const JxlPixelFormat format = pixel_format(header_);
     context_.check_memory(row_bytes(header_) * std::size_t(header_.height));
     pixels_.resize(row_bytes(header_) * std::size_t(header_.height));
@@ -141,6 +143,7 @@ class JxlReader : public WholeReader {
 
   /// Goes through all boxes of the file, but decodes no pixels.
   void read_header() {
+    const QuietErrors quiet;
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     bool has_info = false, is_closed = false;
     Metadata::Bytes box;
@@ -281,6 +284,7 @@ class JxlWriter : public WholeWriter {
   }
 
   void finish() override {
+    const QuietErrors quiet;
     const Threads threads = make_threads();
     const Encoder encoder(JxlEncoderCreate(nullptr));
     if (!encoder || !threads) throw std::bad_alloc();
