@@ -5,6 +5,7 @@
 #
 # Components: `convfilt` is the program with its data; `debian` is what only the .deb has, `outside_debian` what the tarball
 # and `cmake --install` have instead; `library` and `headers` are what other programs run with and are built with.
+configure_file(${CMAKE_CURRENT_LIST_DIR}/uninstall.cmake ${CMAKE_BINARY_DIR}/uninstall.cmake COPYONLY)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT outside_debian)
 
 set(CPACK_GENERATOR "DEB;TGZ")
@@ -112,6 +113,9 @@ those that can be written.")
   install(FILES ${packed} ${CMAKE_CURRENT_LIST_DIR}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/convfilt-${module}
     COMPONENT ${module}_documents EXCLUDE_FROM_ALL)
 endforeach()
+# From 1.16 on, Debian has what libheif encodes with in packages of their own.
+string(APPEND CPACK_DEBIAN_HEIF_PACKAGE_DEPENDS
+  ", libheif-plugin-x265 | libheif1 (<< 1.16), libheif-plugin-aomenc | libheif1 (<< 1.16)")
 list(JOIN CONVFILT_MODULES ", convfilt-" recommended)
 if(recommended)
   set(CPACK_DEBIAN_CONVFILT_PACKAGE_RECOMMENDS "convfilt-${recommended}")

@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
-# Tries convfilt on a bare system that debootstrap makes, as a user would: installs, blurs a photograph, reads the manual
+# Tries convfilt on bare systems that debootstrap makes, as a user would: installs, blurs a photograph, reads the manual
 # page, types into bash, fish and zsh, uninstalls, and checks that nothing is left. It needs root and debootstrap, is not
-# part of ctest, and removes the system afterwards.
+# part of ctest, and removes the systems afterwards.
 #
-#   packaging/try.sh deb [SUITE [MIRROR]]       builds the .deb here, and installs it there with apt
-#   packaging/try.sh source [SUITE [MIRROR]]    builds there from the files of HEAD, with samples/quickstart.sh
+#   packaging/try.sh source [SUITE [MIRROR]]    builds there from the files of HEAD, with samples/quickstart.sh; in the end
+#                                               it runs the tests there
+#   packaging/try.sh deb [SUITE [MIRROR]]       builds the .deb there, and installs it with apt in another such system
+#   packaging/try.sh both [SUITE [MIRROR]]      the two of them
+#   packaging/try.sh all                        both, on Debian 12 and 13, with a summary; about an hour on two cores
 #
 # SUITE is this system's own unless named (bookworm, trixie, noble), MIRROR what apt uses here for it, else debootstrap's
 # own. COMPONENTS names the parts of that archive: Ubuntu needs main,universe. PACKAGES names more packages to install there
-# before a build, CXX a compiler other than g++.
+# before a build, CXX a compiler other than g++. CONVFILT_LONG_TESTS=full runs the longest tests in full (twenty minutes a
+# system), not in their small selection. Logs: build/try.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 say() { echo "== $*"; }
@@ -25,6 +29,19 @@ inside() {
   apt() { there apt-get -qq -o Dpkg::Use-Pty=0 "$@" >>"$root/root/apt.log" 2>&1 || { tail -n 20 "$root/root/apt.log" >&2; die "apt-get $* failed"; }; }
 
   say "system: $(. "$root/etc/os-release"; echo "$PRETTY_NAME"), $(there dpkg-query -W | wc -l) packages"
+  [ -z "${PACKAGES:-}" ] || [ "$kind" = deb ] || { apt update; apt install --no-install-recommends $PACKAGES; }  # words
+  case $kind in
+    tests)
+      say "tests/run.sh, long tests: $CONVFILT_LONG_TESTS"
+      there ${CXX:+CXX="$CXX"} CONVFILT_LONG_TESTS="$CONVFILT_LONG_TESTS" /root/convfilt/tests/run.sh || die "tests fail"
+      return ;;
+    package)
+      apt update
+      say "samples/setup.sh package && cpack --preset package"
+      there ${CXX:+CXX="$CXX"} /root/convfilt/samples/setup.sh package >/dev/null
+      there sh -c 'cd /root/convfilt && cpack --preset package' >"$root/root/cpack.log" 2>&1 || { cat "$root/root/cpack.log" >&2; die "cpack failed"; }
+      return ;;
+  esac
   apt update
   if [ "$kind" = deb ]; then
     local deb; deb=$(cd "$root/root" && echo convfilt_*.deb)
@@ -33,7 +50,6 @@ inside() {
     say "installed with $(($(there dpkg-query -W | wc -l) - 1)) other packages; version $(there dpkg-query -W convfilt)"
     prefix=/usr zsh=vendor-completions
   else
-    [ -z "${PACKAGES:-}" ] || apt install --no-install-recommends $PACKAGES  # words
     say "samples/quickstart.sh"
     SECONDS=0
     there ${CXX:+CXX="$CXX"} /root/convfilt/samples/quickstart.sh || die "quickstart.sh failed"
@@ -53,7 +69,7 @@ inside() {
     local modules; modules=$(cd "$root/root" && ls convfilt-*.deb | sed 's/_.*//' | xargs)
     say "apt-get install the modules: $modules"
     apt install --no-install-recommends $(cd "$root/root" && printf './root/%s ' convfilt-*.deb)
-    for format in bmp jxl avif; do there convfilt apply identity /root/rocket.jpg /root/photo.$format; done
+    for format in bmp jxl avif heic; do there convfilt apply identity /root/rocket.jpg /root/photo.$format; done
     say "modules: $(cd "$root/root" && stat -c '%n %s bytes;' photo.* | xargs)"
     say "apt-get install ./libconvfilt0.1_*.deb ./libconvfilt-dev_*.deb, and what builds a program"
     apt install --no-install-recommends $(cd "$root/root" && printf './root/%s ' libconvfilt*.deb) g++ make cmake
@@ -89,9 +105,8 @@ inside() {
     apt purge convfilt libconvfilt0.1 libconvfilt-dev $modules
     [ -z "$(there dpkg-query -W -f '${db:Status-Abbrev}' '*convfilt*' 2>/dev/null | tr -d ' un')" ] || die "dpkg still knows convfilt"
   else
-    there xargs -a /root/convfilt/build/release/install_manifest.txt rm
-    there find /usr/local/share/convfilt /usr/local/share/doc/convfilt /usr/local/include/convfilt /usr/local/lib/cmake/convfilt -depth -type d -empty -delete
     cp "$root/root/convfilt/build/release/install_manifest.txt" "$root/root/owned"
+    there cmake -P /root/convfilt/build/release/uninstall.cmake >"$root/root/uninstall.log" 2>&1 || { cat "$root/root/uninstall.log" >&2; die "uninstall.cmake fails"; }
   fi
   left=$(while read -r path; do [ ! -e "$root$path" ] || [ -d "$root$path" ] || echo "$path"; done <"$root/root/owned")
   # Pages that were read are kept in /var/cache/man, which man-db itself clears.
@@ -122,37 +137,68 @@ types() {  # SHELL TEXT WORD...: types the text and two tabs, and waits for the 
 }
 if [ "${1:-}" = --inside ]; then shift; inside "$@"; exit; fi
 
+# The versions in a system that are not within the bounds of packaging/dependencies.txt.
+outside_bounds() {  # ROOT
+  grep -v '^#' packaging/dependencies.txt | while read -r name package _ oldest newest; do
+    # "1:1.3.dfsg+really1.3.1-1" is 1.3.1.
+    has=$(chroot "$1" dpkg-query -W -f '${source:Upstream-Version}' "$package" | sed 's/.*+really//; s/[+~].*//; s/[.]dfsg$//' | cut -d. -f1-3)
+    [ "$(printf '%s\n' "$oldest" "$has" "$newest" | sort -V | xargs)" = "$oldest $has $newest" ] || echo "$name $has, not $oldest to $newest; "
+  done
+}
+
+within() {  # NAME KIND
+  unshare --mount --pid --fork --kill-child "$PWD/packaging/try.sh" --inside "$base/$1" "$2"
+}
+
 kind=${1:-}
-case $kind in deb | source) ;; *) sed -n '2,11p' packaging/try.sh; exit 2 ;; esac
-suite=${2:-$(. /etc/os-release; echo "$VERSION_CODENAME")}
+case $kind in
+  source | deb | both | all) ;;
+  *) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' packaging/try.sh; exit 2 ;;
+esac
 [ "$(id -u)" = 0 ] || die "making a system needs root"
 command -v debootstrap >/dev/null || die "debootstrap is not installed; apt-get install debootstrap"
-mirror=${3:-$(apt-get indextargets --format '$(CODENAME) $(SITE)' 2>/dev/null | awk -v suite="$suite" '$1 == suite { site = $2 } END { print site }')}
+export CONVFILT_LONG_TESTS=${CONVFILT_LONG_TESTS:-small}
+commit=${TRIED_COMMIT:-$(git rev-parse --short HEAD)}
 
-if [ "$kind" = deb ]; then
-  samples/setup.sh package >/dev/null
-  rm -f build/package/*.deb
-  cpack --preset package >build/package/cpack.log || { cat build/package/cpack.log >&2; die "cpack failed"; }
+if [ "$kind" = all ]; then
+  mkdir -p build/try
+  summary="commit $commit, long tests: $CONVFILT_LONG_TESTS" failed=0
+  for suite in bookworm trixie; do
+    log=build/try/$suite.log result=passed SECONDS=0
+    TRIED_COMMIT=$commit packaging/try.sh both "$suite" 2>&1 | tee "$log" || { result="FAILED ($(tail -n 1 "$log"))"; failed=1; }
+    summary+=$'\n'"$suite: $result in $(((SECONDS + 30) / 60)) minutes; $(sed -n 's/^== quickstart.sh took .* s, with //p' "$log"); $(grep 'tests passed, ' "$log" || echo 'no tests ran')"
+  done
+  say "all: $summary"
+  exit $failed
+fi
+
+suite=${2:-$(. /etc/os-release; echo "$VERSION_CODENAME")}
+mirror=${3:-$(apt-get indextargets --format '$(CODENAME) $(SITE)' 2>/dev/null | awk -v suite="$suite" '$1 == suite { site = $2 } END { print site }')}
+base=$(mktemp -d)
+trap 'rm -rf --one-file-system "$base"' EXIT
+say "debootstrap --variant=minbase $suite"
+debootstrap --variant=minbase --components="${COMPONENTS:-main}" "$suite" "$base/bare" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
+cp -r samples/rocket.jpg samples/library "$base/bare/root/"
+cp -a "$base/bare" "$base/build"  # for all that needs compilers; the .deb is installed in the bare one
+mkdir "$base/build/root/convfilt"
+git archive "$commit" | tar x -C "$base/build/root/convfilt"
+
+[ "$kind" = deb ] || within build source
+if [ "$kind" != source ]; then
+  within build package
+  cp "$base/build/root/convfilt/build/package"/*.deb "$base/bare/root/"
+  debs=("$base/bare/root"/*.deb)
   if command -v lintian >/dev/null; then
-    lintian --fail-on error build/package/*.deb 2>&1 | grep -v 'root privileges' || true
-    lintian --fail-on error build/package/*.deb >/dev/null 2>&1 || die "lintian finds errors"
+    lintian --fail-on error "${debs[@]}" 2>&1 | grep -v 'root privileges' || true
+    lintian --fail-on error "${debs[@]}" >/dev/null 2>&1 || die "lintian finds errors"
     say "lintian: no errors"
   else
     echo "skipped: lintian, which is not installed"
   fi
-  say "$(cd build/package && ls -l -- *.deb | awk '{ print $NF ", " $5 " bytes" }'); the program needs $(dpkg-deb -f build/package/convfilt_*.deb Depends)"
+  say "$(cd "$base/bare/root" && ls -l -- *.deb | awk '{ print $NF ", " $5 " bytes" }'); the program needs $(dpkg-deb -f "$base/bare/root"/convfilt_*.deb Depends)"
+  within bare deb
 fi
-
-base=$(mktemp -d)
-trap 'rm -rf --one-file-system "$base"' EXIT
-say "debootstrap --variant=minbase $suite"
-debootstrap --variant=minbase --components="${COMPONENTS:-main}" "$suite" "$base/root" ${mirror:+"$mirror"} >"$base/log" 2>&1 || { tail -n 20 "$base/log" >&2; die "debootstrap failed"; }
-cp -r samples/rocket.jpg samples/library "$base/root/root/"
-if [ "$kind" = deb ]; then
-  cp build/package/*.deb "$base/root/root/"
-else
-  mkdir "$base/root/root/convfilt"
-  git archive HEAD | tar x -C "$base/root/root/convfilt"
-fi
-unshare --mount --pid --fork --kill-child "$PWD/packaging/try.sh" --inside "$base/root" "$kind"
-say "passed"
+[ "$kind" = deb ] || within build tests
+others=$(outside_bounds "$base/build")
+[ -z "$others" ] || [[ $suite != bookworm && $suite != trixie ]] || die "all else passed, but packaging/dependencies.txt lacks versions that were tried: $others"
+say "passed${others:+, with versions that packaging/dependencies.txt lacks: $others}"

@@ -22,10 +22,14 @@ packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctes
 ! command -v nvidia-smi >/dev/null || packages+=(python3-pip)  # which brings nvImageCodec
 [ "$preset" != package ] || packages+=(dpkg-dev file)  # with which cpack finds what the program depends on
 [ "$preset" != fuzz ] || packages+=(clang libclang-rt-dev)
-missing=()
-for package in "${packages[@]}"; do
-  dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep 'ok installed' >/dev/null || missing+=("$package")
-done
+find_missing() {
+  missing=()
+  # From Debian 13 on, what libheif encodes with is in packages of their own.
+  for package in "${packages[@]}" $(apt-cache pkgnames libheif-plugin- 2>/dev/null | grep -xE 'libheif-plugin-(aomenc|x265)'); do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep 'ok installed' >/dev/null || missing+=("$package")
+  done
+}
+find_missing
 if [ ${#missing[@]} -gt 0 ]; then
   as_root=()
   if [ "$(id -u)" != 0 ]; then
@@ -34,7 +38,7 @@ if [ ${#missing[@]} -gt 0 ]; then
   fi
   log=$build/apt.log
   echo "installing (log: $log): ${missing[*]}" >&2
-  { "${as_root[@]}" apt-get update -qq &&
+  { "${as_root[@]}" apt-get update -qq && find_missing &&
     "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"
   } >"$log" 2>&1 || { tail -n 20 "$log" >&2; die "apt-get failed; the whole log is $log"; }
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Holds the documents to what they speak of: README's length and commands, paths that are named, where measured tables come
-# from; that CMake, samples/setup.sh and vcpkg.json name the same dependencies; and that nothing generated is stale
-# (tests/renew.sh).
+# from; that CMake, samples/setup.sh and vcpkg.json name the same dependencies, in the versions that were tried; and that
+# nothing generated is stale (tests/renew.sh).
 # CONVFILT names the program.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
@@ -46,7 +46,7 @@ for script in tests/*.sh tests/cli/run.sh tests/bench/*.sh tests/bench/peers/*.s
   tests/lesson/*.sh samples/*.sh samples/folders/*.sh tests/bench/peers/*.py tests/pictures/*.py samples/folders/*.py; do
   run=bash
   case $script in
-    *.py) run=python3 ;;
+    *.py) command -v python3 >/dev/null || { echo "skipped: $script --help; python3 is not installed"; continue; }; run=python3 ;;
     # A script that does not know the word would do its work.
     *) [ -x "$script" ] || continue; grep -q -e --help "$script" || fail "$script does not know --help" ;;
   esac
@@ -58,38 +58,30 @@ for script in samples/quickstart.sh samples/folders/*.sh; do
   [ $status = 2 ] && grep -q "$(basename "$script")" "$work/said" || fail "$script does not say how it is used: $(cat "$work/said")"
 done
 
-# One dependency has three names: in find_package, as Debian's package, and as vcpkg's port.
-cat >"$work/dependencies" <<'NAMES'
-Boost libboost-context-dev boost-context
-CLI11 libcli11-dev cli11
-Eigen3 libeigen3-dev eigen3
-GIF libgif-dev giflib
-HEIF libheif-dev libheif
-ISAL libisal-dev isal
-JPEG libjpeg-dev libjpeg-turbo
-JXL libjxl-dev libjxl
-LCMS2 liblcms2-dev lcms
-OpenCV libopencv-dev opencv4
-PNG libpng-dev libpng
-TBB libtbb-dev tbb
-TIFF libtiff-dev tiff
-WEBP libwebp-dev libwebp
-ZLIB zlib1g-dev zlib
-doctest doctest-dev doctest
-hwy libhwy-dev highway
-nlohmann_json nlohmann-json3-dev nlohmann-json
-spdlog libspdlog-dev spdlog
-NAMES
+# CMake, samples/setup.sh and vcpkg.json name the dependencies of packaging/dependencies.txt, CMake with the oldest version
+# that was tried. The two tools in it, CMake and GCC, are no packages of CMake or vcpkg, and are installed without "-dev".
+grep -v '^#' packaging/dependencies.txt >"$work/dependencies"
 same() {  # COLUMN WHERE: standard input has the names of that column
   sort -u >"$work/named"
-  cut -d' ' -f"$1" "$work/dependencies" | sort | diff - "$work/named" >"$work/difference" ||
-    fail "$2 does not name the dependencies of the table in tests/documents.sh: $(grep '^[<>]' "$work/difference" | xargs)"
+  awk -v column="$1" '$3 != "-" { print $column }' "$work/dependencies" | sort | diff - "$work/named" >"$work/difference" ||
+    fail "$2 does not name the dependencies of packaging/dependencies.txt: $(grep '^[<>]' "$work/difference" | xargs)"
 }
 # The compiler brings Threads, pkgconf is a tool, and CUDA stays optional.
-grep -hoE '^ *(find_package|pkg_check_modules)\([A-Za-z0-9_]+' CMakeLists.txt */CMakeLists.txt | sed 's/.*(//' | grep -vxE 'Threads|PkgConfig|CUDAToolkit' | same 1 "CMake's find_package"
+grep -hE '^ *(find_package|pkg_check_modules)\(' CMakeLists.txt */CMakeLists.txt | grep -vE '\((Threads|PkgConfig|CUDAToolkit) ' >"$work/found"
+sed 's/.*(//; s/ .*//' "$work/found" | same 1 "CMake's find_package"
 sed -n '/^packages=(/,/)/p' samples/setup.sh | tr -d '()' | tr ' ' '\n' | grep -E '.-dev$' | same 2 samples/setup.sh
 tr -d '\n' <vcpkg.json | sed 's/.*"dependencies": *\[//; s/"features": *\[[^]]*\]//g; s/"default-features"//g; s/"name"//g' |
   grep -oE '"[^"]+"' | tr -d '"' | same 3 vcpkg.json
+while read -r name _ _ oldest newest; do
+  [ "$(printf '%s\n' "$oldest" "$newest" | sort -V | head -1)" = "$oldest" ] || fail "packaging/dependencies.txt: $name $oldest is newer than $newest"
+  case $name in
+    GCC) continue ;;
+    CMake) asked=$(sed -n 's/^cmake_minimum_required(VERSION \(.*\))$/\1/p' CMakeLists.txt) ;;
+    *) asked=$(sed -n "s/.*($name //p" "$work/found" | grep -oE '^[0-9][0-9.]*|>=[0-9.]+' | tr -d '>=' | sort -u) || asked=none ;;
+  esac
+  [[ "$oldest." = "$asked."* ]] ||
+    fail "CMake asks for $name in version $asked; the oldest that was tried is $oldest in packaging/dependencies.txt"
+done <"$work/dependencies"
 grep -q "^project(convfilt VERSION $(sed -n 's/^  "version": "\(.*\)",$/\1/p' vcpkg.json) " CMakeLists.txt ||
   fail "vcpkg.json has another version than CMakeLists.txt"
 

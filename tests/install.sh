@@ -2,7 +2,8 @@
 # Installs BUILD, moves what came out elsewhere, and has the moved program find the filters beside it. Two of those are made
 # to differ from the source tree's: a new one, and `identity` described in other words. Then it installs the same files from
 # a build of the program, its manual and the library alone, which is what samples/quickstart.sh makes, and packs them:
-# packaging/try.sh tries such a package on a system of its own.
+# packaging/try.sh tries such a package on a system of its own. At last it uninstalls them: none of our files is left, a
+# user's own is.
 #
 #   tests/install.sh BUILD
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
@@ -14,6 +15,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 unset CONVFILT_FILTERS CONVFILT_PROFILES CONVFILT_MODULES CXX
 
+# The list of what the user has installed from here stays, since uninstalling needs it.
+! [ -f "$build/install_manifest.txt" ] || mv "$build/install_manifest.txt" "$work/manifest"
+trap '! [ -f "$work/manifest" ] || mv -f "$work/manifest" "$build/install_manifest.txt"; rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" || { cat "$work/log" >&2; fail "cmake --install failed"; }
 mv "$work/prefix" "$work/moved"
 program=$(find "$work/moved" -path "*/bin/convfilt" -type f)
@@ -92,3 +96,11 @@ if command -v dpkg-shlibdeps >/dev/null && command -v file >/dev/null; then
 else
   echo "skipped: the .deb; dpkg-dev or file is not installed"
 fi
+
+# A prefix whose name has a blank, and a user's own file in our folder.
+mv few "few files" && mv of_few "of few" && sed -i 's|/of_few/|/of few/|' "few files/install_manifest.txt"
+: >"of few/share/convfilt/filters/own.txt"
+cmake -P "few files/uninstall.cmake" >log 2>&1 || { cat log >&2; fail "uninstall.cmake fails"; }
+[ "$(find "of few" ! -type d -o -name '*convfilt*' | sort | xargs -d '\n' | xargs)" = "of few/share/convfilt of few/share/convfilt/filters/own.txt" ] ||
+  fail "uninstalling leaves $(find "of few" ! -type d -o -name '*convfilt*')"
+! cmake -P "few files/uninstall.cmake" >log 2>&1 && grep -q 'None of the files' log || fail "uninstalling twice says: $(cat log)"

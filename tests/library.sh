@@ -22,6 +22,9 @@ example() {  # FOLDER CMAKE_ARGUMENT...: builds the example there
     cmake --build "$1" >>"$work/log" 2>&1 || said "the example does not build"
 }
 
+# The list of what the user has installed from here stays, since uninstalling needs it.
+! [ -f "$build/install_manifest.txt" ] || mv "$build/install_manifest.txt" "$work/manifest"
+trap '! [ -f "$work/manifest" ] || mv -f "$work/manifest" "$build/install_manifest.txt"; rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >"$work/log" 2>&1 || said "cmake --install failed"
 mv "$work/prefix" "$work/moved"
 library=$(find "$work/moved" -name 'libconvfilt.so.*' -type f)

@@ -14,12 +14,13 @@ if [ "$preset" = release ]; then
 fi
 samples/setup.sh "$preset" >/dev/null
 log=build/$preset/Testing/Temporary/LastTest.log
-# ctest says neither what a test that passed skipped, nor why: that goes before its summary.
-ctest --preset "$preset" -j "$(nproc)" | awk -v log_file="$log" '
-  /tests passed, / { in_summary = 1 }
-  in_summary { summary = summary $0 "\n"; next }
-  { print; fflush() }
-  END {
-    while ((getline line < log_file) > 0) if (line ~ /^(skipped |device .* skipped: )/ && !seen[line]++) print line
-    printf "%s", summary
-  }'
+# ctest says neither what a test that passed skipped, nor why: that goes before its summary. The shell gives each line on as
+# it comes; awk may hold back what it reads.
+ctest --preset "$preset" -j "$(nproc)" | {
+  summary=
+  while IFS= read -r line || [ -n "$line" ]; do
+    if [[ $summary || $line == *'tests passed, '* ]]; then summary+=$line$'\n'; else printf '%s\n' "$line"; fi
+  done
+  grep -shE '^(skipped|device .* skipped: )' "$log" | awk '!seen[$0]++' || true
+  printf '%s' "$summary"
+}

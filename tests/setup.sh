@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Which CUDA code samples/setup.sh, tests/run.sh and tests/gpu.sh have compiled, beside a GPU and without one, in new folders
-# and in ones that an earlier run has configured. The scripts and presets are the real ones, and so is cmake; the project
+# and in ones that an earlier run has configured; and when tests/run.sh shows the line of each test. The scripts and presets are the real ones, and so is cmake; the project
 # has no code, only the settings, and stand-ins are nvidia-smi and the commands that install or take long.
 case ${1:-} in -h | --help) sed -n '2,/^[^#]/{s/^# \{0,1\}//p}' "$0"; exit ;; esac
 set -euo pipefail
@@ -71,6 +71,32 @@ runs "$run"; has release AUTO 90-real
 forget
 runs GPU=8.9 "$setup" release convfilt; has release AUTO 89-real
 for _ in 1 2 3; do runs GPU=8.9 "$run"; has release AUTO 89-real; done
+# Each test's line comes as the test ends: this ctest ends its second test only when the first one's line was seen. What was
+# skipped stands once before the summary, and ctest's exit status stays.
+cat >"$fakes/ctest" <<'END'
+#!/usr/bin/env bash
+mkdir -p build/release/Testing/Temporary
+printf '%s\n' 'skipped: no GPU' 'device cuda skipped: none' 'some other line' 'skipped: no GPU' >build/release/Testing/Temporary/LastTest.log
+echo '1/2 Test #1: first ... Passed'
+for _ in {1..100}; do [ ! -e seen ] || break; sleep 0.1; done
+[ -e seen ] && echo '2/2 Test #2: second ... Passed' || echo 'the line of the first test was not shown in time'
+printf '\n50%% tests passed, 1 tests failed out of 2\n\nTotal Test time'
+exit 8
+END
+status=0
+(cd "$tree" && PATH="$fakes:$PATH" "$run" 2>/dev/null | while IFS= read -r line; do [[ $line != 1/2* ]] || : >seen; echo "$line"; done) >"$work/said" || status=$?
+[ $status = 8 ] || fail "tests/run.sh exits with $status, not with ctest's 8"
+diff "$work/said" - <<'END' || fail "tests/run.sh shows other lines than ctest's, with what was skipped before the summary"
+1/2 Test #1: first ... Passed
+2/2 Test #2: second ... Passed
+
+skipped: no GPU
+device cuda skipped: none
+50% tests passed, 1 tests failed out of 2
+
+Total Test time
+END
+printf '#!/bin/sh\n' >"$fakes/ctest"
 # Other presets: what one says of CUDA itself stays.
 runs "$setup" dev; has dev OFF 90
 grep -q '^no GPU here .* CONVFILT_CUDA=AUTO samples/setup.sh dev builds it' "$work/said" || fail "for dev it says: $(cat "$work/said")"

@@ -35,15 +35,15 @@ ProgressLine::~ProgressLine() {
 
 void ProgressLine::show(const std::string& text) {
   if (!wanted_) return;
-  std::fprintf(stderr, "\r\033[K%s", text.substr(0, columns() - 1).c_str());
-  std::fflush(stderr);
+  std::fprintf(stream_, "\r\033[K%s", text.substr(0, columns() - 1).c_str());
+  std::fflush(stream_);
   shown_ = true;
 }
 
 void ProgressLine::clear() {
   if (!shown_) return;
-  std::fputs("\r\033[K", stderr);
-  std::fflush(stderr);
+  std::fputs("\r\033[K", stream_);
+  std::fflush(stream_);
   shown_ = false;
 }
 

@@ -1,6 +1,7 @@
 /// One line on a terminal that says what a long command is doing.
 #pragma once
 
+#include <cstdio>
 #include <string>
 
 namespace convfilt {
@@ -21,6 +22,7 @@ class ProgressLine {
   void clear();
 
  private:
+  std::FILE* const stream_ = stderr;  // which a codec may point elsewhere for a while
   bool shown_ = false, wanted_;
 };
 

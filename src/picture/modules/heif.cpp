@@ -14,6 +14,7 @@
 
 #include "src/base/source_text.hpp"
 #include "src/picture/modules.hpp"
+#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/sample_type.hpp"
 #include "src/picture/samples.hpp"
 #include "src/picture/whole.hpp"
@@ -197,6 +198,7 @@ class HeifReader : public WholeReader {
   }
 
   void decode() override {
+    const QuietErrors quiet;
     heif_image* image = nullptr;
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
         heif_decoding_options_alloc());
@@ -226,14 +228,7 @@ class HeifReader : public WholeReader {
       context_.fail("libheif gives other pixels than its header promises; convert it first");
     if (is_luma_) find_range();
     is_premultiplied_ = has_alpha_ && heif_image_handle_is_premultiplied_alpha(handle_.get());
-    // libheif 1.15 gives all warnings, however few are asked for, and the texts of all but the last
-    // are gone then.
-    std::vector<heif_error> warnings(
-        std::size_t(heif_image_get_decoding_warnings(image, 0, nullptr, 0)));
-    if (!warnings.empty()) {
-      heif_image_get_decoding_warnings(image, 0, warnings.data(), int(warnings.size()));
-      context_.damaged("its data is damaged (" + text_of(warnings.back()) + ")");
-    }
+    find_damage();
     if (!cut_.empty()) context_.damaged(cut_);
   }
 
@@ -314,6 +309,21 @@ class HeifReader : public WholeReader {
     if (heif_image_get_nclx_color_profile(pixels_.get(), &found).code != heif_error_Ok) return;
     const Nclx nclx(found);
     is_video_range_ = nclx && !nclx->full_range_flag;
+  }
+
+  /// Reports the last warning that is about damage. libheif 1.15 gives all warnings from the first
+  /// on, however few are asked for, each with the text of the last.
+  void find_damage() {
+    // heif_suberror_NCLX_colr_VUI_mismatch, which old headers lack: the file and its codec name
+    // different colours. The file's name holds, and Sony's cameras write such files.
+    constexpr int kColoursDisagree = 152;
+    std::vector<heif_error> warnings(
+        std::size_t(heif_image_get_decoding_warnings(pixels_.get(), 0, nullptr, 0)));
+    for (int i = int(warnings.size()); i-- > 0;) {
+      heif_image_get_decoding_warnings(pixels_.get(), i, warnings.data(), 1);
+      if (int(warnings[0].subcode) == kColoursDisagree) continue;
+      return context_.damaged("its data is damaged (" + text_of(warnings[0]) + ")");
+    }
   }
 
   /// Top-level boxes say how long they are, and the pixels lie in one of the last.
@@ -402,6 +412,7 @@ class HeifWriter : public WholeWriter {
   }
 
   void finish() override {
+    const QuietErrors quiet;
     const Metadata& metadata = header_.metadata;
     if (!metadata.icc.empty())
       require(heif_image_set_raw_color_profile(pixels_.get(), "prof", metadata.icc.data(),

@@ -14,6 +14,7 @@
 
 #include "kernels/backend/host/parallel.hpp"
 #include "src/picture/modules.hpp"
+#include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
 #include "src/picture/whole.hpp"
 
@@ -94,6 +95,7 @@ class JxlReader : public WholeReader {
   }
 
   void decode() override {
+    const QuietErrors quiet;
     const JxlPixelFormat format = pixel_format(header_);
     context_.check_memory(row_bytes(header_) * std::size_t(header_.height));
     pixels_.resize(row_bytes(header_) * std::size_t(header_.height));
@@ -156,6 +158,7 @@ class JxlReader : public WholeReader {
 
   /// Goes through all boxes of the file, but decodes no pixels.
   void read_header() {
+    const QuietErrors quiet;
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     bool has_info = false, is_closed = false;
     Metadata::Bytes box;
@@ -295,6 +298,7 @@ class JxlWriter : public WholeWriter {
   }
 
   void finish() override {
+    const QuietErrors quiet;
     const Encoder encoder(JxlEncoderCreate(nullptr));
     if (!encoder) throw std::bad_alloc();
     check(*encoder, JxlEncoderSetParallelRunner(encoder.get(), run_parallel, nullptr));

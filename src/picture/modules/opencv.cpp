@@ -245,7 +245,7 @@ class OpencvWriter : public WholeWriter {
   void finish() override {
     Bytes bytes;
     try {
-      bytes = encode();
+      bytes = encoded();
     } catch (const cv::Exception& error) {
       if (error.code == cv::Error::StsNoMem) throw std::bad_alloc();
       fail(cause_in(error));
@@ -273,7 +273,7 @@ class OpencvWriter : public WholeWriter {
   }
 
  private:
-  Bytes encode() const {
+  Bytes encoded() const {
     const WriteSignalsBlocked blocked;  // for formats that go through a temporary file
     const Format& format = format_of(header_.format);
     Bytes bytes;

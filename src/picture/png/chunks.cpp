@@ -258,38 +258,36 @@ void append_chunk(ByteSink& sink, std::string_view type, View data) {
 }
 
 void append_metadata(ByteSink& sink, const Metadata& metadata) {
-  const auto with_keyword = [](std::string_view keyword,
-                               std::initializer_list<unsigned char> rest) {
-    Bytes bytes(keyword.begin(), keyword.end());
+  const auto with_keyword = [](std::string_view keyword, std::initializer_list<unsigned char> rest,
+                               const Bytes& content) {
+    Bytes bytes;
+    bytes.reserve(keyword.size() + rest.size() + content.size());
+    bytes.insert(bytes.end(), keyword.begin(), keyword.end());
     bytes.insert(bytes.end(), rest);
+    bytes.insert(bytes.end(), content.begin(), content.end());
     return bytes;
-  };
-  const auto extend = [](Bytes& bytes, const Bytes& more) {
-    bytes.insert(bytes.end(), more.begin(), more.end());
   };
   for (const Metadata::Chunk& chunk : metadata.colour_chunks)
     append_chunk(sink, chunk.type, chunk.data);
   if (!metadata.icc.empty()) {
-    Bytes data = with_keyword("icc", {0, 0});  // the name's end, and deflate
-    extend(data, deflated(metadata.icc));
-    append_chunk(sink, "iCCP", data);
+    // The name's end, and deflate.
+    append_chunk(sink, "iCCP", with_keyword("icc", {0, 0}, deflated(metadata.icc)));
   }
   if (metadata.resolution) {
-    Bytes data;
+    Bytes data(9);
+    auto to = data.begin();
     for (const double inch : {metadata.resolution->x, metadata.resolution->y}) {
       const double metre = std::clamp(std::round(inch * kInchesPerMetre), 1.0, double(0x7fffffff));
       const auto number = big_endian(std::uint32_t(metre));
-      data.insert(data.end(), number.begin(), number.end());
+      to = std::copy(number.begin(), number.end(), to);
     }
-    data.push_back(1);  // the unit is the metre
+    *to = 1;  // the unit is the metre
     append_chunk(sink, "pHYs", data);
   }
   if (!metadata.exif.empty()) append_chunk(sink, "eXIf", metadata.exif);
   if (!metadata.xmp.empty()) {
     // The keyword's end, no compression, and neither a language nor a translation.
-    Bytes data = with_keyword(kXmpKeyword, {0, 0, 0, 0, 0});
-    extend(data, metadata.xmp);
-    append_chunk(sink, "iTXt", data);
+    append_chunk(sink, "iTXt", with_keyword(kXmpKeyword, {0, 0, 0, 0, 0}, metadata.xmp));
   }
   if (!metadata.iptc.empty()) {
     const Bytes resource = iptc_resource(metadata.iptc);
@@ -303,9 +301,8 @@ void append_metadata(ByteSink& sink, const Metadata& metadata) {
       if (i % kLine == kLine - 1) text += '\n';
     }
     text += '\n';
-    Bytes data = with_keyword(kIptcKeyword, {0, 0});
-    extend(data, deflated({reinterpret_cast<const unsigned char*>(text.data()), text.size()}));
-    append_chunk(sink, "zTXt", data);
+    const View letters(reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    append_chunk(sink, "zTXt", with_keyword(kIptcKeyword, {0, 0}, deflated(letters)));
   }
   for (const Metadata::Chunk& chunk : metadata.text_chunks)
     append_chunk(sink, chunk.type, chunk.data);

@@ -198,9 +198,12 @@ class PngReader : public RowReader {
     const bool strict = context_.options().refuse_damaged;
     png_set_crc_action(png_, strict ? PNG_CRC_ERROR_QUIT : PNG_CRC_WARN_USE,
                        strict ? PNG_CRC_ERROR_QUIT : PNG_CRC_WARN_DISCARD);
-    if (reads_stored()) {  // Checksums were checked; those of stored pixels are none.
+    if (reads_stored()) {  // StoredPixels has checked the checksums, and gives chunks without.
       png_set_crc_action(png_, PNG_CRC_QUIET_USE, PNG_CRC_QUIET_USE);
+#ifdef PNG_IGNORE_ADLER32  // The stream's checksum is right; where libpng can leave it, that is
+                           // faster.
       png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
+#endif
     }
     // contents_of() takes the metadata. libpng would keep all that a small file's texts inflate to.
     png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1);

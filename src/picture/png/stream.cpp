@@ -142,6 +142,10 @@ void StoredPixels::make_chunk() {
   *to++ = static_cast<unsigned char>(~count & 255);
   *to++ = static_cast<unsigned char>(~count >> 8 & 255);
   std::memset(raw + count, 0, 8);
+  if (ended_) {
+    const auto checksum = big_endian(state.crc);
+    std::memcpy(raw + count, checksum.data(), checksum.size());
+  }
   ready_.resize(lead + 8 + data + 4);
   given_ = lead;
   first_ = false;

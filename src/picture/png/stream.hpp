@@ -14,8 +14,8 @@
 namespace convfilt::png {
 
 /// The bytes of the file before its first IDAT chunk, then IDAT chunks of stored blocks, then the
-/// bytes behind the last. Checksums of the chunks that it makes are 0, and so is the stream's;
-/// those of the file's are checked here.
+/// bytes behind the last. The file's checksums are checked here; those of the chunks that it makes
+/// are 0, but the stream's is right, since not every libpng can be told to pass over it.
 class StoredPixels {
  public:
   /// `pixels_at` is the offset of the first IDAT chunk.

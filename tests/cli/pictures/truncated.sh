@@ -2,7 +2,7 @@
 # warning. No offset makes the program crash or write rubbish in silence.
 convfilt apply identity samples/rocket.jpg in.ppm
 printf 'P6\n64 48\n255\n' >small.ppm; tail -c 9216 in.ppm >>small.ppm
-for format in jpg png tif webp bmp ppm pam pfm; do
+for format in jpg png tif webp bmp ppm pam pfm heic avif jxl jp2; do
   convfilt apply identity small.ppm whole.$format
   size=$(stat -c %s whole.$format)
   for at in 4 54 $((size / 2)) $((size - 1)); do
@@ -34,3 +34,8 @@ convfilt apply identity black.pgm black.png
 head -c $(($(stat -c %s black.png) - 14)) black.png >cut.png
 convfilt apply identity cut.png out.pgm --on-damage=warn 2>said
 cmp black.pgm out.pgm
+# A file of boxes, which has metadata, is cut elsewhere than a bare JPEG XL.
+convfilt apply identity samples/rocket.jpg boxes.jxl
+head -c $(($(stat -c %s boxes.jxl) / 2)) boxes.jxl >cut.jxl
+code=0; convfilt apply identity cut.jxl out.ppm 2>said || code=$?
+[ $code = 1 ] && [ "$(wc -l <said)" = 1 ] || fail "$(cat said)"

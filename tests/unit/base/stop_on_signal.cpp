@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <initializer_list>
 
 using namespace convfilt;
 

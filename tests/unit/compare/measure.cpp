@@ -81,10 +81,10 @@ Comparison comparison(const Problem& problem, CompareOptions options) {
   return result;
 }
 
-const Row& row_of(const Comparison& comparison, const std::string& name) {
+const Row& row_of(const Comparison& comparison, const char* name) {
   for (const Row& row : comparison.rows)
     if (row.contender == name) return row;
-  throw std::logic_error("no row " + name);
+  throw std::logic_error(std::string("no row ") + name);
 }
 
 }  // namespace

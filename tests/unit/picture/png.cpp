@@ -13,6 +13,10 @@
 #include <thread>
 
 #include "src/picture/io.hpp"
+#include "src/picture/png/chunks.hpp"
+#ifdef CONVFILT_HAS_ISAL
+#include "src/picture/png/stream.hpp"
+#endif
 #include "tests/support/codec_files.hpp"
 
 using namespace convfilt;
@@ -325,6 +329,43 @@ TEST_CASE("trailing bytes, a wrong sum and a missing end are damage, with the pl
   CHECK(
       contains(read(bytes).refusal, "wrong checksum of chunk eXIf at byte " + std::to_string(at)));
 }
+
+#ifdef CONVFILT_HAS_ISAL
+TEST_CASE("the stored pixels are a zlib stream with a true checksum, whatever the file's is") {
+  // Blocks end at 65535 bytes.
+  for (const auto& [width, height] :
+       {std::pair{1, 1}, {65534, 1}, {65535, 1}, {65533, 2}, {700, 300}}) {
+    for (const bool right : {true, false}) {
+      CAPTURE(width);
+      CAPTURE(right);
+      Bytes png = made({width, height, 8, 0});
+      const Bytes::iterator end = png.begin() + std::ptrdiff_t(place_of(png, "IEND"));
+      if (!right) end[-5] ^= 1;  // before the chunk's checksum
+      const auto source = source_of(png);
+      png::StoredPixels pixels(*source, png::contents_of(*source).pixels_at);
+      Bytes stored, part(1000);
+      while (const std::size_t count = pixels.next(part))
+        stored.insert(stored.end(), part.begin(), part.begin() + std::ptrdiff_t(count));
+      CHECK(pixels.trouble() == "");
+      CHECK((pixels.take_damage() == "") == right);
+
+      Bytes stream;
+      for (std::size_t at = place_of(stored, "IDAT");
+           stored[at + 4] == 'I' && stored[at + 5] == 'D';) {
+        const std::size_t length =
+            std::size_t{stored[at + 1]} << 16 | std::size_t{stored[at + 2]} << 8 | stored[at + 3];
+        stream.insert(stream.end(), &stored[at + 8], &stored[at + 8 + length]);
+        at += 12 + length;
+      }
+      Bytes raw(std::size_t(height) * std::size_t(width + 1));
+      uLongf size = uLongf(raw.size());
+      CHECK(uncompress(raw.data(), &size, stream.data(), uLong(stream.size())) == Z_OK);
+      CHECK(size == raw.size());
+      CHECK(read(png).refusal.empty() == right);
+    }
+  }
+}
+#endif
 
 TEST_CASE("headers that lie take no memory") {
   Bytes bytes = made({3, 2, 8, 2});

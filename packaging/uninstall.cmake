@@ -1,0 +1,35 @@
+# Removes the files that the last `cmake --install` of this build folder has written, then each folder on their paths
+# below one named convfilt, that one too, if nothing else is in it. CMake copies this script into the build folder:
+#
+#   sudo cmake -P build/release/uninstall.cmake
+cmake_minimum_required(VERSION 3.25)
+set(manifest "${CMAKE_CURRENT_LIST_DIR}/install_manifest.txt")
+if(NOT EXISTS "${manifest}")
+  message(FATAL_ERROR "There is no ${manifest}, so nothing was installed from this build folder")
+endif()
+file(STRINGS "${manifest}" paths)
+set(removed 0)
+set(folders "")
+foreach(path IN LISTS paths)
+  string(PREPEND path "$ENV{DESTDIR}")
+  if(EXISTS "${path}" OR IS_SYMLINK "${path}")
+    file(REMOVE "${path}")
+    math(EXPR removed "${removed} + 1")
+  endif()
+  if(EXISTS "${path}" OR IS_SYMLINK "${path}")
+    message(FATAL_ERROR "Cannot remove ${path}; run this as the user who installed it (sudo)")
+  endif()
+  while(path MATCHES "/convfilt/")
+    cmake_path(GET path PARENT_PATH path)
+    list(APPEND folders "${path}")
+  endwhile()
+endforeach()
+if(removed EQUAL 0)
+  message(FATAL_ERROR "None of the files that ${manifest} names is there")
+endif()
+list(REMOVE_DUPLICATES folders)
+list(SORT folders ORDER DESCENDING)  # the inner ones first
+foreach(folder IN LISTS folders)
+  execute_process(COMMAND rmdir "${folder}" ERROR_QUIET)  # which leaves a folder that is not empty
+endforeach()
+message(STATUS "Removed ${removed} files")
