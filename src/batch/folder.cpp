@@ -352,7 +352,7 @@ MergeReport merge_journals(const std::string& folder) {
     renamed.insert(contents.renamed.begin(), contents.renamed.end());
     for (const auto& [name, entry] : contents.kept) kept.push_back(entry);
     for (const auto& [name, why] : contents.failed) report.failed.emplace_back(name, why);
-    for (const std::string& name : contents.planned) {
+    for (const std::string& name : std::set(contents.planned.begin(), contents.planned.end())) {
       const DoneEntry* entry = contents.result_of(name);
       if (entry && is_there(folder, entry->result, entry->out)) {
         if (contents.kept.contains(name))

@@ -31,7 +31,6 @@ for command in $(sed -n "s/^complete -c convfilt -n __fish_use_subcommand -a \([
     refused "--$option" $command "${arguments[@]}" "--$option="
     if grep -qE "_from $command' (-s . )?-l $option -[xr]" grammar; then
       refused "--$option" $command "${arguments[@]}" "--$option" ''
-      refused "--$option" $command "--$option" '' "${arguments[@]}"
     fi
   done
   for i in "${!arguments[@]}"; do
@@ -41,7 +40,8 @@ for command in $(sed -n "s/^complete -c convfilt -n __fish_use_subcommand -a \([
   done
 done
 [ $options -gt 250 ] && [ $names -gt 15 ] || fail "only $options options and $names names were tried"
-refused IN blur in.png '' out.png -o out
+refused OUT blur in.png '' other.png -o out
+refused IN blur in.png other.png '' -o out
 
 # Neither has a file of defaults a use for them; an empty variable counts as one that is not set.
 mkdir -p config/convfilt

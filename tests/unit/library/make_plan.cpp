@@ -25,7 +25,9 @@ TEST_CASE("a plan says how much host memory it keeps") {
     if (!strategy->runs_on(DeviceKind::cpu)) continue;
     for (const double sigma : {1.0, 30.0}) {
       for (const int side : {300, 900}) {
-        Problem problem{side, side, 3};
+        Problem problem;
+        problem.width = problem.height = side;
+        problem.channels = 3;
         problem.mask = gaussian_mask(sigma);
         if (!strategy->refuses(problem, {}).empty()) continue;
         PlanRequest request;
