@@ -63,7 +63,6 @@ cat >"$work/dependencies" <<'NAMES'
 Boost libboost-context-dev boost-context
 CLI11 libcli11-dev cli11
 Eigen3 libeigen3-dev eigen3
-GIF libgif-dev giflib
 HEIF libheif-dev libheif
 ISAL libisal-dev isal
 JPEG libjpeg-dev libjpeg-turbo
