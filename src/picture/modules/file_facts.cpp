@@ -384,10 +384,12 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
     facts->is_lost = true;
     return;
   }
-  facts->width = old ? word(bytes, 18) : std::int32_t(little_endian(bytes, 18));
+  const auto side = [&](std::size_t at) {
+    return std::int64_t{std::int32_t(little_endian(bytes, at))};
+  };
+  facts->width = old ? word(bytes, 18) : side(18);
   // A negative height says that the rows come from top to bottom.
-  facts->height = old ? word(bytes, 20) : std::int32_t(little_endian(bytes, 22));
-  facts->height = std::abs(facts->height);
+  facts->height = old ? word(bytes, 20) : std::abs(side(22));
   const std::uint32_t bits = word(bytes, old ? 24 : 28),
                       coding = old ? 0 : little_endian(bytes, 30);
   const std::size_t colours = colours_of_bmp(bytes, old, bits);

@@ -1198,7 +1198,10 @@ class TiffReader : public RowReader {
     const std::uint64_t plane = layout_.row_bytes(layout_.width) * std::uint64_t(layout_.height) *
                                 std::uint64_t(layout_.separate ? layout_.samples : 1);
     const std::uint64_t size = input_.source.size();
-    return first < size && planes <= (size - first) / plane ? planes : 0;
+    if (first >= size || planes > (size - first) / plane) return 0;
+    const bool holds_directory =
+        directory.begin >= first && directory.begin < first + planes * plane;
+    return holds_directory ? 0 : planes;
   }
 
   void fill_header(TIFF* tiff, int pages) {

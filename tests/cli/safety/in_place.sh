@@ -31,7 +31,7 @@ try blur one.png one.png --in-place --loader=opencv
 same pages.tif all/pages.tif
 same behind.jpg all/behind.jpg
 # In a folder such pictures fail, and the others are replaced.
-try blur all all --in-place -q --on-damage=warn
+try blur all all --in-place -q --on-damage=warn --threads 1
 same pages.tif all/pages.tif
 same behind.jpg all/behind.jpg
 convfilt blur one.png blurred.png

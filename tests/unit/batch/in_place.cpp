@@ -18,6 +18,8 @@ using namespace convfilt::testing;
 
 namespace {
 
+constexpr int kWidth = 48, kHeight = 40;  // OpenJPEG writes no much smaller ones
+
 /// A file, and what of it a result would lack.
 struct Case {
   std::string kind, extension;
@@ -83,7 +85,7 @@ bool writes(const std::string& extension) {
 Bytes written(const std::string& extension, int channels = 3, Depth depth = Depth::u8) {
   const TemporaryFolder folder;
   const std::string path = folder / ("a." + extension);
-  write_image(path, pattern(16, 12, channels, depth), {}, nullptr);
+  write_image(path, pattern(kWidth, kHeight, channels, depth), {}, nullptr);
   return load(path);
 }
 
@@ -192,11 +194,13 @@ void add_others(std::vector<Case>& cases) {
   };
   const Bytes pixels(webp.begin() + 12, webp.end());
   for (const int frames : {1, 3}) {
-    Bytes chunks = chunk("VP8X", number(2, 4, true) + number(15, 3, true) + number(11, 3, true)) +
+    Bytes chunks = chunk("VP8X", number(2, 4, true) + number(kWidth - 1, 3, true) +
+                                     number(kHeight - 1, 3, true)) +
                    chunk("ANIM", Bytes(6, 0));
     for (int i = 0; i < frames; ++i)
-      chunks = chunks + chunk("ANMF", Bytes(6, 0) + number(15, 3, true) + number(11, 3, true) +
-                                          number(100, 4, true) + pixels);
+      chunks =
+          chunks + chunk("ANMF", Bytes(6, 0) + number(kWidth - 1, 3, true) +
+                                     number(kHeight - 1, 3, true) + number(100, 4, true) + pixels);
     cases.push_back({"animated, of " + std::to_string(frames), "webp",
                      chunk("RIFF", text("WEBP") + chunks),
                      frames > 1 ? "only the first frame of this animated WebP is read" : ""});
@@ -225,9 +229,12 @@ void add_others(std::vector<Case>& cases) {
     const std::string other = extension == "heic" ? "hevc:2015:auxid:7" : "auxiliary:gains";
     cases.push_back({"a gain map", extension, replaced(clear, alpha, other),
                      "only the main one of its 2 pictures is read"});
-    for (const std::string type : {"moov", "mpvd", "ftyp"})
+    for (const std::string type : {"moov", "mpvd"})
       cases.push_back({"a part behind it", extension, plain + box(type, Bytes(20, 1)),
                        "its box '" + type + "' is not read"});
+    const Bytes beginning(plain.begin(), plain.begin() + plain[3]);
+    cases.push_back(
+        {"another beginning", extension, plain + beginning, "its box 'ftyp' is not read"});
     cases.push_back({"free room", extension, plain + box("free", Bytes(20, 1)), ""});
   }
   if (writes("jxl")) {

@@ -225,7 +225,8 @@ TEST_CASE("outside its region a picture stays as it was") {
 namespace {
 
 /// What help says of the mapping options, in double precision: samples are brought to light
-/// (--linear), to luma (--luma), filtered with a replicated border, and brought back.
+/// (--linear; floats are light), to luma (--luma), filtered with a replicated border, and brought
+/// back.
 class Reference {
  public:
   Reference(const Image& in, const Mapping& mapping, const Mask& mask, bool keeps_lightness)
@@ -246,17 +247,19 @@ class Reference {
     const bool of_luma = mapping_.luma && !is_grey();
     double result = responded(x, y, of_luma ? -1 : c);
     if (of_luma && keeps_lightness_) result += value(x, y, c) - value(x, y, -1);
-    return mapping_.linear ? full() * srgb_encoded(result) : result;
+    return is_curved() ? full() * srgb_encoded(result) : result;
   }
 
  private:
+  bool is_curved() const { return mapping_.linear && in_.depth() != Depth::f32; }
+
   /// A sample as the filter gets it; c = -1 is luma.
   double value(int x, int y, int c) const {
     x = std::clamp(x, 0, in_.width() - 1);
     y = std::clamp(y, 0, in_.height() - 1);
     if (c < 0) return 0.0722 * value(x, y, 0) + 0.7152 * value(x, y, 1) + 0.2126 * value(x, y, 2);
     const double s = sample(in_, x, y, c);
-    return mapping_.linear ? srgb_light(s / full()) : s;
+    return is_curved() ? srgb_light(s / full()) : s;
   }
 
   double responded(int x, int y, int c) const {
@@ -266,7 +269,7 @@ class Reference {
         sum += mask_.weight(i, j) * value(x + i - mask_.anchor_x, y + j - mask_.anchor_y, c);
     const double response = sum / mask_.divisor;
     // The middle of 0 to 255 is 128, of 0 to 65535 it is 32768, and of light or floats one half.
-    const double middle = mapping_.linear || in_.depth() == Depth::f32 ? 0.5 : (full() + 1) / 2;
+    const double middle = is_curved() || in_.depth() == Depth::f32 ? 0.5 : (full() + 1) / 2;
     switch (mapping_.negative) {
       case Negative::clamp: return response;
       case Negative::absolute: return std::abs(response);
