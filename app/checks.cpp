@@ -196,6 +196,9 @@ void complete(PictureOptions& picture, const Raw& raw) {
   complete_pitch(picture.convolver, raw);
   complete_reading(picture.read, raw);
   picture.write.loader = picture.read.loader;
+  require(!picture.in_place || picture.read.loader == Loader::automatic,
+          "--in-place, --loader=opencv: OpenCV does not report what else a file holds; leave out "
+          "one of the two");
   complete_mapping(picture.mapping, picture.convolver.mode, raw);
   if (raw.subsampling.empty()) return;
   require_choice("subsampling", raw.subsampling, words_of(kSubsamplings));

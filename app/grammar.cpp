@@ -208,6 +208,7 @@ const std::pair<const char*, Words> kSettles[] = {
     {"--quiet", {"--verbose"}},
     {"-q", {"--verbose"}},
     {"--mode=full", {"--border", "--border-value"}},
+    {"--in-place", {"--loader"}},
     {"IN", {"--size", "--depth", "--channels"}},
     {"mask show", {"--size", "--depth", "--channels", "--device"}},
     {"--from",

@@ -20,7 +20,7 @@ kernels/loose"
 foreign='
 CLI::|<CLI/ ^app/grammar\.
 \<cv::|<opencv2/ ^src/picture/|^kernels/backend/host/fft\.cpp$
-lcms2\.h|jpeglib\.h|<png\.h>|tiffio\.h|<webp/|<libheif/|<jxl/|<gif_lib|nvimgcodec|<exiv2/ ^src/picture/
+lcms2\.h|jpeglib\.h|<png\.h>|tiffio\.h|<webp/|<libheif/|<jxl/|nvimgcodec|<exiv2/ ^src/picture/
 spdlog::|<spdlog/ ^src/base/|^app/
 <cuda_runtime|\<cuda[A-Z][A-Za-z]*\(|<cufft|<cublas ^kernels/
 \<tbb::|<tbb/|<oneapi/ ^src/batch/|^kernels/cpu/

@@ -220,6 +220,7 @@ FileReport write_result(const DeviceJob& job, const DeviceResult& result,
   FileReport report;
   report.header = job.reader->header();
   report.warnings = job.reader->warnings();
+  job.reader->check_replaced_by(job.file.out);
   Header shape = report.header;
   shape.width = result.shape.width;
   shape.height = result.shape.height;

@@ -303,6 +303,7 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
       write_whole(out, job, *writer, busy);
     }
   }
+  reader.check_replaced_by(job.out);
   const auto commit = [writer, before = job.before_commit, replaces = job.replaces] {
     writer->commit(before, replaces);
   };

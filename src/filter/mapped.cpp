@@ -32,12 +32,11 @@ Image floats_of(const Image& in, int threads) {
   return floats;
 }
 
-Step with_negative(Negative negative, Step filter) {
+/// `middle` is that of the picture's range, in the units of what the step gets.
+Step with_negative(Negative negative, double middle, Step filter) {
   return [=](const Image& in, Convolver& convolver, double unit) {
     const int threads = convolver.options().request.threads;
     Image response = filter(floats_of(in, threads), convolver, unit);
-    const double middle =
-        in.depth() == Depth::f32 ? 0.5 : std::floor(full_range(in.depth()) / 2) + 1;
     Image out(response.width(), response.height(), response.channels(), in.depth());
     with_depth(in.depth(), [&]<class T>(TypeTag<T>) {
       for_rows(out, threads, [&](int y) {
@@ -181,7 +180,10 @@ Image filter_mapped(const Image& in, const Header& header, const Mapping& mappin
   }
   convolver.check_border_value(in.depth());
   Step step = filter;
-  if (mapping.negative != Negative::clamp) step = with_negative(mapping.negative, step);
+  // Light and float samples have a range of 1, and luma has its picture's.
+  const double middle =
+      mapping.linear || in.depth() == Depth::f32 ? 0.5 : std::floor(full_range(in.depth()) / 2) + 1;
+  if (mapping.negative != Negative::clamp) step = with_negative(mapping.negative, middle, step);
   if (mapping.luma) step = with_luma(keeps_lightness, step);
   if (mapping.linear) {
     const TransferCurve curve(header.metadata.icc, in.depth(), in.channels(), note);

@@ -17,8 +17,13 @@ void ReadContext::fail(const std::string& why) const {
 
 void ReadContext::damaged(const std::string& why) {
   if (options_.refuse_damaged) fail(why + "; --on-damage=warn takes what can be read");
-  if (!damaged_) warn(why + "; read as far as possible");
+  if (!damaged_) leaves_out(why, "; read as far as possible");
   damaged_ = true;
+}
+
+void ReadContext::leaves_out(const std::string& what, const std::string& remedy) {
+  warn(what + remedy);
+  left_out_.push_back(what);
 }
 
 void ReadContext::check_size(std::int64_t width, std::int64_t height) const {

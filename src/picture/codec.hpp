@@ -85,6 +85,17 @@ class ReadContext {
   void warn(const std::string& text) { warnings_.push_back(name_ + ": " + text); }
   const std::vector<std::string>& warnings() const { return warnings_; }
 
+  /// Reports pixels or bytes of the file that its rows do not hold: other pages, frames, planes,
+  /// parts behind the picture. A reader reports each such part here and not by warn(), since the
+  /// result must not replace such a file. It becomes a warning, with the remedy where there is one.
+  void leaves_out(const std::string& what, const std::string& remedy = "");
+
+  /// The same where the user chose to leave it out, so that there is nothing to warn of.
+  void leaves_out_as_asked(const std::string& what) { left_out_.push_back(what); }
+
+  /// All that leaves_out() and damaged() reported; complete after the last row.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
   /// Throws IoError where the header promises more pixels than ReadOptions::max_pixels, or a side
   /// is below 1 or above 2^28. Readers call it before they take memory for pixels.
   void check_size(std::int64_t width, std::int64_t height) const;
@@ -98,7 +109,7 @@ class ReadContext {
  private:
   std::string name_;
   ReadOptions options_;
-  std::vector<std::string> warnings_;
+  std::vector<std::string> warnings_, left_out_;
   bool damaged_ = false;
 };
 

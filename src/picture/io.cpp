@@ -135,7 +135,7 @@ const Codec& codec_of(const std::string& path, ByteSource& source, const ReadCon
 }  // namespace
 
 PictureReader::PictureReader(const std::string& path, const ReadOptions& options)
-    : source_(open_source(path)), context_(shown_input(path), options) {
+    : path_(path), source_(open_source(path)), context_(shown_input(path), options) {
   try {
     FormatId format;
     reader_ = codec_of(path, *source_, context_, options.loader, format).open(*source_, context_);
@@ -152,6 +152,15 @@ void PictureReader::read(PictureView<std::byte> rows) {
   } catch (const std::bad_alloc&) {
     context_.fail("not enough memory for its pixels");
   }
+}
+
+void PictureReader::check_replaced_by(const std::string& out) const {
+  const std::vector<std::string>& parts = context_.left_out();
+  if (parts.empty() || !same_file(path_, out)) return;
+  std::string lacks = parts.front();
+  for (std::size_t i = 1; i < parts.size(); ++i) lacks += "; " + parts[i];
+  throw IoError("cannot replace " + shown_out(out) + " by a result that lacks a part of it (" +
+                lacks + "); write to another file");
 }
 
 Picture read_all(PictureReader& reader) {

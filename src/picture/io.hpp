@@ -35,10 +35,11 @@ class PictureReader {
   /// IoError.
   void read(PictureView<std::byte> rows);
 
-  /// Looks at all data as read() does, and gives no rows; a codec may do that in less time. It
-  /// takes the place of read(). Throws IoError.
-  void check_data();
   bool is_damaged() const { return context_.is_damaged(); }
+
+  /// Throws IoError where `out` names the file that is read, by whatever path or link, and a result
+  /// made of its rows would lack a part of it. Call it after the last row.
+  void check_replaced_by(const std::string& out) const;
 
   /// The file's bytes, which live as long as the reader. Throws IoError.
   std::span<const unsigned char> file() { return source_->whole(); }
@@ -51,6 +52,7 @@ class PictureReader {
   const std::vector<std::string>& warnings() const { return context_.warnings(); }
 
  private:
+  const std::string path_;
   std::unique_ptr<ByteSource> source_;
   ReadContext context_;
   std::unique_ptr<RowReader> reader_;

@@ -15,7 +15,7 @@ namespace convfilt {
 /// Grows with each change of what program and modules share; the sizes tell of some that nobody
 /// counted.
 inline constexpr std::uint32_t kModuleInterface =
-    3u << 24 ^
+    4u << 24 ^
     std::uint32_t(sizeof(Header) << 12 ^ sizeof(WriteOptions) << 6 ^ sizeof(ReadContext));
 
 /// What a module exports.

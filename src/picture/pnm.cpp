@@ -160,7 +160,8 @@ class PnmReader : public RowReader {
       if (scanner_.next_past_blanks() == kEnd) return;
       end = scanner_.position() - 1;
     } else if (another_picture_follows(end)) {
-      return context_.warn("only the first of several pictures in this " + name() + " is read");
+      return context_.leaves_out("only the first of several pictures in this " + name() +
+                                 " is read");
     }
     Scanner trailing(source_, end);
     int c = trailing.next();

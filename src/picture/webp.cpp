@@ -104,7 +104,7 @@ class WebpReader : public WholeReader {
     WebPDemuxReleaseIterator(&frame);
     header_.pages = std::max(1, frames);
     header_.channels = 4;
-    if (frames > 1) context_.warn("only the first frame of this animated WebP is read");
+    if (frames > 1) context_.leaves_out("only the first frame of this animated WebP is read");
   }
 
   /// libwebp takes a frame's size from its coded picture, at `at`, and not from the 16 bytes before

@@ -1248,8 +1248,6 @@ def known(case, other, words):
         return ""
     if case.kind.other == "heif":
         return "HEIC, AVIF: their data carry no checksum, and libheif does not tell what its decoders conceal"
-    if words == "no such code" and case.kind.name == "gif":
-        return "GIF: a code that its table does not have yet: giflib goes on without a word"
     if case.kind.name == "jpeg-cmyk" and b"Adobe" not in case.data:
         return "JPEG: Adobe's mark is gone, and decoders guess what its four colours mean"
     if other == "refuses" and case.kind.extension == "tif" and re.match("no tag|too few strips", words):

@@ -21,6 +21,7 @@ bool DeviceJpeg::has(Subsampling subsampling) {
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <iostream>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -40,6 +41,7 @@ namespace fs = std::filesystem;
 struct Functions {
   decltype(&nvimgcodecGetProperties) get_properties;
   decltype(&nvimgcodecInstanceCreate) create_instance;
+  decltype(&nvimgcodecExtensionCreate) create_extension;
   decltype(&nvimgcodecFutureWaitForAll) wait;
   decltype(&nvimgcodecFutureGetProcessingStatus) get_status;
   decltype(&nvimgcodecFutureDestroy) destroy_future;
@@ -82,6 +84,10 @@ class Library {
   std::string missing, version;
 
  private:
+  nvimgcodecExtensionDesc_t codecs_ =
+      structure<nvimgcodecExtensionDesc_t>(NVIMGCODEC_STRUCTURE_TYPE_EXTENSION_DESC);
+  nvimgcodecExtension_t extension_ = nullptr;
+
   Library() {
     void* handle = open();
     if (!handle || !find_functions(handle)) return;
@@ -99,9 +105,43 @@ class Library {
     auto info =
         structure<nvimgcodecInstanceCreateInfo_t>(NVIMGCODEC_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
     info.load_builtin_modules = 1;
-    info.load_extension_modules = 1;
+    // What the library has to say it says there, where nothing else writes.
+    std::cerr.rdbuf(nullptr);
     if (call.create_instance(&instance, &info) != NVIMGCODEC_STATUS_SUCCESS)
       fail("it makes no instance");
+    else
+      add_codecs();
+  }
+
+  /// Gives the instance its codecs of nvJPEG. They are an extension. If the library looked for
+  /// extensions itself, those for other formats would write on standard error what they miss.
+  void add_codecs() {
+    const fs::path file = codecs_file();
+    void* handle = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    const auto entry = reinterpret_cast<nvimgcodecExtensionModuleEntryFunc_t>(
+        handle ? dlsym(handle, "nvimgcodecExtensionModuleEntry") : nullptr);
+    if (!entry || entry(&codecs_) != NVIMGCODEC_STATUS_SUCCESS ||
+        call.create_extension(instance, &extension_, &codecs_) != NVIMGCODEC_STATUS_SUCCESS)
+      fail(file.empty() ? "the folder 'extensions' beside it has no libnvjpeg_ext.so"
+                        : "it does not take " + quoted_name(file.string()));
+  }
+
+  /// Empty where there is none.
+  fs::path codecs_file() const {
+    std::vector<fs::path> places = folders();
+    Dl_info where{};
+    if (dladdr(reinterpret_cast<const void*>(call.create_instance), &where) && where.dli_fname) {
+      std::error_code ignored;
+      places.insert(places.begin(), fs::canonical(where.dli_fname, ignored).parent_path());
+      places.push_back(places.front().parent_path());
+    }
+    for (const fs::path& place : places) {
+      std::error_code error;
+      for (fs::directory_iterator file(place / "extensions", error), end; !error && file != end;
+           file.increment(error))
+        if (file->path().filename().string().starts_with("libnvjpeg_ext.so")) return file->path();
+    }
+    return {};
   }
 
   void fail(const std::string& why) {
@@ -156,6 +196,7 @@ class Library {
     };
     find(call.get_properties, "nvimgcodecGetProperties");
     find(call.create_instance, "nvimgcodecInstanceCreate");
+    find(call.create_extension, "nvimgcodecExtensionCreate");
     find(call.wait, "nvimgcodecFutureWaitForAll");
     find(call.get_status, "nvimgcodecFutureGetProcessingStatus");
     find(call.destroy_future, "nvimgcodecFutureDestroy");

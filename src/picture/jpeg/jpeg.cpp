@@ -185,7 +185,7 @@ class JpegReader : public RowReader {
   void finish() override {
     if (!run([&] { jpeg_finish_decompress(&owner_.info); })) return;
     if (source_ended_) return context_.damaged(kNoEnd);
-    if (!announces_more_) check_trailing_bytes();
+    look_behind_end();
   }
 
  private:
@@ -435,6 +435,7 @@ class JpegReader : public RowReader {
     for (const std::string& sentence : contents.left_out) context_.warn(sentence);
     header_.metadata = std::move(contents.metadata);
     announces_more_ = contents.announces_more;
+    find_cut_picture(contents.pictures);
     if (info.num_components == 4 && !header_.metadata.icc.empty()) {
       context_.warn("its CMYK becomes RGB by the plain formula; its colour profile is left out");
       header_.metadata.icc.clear();
@@ -445,6 +446,20 @@ class JpegReader : public RowReader {
     if (table >= 0 && table < NUM_QUANT_TBLS && info.quant_tbl_ptrs[table])
       header_.quality = quality_of(*info.quant_tbl_ptrs[table]);
     header_.subsampling = subsampling_of(info);
+  }
+
+  /// Says which of several pictures the file ends within; none of them but the first is read, so
+  /// that is no damage of what is.
+  void find_cut_picture(const std::vector<jpeg::IndexedPicture>& pictures) {
+    const auto place = pictures.size() > 1 ? jpeg::index_place(source_) : std::nullopt;
+    for (std::size_t i = 1; place && i < pictures.size(); ++i) {
+      const std::uint64_t end = *place + pictures[i].at + pictures[i].size;
+      if (end <= source_.size()) continue;
+      return context_.warn("the file ends too early for picture " + std::to_string(i + 1) +
+                           " of its " + std::to_string(pictures.size()) + " (" +
+                           std::to_string(source_.size()) + " of " + std::to_string(end) +
+                           " bytes)");
+    }
   }
 
   /// Scans are work for libjpeg even where they are empty, so a small file could ask for hours.
@@ -527,22 +542,29 @@ class JpegReader : public RowReader {
     }
   }
 
-  /// Cameras fill the last block of a card with zeros or ones, and Samsung's append a directory of
-  /// their own, which ends with its name.
-  void check_trailing_bytes() {
+  /// Cameras fill the last block of a card with zeros or ones. Samsung's append a directory of
+  /// their own parts, which ends with its name.
+  void look_behind_end() {
     const std::uint64_t end = position(), size = source_.size();
+    if (is_padding_from(end)) return;
     std::array<unsigned char, 4> last{};
-    if (size - end >= last.size() && source_.read(size - last.size(), last) == last.size() &&
-        std::memcmp(last.data(), "SEFT", last.size()) == 0)
-      return;
-    for (std::uint64_t at = end; at < size;) {
-      const std::size_t got = source_.read(at, {buffer_.get(), kBufferBytes});
-      if (got == 0) return;
-      const auto padding = [](unsigned char byte) { return byte == 0 || byte == 0xFF; };
-      if (!std::all_of(buffer_.get(), buffer_.get() + got, padding))
-        return context_.damaged(bytes_follow(size - end));
+    const bool is_samsung = size - end >= last.size() &&
+                            source_.read(size - last.size(), last) == last.size() &&
+                            std::memcmp(last.data(), "SEFT", last.size()) == 0;
+    if (announces_more_ || is_samsung)
+      context_.leaves_out(bytes_follow(size - end) +
+                          ", of other pictures or parts, which are not read");
+    else
+      context_.damaged(bytes_follow(size - end));
+  }
+
+  bool is_padding_from(std::uint64_t at) {
+    const auto is_padding = [](unsigned char byte) { return byte == 0 || byte == 0xFF; };
+    while (const std::size_t got = source_.read(at, {buffer_.get(), kBufferBytes})) {
+      if (!std::all_of(buffer_.get(), buffer_.get() + got, is_padding)) return false;
       at += got;
     }
+    return true;
   }
 
   ByteSource& source_;

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <utility>
 
+#include "src/picture/tiff/directory.hpp"
+
 namespace convfilt::jpeg {
 namespace {
 
@@ -24,6 +26,7 @@ constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap
                            kPhotoshop = "Photoshop 3.0\0"sv, kIcc = "ICC_PROFILE\0"sv,
                            kPictures = "MPF\0"sv;
 
+constexpr unsigned char kScan = 0xDA;
 constexpr std::size_t kLargestPayload = 65533;  // a length of 16 bits counts itself
 constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
 constexpr std::size_t kExtensionPart = 65400;   // what other programs write
@@ -299,7 +302,37 @@ void add_iptc(const Bytes& iptc, std::vector<Segment>& list) {
   }
 }
 
+/// CIPA DC-007: a directory has a value of 16 bytes for each picture.
+std::vector<IndexedPicture> indexed_pictures(View directory) {
+  constexpr std::uint16_t kEntries = 0xB002;
+  constexpr std::size_t kEntry = 16, kSizeAt = 4, kPlaceAt = 8;
+  const auto source = source_of(directory);
+  const TiffStructure index(*source);
+  const auto all = index.valid() ? index.directory(index.first()) : std::nullopt;
+  const TiffEntry* entry = all ? all->find(kEntries) : nullptr;
+  if (!entry) return {};
+  std::vector<IndexedPicture> pictures;
+  const Bytes bytes = index.bytes_of(*entry, directory.size());
+  for (std::size_t at = 0; at + kEntry <= bytes.size(); at += kEntry) {
+    const View values = View(bytes).subspan(at, kEntry);
+    pictures.push_back({index.number_in(values.subspan(kPlaceAt, 4)),
+                        index.number_in(values.subspan(kSizeAt, 4))});
+  }
+  return pictures;
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> index_place(ByteSource& file) {
+  std::array<unsigned char, 8> head{};
+  for (std::uint64_t at = 2; file.read(at, head) == head.size() && head[0] == 0xFF;
+       at += 2 + big_endian(head, 2, 2)) {
+    if (head[1] == kApp2 && starts_with(View(head).subspan(4), kPictures))
+      return at + 4 + kPictures.size();
+    if (head[1] == kScan) break;
+  }
+  return std::nullopt;
+}
 
 Contents contents_of(const std::vector<Segment>& segments) {
   Contents contents;
@@ -318,7 +351,8 @@ Contents contents_of(const std::vector<Segment>& segments) {
     if (is(kApp1, kExtension)) extensions.add(payload.subspan(kExtension.size()));
     if (is(kApp2, kIcc) && payload.size() >= kIcc.size() + 2)
       profile.push_back(payload.subspan(kIcc.size()));
-    if (is(kApp2, kPictures)) contents.announces_more = true;
+    if (is(kApp2, kPictures) && !std::exchange(contents.announces_more, true))
+      contents.pictures = indexed_pictures(payload.subspan(kPictures.size()));
     if (is(kApp13, kPhotoshop)) append(resources, payload.subspan(kPhotoshop.size()));
     if (segment.marker == kComment) metadata.comments.push_back(segment.payload);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "src/picture/bytes.hpp"
 #include "src/picture/metadata.hpp"
 
 namespace convfilt::jpeg {
@@ -28,11 +29,21 @@ struct Segment {
   Metadata::Bytes payload;
 };
 
+/// Bytes of one of several pictures, from the beginning of the index's directory on; of the first,
+/// from that of the file.
+struct IndexedPicture {
+  std::uint64_t at = 0, size = 0;
+};
+
 struct Contents {
   Metadata metadata;            ///< without the resolution, which libjpeg reads itself
   bool announces_more = false;  ///< other pictures, a video or such follow the end of the picture
-  std::vector<std::string> left_out;  ///< what could not be understood, a sentence each
+  std::vector<IndexedPicture> pictures;  ///< as a multi-picture index says
+  std::vector<std::string> left_out;     ///< what could not be understood, a sentence each
 };
+
+/// Where the directory of a multi-picture index begins in a file; nothing where it has none.
+std::optional<std::uint64_t> index_place(ByteSource& file);
 
 /// What the segments APP1, APP2, APP13 and COM of a file say, in its order.
 Contents contents_of(const std::vector<Segment>& segments);

@@ -114,7 +114,7 @@ void inspect_png(Bytes bytes, FileFacts* facts) {
       facts->orientation = exif_orientation(bytes.subspan(at + 8, length));
     }
     if (starts_with(type, "tRNS") && grey) {
-      facts->warnings.push_back("the transparent grey level of this PNG is read as opaque");
+      facts->left_out.push_back("the transparent grey level of this PNG is read as opaque");
     }
     if (starts_with(type, "IEND")) return;
     at += length + 12;
@@ -153,11 +153,20 @@ void inspect_webp(Bytes bytes, FileFacts* facts) {
   }
 }
 
+/// Reports what follows the end of the picture as damage, unless it is zeros or there is other.
+void note_rest(Bytes bytes, std::uint64_t end, FileFacts* facts) {
+  const Bytes rest = bytes.subspan(std::size_t(std::min<std::uint64_t>(end, bytes.size())));
+  if (facts->damage.empty() &&
+      std::any_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte != 0; }))
+    facts->damage = bytes_follow(rest.size());
+}
+
 /// In a JP2 file a box says where its codestream ends, and there must be an end marker.
-void check_jpeg2000_end(Bytes bytes, FileFacts* facts) {
-  if (!starts_with(bytes, std::string_view("\0\0\0\x0CjP  ", 8))) return;
+void check_boxes_end(Bytes bytes, FileFacts* facts) {
   facts->damage = "the file ends too early (no codestream)";
-  for (std::size_t at = 0; at + 8 <= bytes.size();) {
+  int pictures = 0;
+  std::size_t at = 0;
+  while (at + 8 <= bytes.size()) {
     std::uint64_t length = big_endian(bytes, at);
     if (length == 1 && at + 16 <= bytes.size())
       length = std::uint64_t{big_endian(bytes, at + 8)} << 32 | big_endian(bytes, at + 12);
@@ -169,16 +178,43 @@ void check_jpeg2000_end(Bytes bytes, FileFacts* facts) {
       return;
     }
     at += std::size_t(length);
-    if (type != "jp2c") continue;
+    if (type != "jp2c" || ++pictures > 1) continue;
     const bool has_end = bytes[at - 2] == 0xFF && bytes[at - 1] == 0xD9;
     facts->damage = has_end ? "" : "the file ends too early (no end-of-codestream marker)";
   }
+  if (pictures > 1)
+    facts->left_out.push_back("only the first of its " + std::to_string(pictures) +
+                              " pictures is read");
+  note_rest(bytes, at, facts);
+}
+
+/// A codestream without boxes: its parts say how long they are, and an end marker follows the last.
+void check_codestream_end(Bytes bytes, FileFacts* facts) {
+  constexpr std::uint32_t kPart = 0xFF90, kEnd = 0xFFD9;
+  constexpr std::size_t kLengthOfPart = 6;
+  std::size_t at = 2;
+  while (at + 4 <= bytes.size()) {
+    const std::uint32_t marker = big_endian(bytes, at) >> 16;
+    if (marker == kEnd || (marker == kPart && at + kLengthOfPart + 4 > bytes.size())) break;
+    std::size_t length = 2 + (big_endian(bytes, at) & 0xFFFF);
+    if (marker == kPart) length = big_endian(bytes, at + kLengthOfPart);
+    if (length == 0) return;  // the last part goes to the end
+    if (length > bytes.size() - at) break;
+    at += length;
+  }
+  if (at + 2 <= bytes.size() && bytes[at] == 0xFF && bytes[at + 1] == 0xD9)
+    note_rest(bytes, at + 2, facts);
+  else
+    facts->damage = "the file ends too early (no end-of-codestream marker)";
 }
 
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
 void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
-  check_jpeg2000_end(bytes, facts);
+  if (starts_with(bytes, "\xFF\x4F"))
+    check_codestream_end(bytes, facts);
+  else
+    check_boxes_end(bytes, facts);
   constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
   const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
   if (bytes.end() - found < 24) return;
@@ -187,15 +223,30 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
   facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
 }
 
+std::string colour_damage(std::int64_t row, std::int64_t height, unsigned index,
+                          std::size_t colours) {
+  return "its data is damaged (row " + std::to_string(row) + " of " + std::to_string(height) +
+         ": colour " + std::to_string(index) + " of a palette of " + std::to_string(colours) + ")";
+}
+
 /// Why run-length coded rows cannot be right; empty when they can. OpenCV goes on with rubbish
 /// where a row is longer than the picture is wide, or the end mark is missing.
-std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t height, bool nibbles) {
+std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t height, bool nibbles,
+                              std::size_t colours, std::string* foreign_colour) {
   std::int64_t x = 0, y = 0;
   std::size_t at = 0;
+  const auto look_at = [&](unsigned byte, unsigned pixels) {
+    const unsigned index = !nibbles     ? byte
+                           : pixels > 1 ? std::max(byte >> 4, byte & 15)
+                                        : byte >> 4;
+    if (index >= colours && foreign_colour->empty())
+      *foreign_colour = colour_damage(height - 1 - y, height, index, colours);
+  };
   while (at + 2 <= runs.size()) {
     const unsigned count = runs[at], code = runs[at + 1];
     at += 2;
     if (count > 0) {
+      look_at(code, count);
       x += count;
     } else if (code == 0) {  // end of row
       x = 0;
@@ -209,6 +260,9 @@ std::string run_length_damage(Bytes runs, std::int64_t width, std::int64_t heigh
       at += 2;
     } else {  // `code` pixels follow as they are, padded to a word
       x += code;
+      for (unsigned i = 0; i < code && at + i / (nibbles ? 2 : 1) < runs.size();
+           i += nibbles ? 2 : 1)
+        look_at(runs[at + i / (nibbles ? 2 : 1)], code - i);
       at += ((nibbles ? (code + 1) / 2 : code) + 1) / 2 * 2;
     }
     if (x > width || y > height)
@@ -277,7 +331,7 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
     facts->warnings.push_back("this kind of TIFF is read with 8 of its " + std::to_string(bits) +
                               " bits a sample");
   }
-  if (samples == 2 && extra) facts->warnings.push_back("the alpha of a grey TIFF is not read");
+  if (samples == 2 && extra) facts->left_out.push_back("the alpha of a grey TIFF is not read");
   if (tags.is_cut())
     facts->damage = "the file ends too early (its directory points beyond the end)";
   // OpenCV says nothing of planes that are not there.
@@ -285,7 +339,37 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
   if (strip && facts->damage.empty() && tags.first(kPlanarConfig) == 2u)
     facts->damage = "the file ends too early (strip " + std::to_string(*strip) + " lies beyond it)";
   if (tags.has_next_directory()) {
-    facts->warnings.push_back("only the first of several pictures in this TIFF is read");
+    facts->left_out.push_back("only the first of several pictures in this TIFF is read");
+  }
+}
+
+/// The colours of a BMP's palette, between its header and its rows.
+std::size_t colours_of_bmp(Bytes bytes, bool old, std::uint32_t bits) {
+  constexpr std::size_t kFileHeader = 14, kColoursUsed = 46;
+  const std::size_t at = kFileHeader + little_endian(bytes, kFileHeader),
+                    pixels_at = little_endian(bytes, 10);
+  const std::size_t room = pixels_at > at ? (pixels_at - at) / (old ? 3 : 4) : 0;
+  const std::size_t used = old ? 0 : little_endian(bytes, kColoursUsed);
+  return std::min({room, used > 0 ? used : room, std::size_t{1} << std::min(bits, 8u)});
+}
+
+/// Finds indices that the palette of an uncompressed BMP does not have. OpenCV takes them for
+/// black.
+void check_indices(Bytes bytes, std::size_t row_bytes, std::uint32_t bits, std::size_t colours,
+                   FileFacts* facts) {
+  if (bits > 8 || 8 % bits != 0 || colours >= std::size_t{1} << bits) return;
+  const std::size_t pixels_at = little_endian(bytes, 10);
+  const bool from_above = std::int32_t(little_endian(bytes, 22)) < 0;
+  for (std::int64_t stored = 0; stored < facts->height; ++stored) {
+    const Bytes row = bytes.subspan(pixels_at + std::size_t(stored) * row_bytes, row_bytes);
+    for (std::int64_t x = 0; x < facts->width; ++x) {
+      const std::size_t bit = std::size_t(x) * bits;
+      const unsigned index = row[bit / 8] >> (8 - bits - bit % 8) & ((1u << bits) - 1);
+      if (index < colours) continue;
+      const std::int64_t y = from_above ? stored : facts->height - 1 - stored;
+      facts->damage = colour_damage(y, facts->height, index, colours);
+      return;
+    }
   }
 }
 
@@ -300,21 +384,28 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
     facts->is_lost = true;
     return;
   }
-  facts->width = old ? word(bytes, 18) : std::int32_t(little_endian(bytes, 18));
+  const auto side = [&](std::size_t at) {
+    return std::int64_t{std::int32_t(little_endian(bytes, at))};
+  };
+  facts->width = old ? word(bytes, 18) : side(18);
   // A negative height says that the rows come from top to bottom.
-  facts->height = old ? word(bytes, 20) : std::int32_t(little_endian(bytes, 22));
-  facts->height = std::abs(facts->height);
+  facts->height = old ? word(bytes, 20) : std::abs(side(22));
   const std::uint32_t bits = word(bytes, old ? 24 : 28),
                       coding = old ? 0 : little_endian(bytes, 30);
+  const std::size_t colours = colours_of_bmp(bytes, old, bits);
   if (coding == kRunLength8 || coding == kRunLength4) {
     if (pixels_at > bytes.size()) {
       facts->damage = "the file ends too early (before its first row)";
       facts->is_lost = true;
       return;
     }
+    std::string foreign_colour;
     facts->damage = run_length_damage(bytes.subspan(pixels_at), facts->width, facts->height,
-                                      coding == kRunLength4);
+                                      coding == kRunLength4, colours, &foreign_colour);
     facts->is_lost = facts->damage.find("ends too early") == std::string::npos;
+    if (!facts->damage.empty()) return;
+    facts->is_lost = false;
+    facts->damage = foreign_colour;
     return;
   }
   if (facts->width < 1 || bits < 1 || bits > 32) return;
@@ -322,10 +413,8 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   facts->whole_size = pixels_at + row * std::uint64_t(facts->height);
   if (facts->whole_size <= bytes.size()) {
     // A colour profile may follow the rows; the header's size of the file counts it.
-    const std::uint64_t end = std::max<std::uint64_t>(facts->whole_size, little_endian(bytes, 2));
-    const Bytes rest = bytes.subspan(std::size_t(std::min<std::uint64_t>(end, bytes.size())));
-    if (std::any_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte != 0; }))
-      facts->damage = bytes_follow(rest.size());
+    note_rest(bytes, std::max<std::uint64_t>(facts->whole_size, little_endian(bytes, 2)), facts);
+    if (facts->damage.empty()) check_indices(bytes, std::size_t(row), bits, colours, facts);
     return;
   }
   const std::uint64_t rows = bytes.size() < pixels_at ? 0 : (bytes.size() - pixels_at) / row;
@@ -360,6 +449,10 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
     facts->damage = "the file ends too early, or has no size (in its header)";
     return;
   }
+  const auto note_rest_of_hdr = [&](std::uint64_t end) {
+    facts->is_lost = false;
+    note_rest(bytes, end, facts);
+  };
   const auto width = std::uint64_t(facts->width);
   for (std::int64_t y = 0; y < facts->height; ++y) {
     const std::string where =
@@ -371,6 +464,8 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
       const std::uint64_t rest = width * std::uint64_t(facts->height - y) * 4;
       if (rest > bytes.size() - std::min(at, bytes.size()))
         facts->damage = "the file ends too early" + where;
+      else
+        note_rest_of_hdr(at + rest);
       return;
     }
     if (at + 4 <= bytes.size() && (unsigned{bytes[at + 2]} << 8 | bytes[at + 3]) != width) {
@@ -398,6 +493,7 @@ void inspect_hdr(Bytes bytes, FileFacts* facts) {
       return;
     }
   }
+  note_rest_of_hdr(at);
 }
 
 /// Whether the value of an attribute is as long as its type says. The decoder goes by the type, and
@@ -424,6 +520,18 @@ bool has_size_of_type(Bytes value, std::string_view type) {
     at += 1 + kOfChannel;
   }
   return false;
+}
+
+/// How many channels of an OpenEXR, a list of names and 16 bytes each, are no colours or alpha.
+int other_channels(std::string_view list) {
+  constexpr std::size_t kOfChannel = 17;
+  constexpr std::string_view kRead[] = {"R", "G", "B", "A", "Y", "RY", "BY"};
+  int others = 0;
+  for (std::size_t at = 0, end; (end = list.find('\0', at)) != list.npos && end > at;
+       at = end + kOfChannel)
+    others +=
+        std::find(std::begin(kRead), std::end(kRead), list.substr(at, end - at)) == std::end(kRead);
+  return others;
 }
 
 struct ExrHeader {
@@ -460,6 +568,9 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
       facts->height = corner(3) - corner(1) + 1;
     }
     if (name == "compression" && size == 1) header.compression = bytes[value];
+    if (const int others = name == "channels" ? other_channels(all.substr(value, size)) : 0)
+      facts->left_out.push_back("its channels beside colours and alpha are not read (" +
+                                std::to_string(others) + ")");
     at = value + size;
   }
   return header;
@@ -475,10 +586,13 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
                                       : "the file ends too early (in its header)";
     return;
   }
-  constexpr std::uint32_t kTiledDeepOrParts = 0x200 | 0x800 | 0x1000;
+  constexpr std::uint32_t kParts = 0x1000, kTiledDeepOrParts = 0x200 | 0x800 | kParts;
+  if (little_endian(bytes, 4) & kParts)
+    facts->left_out.push_back("only the first of its parts is read");
   constexpr int kRows[] = {1, 1, 1, 16, 32, 16, 32, 32, 32, 256};  // a piece, by compression
   if (little_endian(bytes, 4) & kTiledDeepOrParts || header.compression > 9) return;
   const std::int64_t rows = kRows[header.compression];
+  std::uint64_t end = 0;
   for (std::int64_t y = 0; y < facts->height; y += rows) {
     const std::size_t entry = header.end + std::size_t(y / rows) * 8;
     const auto is_inside = [&] {
@@ -486,13 +600,17 @@ void inspect_exr(Bytes bytes, FileFacts* facts) {
       const std::uint64_t at =
           std::uint64_t{little_endian(bytes, entry + 4)} << 32 | little_endian(bytes, entry);
       if (at < header.end || at > bytes.size() || bytes.size() - at < 8) return false;
-      return little_endian(bytes, std::size_t(at) + 4) <= bytes.size() - at - 8;
+      const std::uint64_t length = little_endian(bytes, std::size_t(at) + 4);
+      end = std::max(end, at + 8 + length);
+      return length <= bytes.size() - at - 8;
     };
     if (is_inside()) continue;
     facts->damage = "the file ends too early (row " + std::to_string(y) + " of " +
                     std::to_string(facts->height) + ")";
     return;
   }
+  facts->is_lost = false;
+  note_rest(bytes, end, facts);
 }
 
 void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {

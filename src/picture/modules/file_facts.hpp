@@ -18,10 +18,11 @@ struct FileFacts {
   bool is_lost = false;  ///< nothing can be taken of what is damaged
   std::string refusal;   ///< a kind that OpenCV would read wrongly, with the remedy
   std::vector<std::string> warnings;
-  bool drop_alpha = false;       ///< the fourth channel OpenCV makes means nothing
-  bool premultiplied = false;    ///< colours come multiplied by alpha
-  bool swap_red_blue = false;    ///< OpenCV leaves them in the wrong order
-  bool invert = false;           ///< zero means white, which OpenCV ignores
+  std::vector<std::string> left_out;  ///< see ReadContext::leaves_out()
+  bool drop_alpha = false;            ///< the fourth channel OpenCV makes means nothing
+  bool premultiplied = false;         ///< colours come multiplied by alpha
+  bool swap_red_blue = false;         ///< OpenCV leaves them in the wrong order
+  bool invert = false;                ///< zero means white, which OpenCV ignores
   std::uint64_t whole_size = 0;  ///< bytes that an uncompressed file of this header has; else 0
   double scale = 1;              ///< samples are multiplied by it to fill their depth's range
 };

@@ -1,9 +1,9 @@
-/// GIF, by giflib: the first picture of a file, on its logical screen. It is only read.
-#include <gif_lib.h>
-
+/// GIF: the first picture of a file, on its logical screen. It is only read.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,19 +14,24 @@
 namespace convfilt {
 namespace {
 
+using Bytes = std::span<const unsigned char>;
+
 /// What the blocks of a file say, without its pixels.
 struct Blocks {
   int screen_width = 0, screen_height = 0;
   int left = 0, top = 0, width = 0, height = 0;  ///< of the first picture
-  int transparent = NO_TRANSPARENT_COLOR;        ///< its index in the colours of that picture
+  bool interlaced = false;
+  Bytes colours;         ///< of that picture, three bytes each
+  int transparent = -1;  ///< its index in those colours; -1 where there is none
+  Bytes data;            ///< the bits of the first codes, then blocks of codes
   int pictures = 0;
   std::size_t rubbish = 0;  ///< bytes behind the trailer, unless they are zeros
   bool is_cut = false;
 };
 
 /// Walks over all blocks. A file that ends before its trailer was cut.
-Blocks walk(std::span<const unsigned char> bytes) {
-  constexpr unsigned kExtension = 0x21, kPicture = 0x2C, kTrailer = 0x3B;
+Blocks walk(Bytes bytes) {
+  constexpr unsigned kExtension = 0x21, kPicture = 0x2C, kTrailer = 0x3B, kGraphics = 0xF9;
   std::size_t at = 6;  // behind the signature
   Blocks blocks;
   const auto byte = [&]() -> unsigned {
@@ -38,8 +43,12 @@ Blocks walk(std::span<const unsigned char> bytes) {
     const unsigned low = byte();
     return int(low | byte() << 8);
   };
-  const auto skip_colours = [&](unsigned flags) {
-    if (flags & 0x80) at += std::size_t{3} << ((flags & 7) + 1);
+  const auto colours = [&](unsigned flags) {
+    if (!(flags & 0x80)) return Bytes();
+    const std::size_t begin = std::min(at, bytes.size()),
+                      size = std::size_t{3} << ((flags & 7) + 1);
+    at += size;
+    return bytes.subspan(begin, std::min(size, bytes.size() - begin));
   };
   const auto skip_data = [&] {
     while (const unsigned length = byte()) at += length;
@@ -48,29 +57,33 @@ Blocks walk(std::span<const unsigned char> bytes) {
   blocks.screen_height = word();
   const unsigned screen_flags = byte();
   at += 2;  // background colour and aspect ratio
-  skip_colours(screen_flags);
+  blocks.colours = colours(screen_flags);
   while (!blocks.is_cut) {
     const unsigned kind = byte();
     if (kind == kTrailer) {
-      const std::span<const unsigned char> rest = bytes.subspan(at);
+      const Bytes rest = bytes.subspan(at);
       if (std::any_of(rest.begin(), rest.end(), [](unsigned char b) { return b != 0; }))
         blocks.rubbish = rest.size();
       break;
     }
     if (kind == kExtension) {
-      const bool graphics = byte() == GRAPHICS_EXT_FUNC_CODE;
+      const bool graphics = byte() == kGraphics;
       if (graphics && blocks.pictures == 0 && at + 5 <= bytes.size() && bytes[at] == 4)
-        blocks.transparent = bytes[at + 1] & 1 ? bytes[at + 4] : NO_TRANSPARENT_COLOR;
+        blocks.transparent = bytes[at + 1] & 1 ? bytes[at + 4] : -1;
       skip_data();
     } else if (kind == kPicture) {
       const int left = word(), top = word(), width = word(), height = word();
+      const unsigned flags = byte();
+      const Bytes own = colours(flags);
       if (blocks.pictures++ == 0) {
         blocks.left = left;
         blocks.top = top;
         blocks.width = width;
         blocks.height = height;
+        blocks.interlaced = flags & 0x40;
+        if (!own.empty()) blocks.colours = own;
+        blocks.data = bytes.subspan(std::min(at, bytes.size()));
       }
-      skip_colours(byte());
       byte();  // the first code's length
       skip_data();
     } else if (kind != 0) {  // zeros between blocks are common and mean nothing
@@ -80,21 +93,94 @@ Blocks walk(std::span<const unsigned char> bytes) {
   return blocks;
 }
 
-/// giflib's reader of bytes in memory.
-struct Stream {
-  std::span<const unsigned char> rest;
+/// The codes of a picture, which lie in blocks, each with its length before it.
+class Codes {
+ public:
+  explicit Codes(Bytes blocks) : rest_(blocks) {}
+
+  /// The next code; nothing behind the last one.
+  std::optional<unsigned> next(int bits) {
+    for (; filled_ < bits; filled_ += 8) {
+      if (left_ == 0 && !rest_.empty()) {
+        left_ = rest_.front();
+        rest_ = rest_.subspan(1);
+      }
+      if (left_ == 0 || rest_.empty()) return std::nullopt;
+      held_ |= unsigned{rest_.front()} << filled_;
+      rest_ = rest_.subspan(1);
+      --left_;
+    }
+    const unsigned code = held_ & ((1u << bits) - 1);
+    held_ >>= bits;
+    filled_ -= bits;
+    return code;
+  }
+
+ private:
+  Bytes rest_;
+  std::size_t left_ = 0;  ///< bytes of the block
+  unsigned held_ = 0;
+  int filled_ = 0;  ///< bits
 };
 
-int read_stream(GifFileType* file, GifByteType* into, int count) {
-  auto& rest = static_cast<Stream*>(file->UserData)->rest;
-  const std::size_t copied = std::min(rest.size(), std::size_t(count));
-  std::copy_n(rest.begin(), copied, into);
-  rest = rest.subspan(copied);
-  return int(copied);
-}
+/// Strings of indices by their codes (LZW): each is an earlier one and one more index.
+class Strings {
+ public:
+  /// `bits` are those of an index.
+  explicit Strings(int bits) : clear_(1u << bits), first_bits_(bits + 1) { reset(); }
 
-struct Close {
-  void operator()(GifFileType* file) const { DGifCloseFile(file, nullptr); }
+  unsigned clear() const { return clear_; }
+  unsigned end() const { return clear_ + 1; }
+  int bits() const { return bits_; }  ///< of the next code
+
+  void reset() {
+    count_ = clear_ + 2;
+    bits_ = first_bits_;
+    before_.reset();
+  }
+
+  /// Takes the code of a string; false where there is no such string yet. The string that the code
+  /// before it promised stands for that one then.
+  bool take(unsigned code) {
+    const bool may_be_new = before_ && count_ < kMost;
+    const bool is_known = code < clear_ || (code > end() && code < count_);
+    const bool is_right = is_known || (may_be_new && code == count_);
+    if (!is_right) code = may_be_new ? count_ : 0;
+    if (may_be_new) {
+      entries_[count_].before = *before_;
+      entries_[count_].last = first_of(code == count_ ? *before_ : code);
+      if (++count_ == 1u << bits_ && count_ < kMost) ++bits_;
+    }
+    before_ = code;
+    return is_right;
+  }
+
+  /// The string that take() took.
+  Bytes string() {
+    std::size_t at = string_.size();
+    unsigned code = *before_;
+    for (; code >= clear_; code = entries_[code].before) string_[--at] = entries_[code].last;
+    string_[--at] = static_cast<unsigned char>(code);
+    return Bytes(string_).subspan(at);
+  }
+
+ private:
+  static constexpr unsigned kMost = 4096;
+  struct Entry {
+    unsigned before = 0;
+    unsigned char last = 0;
+  };
+
+  unsigned char first_of(unsigned code) const {
+    while (code >= clear_) code = entries_[code].before;
+    return static_cast<unsigned char>(code);
+  }
+
+  unsigned clear_, count_ = 0;
+  int first_bits_, bits_ = 0;
+  std::optional<unsigned> before_;
+  std::array<Entry, kMost> entries_;
+  std::array<unsigned char, kMost> string_;
 };
 
 class GifReader : public WholeReader {
@@ -110,7 +196,7 @@ class GifReader : public WholeReader {
     header_.height = sized ? blocks_.screen_height : blocks_.top + blocks_.height;
     const bool covered = blocks_.left == 0 && blocks_.top == 0 && blocks_.width >= header_.width &&
                          blocks_.height >= header_.height;
-    header_.channels = covered && blocks_.transparent == NO_TRANSPARENT_COLOR ? 3 : 4;
+    header_.channels = covered && blocks_.transparent < 0 ? 3 : 4;
     context.check_size(header_.width, header_.height);
     context.check_size(blocks_.width, blocks_.height);
     check_memory();
@@ -120,56 +206,47 @@ class GifReader : public WholeReader {
     }
     if (blocks_.rubbish > 0) context.damaged(bytes_follow(blocks_.rubbish));
     if (blocks_.pictures > 1) {
-      context.warn("only the first of its " + std::to_string(blocks_.pictures) +
-                   " pictures is read: it is an animated GIF");
+      context.leaves_out("only the first of its " + std::to_string(blocks_.pictures) +
+                         " pictures is read: it is an animated GIF");
     }
   }
 
  protected:
   void decode() override {
-    stream_.rest = source_.whole();
-    int error = 0;
-    const std::unique_ptr<GifFileType, Close> file(DGifOpen(&stream_, read_stream, &error));
-    if (!file) nothing(error);
-    GifRecordType kind = UNDEFINED_RECORD_TYPE;
-    while (kind != IMAGE_DESC_RECORD_TYPE) {
-      if (DGifGetRecordType(file.get(), &kind) == GIF_ERROR) nothing(file->Error);
-      if (kind == TERMINATE_RECORD_TYPE) fail_with_nothing(context_, FormatId::gif, kNoPicture);
-      if (kind == EXTENSION_RECORD_TYPE) skip_extension(*file);
-    }
-    if (DGifGetImageDesc(file.get()) == GIF_ERROR) nothing(file->Error);
-    const ColorMapObject* map = file->Image.ColorMap ? file->Image.ColorMap : file->SColorMap;
-    if (!map) fail_with_nothing(context_, FormatId::gif, "it has no table of colours");
-    colours_.assign(map->Colors, map->Colors + map->ColorCount);
-    decode_rows(*file);
-    if (std::find(is_decoded_.begin(), is_decoded_.end(), true) == is_decoded_.end())
-      nothing(file->Error);
+    if (blocks_.colours.empty())
+      fail_with_nothing(context_, FormatId::gif, "it has no table of colours");
+    constexpr int kMostBits = 8;
+    const int bits = blocks_.data.empty() ? 0 : blocks_.data.front();
+    if (bits < 1 || bits > kMostBits)
+      fail_with_nothing(context_, FormatId::gif,
+                        "its data is damaged (indices of " + std::to_string(bits) + " bits)");
+    order_rows();
+    indices_.resize(std::size_t(blocks_.width) * std::size_t(blocks_.height));
+    take_codes(bits);
+    if (decoded_ < std::size_t(blocks_.width)) fail_with_nothing(context_, FormatId::gif, damage_);
+    for (std::size_t row = 0; row < order_.size() && damage_.empty(); ++row) check_colours(row);
+    if (!damage_.empty()) context_.damaged(damage_);
   }
 
   void copy_row(int y, std::byte* to) const override {
     const int channels = header_.channels;
     std::memset(to, 0, std::size_t(header_.width) * std::size_t(channels));
     const int row = y - blocks_.top;
-    if (row < 0 || row >= blocks_.height || !is_decoded_[std::size_t(row)]) return;
-    const GifPixelType* from = indices_of(row);
+    if (row < 0 || row >= blocks_.height) return;
+    const std::size_t stored = stored_[std::size_t(row)], width = std::size_t(blocks_.width);
+    if ((stored + 1) * width > decoded_) return;
+    const unsigned char* from = indices_.data() + stored * width;
     for (int x = 0; x < blocks_.width && x + blocks_.left < header_.width; ++x) {
       const std::size_t index = from[x];
-      if (int(index) == blocks_.transparent || index >= colours_.size()) continue;
+      if (int(index) == blocks_.transparent || index >= colours()) continue;
       std::byte* pixel = to + std::ptrdiff_t(x + blocks_.left) * channels;
-      pixel[0] = std::byte{colours_[index].Blue};
-      pixel[1] = std::byte{colours_[index].Green};
-      pixel[2] = std::byte{colours_[index].Red};
+      for (std::size_t c = 0; c < 3; ++c) pixel[c] = std::byte{blocks_.colours[3 * index + 2 - c]};
       if (channels == 4) pixel[3] = std::byte{255};
     }
   }
 
  private:
   static constexpr char kNoPicture[] = "the file ends too early (no picture in it)";
-
-  static std::string words_of(int error) {
-    const char* text = GifErrorString(error);
-    return text ? text : "giflib gave up";
-  }
 
   /// A few bytes can name a screen of any size around a picture of one pixel.
   void check_memory() const {
@@ -180,52 +257,74 @@ class GifReader : public WholeReader {
                  area(blocks_.width, blocks_.height));
   }
 
-  [[noreturn]] void nothing(int error) {
-    fail_with_nothing(context_, FormatId::gif, "its data is damaged (" + words_of(error) + ")");
-  }
+  std::size_t colours() const { return blocks_.colours.size() / 3; }
 
-  void skip_extension(GifFileType& file) {
-    int code = 0;
-    GifByteType* data = nullptr;
-    if (DGifGetExtension(&file, &code, &data) == GIF_ERROR) nothing(file.Error);
-    while (data) {
-      if (DGifGetExtensionNext(&file, &data) == GIF_ERROR) nothing(file.Error);
-    }
-  }
-
-  const GifPixelType* indices_of(int row) const {
-    return indices_.data() + std::size_t(row) * std::size_t(blocks_.width);
-  }
-
-  void decode_rows(GifFileType& file) {
-    indices_.resize(std::size_t(blocks_.width) * std::size_t(blocks_.height));
-    is_decoded_.resize(std::size_t(blocks_.height));
+  /// Interlaced rows come in four passes.
+  void order_rows() {
     struct Pass {
       int first, step;
     };
     constexpr Pass kInterlaced[] = {{0, 8}, {4, 8}, {2, 4}, {1, 2}}, kWhole[] = {{0, 1}};
     const std::span<const Pass> passes =
-        file.Image.Interlace ? std::span<const Pass>(kInterlaced) : std::span<const Pass>(kWhole);
+        blocks_.interlaced ? std::span<const Pass>(kInterlaced) : std::span<const Pass>(kWhole);
+    stored_.resize(std::size_t(blocks_.height));
     for (const Pass pass : passes) {
       for (int row = pass.first; row < blocks_.height; row += pass.step) {
-        if (DGifGetLine(&file, &indices_[std::size_t(row) * std::size_t(blocks_.width)],
-                        blocks_.width) == GIF_ERROR) {
-          context_.damaged("its data is damaged (row " + std::to_string(row) + " of " +
-                           std::to_string(blocks_.height) + ": " + words_of(file.Error) + ")");
-          return;
-        }
-        is_decoded_[std::size_t(row)] = true;
+        stored_[std::size_t(row)] = order_.size();
+        order_.push_back(row);
       }
+    }
+  }
+
+  /// Notes the first damage, at an index of the picture.
+  void note_damage(std::size_t index, const std::string& what) {
+    if (!damage_.empty()) return;
+    const std::size_t stored = std::min(index / std::size_t(blocks_.width), order_.size() - 1);
+    damage_ = "its data is damaged (row " + std::to_string(order_[stored]) + " of " +
+              std::to_string(blocks_.height) + ": " + what + ")";
+  }
+
+  void take_codes(int bits) {
+    Codes codes(blocks_.data.subspan(1));
+    Strings strings(bits);
+    while (const std::optional<unsigned> code = codes.next(strings.bits())) {
+      if (*code == strings.end()) break;
+      if (*code == strings.clear()) {
+        strings.reset();
+        continue;
+      }
+      if (!strings.take(*code))
+        note_damage(decoded_, "code " + std::to_string(*code) + " before its string");
+      const Bytes string = strings.string();
+      const std::size_t count = std::min(string.size(), indices_.size() - decoded_);
+      std::copy_n(string.begin(), count, indices_.begin() + std::ptrdiff_t(decoded_));
+      decoded_ += count;
+      if (count == string.size()) continue;
+      // Bits that fill the last byte may look like one more code.
+      if (count > 0 || codes.next(8)) note_damage(decoded_, "more pixels than it has");
+      break;
+    }
+    if (decoded_ < indices_.size()) note_damage(decoded_, "its codes end");
+  }
+
+  void check_colours(std::size_t stored) {
+    const std::size_t width = std::size_t(blocks_.width), begin = stored * width;
+    for (std::size_t i = begin; i < std::min(begin + width, decoded_); ++i) {
+      const std::size_t index = indices_[i];
+      if (index >= colours() && int(index) != blocks_.transparent)
+        return note_damage(
+            i, "colour " + std::to_string(index) + " of a palette of " + std::to_string(colours()));
     }
   }
 
   ByteSource& source_;
   ReadContext& context_;
   Blocks blocks_;
-  Stream stream_;
-  std::vector<GifColorType> colours_;
-  std::vector<GifPixelType> indices_;  ///< of the picture's pixels, by rows
-  std::vector<bool> is_decoded_;       ///< by rows
+  std::vector<int> order_;              ///< the picture's rows as they are stored
+  std::vector<std::size_t> stored_;     ///< and for each row, the place where it is
+  std::vector<unsigned char> indices_;  ///< of the picture's pixels, by stored rows
+  std::size_t decoded_ = 0;             ///< how many of them
+  std::string damage_;                  ///< the first; empty where there is none
 };
 
 std::unique_ptr<RowReader> open(ByteSource& source, ReadContext& context) {

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "src/base/source_text.hpp"
@@ -172,7 +173,7 @@ class HeifReader : public WholeReader {
     check_first_page(context, format);
     header_.format = format;
     const Bytes bytes = source.whole();
-    find_cut(bytes);
+    look_at_boxes(bytes);
     if (!cut_.empty() && context.options().refuse_damaged) context.damaged(cut_);
     require(heif_context_read_from_memory_without_copy(heif_.get(), bytes.data(), bytes.size(),
                                                        nullptr));
@@ -186,6 +187,12 @@ class HeifReader : public WholeReader {
     has_alpha_ = heif_image_handle_has_alpha_channel(handle) != 0;
     header_.channels = has_alpha_ ? 4 : is_grey_ ? 1 : 3;
     header_.depth = heif_image_handle_get_luma_bits_per_pixel(handle) > 8 ? Depth::u16 : Depth::u8;
+    const int others = heif_context_get_number_of_top_level_images(heif_.get()) - 1 +
+                       heif_image_handle_get_number_of_auxiliary_images(
+                           handle, LIBHEIF_AUX_IMAGE_FILTER_OMIT_ALPHA);
+    if (others > 0)
+      context.leaves_out("only the main one of its " + std::to_string(others + 1) +
+                         " pictures is read");
     read_metadata();
     // libheif turns and mirrors the picture as the file's own boxes say; EXIF's orientation, which
     // says the same once more, has no meaning in these formats.
@@ -326,15 +333,27 @@ class HeifReader : public WholeReader {
     }
   }
 
-  /// Top-level boxes say how long they are, and the pixels lie in one of the last.
-  void find_cut(Bytes bytes) {
+  /// Top-level boxes say how long they are, and the pixels lie in one of the last. Others, and a
+  /// second beginning, are parts beside the pictures, such as a video.
+  void look_at_boxes(Bytes bytes) {
+    constexpr std::string_view kKnown[] = {"ftyp", "meta", "mdat", "idat", "free", "skip", "wide"};
+    std::size_t end = 0;
+    bool has_begun = false;
     for (const Box& box : boxes_in(bytes)) {
+      const bool begins_again = box.type == "ftyp" && std::exchange(has_begun, true);
+      end = std::size_t(box.content.data() + box.content.size() - bytes.data());
+      if (begins_again ||
+          std::find(std::begin(kKnown), std::end(kKnown), box.type) == std::end(kKnown))
+        context_.leaves_out("its box " + in_quotes(box.type) + " is not read");
       if (!box.is_cut) continue;
       const auto at =
           std::size_t(box.type.data() - reinterpret_cast<const char*>(bytes.data())) - 4;
       cut_ = "the file ends too early (box " + in_quotes(box.type) + " at byte " +
              std::to_string(at) + " goes beyond its end)";
     }
+    const Bytes rest = bytes.subspan(end);
+    if (std::any_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte != 0; }))
+      cut_ = bytes_follow(rest.size());
   }
 
   /// Throws IoError unless all is well.

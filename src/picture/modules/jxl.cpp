@@ -8,11 +8,13 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <type_traits>
 #include <vector>
 
 #include "kernels/backend/host/parallel.hpp"
+#include "src/base/source_text.hpp"
 #include "src/picture/modules.hpp"
 #include "src/picture/modules/quiet_errors.hpp"
 #include "src/picture/samples.hpp"
@@ -181,6 +183,7 @@ class JxlReader : public WholeReader {
           JxlBoxType found;
           JxlDecoderGetBoxType(decoder.get(), found, JXL_TRUE);
           const std::string name(found, sizeof found);
+          if (!is_known(name)) context_.leaves_out("its box " + in_quotes(name) + " is not read");
           if (name != "Exif" && name != "xml ") break;
           type = name;
           box.assign(kBoxStep, 0);
@@ -214,6 +217,13 @@ class JxlReader : public WholeReader {
     }
   }
 
+  /// Whether a box is of the picture or its metadata, or free room.
+  static bool is_known(std::string_view type) {
+    constexpr std::string_view kKnown[] = {"JXL ", "ftyp", "jxll", "jxli", "jxlc", "jxlp", "jbrd",
+                                           "Exif", "xml ", "jumb", "brob", "free", "skip"};
+    return std::find(std::begin(kKnown), std::end(kKnown), type) != std::end(kKnown);
+  }
+
   bool take_info(const JxlDecoder& decoder) {
     JxlBasicInfo info;
     if (JxlDecoderGetBasicInfo(&decoder, &info) != JXL_DEC_SUCCESS) return false;
@@ -226,6 +236,10 @@ class JxlReader : public WholeReader {
     header_.depth = info.exponent_bits_per_sample > 0 ? Depth::f32
                     : info.bits_per_sample > 8        ? Depth::u16
                                                       : Depth::u8;
+    const int others = int(info.num_extra_channels) - (info.alpha_bits > 0 ? 1 : 0);
+    if (others > 0)
+      context_.leaves_out("its channels beside colours and alpha are not read (" +
+                          std::to_string(others) + ")");
     for (std::uint32_t i = 0; i < info.num_extra_channels; ++i) {
       JxlExtraChannelInfo extra;
       if (JxlDecoderGetExtraChannelInfo(&decoder, i, &extra) == JXL_DEC_SUCCESS &&
@@ -234,7 +248,7 @@ class JxlReader : public WholeReader {
     }
     is_animated_ = info.have_animation;
     if (is_animated_)
-      context_.warn("only the first of its pictures is read: it is an animated JPEG XL");
+      context_.leaves_out("only the first of its pictures is read: it is an animated JPEG XL");
     return true;
   }
 

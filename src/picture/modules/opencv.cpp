@@ -161,6 +161,7 @@ class OpencvReader : public WholeReader {
       complete(format, facts, &bytes);
     }
     for (const std::string& warning : facts.warnings) context.warn(warning);
+    for (const std::string& part : facts.left_out) context.leaves_out(part);
     pixels_ = decode_checked(bytes, facts);
     header_.width = pixels_.cols;
     header_.height = pixels_.rows;

@@ -128,7 +128,7 @@ class PngReader : public RowReader {
         if (int(png_get_current_row_number(png_)) <= next_row_) std::memset(row, 0, row_bytes);
         give_up(next_row_);
       } else {
-        look_for_damage(place(next_row_));
+        look_for_damage(next_row_);
       }
     }
   }
@@ -140,7 +140,7 @@ class PngReader : public RowReader {
   void finish() override {
     if (gave_up_) return;
     if (!attempt(exit_, [&] { png_read_end(png_, nullptr); })) return give_up(header_.height);
-    look_for_damage(place(header_.height));
+    look_for_damage(header_.height);
   }
 
  private:
@@ -211,13 +211,15 @@ class PngReader : public RowReader {
     const auto width = png_get_image_width(png_, info_), height = png_get_image_height(png_, info_);
     context_.check_size(width, height);
     if (!contents.damage.empty()) context_.damaged(contents.damage);
-    look_for_damage("in its header");
+    take_warning("in its header");
 
     const int colour = png_get_color_type(png_, info_), bits = png_get_bit_depth(png_, info_);
     const bool key = png_get_valid(png_, info_, PNG_INFO_tRNS);
     const bool grey = colour == PNG_COLOR_TYPE_GRAY;
-    if (grey && key) context_.warn("the transparent grey level of this PNG is read as opaque");
-    if (contents.animated) context_.warn("only the first picture of this animated PNG is read");
+    if (grey && key)
+      context_.leaves_out("the transparent grey level of this PNG is read as opaque");
+    if (contents.animated)
+      context_.leaves_out("only the first picture of this animated PNG is read");
     header_.format = FormatId::png;
     header_.width = int(width);
     header_.height = int(height);
@@ -228,10 +230,16 @@ class PngReader : public RowReader {
     if (!contents.metadata.exif.empty())
       header_.orientation = exif_orientation(contents.metadata.exif);
 
+    const bool has_palette = colour == PNG_COLOR_TYPE_PALETTE;
+    if (has_palette) take_palette();
     const bool done = attempt(exit_, [&] {
-      if (colour == PNG_COLOR_TYPE_PALETTE) png_set_palette_to_rgb(png_);
+      if (has_palette) {
+        png_set_packing(png_);
+        png_set_read_user_transform_fn(png_, convert_indices);
+        png_set_user_transform_info(png_, this, 8, header_.channels);
+      }
       if (grey) png_set_expand_gray_1_2_4_to_8(png_);
-      if (key && !grey) png_set_tRNS_to_alpha(png_);
+      if (key && !grey && !has_palette) png_set_tRNS_to_alpha(png_);
       if (colour == PNG_COLOR_TYPE_GRAY_ALPHA) png_set_gray_to_rgb(png_);
       if (!grey) png_set_bgr(png_);
       if (bits == 16 && std::endian::native == std::endian::little) png_set_swap(png_);
@@ -251,7 +259,7 @@ class PngReader : public RowReader {
       for (int y = 0; y < view.height; ++y) {
         auto* const row = reinterpret_cast<unsigned char*>(view.row(y));
         if (!attempt(exit_, [&] { png_read_row(png_, row, nullptr); })) return give_up(y);
-        look_for_damage(place(y));
+        look_for_damage(y);
       }
       first_pass_ = false;
     }
@@ -296,7 +304,40 @@ class PngReader : public RowReader {
     context_.damaged(why);
   }
 
-  void look_for_damage(const std::string& where) {
+  void look_for_damage(int row) {
+    take_warning(place(row));
+    const int index = std::exchange(foreign_colour_, -1);
+    if (index < 0) return;
+    context_.damaged("its data is damaged (" + place(row) + ": colour " + std::to_string(index) +
+                     " of a palette of " + std::to_string(colour_count_) + ")");
+  }
+
+  /// libpng takes indices beyond the palette for black without a word, so indices become colours
+  /// here.
+  void take_palette() {
+    png_colorp colours = nullptr;
+    png_bytep alphas = nullptr;
+    int alpha_count = 0;
+    png_get_PLTE(png_, info_, &colours, &colour_count_);
+    png_get_tRNS(png_, info_, &alphas, &alpha_count, nullptr);
+    for (int i = 0; i < colour_count_; ++i) {
+      const unsigned char alpha = i < alpha_count ? alphas[i] : 255;
+      palette_[std::size_t(i)] = {colours[i].blue, colours[i].green, colours[i].red, alpha};
+    }
+  }
+
+  /// libpng calls it with a row, or what a pass has of one: an index a byte, and room for colours.
+  static void convert_indices(png_structp png, png_row_infop row, png_bytep data) {
+    auto& reader = *static_cast<PngReader*>(png_get_user_transform_ptr(png));
+    const auto channels = std::size_t(reader.header_.channels);
+    for (std::size_t x = row->width; x-- > 0;) {
+      const unsigned char index = data[x];
+      if (index >= reader.colour_count_) reader.foreign_colour_ = index;
+      std::copy_n(reader.palette_[index].begin(), channels, data + x * channels);
+    }
+  }
+
+  void take_warning(const std::string& where) {
     if (!exit_.damage[0]) return;
     context_.damaged("its data is damaged (" + where + ": " + exit_.damage + ")");
     exit_.damage[0] = 0;
@@ -324,6 +365,9 @@ class PngReader : public RowReader {
   std::size_t from_ = 0, filled_ = 0;  ///< what of the buffer is still to be taken
   std::uint64_t offset_ = 0;           ///< of the buffer's end in the file
   std::uint64_t stored_bits_ = 0;      ///< of a pixel
+  std::array<std::array<unsigned char, 4>, 256> palette_{};  ///< blue, green, red, alpha
+  int colour_count_ = 0;
+  int foreign_colour_ = -1;  ///< an index beyond the palette in the latest row; -1 if there is none
   int passes_ = 1;
   int next_row_ = 0;
   bool gave_up_ = false;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -942,8 +943,9 @@ void find_alpha(TIFF* tiff, bool says_extra, Layout& layout, ReadContext& contex
   if (count == 0 && layout.colour == Colour::rgb && layout.samples == 4) layout.alpha = 3;
   const int left_out = extra - (layout.alpha >= 0 ? 1 : 0);
   if (left_out > 0) {
-    context.warn("the samples of a pixel beside its colours, which are no alpha, are not read (" +
-                 std::to_string(left_out) + ")");
+    context.leaves_out(
+        "the samples of a pixel beside its colours, which are no alpha, are not read (" +
+        std::to_string(left_out) + ")");
   }
 }
 
@@ -1102,10 +1104,16 @@ class TiffReader : public RowReader {
     const auto opened = input_.open();
     TIFF* tiff = opened->tiff();
     layout_ = layout_of(tiff, directory->find(TIFFTAG_EXTRASAMPLES) != nullptr, context);
+    // libtiff takes indices of a palette that is missing, or too short, for grey levels.
+    if (layout_.colour == Colour::grey &&
+        file.number(directory->find(TIFFTAG_PHOTOMETRIC)) == PHOTOMETRIC_PALETTE)
+      context.damaged("its header is damaged (it has no palette of " +
+                      std::to_string(std::uint64_t{1} << layout_.bits) + " colours)");
     fill_header(tiff, pages.count());
     header_.metadata = metadata_of(file, *directory);
     header_.metadata.resolution = resolution_of(tiff);
     leave_out_foreign_profile();
+    find_parts(file, *directory, pages.count());
 
     const bool copied =
         !layout_.tiled && layout_.colour != Colour::by_libtiff && is_raw(tiff, layout_);
@@ -1135,11 +1143,65 @@ class TiffReader : public RowReader {
       context.fail("it has no page " + std::to_string(page) + "; --page counts from 0, and there " +
                    (count == 1 ? "is 1" : "are " + std::to_string(count)));
     }
-    if (count > 1 && page == 0) {
-      context.warn("only the first of its " + std::to_string(count) +
-                   " pictures is read; --page N takes another");
-    }
+    const std::string others = " of its " + std::to_string(count) + " pictures is read";
+    if (count > 1 && page == 0)
+      context.leaves_out("only the first" + others, "; --page N takes another");
+    else if (count > 1)
+      context.leaves_out_as_asked("only page " + std::to_string(page) + others);
     input_.directory = pages[page];
+  }
+
+  /// What the directory has beside its picture.
+  void find_parts(const TiffStructure& file, const TiffDirectory& directory, int pages) {
+    constexpr std::uint16_t kPhotoshopLayers = 37724;
+    ReadContext& context = input_.context;
+    const int below = pictures_below(file, directory);
+    if (below > 0)
+      context.leaves_out("the pictures in its subdirectories (" + std::to_string(below) +
+                         ") are not read");
+    if (directory.find(kPhotoshopLayers))
+      context.leaves_out("Photoshop's layers in it are not read");
+    const std::uint64_t planes = imagej_planes(file, directory);
+    if (planes > std::uint64_t(pages))
+      context.leaves_out("only the first of the " + std::to_string(planes) +
+                         " planes of this ImageJ stack is read");
+  }
+
+  static int pictures_below(const TiffStructure& file, const TiffDirectory& directory) {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
+    const TiffEntry* entry = directory.find(TIFFTAG_SUBIFD);
+    if (!entry) return 0;
+    const auto offsets = file.bytes_of(*entry, kMostBytes);
+    const std::size_t each = std::size_t(tiff_type_size(entry->type));
+    int found = 0;
+    for (std::size_t i = 0; i + each <= offsets.size(); i += each) {
+      const auto below = file.directory(file.number_in(std::span(offsets).subspan(i, each)));
+      found += below && below->find(TIFFTAG_IMAGEWIDTH);
+    }
+    return found;
+  }
+
+  /// ImageJ writes a stack as one directory with all planes behind the first; a text tells how many
+  /// there are. 0 where it does not, or they are not there.
+  std::uint64_t imagej_planes(const TiffStructure& file, const TiffDirectory& directory) const {
+    constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
+    const TiffEntry* entry = directory.find(TIFFTAG_IMAGEDESCRIPTION);
+    if (!entry || layout_.tiled || layout_.compression != COMPRESSION_NONE) return 0;
+    const auto bytes = file.bytes_of(*entry, kMostBytes);
+    const std::string text(bytes.begin(), bytes.end());
+    const std::string_view key = "\nimages=";
+    const std::size_t at = text.find(key);
+    if (!text.starts_with("ImageJ=") || at == text.npos) return 0;
+    std::uint64_t planes = 0;
+    std::from_chars(text.data() + at + key.size(), text.data() + text.size(), planes);
+    const std::uint64_t first = file.number(directory.find(TIFFTAG_STRIPOFFSETS)).value_or(0);
+    const std::uint64_t plane = layout_.row_bytes(layout_.width) * std::uint64_t(layout_.height) *
+                                std::uint64_t(layout_.separate ? layout_.samples : 1);
+    const std::uint64_t size = input_.source.size();
+    if (first >= size || planes > (size - first) / plane) return 0;
+    const bool holds_directory =
+        directory.begin >= first && directory.begin < first + planes * plane;
+    return holds_directory ? 0 : planes;
   }
 
   void fill_header(TIFF* tiff, int pages) {

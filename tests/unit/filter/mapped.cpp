@@ -221,3 +221,138 @@ TEST_CASE("outside its region a picture stays as it was") {
                        doctest::Contains("--region: it ends at 41,16, and the picture at 40,30"),
                        UsageError);
 }
+
+namespace {
+
+/// What help says of the mapping options, in double precision: samples are brought to light
+/// (--linear; floats are light), to luma (--luma), filtered with a replicated border, and brought
+/// back.
+class Reference {
+ public:
+  Reference(const Image& in, const Mapping& mapping, const Mask& mask, bool keeps_lightness)
+      : in_(in), mapping_(mapping), mask_(mask), keeps_lightness_(keeps_lightness) {}
+
+  double full() const { return in_.depth() == Depth::f32 ? 1 : full_range(in_.depth()); }
+  bool is_grey() const { return in_.channels() == 1; }
+  int channels() const {
+    return mapping_.luma && !is_grey() && !keeps_lightness_ ? 1 : in_.channels();
+  }
+
+  /// The result's sample before it is rounded and clamped.
+  double operator()(int x, int y, int c) const {
+    const auto& region = mapping_.region;
+    if (region && (x < region->x || x >= region->x + region->width || y < region->y ||
+                   y >= region->y + region->height))
+      return sample(in_, x, y, c);
+    const bool of_luma = mapping_.luma && !is_grey();
+    double result = responded(x, y, of_luma ? -1 : c);
+    if (of_luma && keeps_lightness_) result += value(x, y, c) - value(x, y, -1);
+    return is_curved() ? full() * srgb_encoded(result) : result;
+  }
+
+ private:
+  bool is_curved() const { return mapping_.linear && in_.depth() != Depth::f32; }
+
+  /// A sample as the filter gets it; c = -1 is luma.
+  double value(int x, int y, int c) const {
+    x = std::clamp(x, 0, in_.width() - 1);
+    y = std::clamp(y, 0, in_.height() - 1);
+    if (c < 0) return 0.0722 * value(x, y, 0) + 0.7152 * value(x, y, 1) + 0.2126 * value(x, y, 2);
+    const double s = sample(in_, x, y, c);
+    return is_curved() ? srgb_light(s / full()) : s;
+  }
+
+  double responded(int x, int y, int c) const {
+    double sum = 0;
+    for (int j = 0; j < mask_.height; ++j)
+      for (int i = 0; i < mask_.width; ++i)
+        sum += mask_.weight(i, j) * value(x + i - mask_.anchor_x, y + j - mask_.anchor_y, c);
+    const double response = sum / mask_.divisor;
+    // The middle of 0 to 255 is 128, of 0 to 65535 it is 32768, and of light or floats one half.
+    const double middle = is_curved() || in_.depth() == Depth::f32 ? 0.5 : (full() + 1) / 2;
+    switch (mapping_.negative) {
+      case Negative::clamp: return response;
+      case Negative::absolute: return std::abs(response);
+      case Negative::centred: return middle + response / 2;
+    }
+    return 0;
+  }
+
+  const Image& in_;
+  const Mapping& mapping_;
+  const Mask& mask_;
+  bool keeps_lightness_;
+};
+
+}  // namespace
+
+TEST_CASE("all mapping options together do what help says, for each depth and number of channels") {
+  int compared = 0, refused = 0;
+  for (const Depth depth : kDepths) {
+    for (const int channels : {1, 3, 4}) {
+      const Image in = pattern(13, 11, channels, depth);
+      for (int bits = 0; bits < 8; ++bits) {
+        for (const Negative negative : {Negative::clamp, Negative::absolute, Negative::centred}) {
+          for (const bool keeps_lightness : {false, true}) {
+            Mapping mapping;
+            mapping.linear = bits & 1;
+            mapping.luma = bits & 2;
+            if (bits & 4) mapping.region = Region{2, 3, 7, 5};
+            mapping.negative = negative;
+            const Mask mask = keeps_lightness ? sharpen_mask(1, 1) : load_mask("sobel_x");
+            CAPTURE(name_of(depth));
+            CAPTURE(channels);
+            CAPTURE(bits);
+            CAPTURE(int(negative));
+            CAPTURE(keeps_lightness);
+            const bool needs_no_alpha = mapping.luma || negative != Negative::clamp;
+            const bool grey_beside_colours =
+                mapping.luma && mapping.region && channels == 3 && !keeps_lightness;
+            if ((channels == 4 && needs_no_alpha) || grey_beside_colours) {
+              CHECK_THROWS_AS(mapped(in, mapping, mask, keeps_lightness), UsageError);
+              ++refused;
+              continue;
+            }
+            // Premultiplied colours are another test's.
+            if (channels == 4) continue;
+            const Image out = mapped(in, mapping, mask, keeps_lightness);
+            const Reference expected(in, mapping, mask, keeps_lightness);
+            REQUIRE(out.channels() == expected.channels());
+            const bool whole = depth != Depth::f32;
+            // Floats of 24 bits lie between light and samples of 16 bits.
+            const double tolerance = !whole ? 2e-5 : depth == Depth::u16 && bits & 3 ? 0.55 : 0.51;
+            double worst = 0;
+            for_samples(out, [&](int x, int y, int c) {
+              double wanted = expected(x, y, c);
+              if (whole) wanted = std::clamp(wanted, 0.0, expected.full());
+              worst = std::max(worst, std::abs(sample(out, x, y, c) - wanted));
+            });
+            CHECK(worst <= tolerance);
+            ++compared;
+          }
+        }
+      }
+    }
+  }
+  CHECK(compared > 250);
+  CHECK(refused > 100);
+}
+
+TEST_CASE("an even picture has responses in the middle of its range") {
+  for (const Depth depth : kDepths) {
+    for (const int channels : {1, 3}) {
+      for (const bool luma : {false, true}) {
+        Image even(8, 6, channels, depth);
+        for_samples(even, [&](int x, int y, int c) {
+          set_sample(&even, x, y, c, depth == Depth::f32 ? 0.25 : 77);
+        });
+        Mapping mapping;
+        mapping.luma = luma;
+        mapping.negative = Negative::centred;
+        const Image out = mapped(even, mapping, load_mask("sobel_x"), false);
+        const double middle = depth == Depth::u8 ? 128 : depth == Depth::u16 ? 32768 : 0.5;
+        for_samples(out, [&](int x, int y, int c) { CHECK(sample(out, x, y, c) == middle); });
+      }
+    }
+  }
+}

@@ -2,6 +2,8 @@
 #include "src/picture/jpeg/device.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -103,6 +105,22 @@ void swap_red_and_blue(Image& image) {
 }
 
 }  // namespace
+
+// It is the first, since the library is loaded once.
+TEST_CASE("nvImageCodec's library writes nothing on standard error") {
+  const TemporaryFolder folder;
+  const std::string said = folder / "said";
+  const int file = ::open(said.c_str(), O_CREAT | O_WRONLY, 0600), kept = ::dup(STDERR_FILENO);
+  REQUIRE(file >= 0);
+  ::dup2(file, STDERR_FILENO);
+  const std::string none = DeviceJpeg::missing();
+  if (missing().empty()) DeviceJpeg(0, 1);
+  ::dup2(kept, STDERR_FILENO);
+  ::close(kept);
+  ::close(file);
+  if (!none.empty()) MESSAGE("it is missing: " << none);
+  CHECK(load(said).empty());
+}
 
 TEST_CASE("subsamplings that devices encode") {
   CHECK(DeviceJpeg::has({1, 1}));

@@ -736,6 +736,56 @@ TEST_CASE("what follows the picture is padding, announced, or damage") {
   CHECK(followed_by(plain, "SEFH and so on, SEFT").refusal == "");
 }
 
+TEST_CASE("a file that ends within another than its first picture says so") {
+  const Bytes plain = colour(pattern(64, 48, 3, Depth::u8));
+  for (const bool little : {false, true}) {
+    // A multi-picture index of three pictures, behind another segment, as CIPA DC-007 has it.
+    Bytes index;
+    append(&index, std::string("MPF\0", 4) + (little ? "II" : "MM"));
+    append_number(&index, 42, 2, little);
+    append_number(&index, 8, 4, little);
+    append_number(&index, 1, 2, little);
+    append_number(&index, 0xB002, 2, little);
+    append_number(&index, 7, 2, little);
+    append_number(&index, 48, 4, little);
+    append_number(&index, 26, 4, little);
+    append_number(&index, 0, 4, little);
+    const std::size_t first = plain.size() + 4 + index.size() + 48 + 4 + 5;
+    constexpr std::size_t kIndexAt = 2 + 4 + 5 + 4 + 4;  // in the file, behind its mark
+    const std::size_t second = first + plain.size();
+    for (const auto& [size, at] : {std::pair<std::size_t, std::size_t>{first, 0},
+                                   {plain.size(), first - kIndexAt},
+                                   {plain.size(), second - kIndexAt}}) {
+      append_number(&index, 0x30000, 4, little);
+      append_number(&index, std::uint32_t(size), 4, little);
+      append_number(&index, std::uint32_t(at), 4, little);
+      append_number(&index, 0, 4, little);
+    }
+    Bytes whole = with_segment(with_segment(plain, 0xE2, text_of(index)), 0xE5, "other");
+    REQUIRE(whole.size() == first);
+    for (int i = 0; i < 2; ++i) whole.insert(whole.end(), plain.begin(), plain.end());
+    const std::size_t all = whole.size();
+    const auto read_first = [&](std::size_t count) {
+      const Read file = read(Bytes(whole.begin(), whole.begin() + std::ptrdiff_t(count)));
+      CHECK(file.refusal == "");
+      CHECK(same(file.image, read(plain).image));
+      return file.warnings;
+    };
+    CAPTURE(little);
+    CHECK(read_first(all).size() == 1);  // that they are not read
+    for (const std::size_t lost : {std::size_t{1}, plain.size() / 2, plain.size()}) {
+      const auto warnings = read_first(all - lost);
+      REQUIRE(warnings.size() == 2);
+      CHECK(contains(warnings[0], "the file ends too early for picture 3 of its 3 (" +
+                                      std::to_string(all - lost) + " of " + std::to_string(all) +
+                                      " bytes)"));
+    }
+    const auto none = read_first(first);
+    REQUIRE(none.size() == 1);
+    CHECK(contains(none[0], "the file ends too early for picture 2 of its 3 ("));
+  }
+}
+
 TEST_CASE("kinds that are not read are refused by name") {
   const Bytes plain = colour(pattern(64, 48, 3, Depth::u8));
   const std::size_t frame = find_marker(plain, 0xC0);

@@ -111,6 +111,25 @@ TEST_CASE("a CMYK TIFF becomes colours without alpha") {
   CHECK(samples_of(file.image) == Samples{255, 255, 0, 0, 0, 0});
 }
 
+TEST_CASE("a TIFF whose palette is missing or too short is damaged") {
+  TiffKind kind{.width = 2, .height = 1, .photometric = 3};
+  const Bytes none = tiff(kind, {7, 200});
+  kind.extra_samples = 0;  // whose entry becomes a palette of one level
+  Bytes short_one = tiff(kind, {7, 200});
+  const unsigned char extra[] = {338 & 255, 338 >> 8, 3, 0};
+  const auto at = std::search(short_one.begin(), short_one.end(), extra, extra + 4);
+  REQUIRE(at != short_one.end());
+  *at = 320 & 255;
+  for (const Bytes& bytes : {none, short_one}) {
+    const ReadFile strict = read(bytes);
+    CHECK(strict.refusal.find("its header is damaged (it has no palette of 256 colours)") !=
+          std::string::npos);
+    const ReadFile grey = read(bytes, {.refuse_damaged = false});
+    CHECK(grey.warnings.size() == 1);
+    CHECK(samples_of(grey.image) == Samples{7, 200});
+  }
+}
+
 TEST_CASE("other pictures of a TIFF are told of, and can be had") {
   const TiffKind pages{.width = 2, .height = 1, .pictures = 2};
   const Bytes both = tiff(pages, {10, 20});

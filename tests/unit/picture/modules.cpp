@@ -19,6 +19,7 @@
 
 #include "src/base/errors.hpp"
 #include "src/picture/image.hpp"
+#include "tests/support/gif_files.hpp"
 #include "tests/support/picture_files.hpp"
 
 using namespace convfilt;
@@ -229,70 +230,6 @@ std::vector<Image> pictures_for(FormatId format) {
     }
   }
   return images;
-}
-
-/// A GIF of pictures that are not compressed: each of 64 colours and any place on the screen.
-struct GifPicture {
-  int left, top, width, height;
-  std::vector<unsigned char> indices;
-  bool interlaced = false;
-  int transparent = -1;
-  bool own_colours = false;
-};
-
-unsigned char level(int index, int channel, bool own) {
-  return static_cast<unsigned char>((index * (channel + 1) * 3 + (own ? 50 : 0)) % 256);
-}
-
-Bytes gif(int width, int height, const std::vector<GifPicture>& pictures) {
-  Bytes bytes;
-  append(&bytes, "GIF89a");
-  append_number(&bytes, std::uint32_t(width), 2, true);
-  append_number(&bytes, std::uint32_t(height), 2, true);
-  append_number(&bytes, 0x80 | 5, 3, true);  // 64 colours
-  const auto colours = [&](bool own) {
-    for (int i = 0; i < 64; ++i) {
-      for (int c = 0; c < 3; ++c) bytes.push_back(level(i, c, own));
-    }
-  };
-  colours(false);
-  for (const GifPicture& picture : pictures) {
-    bytes.insert(bytes.end(), {0x21, 0xF9, 4});
-    bytes.push_back(picture.transparent >= 0);
-    append_number(&bytes, 0, 2, true);
-    bytes.push_back(static_cast<unsigned char>(std::max(picture.transparent, 0)));
-    bytes.insert(bytes.end(), {0, 0x2C});
-    for (const int number : {picture.left, picture.top, picture.width, picture.height})
-      append_number(&bytes, std::uint32_t(number), 2, true);
-    bytes.push_back(static_cast<unsigned char>((picture.own_colours ? 0x80 | 5 : 0) |
-                                               (picture.interlaced ? 0x40 : 0)));
-    if (picture.own_colours) colours(true);
-    // Codes have 8 bits as long as the table is cleared in time.
-    constexpr unsigned char kBits = 7, kClear = 128, kEnd = 129;
-    Bytes codes;
-    for (std::size_t i = 0; i < picture.indices.size(); ++i) {
-      if (i % 100 == 0) codes.push_back(kClear);
-      codes.push_back(picture.indices[i]);
-    }
-    codes.push_back(kEnd);
-    bytes.push_back(kBits);
-    for (std::size_t at = 0; at < codes.size(); at += 255) {
-      const std::size_t length = std::min<std::size_t>(255, codes.size() - at);
-      bytes.push_back(static_cast<unsigned char>(length));
-      bytes.insert(bytes.end(), codes.begin() + std::ptrdiff_t(at),
-                   codes.begin() + std::ptrdiff_t(at + length));
-    }
-    bytes.push_back(0);
-  }
-  bytes.push_back(0x3B);
-  return bytes;
-}
-
-GifPicture gif_picture(int left, int top, int width, int height) {
-  GifPicture picture{left, top, width, height, {}};
-  for (int i = 0; i < width * height; ++i)
-    picture.indices.push_back(static_cast<unsigned char>(i * 7 % 64));
-  return picture;
 }
 
 }  // namespace
@@ -658,6 +595,148 @@ TEST_CASE("of an animated GIF the first picture is read, which is said") {
   second_page.page = 1;
   CHECK(contains(refusal_of(gif(10, 8, {second}), second_page),
                  "only the first picture of a GIF is read; leave out --page"));
+}
+
+TEST_CASE("a GIF code that has no string yet is damage, with its row") {
+  if (!has(FormatId::gif)) return;
+  // Codes of 8 bits: 128 clears the table, and after k codes more strings 130 to 128 + k are there.
+  constexpr int kWidth = 10, kHeight = 8;
+  for (const bool interlaced : {false, true}) {
+    for (int row = 1; row < kHeight; ++row) {
+      for (const int beyond : {1, 3, 20}) {
+        GifPicture picture = gif_picture(0, 0, kWidth, kHeight);
+        picture.interlaced = interlaced;
+        const Image whole = decode(gif(kWidth, kHeight, {picture})).image;
+        const int at = row * kWidth + 4;
+        picture.codes = {128};
+        picture.codes.insert(picture.codes.end(), picture.indices.begin(), picture.indices.end());
+        // String 129 + at is the next one, of two indices, which code 0 after it makes up for.
+        picture.codes[std::size_t(at) + 1] = static_cast<unsigned char>(129 + at + beyond);
+        if (129 + at + beyond > 255) continue;
+        picture.codes.erase(picture.codes.begin() + at + 2);
+        const Bytes bytes = gif(kWidth, kHeight, {picture});
+        constexpr int kOrder[] = {0, 4, 2, 6, 1, 3, 5, 7};
+        const int shown = interlaced ? kOrder[row] : row;
+        CAPTURE(interlaced);
+        CAPTURE(row);
+        CAPTURE(beyond);
+        CHECK(contains(refusal_of(bytes), "its data is damaged (row " + std::to_string(shown) +
+                                              " of 8: code " + std::to_string(129 + at + beyond) +
+                                              " before its string)"));
+        const Decoded part = decode(bytes, taking_damage());
+        REQUIRE(part.warnings.size() == 1);
+        // All other pixels are there: before the code, and behind the two that it stands for.
+        int wrong = 0;
+        for (int i = 0; i < kWidth * kHeight; ++i) {
+          if (i == at || i == at + 1) continue;
+          const int y = interlaced ? kOrder[i / kWidth] : i / kWidth;
+          wrong += sample(part.image, i % kWidth, y, 1) != sample(whole, i % kWidth, y, 1);
+        }
+        CHECK(wrong == 0);
+      }
+    }
+  }
+  // The next string, which the code before promised, is right.
+  GifPicture same_colour = gif_picture(0, 0, 6, 1);
+  same_colour.codes = {128, 5, 130, 131};
+  const Decoded right = decode(gif(6, 1, {same_colour}));
+  CHECK(right.warnings.empty());
+  for (int x = 0; x < 6; ++x) CHECK(sample(right.image, x, 0, 2) == level(5, 0, false));
+  // After a clearing there are none.
+  same_colour.codes = {128, 130, 5, 5, 5, 5, 5};
+  CHECK(contains(refusal_of(gif(6, 1, {same_colour})), "(row 0 of 1: code 130 before its string)"));
+  same_colour.codes = {128, 5, 5, 5};
+  CHECK(contains(refusal_of(gif(6, 1, {same_colour})), "(row 0 of 1: its codes end)"));
+  same_colour.codes = {128, 5, 5, 5, 5, 5, 5, 5, 5};
+  CHECK(contains(refusal_of(gif(6, 1, {same_colour})), "(row 0 of 1: more pixels than it has)"));
+}
+
+TEST_CASE("a GIF's colours that its palette does not have are damage, but for the clear one") {
+  if (!has(FormatId::gif)) return;
+  for (const bool interlaced : {false, true}) {
+    GifPicture picture = gif_picture(0, 0, 10, 8);
+    picture.interlaced = interlaced;
+    const Image whole = decode(gif(10, 8, {picture})).image;
+    picture.indices[37] = 90;
+    const Bytes bytes = gif(10, 8, {picture});
+    CHECK(contains(refusal_of(bytes), "its data is damaged (row " +
+                                          std::to_string(interlaced ? 6 : 3) +
+                                          " of 8: colour 90 of a palette of 64)"));
+    const Decoded part = decode(bytes, taking_damage());
+    CHECK(part.warnings.size() == 1);
+    int others = 0;
+    for (int y = 0; y < 8; ++y)
+      for (int x = 0; x < 10; ++x) others += sample(part.image, x, y, 1) != sample(whole, x, y, 1);
+    CHECK(others == 1);
+    picture.transparent = 90;
+    CHECK(refusal_of(gif(10, 8, {picture})) == "");
+  }
+}
+
+TEST_CASE("a BMP's colours that its palette does not have are damage") {
+  if (!has(FormatId::bmp)) return;
+  constexpr int kWidth = 13, kHeight = 5, kBad = 7;  // a column
+  for (const int bits : {1, 4, 8}) {
+    for (const bool from_above : {false, true}) {
+      for (int coding = 0; coding <= (bits == 1 ? 0 : 1); ++coding) {
+        if (coding && from_above) continue;  // run lengths go from below alone
+        for (int bad_row = -1; bad_row < kHeight; ++bad_row) {
+          const int colours = (1 << bits) - 1;
+          Bytes rows;
+          const int row_bytes = (kWidth * bits + 31) / 32 * 4;
+          for (int stored = 0; stored < kHeight; ++stored) {
+            const int y = from_above ? stored : kHeight - 1 - stored;
+            Bytes row(std::size_t(row_bytes), 0);
+            if (y == bad_row)
+              row[std::size_t(kBad * bits / 8)] |=
+                  static_cast<unsigned char>(colours << (8 - bits - kBad * bits % 8));
+            if (!coding) {
+              rows.insert(rows.end(), row.begin(), row.end());
+            } else if (bits == 8) {
+              for (int x = 0; x < kWidth; ++x) rows.insert(rows.end(), {1, row[std::size_t(x)]});
+              rows.insert(rows.end(), {0, 0});
+            } else {
+              rows.insert(rows.end(), {0, kWidth});  // nibbles as they are, in whole words
+              rows.insert(rows.end(), row.begin(), row.end());
+              rows.insert(rows.end(), {0, 0});
+            }
+          }
+          if (coding) rows.insert(rows.end(), {0, 1});
+          Bytes bytes;
+          append(&bytes, "BM");
+          const auto pixels_at = std::uint32_t(54 + 4 * colours);
+          append_number(&bytes, pixels_at + std::uint32_t(rows.size()), 4, true);
+          append_number(&bytes, 0, 4, true);
+          append_number(&bytes, pixels_at, 4, true);
+          append_number(&bytes, 40, 4, true);
+          append_number(&bytes, kWidth, 4, true);
+          append_number(&bytes, std::uint32_t(from_above ? -kHeight : kHeight), 4, true);
+          append_number(&bytes, 1, 2, true);
+          append_number(&bytes, std::uint32_t(bits), 2, true);
+          append_number(&bytes, std::uint32_t(coding == 0 ? 0 : bits == 8 ? 1 : 2), 4, true);
+          append_number(&bytes, std::uint32_t(rows.size()), 4, true);
+          for (const int number : {2835, 2835, colours, 0})
+            append_number(&bytes, std::uint32_t(number), 4, true);
+          for (int i = 0; i < colours; ++i)
+            append_number(&bytes, 0x102030u + std::uint32_t(i), 4, true);
+          bytes.insert(bytes.end(), rows.begin(), rows.end());
+          CAPTURE(bits);
+          CAPTURE(from_above);
+          CAPTURE(coding);
+          CAPTURE(bad_row);
+          if (bad_row < 0) {
+            CHECK(refusal_of(bytes) == "");
+            continue;
+          }
+          CHECK(contains(refusal_of(bytes), "its data is damaged (row " + std::to_string(bad_row) +
+                                                " of 5: colour " + std::to_string(colours) +
+                                                " of a palette of " + std::to_string(colours) +
+                                                ")"));
+          CHECK(decode(bytes, taking_damage()).warnings.size() == 1);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("a small JPEG that promises many pixels takes no memory by OpenCV either") {

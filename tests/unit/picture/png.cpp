@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
@@ -197,6 +198,60 @@ TEST_CASE("every kind of PNG has the pixels that OpenCV gives it") {
     }
   }
   CHECK(kinds == 2 * (5 + 2 + 4 + 2 + 2 + 5 + 2 + 4) * 3);
+}
+
+TEST_CASE("colours that a palette does not have are damage, with their row") {
+  for (const int bits : {1, 2, 4, 8}) {
+    for (const bool interlaced : {false, true}) {
+      for (const bool key : {false, true}) {
+        CAPTURE(bits);
+        CAPTURE(interlaced);
+        CAPTURE(key);
+        const int last = (1 << bits) - 1;
+        Kind kind{37, 21, bits, 3, interlaced};
+        for (int i = 0; i <= last; ++i)  // red is the index
+          kind.palette.insert(kind.palette.end(), {static_cast<unsigned char>(i), 200, 100});
+        if (key) kind.transparent = {0};
+        const Bytes whole = made(kind);
+        const Image indices = read(whole).image;
+        // The same without the last colour.
+        Bytes less = whole;
+        const auto at = std::ptrdiff_t(place_of(whole, "PLTE"));
+        less.erase(less.begin() + at, less.begin() + at + 12 + 3 * (last + 1));
+        Bytes chunk;
+        append_chunk(&chunk, "PLTE", Bytes(kind.palette.begin(), kind.palette.end() - 3));
+        less.insert(less.begin() + at, chunk.begin(), chunk.end());
+
+        const std::string refusal = read(less).refusal;
+        std::set<int> rows;
+        const Read part = read(less, {.refuse_damaged = false});
+        CHECK(part.refusal == "");
+        REQUIRE(part.warnings.size() == 1);
+        int wrong = 0;
+        for (int y = 0; y < 21; ++y) {
+          for (int x = 0; x < 37; ++x) {
+            const bool is_beyond = sample(indices, x, y, 2) == last;
+            if (is_beyond) rows.insert(y);
+            for (int c = 0; c < 3; ++c)
+              wrong += sample(part.image, x, y, c) != (is_beyond ? 0 : sample(indices, x, y, c));
+          }
+        }
+        CHECK(wrong == 0);
+        REQUIRE(!rows.empty());
+        const auto says = [&](const std::string& text, int row) {
+          return contains(text, "its data is damaged (row " + std::to_string(row) +
+                                    " of 21: colour " + std::to_string(last) + " of a palette of " +
+                                    std::to_string(last) + ")");
+        };
+        // Passes of an interlaced picture begin with rows 0, 8 and 16.
+        const auto said =
+            std::find_if(rows.begin(), rows.end(), [&](int row) { return says(refusal, row); });
+        REQUIRE(said != rows.end());
+        if (!interlaced) CHECK(said == rows.begin());
+        CHECK(says(part.warnings[0], *said));
+      }
+    }
+  }
 }
 
 TEST_CASE("files of other programs, in chunks of any size, are read to their last row") {
