@@ -418,7 +418,7 @@ std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
     return 0;
   facts->width = width;
   facts->height = height;
-  facts->bytes_a_pixel = 12;
+  facts->bytes_a_pixel = 24;
   facts->copies = 2;
   return end + 1;
 }

@@ -19,8 +19,8 @@ one_piece() {  # WIDTH HEIGHT tile|strip
   head -c $bytes < <(yes $'\x81\x55' | tr -d '\n')
 }
 
-{ printf 'P6\n2000 1500\n255\n'; head -c 9000000 < <(yes 'any bytes will do as pixels'); } >large.ppm
-{ printf 'P6\n1000 750\n255\n'; head -c 2250000 /dev/urandom; } >noise.ppm
+{ printf 'P6\n1400 1000\n255\n'; head -c 4200000 < <(yes 'any bytes will do as pixels'); } >large.ppm
+{ printf 'P6\n700 500\n255\n'; head -c 1050000 /dev/urandom; } >noise.ppm
 printf 'P6\n2 2\n255\n            ' >tiny.ppm
 one_piece 16000 3008 tile >tile.tif
 one_piece 16000 3008 strip >strip.tif
@@ -48,12 +48,10 @@ check() {  # NAME INPUT TINY FORMAT
   local base limit
   peak_of base "$CONVFILT" blur "$3" "out.$4" -q --device cpu --threads 2
   base=$(cat base)
-  for limit in 4 12 24 48 96 192; do
+  for limit in 4 12 32 96; do
     holds "$1" "$base" $limit "$2" "out.$4" "$4"
   done
-  for limit in 12 192; do
-    holds "$1, as a stream" "$base" $limit - - "$4" < <(cat "$2") > >(cat >/dev/null)
-  done
+  holds "$1, as a stream" "$base" 12 - - "$4" < <(cat "$2") > >(cat >/dev/null)
 }
 check tile tile.tif tiny.tif ppm
 check strip strip.tif tiny.tif ppm
@@ -61,7 +59,6 @@ check screen screen.gif tiny.gif pam
 for format in ppm pam pfm png jpg tif webp bmp hdr exr jp2 jxl heic avif; do
   convfilt apply identity tiny.ppm "tiny.$format" -q 2>said || continue
   for picture in large noise; do
-    [ $picture-$format != large-webp ] || continue  # takes seconds
     check "$picture to $format" $picture.ppm tiny.ppm "$format"
     convfilt apply identity $picture.ppm "$picture.$format" -q
     check "$picture from $format" "$picture.$format" "tiny.$format" ppm
