@@ -122,8 +122,9 @@ void filter_picture(const PictureOptions& options, const PictureFilter& filter) 
   job.has_room = [&](std::int64_t bytes) {
     return options.max_memory == 0 || bytes <= options.max_memory;
   };
-  job.admit = [&](std::int64_t bytes) {
-    if (!job.has_room(bytes)) throw IoError(takes_too_much(options.in, bytes, options.max_memory));
+  job.admit = [&](std::int64_t bytes, bool all) {
+    if (!job.has_room(bytes))
+      throw IoError(takes_too_much(options.in, bytes, all, options.max_memory));
   };
   const FileReport report = filter_file(job, all);
   if (!note.empty()) log_warning(options.in + ": " + note);

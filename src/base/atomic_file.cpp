@@ -10,6 +10,7 @@
 #include <climits>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -97,6 +98,10 @@ using atomic_file::TemporaryName;
 
 constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};
 
+std::string shown_output(const std::string& path) {
+  return path == "-" ? "to standard output" : "'" + printable_name(path) + "'";
+}
+
 [[noreturn]] void fail(const std::string& path, int error) {
   std::string remedy;
   if (error == ENOSPC || error == EDQUOT) remedy = "; make room or write elsewhere";
@@ -104,7 +109,7 @@ constexpr int kWriteSignals[] = {SIGXFSZ, SIGPIPE};
   if (error == EACCES || error == EPERM || error == EROFS || error == ENOTDIR || error == ELOOP)
     remedy = "; write elsewhere";
   if (error == ENOENT) remedy = "; make its folder first";
-  throw IoError("cannot write '" + printable_name(path) + "': " + std::strerror(error) + remedy);
+  throw IoError("cannot write " + shown_output(path) + ": " + std::strerror(error) + remedy);
 }
 
 bool write_all(int fd, std::span<const unsigned char> bytes) {
@@ -143,17 +148,6 @@ bool settle(int fd, const OutputTarget& target) {
   return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
-bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), off_t(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    offset += std::uint64_t(written);
-    bytes = bytes.subspan(std::size_t(written));
-  }
-  return true;
-}
-
 /// Reads to the end of `into` or of the file; negative on failure.
 ssize_t read_at(int fd, std::uint64_t offset, std::span<unsigned char> into) {
   std::size_t filled = 0;
@@ -174,6 +168,36 @@ bool has_no_nameless(int error) {
 }
 
 }  // namespace
+
+bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd, bytes.data(), bytes.size(), off_t(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    offset += std::uint64_t(written);
+    bytes = bytes.subspan(std::size_t(written));
+  }
+  return true;
+}
+
+int open_nameless(const std::string& what) {
+  const char* own = std::getenv("TMPDIR");
+  int error = ENOENT;
+  // Where /tmp is memory, /var/tmp is not.
+  for (const char* folder : {own, "/var/tmp", "/tmp", "/dev/shm"}) {
+    if (!folder || !*folder) continue;
+    int fd = ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (fd < 0 && has_no_nameless(errno)) {
+      std::string name = std::string(folder) + "/.convfilt-XXXXXX";
+      fd = ::mkostemp(name.data(), O_CLOEXEC);
+      if (fd >= 0) ::unlink(name.c_str());
+    }
+    if (fd >= 0) return fd;
+    error = errno;
+  }
+  throw IoError(what + ": there is no folder for a temporary file (" + std::strerror(error) +
+                "); name one with TMPDIR");
+}
 
 WriteSignalsBlocked::WriteSignalsBlocked() {
   // The kernel sends both to the very thread that writes, so its own mask is enough.
@@ -270,10 +294,14 @@ struct AtomicFile::Temporaries {
 };
 
 AtomicFile::AtomicFile(const std::string& path, Temporary temporary)
-    : path_(path), target_(resolve_output(path)) {
-  if (target_.direct) return;
-  temporaries_ = std::make_unique<Temporaries>();
+    : path_(path),
+      target_(path == "-" ? OutputTarget{.path = path, .direct = true} : resolve_output(path)),
+      temporaries_(std::make_unique<Temporaries>()) {
   Descriptor& file = temporaries_->file;
+  if (target_.direct) {
+    file.reset(open_nameless("cannot write " + shown_output(path)));
+    return;
+  }
   const std::string folder = folder_of(target_.path);
   if (temporary == Temporary::nameless) {
     file.reset(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666));
@@ -300,23 +328,12 @@ AtomicFile::~AtomicFile() = default;
 
 void AtomicFile::write(std::uint64_t offset, std::span<const unsigned char> bytes) {
   if (bytes.empty()) return;
-  if (target_.direct) {
-    if (memory_.size() < offset + bytes.size()) memory_.resize(std::size_t(offset) + bytes.size());
-    std::copy(bytes.begin(), bytes.end(), memory_.begin() + std::ptrdiff_t(offset));
-  } else {
-    const WriteSignalsBlocked blocked;
-    if (!write_at(temporaries_->file.get(), offset, bytes)) fail(path_, errno);
-  }
+  const WriteSignalsBlocked blocked;
+  if (!write_at(temporaries_->file.get(), offset, bytes)) fail(path_, errno);
   size_ = std::max(size_, offset + bytes.size());
 }
 
 std::size_t AtomicFile::read(std::uint64_t offset, std::span<unsigned char> into) {
-  if (target_.direct) {
-    const std::size_t from = std::size_t(std::min<std::uint64_t>(offset, memory_.size()));
-    const std::size_t count = std::min(into.size(), memory_.size() - from);
-    std::copy_n(memory_.begin() + std::ptrdiff_t(from), count, into.begin());
-    return count;
-  }
   const ssize_t got = read_at(temporaries_->file.get(), offset, into);
   if (got < 0) fail(path_, errno);
   return std::size_t(got);
@@ -328,9 +345,23 @@ FileIsThere::FileIsThere(const std::string& path)
 
 void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, bool replaces) {
   const WriteSignalsBlocked blocked;
+  const auto copy_to = [&](const auto& take) {
+    std::vector<unsigned char> part(std::size_t{1} << 20);
+    for (std::uint64_t offset = 0; offset < size_;) {
+      const std::size_t got = read(offset, part);
+      if (got == 0) fail(path_, EIO);
+      take(std::span<const unsigned char>(part).first(got));
+      offset += got;
+    }
+  };
+  if (path_ == "-") return copy_to(write_stdout);
   if (target_.direct) {
     Descriptor file(::open(target_.path.c_str(), O_WRONLY | O_CLOEXEC));
-    if (file.get() < 0 || !write_all(file.get(), memory_) || !file.close()) fail(path_, errno);
+    if (file.get() < 0) fail(path_, errno);
+    copy_to([&](auto part) {
+      if (!write_all(file.get(), part)) fail(path_, errno);
+    });
+    if (!file.close()) fail(path_, errno);
     return;
   }
   Descriptor& file = temporaries_->file;
@@ -357,13 +388,7 @@ void AtomicFile::commit(const std::function<void(const FileStamp&)>& before, boo
   TemporaryName name(folder_of(target_.path));
   if (!link_as(name.c_str())) {  // There is no /proc here, so the bytes go through a named file.
     AtomicFile copy(path_, Temporary::named);
-    std::vector<unsigned char> part(std::size_t{1} << 20);
-    for (std::uint64_t offset = 0; offset < size_;) {
-      const std::size_t got = read(offset, part);
-      if (got == 0) fail(path_, EIO);
-      copy.write(offset, std::span(part).first(got));
-      offset += got;
-    }
+    copy_to([&](auto part) { copy.write(copy.size(), part); });
     return copy.commit({}, replaces);
   }
   if (!(replaces ? name.rename_to(target_.path) : name.rename_to_new(target_.path)))

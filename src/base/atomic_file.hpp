@@ -55,8 +55,8 @@ struct FileIsThere : IoError {
 /// existing file, whose mode it takes over (and owner, where allowed). So a full disk, a signal or
 /// a crash leave the old file as it was. Nothing is left beside it either; a named temporary is
 /// removed on SIGHUP, SIGINT, SIGPIPE, SIGQUIT and SIGTERM, but not on SIGKILL. A device, a pipe or
-/// an open descriptor gets its bytes at commit(); until then they lie in memory. Only one thread at
-/// a time may use it.
+/// an open descriptor, and standard output as "-", get their bytes at commit(); until then they lie
+/// in a file of open_nameless(). Only one thread at a time may use it.
 class AtomicFile {
  public:
   /// Throws IoError.
@@ -86,7 +86,6 @@ class AtomicFile {
   std::string path_;
   OutputTarget target_;
   std::uint64_t size_ = 0;
-  std::vector<unsigned char> memory_;  ///< for what is written into, not replaced
   std::unique_ptr<Temporaries> temporaries_;
 };
 
@@ -104,6 +103,14 @@ bool same_file(const std::string& in, const std::string& out);
 
 /// Would both outputs be one file, whether it is there yet or not? "-" is standard output.
 bool same_output(const std::string& one, const std::string& other);
+
+/// Opens a file without a name for bytes that come from a pipe or go to one, so that they take no
+/// memory: in $TMPDIR, else in /var/tmp, /tmp or /dev/shm, the first of them that lets it. The
+/// caller closes it. Throws IoError, which begins with `what`, such as "cannot read 'in.jpg'".
+int open_nameless(const std::string& what);
+
+/// Writes at `offset`; false on failure, which errno tells.
+bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes);
 
 /// Writes to standard output. Throws IoError, for a closed pipe too.
 void write_stdout(std::span<const unsigned char> bytes);

@@ -194,7 +194,9 @@ std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file, std::i
   DeviceJob taken;
   taken.job = job;
   taken.file = file;
-  taken.reader = std::make_unique<PictureReader>(file.in, file.read);
+  ReadOptions read = file.read;
+  if (file.admit) read.admit = [&](std::int64_t bytes) { file.admit(bytes, false); };
+  taken.reader = std::make_unique<PictureReader>(file.in, read);
   const Header& header = taken.reader->header();
   if (header.format != FormatId::jpeg) return std::nullopt;
   const WriteOptions settings = jpeg_settings(header, file.write);
@@ -204,7 +206,7 @@ std::optional<DeviceJob> device_job(std::size_t job, const FileJob& file, std::i
   // By rows of the CPU's codec the same picture takes less.
   if (most_memory > 0 && memory > most_memory)
     return not_for_device("for a GPU it takes more memory than --max-memory allows");
-  if (file.admit) file.admit(memory);
+  if (file.admit) file.admit(memory, true);
   taken.memory = memory;
   // A GPU's codec decodes damaged data without a word; the CPU's says what is wrong with them.
   if (!jpeg::is_plain(taken.reader->file()))

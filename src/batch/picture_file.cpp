@@ -221,7 +221,7 @@ std::int64_t memory_of_bands(const BandFilter& filter, const PictureWriter& writ
   // The last band has up to twice the rows. What is encoded, or fitted to the format, may take as
   // much as the output; the cutter keeps one band.
   const std::int64_t band = 2 * (in_row * (rows + filter.window.height) + 2 * out_row * rows);
-  return band * (threads == 1 ? 2 : threads + 3);
+  return band * (threads == 1 ? 2 : threads + 3) + filter.bytes_of_worker() * threads;
 }
 
 /// What bands take of a whole result that are encoded, or fitted to the format.
@@ -247,7 +247,9 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   Busy busy;
   FileReport report;
   std::shared_ptr<PictureWriter> writer;
-  PictureReader reader(asked.in, asked.read);
+  ReadOptions read = asked.read;
+  if (asked.admit) read.admit = [&](std::int64_t bytes) { asked.admit(bytes, false); };
+  PictureReader reader(asked.in, read);
   report.header = reader.header();
 
   Shape shape{report.header.width, report.header.height, report.header.channels,
@@ -273,12 +275,12 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
   FileJob job = asked;
   if (cores(job.threads) > 1 && job.has_room && !job.has_room(memory_on(cores(job.threads))))
     job.threads = 1;
-  if (job.admit) job.admit(memory_on(cores(job.threads)));
+  if (job.admit) job.admit(memory_on(cores(job.threads)), true);
   if (job.stop && job.stop->load()) throw Stopped();
 
   if (bands && report.header.orientation == 1) {
-    const auto read = [&](PictureView<std::byte> rows) { reader.read(rows); };
-    report.bands = filter_bands(*bands, read, job, *writer, busy);
+    const auto next = [&](PictureView<std::byte> rows) { reader.read(rows); };
+    report.bands = filter_bands(*bands, next, job, *writer, busy);
   } else {
     Image image;
     {
@@ -286,12 +288,12 @@ FileReport filter_file(const FileJob& asked, const Filter& filter) {
       image = read_all(reader).image;
     }
     if (bands) {
-      int next = 0;
-      const auto read = [&](PictureView<std::byte> rows) {
+      int row = 0;
+      const auto next = [&](PictureView<std::byte> rows) {
         for (int y = 0; y < rows.height; ++y)
-          std::memcpy(rows.row(y), std::as_const(image).view().row(next++), image.row_bytes());
+          std::memcpy(rows.row(y), std::as_const(image).view().row(row++), image.row_bytes());
       };
-      report.bands = filter_bands(*bands, read, job, *writer, busy);
+      report.bands = filter_bands(*bands, next, job, *writer, busy);
     } else {
       report.why_whole = filter.why_whole();
       Image out;

@@ -296,24 +296,25 @@ class Schedule {
     }
   }
 
-  void admit(Ticket& ticket, std::int64_t wanted) {
+  void admit(Ticket& ticket, std::int64_t wanted, bool all) {
     const std::lock_guard lock(mutex_);
-    // What was asked for a device, which did not take it, comes back.
+    // What it has comes back: a part that it asked for first, or what a device did not take.
     memory_ -= std::exchange(ticket.memory, 0);
     const std::int64_t most = options_.max_memory;
     if (most > 0 && wanted > most)
-      throw IoError(takes_too_much(jobs_[ticket.job].in, wanted, most));
+      throw IoError(takes_too_much(jobs_[ticket.job].in, wanted, all, most));
     if (most > 0 && memory_ + wanted > most) throw Postponed();
     memory_ += ticket.memory = wanted;
+    if (!all) return;
     postponed_.erase(ticket.job);
     if (ticket.was_postponed) is_trying_ = false;
     ticket.was_postponed = false;
     start_workers();
   }
 
-  bool has_room(std::int64_t wanted) {
+  bool has_room(const Ticket& ticket, std::int64_t wanted) {
     const std::lock_guard lock(mutex_);
-    return options_.max_memory == 0 || memory_ + wanted <= options_.max_memory;
+    return options_.max_memory == 0 || memory_ - ticket.memory + wanted <= options_.max_memory;
   }
 
   /// Whether enough pictures wait to keep every core busy with one of its own. One that has waited
@@ -370,8 +371,8 @@ class Schedule {
         file.commits_later = true;
         file.replaces = options_.replaces;
         file.stop = options_.stop;
-        file.has_room = [this](std::int64_t wanted) { return has_room(wanted); };
-        file.admit = [&](std::int64_t wanted) { admit(ticket, wanted); };
+        file.has_room = [&](std::int64_t wanted) { return has_room(ticket, wanted); };
+        file.admit = [&](std::int64_t wanted, bool all) { admit(ticket, wanted, all); };
         file.before_commit = [this, &job](const FileStamp& stamp) {
           events_.before_commit(job, stamp);
         };
@@ -600,9 +601,9 @@ int threads_within(std::int64_t max_memory, int threads) {
   return int(std::clamp((max_memory - kProgram) / kMostFree, std::int64_t{1}, all));
 }
 
-std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most) {
-  return "cannot filter " + quoted_name(in) + ": it takes " + mebibytes(bytes) +
-         " of memory, and --max-memory allows " +
+std::string takes_too_much(const std::string& in, std::int64_t bytes, bool all, std::int64_t most) {
+  return "cannot filter " + quoted_name(in) + ": it takes " + (all ? "" : "more than ") +
+         mebibytes(bytes) + " of memory, and --max-memory allows " +
          (most < 1 << 20 ? std::to_string(most) + " bytes" : mebibytes(most));
 }
 

@@ -69,7 +69,7 @@ struct JobEvents {
 int threads_within(std::int64_t max_memory, int threads);
 
 /// The message for a picture that takes more memory than there may be.
-std::string takes_too_much(const std::string& in, std::int64_t bytes, std::int64_t most);
+std::string takes_too_much(const std::string& in, std::int64_t bytes, bool all, std::int64_t most);
 
 /// Filters the jobs, begun in their order; results come in the order in which jobs end. A job's
 /// failure ends no other. Jobs that were dropped, or not begun, have no result. What a device

@@ -19,6 +19,13 @@ PictureView<Byte> rows_of(PictureView<Byte> view, int first, int rows) {
   return view;
 }
 
+/// Output rows at a time, of those that are not opaque. Floats of so few stay in the second-level
+/// cache.
+int translucent_step(int width, int halo) {
+  constexpr std::ptrdiff_t kFloats = 1 << 18;
+  return std::max({int(kFloats / (std::ptrdiff_t(width) * kPixel * 2)), 2 * halo, 8});
+}
+
 class AlphaBands final : public BandFilter {
  public:
   AlphaBands(const Problem& whole, std::unique_ptr<BandFilter> colours,
@@ -29,6 +36,14 @@ class AlphaBands final : public BandFilter {
 
   std::unique_ptr<Worker> make_worker() const override {
     return std::make_unique<AlphaWorker>(in.depth, colours_->make_worker(), make_translucent_());
+  }
+
+  std::int64_t bytes_of_worker() const override {
+    // Its floats, and what becomes of them: colours and alpha, and a plan's rows of each.
+    constexpr std::int64_t kCopies = 3;
+    const int halo = window.height - 1;
+    return kCopies * std::int64_t(sizeof(float)) * kPixel * (in.width + window.width) *
+           (translucent_step(in.width + window.width, halo) + halo);
   }
 
  private:
@@ -81,11 +96,8 @@ class AlphaBands final : public BandFilter {
     }
 
     void filter_translucent(PictureView<const std::byte> in, PictureView<std::byte> out) {
-      // Floats of so few rows stay in the second-level cache.
-      constexpr std::ptrdiff_t kFloats = 1 << 18;
       const int halo = in.height - out.height;
-      const int step =
-          std::max({int(kFloats / (std::ptrdiff_t(in.width) * kPixel * 2)), 2 * halo, 8});
+      const int step = translucent_step(in.width, halo);
       for (int y = 0; y < out.height; y += step) {
         const int rows = std::min(step, out.height - y);
         filter_floats(rows_of(in, y, rows + halo), rows_of(out, y, rows));

@@ -63,6 +63,9 @@ class BandFilter {
 
   /// Several threads may ask for workers at once.
   virtual std::unique_ptr<Worker> make_worker() const = 0;
+
+  /// Bytes that a worker takes beside its input and output, so far as they grow with the width.
+  virtual std::int64_t bytes_of_worker() const { return 0; }
 };
 
 /// Plans for bands of one picture, one for each number of rows. They run on one thread.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -46,33 +47,8 @@ class MemorySource : public ByteSource {
   }
   std::span<const unsigned char> whole() override { return bytes_; }
 
- protected:
-  std::span<const unsigned char> bytes_;
-};
-
-/// Standard input and pipes, which can be read only once.
-class StreamSource : public MemorySource {
- public:
-  StreamSource(const std::string& path, int fd) : MemorySource({}) {
-    constexpr std::size_t kStep = std::size_t{1} << 20, kMost = std::size_t{1} << 31;
-    std::size_t filled = 0;
-    while (true) {
-      if (filled > kMost)
-        fail(path, "it gives more than 2 GiB, which are kept in memory; save it as a file first");
-      if (kept_.size() - filled < kStep) kept_.resize(std::max(2 * filled, filled + kStep));
-      const ssize_t got = ::read(fd, kept_.data() + filled, kept_.size() - filled);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail_system(path, errno);
-      if (got == 0) break;
-      filled += std::size_t(got);
-    }
-    kept_.resize(filled);
-    bytes_ = kept_;
-    size_ = filled;
-  }
-
  private:
-  std::vector<unsigned char> kept_;
+  std::span<const unsigned char> bytes_;
 };
 
 class FileSource : public ByteSource {
@@ -81,6 +57,7 @@ class FileSource : public ByteSource {
     size_ = size;
   }
   ~FileSource() override { close(); }
+  void set_size(std::uint64_t size) { size_ = size; }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
@@ -133,6 +110,34 @@ class FileSink : public ByteSink {
   AtomicFile& file_;
 };
 
+/// Copies what standard input or a pipe gives, which can be read only once, to a file. What begins
+/// like no picture is not read any further.
+std::unique_ptr<ByteSource> source_of_stream(const std::string& path, int stream) {
+  constexpr std::size_t kPart = std::size_t{1} << 18;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 31;
+  const int fd = open_nameless("cannot read " + shown_input(path));
+  auto source = std::make_unique<FileSource>(path, fd, 0);
+  std::vector<unsigned char> part(kPart);
+  const WriteSignalsBlocked blocked;
+  while (true) {
+    const ssize_t got = ::read(stream, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_system(path, errno);
+    const std::uint64_t before = source->size();
+    if (!write_at(fd, before, std::span(part).first(std::size_t(got)))) {
+      fail(path, std::string("its copy in a temporary file: ") + std::strerror(errno) +
+                     "; name a folder with room for it with TMPDIR");
+    }
+    source->set_size(before + std::uint64_t(got));
+    const bool is_start = before < kSniffedBytes;
+    if (is_start && source->size() > 0 && (got == 0 || source->size() >= kSniffedBytes))
+      format_of(*source, path);
+    if (got == 0) return source;
+    if (source->size() > kMost)
+      fail(path, "it gives more than 2 GiB, more than is copied; save it as a file first");
+  }
+}
+
 }  // namespace
 
 std::string shown_input(const std::string& path) {
@@ -158,10 +163,19 @@ std::unique_ptr<ByteSource> open_source(const std::string& path) {
     } closer{fd};
     if (!known) fail_system(path, error);
     if (S_ISDIR(info.st_mode)) fail(path, "it is a folder; name a picture in it");
-    source = std::make_unique<StreamSource>(path, fd);
+    source = source_of_stream(path, fd);
   }
   if (source->size() == 0) fail(path, "it is empty");
   return source;
+}
+
+FormatId format_of(ByteSource& source, const std::string& path) {
+  std::array<unsigned char, kSniffedBytes> start{};
+  const std::size_t got = source.read(0, start);
+  FormatId format;
+  if (!sniff(std::span(start).first(got), &format))
+    fail(path, "not a picture of a known format (" + known_formats() + ")");
+  return format;
 }
 
 std::unique_ptr<ByteSource> source_of(std::span<const unsigned char> bytes) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "src/picture/formats.hpp"
+
 namespace convfilt {
 
 class AtomicFile;
@@ -33,9 +35,13 @@ class ByteSource {
   std::uint64_t size_ = 0;
 };
 
-/// Opens a file; "-" is standard input, which is read to its end. Throws IoError for what cannot be
-/// opened, for a folder and for an empty file.
+/// Opens a file; "-" is standard input. That, and a pipe, is copied to a file of open_nameless() up
+/// to its end. Throws IoError for what cannot be opened, for a folder, for an empty file, and for a
+/// stream that begins like no picture or gives more than 2 GiB.
 std::unique_ptr<ByteSource> open_source(const std::string& path);
+
+/// What a file's first bytes say. Throws IoError where they are those of no picture.
+FormatId format_of(ByteSource& source, const std::string& path);
 
 /// Bytes that already lie in memory and stay there.
 std::unique_ptr<ByteSource> source_of(std::span<const unsigned char> bytes);

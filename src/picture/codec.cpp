@@ -39,9 +39,24 @@ void ReadContext::check_size(std::int64_t width, std::int64_t height) const {
   }
 }
 
-void ReadContext::check_memory(std::uint64_t bytes) const {
+std::uint64_t ReadContext::most_memory() const {
   const std::int64_t pixels = std::max(options_.max_pixels, ReadOptions{}.max_pixels);
-  const std::uint64_t most = std::uint64_t(pixels) / 2 * 3;
+  return std::uint64_t(pixels) / 2 * 3;
+}
+
+void ReadContext::check_plausible(const Header& header, std::uint64_t bytes,
+                                  std::uint64_t file_bytes) const {
+  constexpr std::uint64_t kMostOfByte = 8192;
+  if (bytes <= most_memory() || bytes / kMostOfByte <= file_bytes) return;
+  fail(std::to_string(file_bytes) + " bytes cannot hold " + std::to_string(header.width) + "x" +
+       std::to_string(header.height) +
+       " pixels, unless all are of one colour; raise the limit with"
+       " --max-pixels " +
+       std::to_string(bytes / 3 * 2 + 2) + " if you trust the file");
+}
+
+void ReadContext::check_memory(std::uint64_t bytes) const {
+  const std::uint64_t most = most_memory();
   if (bytes <= most) return;
   const auto mebibytes = [](std::uint64_t count) { return std::to_string(count >> 20) + " MiB"; };
   fail("this kind of picture must be held whole, in " + mebibytes(bytes) +

@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,6 +28,7 @@ struct ReadOptions {
                             << 29;    ///< width * height; above: refused, nothing taken
   int page = 0;                       ///< of a file with several pictures, from 0
   Loader loader = Loader::automatic;  ///< opencv: OpenCV's codecs for every format
+  std::function<void(std::int64_t bytes)> admit{};  ///< see ReadContext::admit()
 };
 
 /// Chroma subsampling of a JPEG: luma samples per chroma sample, across and down.
@@ -106,13 +109,37 @@ class ReadContext {
   /// rows as they come call it before they take that memory.
   void check_memory(std::uint64_t bytes) const;
 
+  /// Throws IoError where a decoder would have to hold more than check_memory() allows, and the
+  /// file has less than a byte for 8192 of these. So little can only be a picture of one colour, or
+  /// a header that lies. Readers of formats that may compress without bound call it.
+  void check_plausible(const Header& header, std::uint64_t bytes, std::uint64_t file_bytes) const;
+
+  /// Throws where so many bytes, which the reader is going to hold while it is made, are not to be
+  /// had (--max-memory). It is called before they are taken; the last number holds.
+  void admit(std::int64_t bytes) const {
+    if (options_.admit) options_.admit(bytes);
+  }
+
+  /// All bytes of the file, which are admitted before.
+  std::span<const unsigned char> whole(ByteSource& source) const {
+    admit(std::int64_t(source.size()));
+    return source.whole();
+  }
+
  private:
+  std::uint64_t most_memory() const;
+
   std::string name_;
   ReadOptions options_;
   std::vector<std::string> warnings_, left_out_;
   bool damaged_ = false;
 };
 
+/// A reader holds nothing before it is admitted. While it is made it reads the header, from which
+/// held_bytes() is known then; what that counts it takes with the first read(), which comes when
+/// those bytes are admitted. What it must take before, as a file that its library has to see whole,
+/// goes through ReadContext::admit(). The same is true of a writer and its first write(). Memory
+/// that is not initialised, and not touched before, is not taken.
 class RowReader {
  public:
   virtual ~RowReader() = default;
@@ -123,7 +150,8 @@ class RowReader {
   /// Throws IoError.
   virtual void read(PictureView<std::byte> rows) = 0;
 
-  /// Bytes of the whole picture that it keeps while it gives rows.
+  /// Bytes that it takes while it gives rows, so far as they grow with the file or the picture. No
+  /// file takes more: where a header does not say it, it is what the compression allows at most.
   virtual std::int64_t held_bytes() const { return 0; }
 
   /// Checks what follows the last row: checksums, end marks, trailing bytes. It is called once,
@@ -148,7 +176,7 @@ class RowWriter {
   /// Rows that encode() should get at a time; the last time fewer. 1 where it does not matter.
   virtual int rows_at_a_time() const { return 1; }
 
-  /// Bytes of the whole picture that it keeps until its end.
+  /// Bytes that it takes until its end, so far as they grow with the picture.
   virtual std::int64_t held_bytes() const { return 0; }
 
   /// Does what needs no other rows, such as compressing a strip. Several threads may call it at

@@ -120,13 +120,8 @@ Header fitted(const std::string& path, const Header& shape, const Format& format
 }
 
 const Codec& codec_of(const std::string& path, ByteSource& source, const ReadContext& context,
-                      Loader loader, FormatId& format) {
-  std::array<unsigned char, kSniffedBytes> start{};
-  const std::size_t got = source.read(0, start);
-  if (!sniff(std::span(start).first(got), &format)) {
-    throw IoError("cannot read " + shown_input(path) + ": not a picture of a known format (" +
-                  known_formats() + ")");
-  }
+                      Loader loader) {
+  const FormatId format = format_of(source, path);
   const Codec& codec = codec_for(format, loader);
   if (!codec.open) context.fail(std::string(name_of(format)) + " is only written, not read");
   return codec;
@@ -137,8 +132,7 @@ const Codec& codec_of(const std::string& path, ByteSource& source, const ReadCon
 PictureReader::PictureReader(const std::string& path, const ReadOptions& options)
     : path_(path), source_(open_source(path)), context_(shown_input(path), options) {
   try {
-    FormatId format;
-    reader_ = codec_of(path, *source_, context_, options.loader, format).open(*source_, context_);
+    reader_ = codec_of(path, *source_, context_, options.loader).open(*source_, context_);
   } catch (const std::bad_alloc&) {
     context_.fail("not enough memory for it");
   }
@@ -230,12 +224,8 @@ PictureWriter::PictureWriter(const std::string& path, const Header& shape,
     : path_(path), shape_(shape) {
   const Format& format = format_for(path, options);
   written_ = fitted(path, shape, format, options, warnings_);
-  if (path == "-") {
-    sink_ = std::make_unique<MemorySink>();
-  } else {
-    file_ = std::make_unique<AtomicFile>(path);
-    sink_ = sink_of(*file_);
-  }
+  file_ = std::make_unique<AtomicFile>(path);
+  sink_ = sink_of(*file_);
   const Codec& codec = codec_for(format.id, options.loader);
   writer_ = codec.create(*sink_, written_,
                          format.id == FormatId::jpeg ? jpeg_settings(shape, options) : options);
@@ -277,10 +267,7 @@ void PictureWriter::finish() {
 }
 
 void PictureWriter::commit(const std::function<void(const FileStamp&)>& before, bool replaces) {
-  if (file_)
-    file_->commit(before, replaces);
-  else
-    write_stdout(static_cast<MemorySink&>(*sink_).bytes());
+  file_->commit(before, replaces);
 }
 
 void write_encoded_jpeg(const std::string& path, const Header& shape, const WriteOptions& options,

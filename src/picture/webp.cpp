@@ -58,7 +58,8 @@ Bytes chunk_of(const WebPDemuxer* demuxer, const char* name) {
 
 class WebpReader : public WholeReader {
  public:
-  WebpReader(ByteSource& source, ReadContext& context) : context_(context), file_(source.whole()) {
+  WebpReader(ByteSource& source, ReadContext& context)
+      : WholeReader(source), context_(context), file_(context.whole(source)) {
     check_first_page(context, FormatId::webp);
     damage_ = damage_of(file_);
     WebPBitstreamFeatures features;
@@ -181,9 +182,7 @@ class WebpReader : public WholeReader {
 class WebpWriter : public WholeWriter {
  public:
   WebpWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : WholeWriter(sink, header),
-        image_(header.width, header.height, header.channels, header.depth),
-        quality_(options.quality) {
+      : WholeWriter(sink, header), quality_(options.quality) {
     if (header.width > WEBP_MAX_DIMENSION || header.height > WEBP_MAX_DIMENSION) {
       throw UsageError("WebP holds at most " + std::to_string(WEBP_MAX_DIMENSION) +
                        " pixels a side, and the picture has " + std::to_string(header.width) + "x" +
@@ -200,6 +199,10 @@ class WebpWriter : public WholeWriter {
   }
 
  private:
+  void begin() override {
+    image_ = Image(header_.width, header_.height, header_.channels, header_.depth);
+  }
+
   void put_row(int y, const std::byte* from) override {
     std::memcpy(image_.view().row(y), from, image_.row_bytes());
   }

@@ -20,13 +20,17 @@ inline std::int64_t samples_of(const Header& header) {
 /// Decodes everything when the first row is asked for, and hands out rows.
 class WholeReader : public RowReader {
  public:
+  explicit WholeReader(const ByteSource& source) : file_bytes_(std::int64_t(source.size())) {}
+
   void read(PictureView<std::byte> rows) final {
     if (next_ == 0) decode();
     for (int y = 0; y < rows.height; ++y) copy_row(next_++, rows.row(y));
   }
 
-  /// The library has a picture of its own beside the one that it gives.
-  std::int64_t held_bytes() const final { return 2 * bytes_of(header_) + bytes_of_library(); }
+  /// The library has a picture of its own beside the one that it gives, and the file is in memory.
+  std::int64_t held_bytes() const override {
+    return file_bytes_ + 2 * bytes_of(header_) + bytes_of_library();
+  }
 
  protected:
   /// What the library takes beyond that while it decodes, as seen with noise.
@@ -38,6 +42,8 @@ class WholeReader : public RowReader {
   /// Row `y` of what was decoded, as the header describes it.
   virtual void copy_row(int y, std::byte* to) const = 0;
 
+  const std::int64_t file_bytes_;
+
  private:
   int next_ = 0;
 };
@@ -48,6 +54,7 @@ class WholeWriter : public RowWriter {
   WholeWriter(ByteSink& sink, const Header& header) : sink_(sink), header_(header) {}
 
   void write(PictureView<const std::byte> rows, EncodedRows) final {
+    if (next_ == 0) begin();
     for (int y = 0; y < rows.height; ++y) put_row(next_++, rows.row(y));
   }
 
@@ -56,6 +63,9 @@ class WholeWriter : public RowWriter {
  protected:
   /// What the library takes beyond that while it encodes, as seen with noise.
   virtual std::int64_t bytes_of_library() const { return 0; }
+
+  /// Makes room for the pixels.
+  virtual void begin() = 0;
 
   virtual void put_row(int y, const std::byte* from) = 0;
 

@@ -30,6 +30,25 @@ need_tool() { command -v "$1" >/dev/null || skip "$1 is not installed"; }
 need_root() { [ "$(id -u)" = 0 ] || skip "only root can do this"; }
 need_not_root() { [ "$(id -u)" != 0 ] || command -v setpriv >/dev/null || skip "needs setpriv, to stop being root"; }
 
+# Runs a command, and writes the peak of its memory to FILE, in MiB: getrusage(2), which perl-base can call.
+peak_of() {  # FILE COMMAND...
+  perl -e '
+    my ($number, $file, @command) = @ARGV;
+    my $status = system { $command[0] } @command;
+    my $usage = "\0" x 144;
+    syscall($number, -1, $usage) == 0 or die;
+    open my $out, ">", $file or die;
+    printf $out "%d\n", (unpack "q*", $usage)[4] / 1024;
+    exit($status & 127 ? 128 + ($status & 127) : $status >> 8);' "$(getrusage_number)" "$@"
+}
+getrusage_number() {
+  case $(uname -m) in
+    x86_64) echo 98 ;;
+    aarch64 | riscv64) echo 165 ;;
+  esac
+}
+need_peak() { [ -n "$(getrusage_number)" ] || skip "the number of getrusage(2) is not known for $(uname -m)"; }
+
 # Runs a command as a user whom permissions bind, who must be able to read the folder.
 as_anyone() {
   if [ "$(id -u)" = 0 ]; then setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; else "$@"; fi

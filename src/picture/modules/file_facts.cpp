@@ -71,6 +71,8 @@ void walk_jpeg(Bytes bytes, FileFacts* facts, bool* is_arithmetic) {
       *is_arithmetic = marker > 0xC8;
       facts->height = segment[1] << 8 | segment[2];
       facts->width = segment[3] << 8 | segment[4];
+      // Files of several scans take two bytes for each coefficient beside the pixels.
+      facts->bytes_a_pixel = segment.size() > 5 && segment[5] == 1 ? 3 : 9;
     }
     if (marker == kApp1 && !has_exif && starts_with(segment, kExifMark)) {
       facts->orientation = exif_orientation(segment.subspan(kExifMark.size()));
@@ -105,6 +107,7 @@ void inspect_png(Bytes bytes, FileFacts* facts) {
   if (bytes.size() > kColourType) {
     facts->width = big_endian(bytes, 16);
     facts->height = big_endian(bytes, 20);
+    facts->bytes_a_pixel = (grey ? 1 : 4) * (bytes[kColourType - 1] == 16 ? 2 : 1);
   }
   for (std::size_t at = 8; at + 12 <= bytes.size();) {
     const std::size_t length = big_endian(bytes, at);
@@ -122,6 +125,7 @@ void inspect_png(Bytes bytes, FileFacts* facts) {
 }
 
 void inspect_webp(Bytes bytes, FileFacts* facts) {
+  facts->bytes_a_pixel = 8;
   const std::size_t whole = bytes.size() >= 12 ? std::size_t{little_endian(bytes, 4)} + 8 : 12;
   if (whole > bytes.size()) {
     facts->damage = "the file ends too early (" + std::to_string(bytes.size()) + " of " +
@@ -208,6 +212,48 @@ void check_codestream_end(Bytes bytes, FileFacts* facts) {
     facts->damage = "the file ends too early (no end-of-codestream marker)";
 }
 
+/// Why the parts of a codestream's tiles cannot be whole; empty when they can. OpenJPEG makes up
+/// tiles that are not there, and is silent. `stream` begins with its marker, SIZ follows.
+std::string tile_damage(Bytes stream) {
+  constexpr unsigned kTilePart = 0xFF90, kEnd = 0xFFD9;
+  constexpr std::uint64_t kMostTiles = 65535;
+  constexpr std::size_t kSiz = 8, kLeast = 14;  // where SIZ has the sides; bytes of a part
+  const auto tiles_along = [&](std::size_t side) {
+    const std::int64_t end = big_endian(stream, side), first = big_endian(stream, side + 24),
+                       tile = big_endian(stream, side + 16);
+    return tile > 0 && end > first ? std::uint64_t((end - first + tile - 1) / tile) : 0;
+  };
+  const std::uint64_t across = tiles_along(kSiz), down = tiles_along(kSiz + 4);
+  if (across == 0 || down == 0 || across > kMostTiles || across * down > kMostTiles)
+    return "its header is damaged (" + std::to_string(across) + "x" + std::to_string(down) +
+           " tiles)";
+  std::vector<bool> is_there(std::size_t(across * down));
+  for (std::size_t at = 2; at + 2 <= stream.size();) {
+    const unsigned marker = unsigned{stream[at]} << 8 | stream[at + 1];
+    if (marker == kEnd) {
+      const auto missing = std::find(is_there.begin(), is_there.end(), false);
+      if (missing == is_there.end()) return "";
+      return "the file ends too early (tile " + std::to_string(missing - is_there.begin()) +
+             " of " + std::to_string(is_there.size()) + " is not there)";
+    }
+    if (at + 4 > stream.size()) break;
+    std::uint64_t length = 2 + (unsigned{stream[at + 2]} << 8 | stream[at + 3]);
+    if (marker == kTilePart) {
+      if (at + kLeast > stream.size()) break;
+      const std::size_t tile = unsigned{stream[at + 4]} << 8 | stream[at + 5];
+      length = big_endian(stream, at + 6);
+      if (length == 0) length = stream.size() - at - 2;  // the last one, up to the end marker
+      if (tile >= is_there.size() || length < kLeast)
+        return "its data is damaged (a part of tile " + std::to_string(tile) + ", at byte " +
+               std::to_string(at) + " of the codestream)";
+      is_there[tile] = true;
+    }
+    if (length > stream.size() - at) break;
+    at += std::size_t(length);
+  }
+  return "the file ends too early (no end-of-codestream marker)";
+}
+
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
 void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
@@ -221,6 +267,28 @@ void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
   const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
   facts->width = std::int64_t{big_endian(bytes, at)} - big_endian(bytes, at + 8);
   facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
+  if (bytes.size() < at + 35) return;
+  if (facts->damage.empty()) facts->damage = tile_damage(bytes.subspan(at - 8));
+  // In a JP2 file a box before it says the same.
+  constexpr unsigned char kHeader[] = {'i', 'h', 'd', 'r'};
+  const auto box = std::search(bytes.begin(), found, std::begin(kHeader), std::end(kHeader));
+  const auto size_at = static_cast<std::size_t>(box - bytes.begin()) + 4;
+  if (box != found && facts->damage.empty() &&
+      (big_endian(bytes, size_at) != facts->height ||
+       big_endian(bytes, size_at + 4) != facts->width))
+    facts->damage = "its header is damaged (its parts say different sizes)";
+  // OpenJPEG has samples of four bytes, also those that a palette makes, and those of a tile of
+  // many once more. It keeps the file, and its parts for each block of samples.
+  constexpr unsigned char kPalette[] = {'p', 'c', 'l', 'r'};
+  const bool has_palette =
+      std::search(bytes.begin(), found, std::begin(kPalette), std::end(kPalette)) != found;
+  const int stored = int(bytes[at + 32]) << 8 | int(bytes[at + 33]);
+  const int components = has_palette ? std::max(stored, 4) : stored;
+  const int sample = (bytes[at + 34] & 0x7F) < 8 ? 1 : 2;
+  const bool has_tiles = big_endian(bytes, at + 16) < big_endian(bytes, at) ||
+                         big_endian(bytes, at + 20) < big_endian(bytes, at + 4);
+  facts->bytes_a_pixel = components * (has_tiles ? 8 : 4) + std::min(components, 4) * sample;
+  facts->copies = 3;
 }
 
 std::string colour_damage(std::int64_t row, std::int64_t height, unsigned index,
@@ -303,6 +371,7 @@ void inspect_tiff(std::vector<unsigned char>* bytes, FileFacts* facts) {
   const auto extra = tags.first(kExtraSamples);
   facts->width = tags.first(TiffTag(256)).value_or(0);
   facts->height = tags.first(TiffTag(257)).value_or(0);
+  facts->bytes_a_pixel = bits > 8 ? int(8 * std::min(samples, 4u)) : 12;
   const bool raw =
       bits > 8 && photometric <= kRgb && (samples == 1 || samples == 3 || samples == 4);
 
@@ -393,6 +462,7 @@ void inspect_bmp(Bytes bytes, FileFacts* facts) {
   const std::uint32_t bits = word(bytes, old ? 24 : 28),
                       coding = old ? 0 : little_endian(bytes, 30);
   const std::size_t colours = colours_of_bmp(bytes, old, bits);
+  facts->bytes_a_pixel = bits == 32 ? 4 : 3;
   if (coding == kRunLength8 || coding == kRunLength4) {
     if (pixels_at > bytes.size()) {
       facts->damage = "the file ends too early (before its first row)";
@@ -437,6 +507,8 @@ std::size_t read_hdr_size(Bytes bytes, FileFacts* facts) {
     return 0;
   facts->width = width;
   facts->height = height;
+  facts->bytes_a_pixel = 24;
+  facts->copies = 2;
   return end + 1;
 }
 
@@ -566,6 +638,8 @@ ExrHeader read_exr_header(Bytes bytes, FileFacts* facts) {
       };
       facts->width = corner(2) - corner(0) + 1;
       facts->height = corner(3) - corner(1) + 1;
+      facts->bytes_a_pixel = 16;
+      facts->copies = 2;
     }
     if (name == "compression" && size == 1) header.compression = bytes[value];
     if (const int others = name == "channels" ? other_channels(all.substr(value, size)) : 0)
@@ -620,7 +694,9 @@ void inspect_pnm(std::vector<unsigned char>* bytes, FileFacts* facts) {
   std::size_t at = 2;
   facts->width = next_number(*bytes, &at);
   facts->height = next_number(*bytes, &at);
-  if (!bitmap) set_scale(next_number(*bytes, &at), ascii, facts);
+  const long largest = bitmap ? 1 : next_number(*bytes, &at);
+  if (!bitmap) set_scale(largest, ascii, facts);
+  facts->bytes_a_pixel = ((*bytes)[1] % 3 == 0 ? 3 : 1) * (largest > 255 ? 2 : 1);
 }
 
 void inspect_pam(Bytes bytes, FileFacts* facts) {
@@ -637,9 +713,12 @@ void inspect_pam(Bytes bytes, FileFacts* facts) {
   const long channels = field("\nDEPTH ");
   facts->swap_red_blue = channels >= 3;
   if (field("\nMAXVAL ") > 1) set_scale(field("\nMAXVAL "), false, facts);
+  facts->bytes_a_pixel = field("\nMAXVAL ") > 255 ? 16 : 8;
 }
 
 void inspect_pfm(Bytes bytes, FileFacts* facts) {
+  facts->bytes_a_pixel = bytes[1] == 'F' ? 24 : 8;
+  facts->copies = 2;
   std::size_t at = 2;
   facts->width = next_number(bytes, &at);
   facts->height = next_number(bytes, &at);

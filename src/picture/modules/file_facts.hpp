@@ -25,6 +25,9 @@ struct FileFacts {
   bool invert = false;                ///< zero means white, which OpenCV ignores
   std::uint64_t whole_size = 0;  ///< bytes that an uncompressed file of this header has; else 0
   double scale = 1;              ///< samples are multiplied by it to fill their depth's range
+  /// What OpenCV takes for a pixel at the most, its library and this program's changes included.
+  int bytes_a_pixel = 0;
+  int copies = 1;  ///< of the file's bytes that are in memory then
 };
 
 /// Looks at the bytes of a file, and prepares them for OpenCV: tags that OpenCV handles wrongly are

@@ -185,9 +185,10 @@ class Strings {
 
 class GifReader : public WholeReader {
  public:
-  GifReader(ByteSource& source, ReadContext& context) : source_(source), context_(context) {
+  GifReader(ByteSource& source, ReadContext& context)
+      : WholeReader(source), source_(source), context_(context) {
     check_first_page(context, FormatId::gif);
-    blocks_ = walk(source.whole());
+    blocks_ = walk(context.whole(source));
     if (blocks_.pictures == 0) fail_with_nothing(context, FormatId::gif, kNoPicture);
     // Some writers leave the screen without a size, and mean that of the picture.
     const bool sized = blocks_.screen_width > 0 && blocks_.screen_height > 0;
@@ -209,6 +210,10 @@ class GifReader : public WholeReader {
       context.leaves_out("only the first of its " + std::to_string(blocks_.pictures) +
                          " pictures is read: it is an animated GIF");
     }
+  }
+
+  std::int64_t held_bytes() const override {
+    return file_bytes_ + std::int64_t{blocks_.width} * blocks_.height;
   }
 
  protected:

@@ -169,10 +169,10 @@ std::uint16_t widened(unsigned value, int bits) {
 class HeifReader : public WholeReader {
  public:
   HeifReader(ByteSource& source, ReadContext& context, FormatId format)
-      : source_(source), context_(context), heif_(make_context()) {
+      : WholeReader(source), context_(context), heif_(make_context()) {
     check_first_page(context, format);
     header_.format = format;
-    const Bytes bytes = source.whole();
+    const Bytes bytes = context.whole(source);
     look_at_boxes(bytes);
     if (!cut_.empty() && context.options().refuse_damaged) context.damaged(cut_);
     require(heif_context_read_from_memory_without_copy(heif_.get(), bytes.data(), bytes.size(),
@@ -193,6 +193,7 @@ class HeifReader : public WholeReader {
     if (others > 0)
       context.leaves_out("only the main one of its " + std::to_string(others + 1) +
                          " pictures is read");
+    context.check_plausible(header_, std::uint64_t(held_bytes()), source.size());
     read_metadata();
     // libheif turns and mirrors the picture as the file's own boxes say; EXIF's orientation, which
     // says the same once more, has no meaning in these formats.
@@ -408,7 +409,6 @@ class HeifReader : public WholeReader {
     }
   }
 
-  ByteSource& source_;
   ReadContext& context_;
   std::string cut_;  ///< where the file ends too early; empty when it does not
   const Context heif_;
@@ -426,7 +426,6 @@ class HeifWriter : public WholeWriter {
     // 10 bits are what decoders of HEIC in hardware take.
     if (header.depth == Depth::u16) bits_ = header.format == FormatId::heic ? 10 : 12;
     find_encoder();
-    make_pixels();
     say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
 
@@ -467,9 +466,30 @@ class HeifWriter : public WholeWriter {
 
  protected:
   std::int64_t bytes_of_library() const override {
-    constexpr std::int64_t kEncoderOfAvif = 24 << 20;  // of any size
-    return (header_.depth == Depth::u8 ? 6 : 8) * samples_of(header_) +
-           (header_.format == FormatId::avif ? kEncoderOfAvif : 0);
+    const std::int64_t pixels = std::int64_t{header_.width} * header_.height;
+    const bool deep = header_.depth == Depth::u16, avif = header_.format == FormatId::avif;
+    constexpr std::int64_t kEncoderOfAvif = 30 << 20;  // of any size
+    // In 8 bits libaom looks for repetitions, where a picture has any, as that of a screen.
+    if (avif && !deep) return 78 * pixels + kEncoderOfAvif;
+    const std::int64_t chroma = header_.channels == 1 ? (deep ? 6 : 4) * pixels : 0;
+    return (deep ? 8 : 6) * samples_of(header_) + chroma + (avif ? kEncoderOfAvif : 0);
+  }
+
+  void begin() override {
+    const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
+    const heif_chroma chroma = grey                    ? heif_chroma_monochrome
+                               : header_.channels == 4 ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
+                                                              : heif_chroma_interleaved_RGBA
+                               : deep                  ? heif_chroma_interleaved_RRGGBB_LE
+                                                       : heif_chroma_interleaved_RGB;
+    const heif_channel channel = grey ? heif_channel_Y : heif_channel_interleaved;
+    heif_image* image = nullptr;
+    require(heif_image_create(header_.width, header_.height,
+                              grey ? heif_colorspace_monochrome : heif_colorspace_RGB, chroma,
+                              &image));
+    pixels_.reset(image);
+    require(heif_image_add_plane(image, channel, header_.width, header_.height, bits_));
+    plane_ = heif_image_get_plane(image, channel, &stride_);
   }
 
   void put_row(int y, const std::byte* from) override {
@@ -519,23 +539,6 @@ class HeifWriter : public WholeWriter {
                          : subsampling == Subsampling{2, 1} ? "422"
                                                             : "420";
     require(heif_encoder_set_parameter_string(encoder, "chroma", chroma));
-  }
-
-  void make_pixels() {
-    const bool deep = header_.depth == Depth::u16, grey = header_.channels == 1;
-    const heif_chroma chroma = grey                    ? heif_chroma_monochrome
-                               : header_.channels == 4 ? deep ? heif_chroma_interleaved_RRGGBBAA_LE
-                                                              : heif_chroma_interleaved_RGBA
-                               : deep                  ? heif_chroma_interleaved_RRGGBB_LE
-                                                       : heif_chroma_interleaved_RGB;
-    const heif_channel channel = grey ? heif_channel_Y : heif_channel_interleaved;
-    heif_image* image = nullptr;
-    require(heif_image_create(header_.width, header_.height,
-                              grey ? heif_colorspace_monochrome : heif_colorspace_RGB, chroma,
-                              &image));
-    pixels_.reset(image);
-    require(heif_image_add_plane(image, channel, header_.width, header_.height, bits_));
-    plane_ = heif_image_get_plane(image, channel, &stride_);
   }
 
   /// How colours become luma and chroma. Lossless pictures keep red, green and blue as they are.

@@ -84,8 +84,10 @@ void copy_row_reversed(const std::byte* from, std::byte* to, const Header& heade
 
 class JxlReader : public WholeReader {
  public:
-  JxlReader(ByteSource& source, ReadContext& context) : source_(source), context_(context) {
+  JxlReader(ByteSource& source, ReadContext& context)
+      : WholeReader(source), source_(source), context_(context) {
     check_first_page(context, FormatId::jxl);
+    context.admit(file_bytes_);
     header_.format = FormatId::jxl;
     read_header();
     context.check_size(header_.width, header_.height);
@@ -93,7 +95,7 @@ class JxlReader : public WholeReader {
 
  protected:
   std::int64_t bytes_of_library() const override {
-    return (header_.depth == Depth::u8 ? 4 : 8) * samples_of(header_);
+    return (header_.depth == Depth::u8 ? 3 : 7) * samples_of(header_);
   }
 
   void decode() override {
@@ -193,6 +195,7 @@ class JxlReader : public WholeReader {
         case JXL_DEC_BOX_NEED_MORE_OUTPUT: {
           const std::size_t filled = box.size() - JxlDecoderReleaseBoxBuffer(decoder.get());
           if (filled > kLargestBox) context_.fail("it has more than 256 MiB of metadata");
+          context_.admit(file_bytes_ + std::int64_t(3 * box.size()));
           box.resize(2 * box.size());
           JxlDecoderSetBoxBuffer(decoder.get(), box.data() + filled, box.size() - filled);
           break;
@@ -305,9 +308,7 @@ float distance_of(int quality) {
 class JxlWriter : public WholeWriter {
  public:
   JxlWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : WholeWriter(sink, header),
-        distance_(distance_of(options.quality.value_or(100))),
-        pixels_(row_bytes(header) * std::size_t(header.height)) {
+      : WholeWriter(sink, header), distance_(distance_of(options.quality.value_or(100))) {
     say_what_is_left_out({&Metadata::icc, &Metadata::exif, &Metadata::xmp});
   }
 
@@ -335,6 +336,8 @@ class JxlWriter : public WholeWriter {
 
  protected:
   std::int64_t bytes_of_library() const override { return 22 * samples_of(header_); }
+
+  void begin() override { pixels_.resize(row_bytes(header_) * std::size_t(header_.height)); }
 
   void put_row(int y, const std::byte* from) override {
     copy_row_reversed(from, pixels_.data() + std::size_t(y) * row_bytes(header_), header_);

@@ -143,23 +143,26 @@ cv::Mat corrected(cv::Mat pixels, const FileFacts& facts) {
 /// Decodes when it is opened: only decoded pixels tell which channels and depth OpenCV gives.
 class OpencvReader : public WholeReader {
  public:
-  OpencvReader(ByteSource& source, ReadContext& context, FormatId format) : context_(context) {
+  OpencvReader(ByteSource& source, ReadContext& context, FormatId format)
+      : WholeReader(source), context_(context) {
     check_first_page(context, format);
     header_.format = format;
     // OpenCV counts bytes in an int, and inspect() appends some.
     constexpr std::uint64_t kMost = INT32_MAX - 16;
     if (source.size() > kMost)
       context.fail("it is larger than OpenCV decodes (files of less than 2 GiB); convert it first");
-    const auto whole = source.whole();
-    Bytes bytes(whole.begin(), whole.end());
+    context.admit(file_bytes_);
+    Bytes bytes(std::size_t(source.size()));
+    bytes.resize(source.read(0, bytes));
     const FileFacts facts = inspect(format, &bytes);
     if (!facts.refusal.empty()) context.fail(facts.refusal);
     if (facts.width > 0 || facts.height > 0) check_size(facts);
     if (!facts.damage.empty()) {
       if (facts.is_lost) fail_with_nothing(context, format, facts.damage);
       if (context.options().refuse_damaged) context.damaged(facts.damage);
-      complete(format, facts, &bytes);
     }
+    admit(facts, source.size());
+    if (!facts.damage.empty()) complete(format, facts, &bytes);
     for (const std::string& warning : facts.warnings) context.warn(warning);
     for (const std::string& part : facts.left_out) context.leaves_out(part);
     pixels_ = decode_checked(bytes, facts);
@@ -170,6 +173,8 @@ class OpencvReader : public WholeReader {
     header_.orientation = facts.orientation;
     if (!facts.damage.empty()) context.damaged(facts.damage);
   }
+
+  std::int64_t held_bytes() const override { return bytes_of(header_); }
 
  protected:
   void decode() override {}
@@ -185,6 +190,18 @@ class OpencvReader : public WholeReader {
     if (facts.width > kOpencvSide || facts.height > kOpencvSide ||
         facts.width > kOpencvPixels / facts.height)
       context_.fail("it is larger than OpenCV decodes (2^20 pixels a side, 2^30 in all)");
+  }
+
+  /// Asks for all that decoding is going to take.
+  void admit(const FileFacts& facts, std::uint64_t file_bytes) {
+    header_.width = int(facts.width);
+    header_.height = int(facts.height);
+    const std::uint64_t bytes =
+        std::uint64_t(facts.width) * std::uint64_t(facts.height) *
+            std::uint64_t(facts.bytes_a_pixel) +
+        std::uint64_t(facts.copies) * std::max(file_bytes, facts.whole_size);
+    context_.check_plausible(header_, bytes, file_bytes);
+    context_.admit(std::int64_t(bytes));
   }
 
   cv::Mat decode_checked(const Bytes& bytes, const FileFacts& facts) {
@@ -233,13 +250,7 @@ int bytes_a_sample_of(FormatId format) {
 class OpencvWriter : public WholeWriter {
  public:
   OpencvWriter(ByteSink& sink, const Header& header, const WriteOptions& options)
-      : WholeWriter(sink, header),
-        options_(options),
-        pixels_(header.height, header.width,
-                CV_MAKETYPE(header.depth == Depth::u8    ? CV_8U
-                            : header.depth == Depth::u16 ? CV_16U
-                                                         : CV_32F,
-                            header.channels)) {
+      : WholeWriter(sink, header), options_(options) {
     say_what_is_left_out({});
   }
 
@@ -258,6 +269,13 @@ class OpencvWriter : public WholeWriter {
  protected:
   std::int64_t bytes_of_library() const override {
     return bytes_a_sample_of(header_.format) * samples_of(header_);
+  }
+
+  void begin() override {
+    const int depth = header_.depth == Depth::u8    ? CV_8U
+                      : header_.depth == Depth::u16 ? CV_16U
+                                                    : CV_32F;
+    pixels_.create(header_.height, header_.width, CV_MAKETYPE(depth, header_.channels));
   }
 
   void put_row(int y, const std::byte* from) override {

@@ -219,6 +219,7 @@ struct Input {
   std::uint64_t most_memory;
   std::map<std::uint64_t, unsigned char> patches;
   std::set<std::uint32_t> shortened;  ///< strips or tiles that the patches end with the file
+  std::uint64_t largest_piece = 0;    ///< bytes of a strip or tile as it stands in the file
 
   /// Throws IoError where libtiff cannot read the directory.
   std::unique_ptr<OpenTiff> open() const {
@@ -302,9 +303,17 @@ class Strips {
     else
       way_ = strip <= kLargestWhole || !decodes_by_rows() ? Way::whole : Way::rows;
     const std::size_t buffer = way_ == Way::whole  ? strip
-                               : way_ == Way::copy ? std::max(row_bytes_, kMiB)
+                               : way_ == Way::copy ? std::min(strip, kMiB)
                                                    : row_bytes_;
-    buffer_ = std::make_unique_for_overwrite<unsigned char[]>(std::max(buffer, row_bytes_));
+    buffer_bytes_ = std::max(buffer, row_bytes_);
+    buffer_ = std::make_unique_for_overwrite<unsigned char[]>(buffer_bytes_);
+  }
+
+  /// libtiff takes a strip's bytes from the file all at once. Codecs that do not decode by rows
+  /// have a strip of their own.
+  std::uint64_t held_bytes() const {
+    if (way_ == Way::copy) return buffer_bytes_;
+    return buffer_bytes_ * (decodes_by_rows() ? 1 : 2) + input_.largest_piece;
   }
 
   /// The next row, y; null where it is lost.
@@ -432,6 +441,7 @@ class Strips {
   std::unique_ptr<OpenTiff> opened_;
   std::size_t row_bytes_;
   Way way_;
+  std::size_t buffer_bytes_;
   std::unique_ptr<unsigned char[]> buffer_;
   std::uint32_t strip_ = 0;
   bool by_rows_ = false;                  ///< this strip only
@@ -675,6 +685,7 @@ class Rows {
  public:
   virtual ~Rows() = default;
   virtual void next(int y, std::byte* out) = 0;
+  virtual std::uint64_t held_bytes() const = 0;
 };
 
 class StripRows : public Rows {
@@ -705,6 +716,12 @@ class StripRows : public Rows {
       converter_(rows.data(), layout_.width, out);
   }
 
+  std::uint64_t held_bytes() const override {
+    std::uint64_t bytes = 0;
+    for (const auto& plane : planes_) bytes += plane->held_bytes();
+    return bytes;
+  }
+
  private:
   const Layout& layout_;
   Converter converter_;
@@ -719,8 +736,8 @@ class BandRows : public Rows {
       : layout_(layout),
         row_bytes_(std::size_t(layout.width) * std::size_t(channels) * size_of(depth)),
         pixel_bytes_(std::size_t(channels) * size_of(depth)) {
-    const int rows = std::min(layout.piece_height, layout.height);
-    band_ = std::make_unique_for_overwrite<std::byte[]>(row_bytes_ * std::size_t(rows));
+    band_bytes_ = row_bytes_ * std::size_t(std::min(layout.piece_height, layout.height));
+    band_ = std::make_unique_for_overwrite<std::byte[]>(band_bytes_);
   }
 
   void next(int y, std::byte* out) override {
@@ -735,7 +752,7 @@ class BandRows : public Rows {
   std::byte* row(int in_band) { return band_.get() + row_bytes_ * std::size_t(in_band); }
 
   const Layout& layout_;
-  std::size_t row_bytes_, pixel_bytes_;
+  std::size_t row_bytes_, pixel_bytes_, band_bytes_;
 
  private:
   std::unique_ptr<std::byte[]> band_;
@@ -759,6 +776,10 @@ class TileRows : public BandRows {
     }
     for (std::size_t p = 0; p < samples_.size(); ++p)
       tiles_.push_back(std::make_unique_for_overwrite<unsigned char[]>(tile_bytes_));
+  }
+
+  std::uint64_t held_bytes() const override {
+    return band_bytes_ + tile_bytes_ * tiles_.size() + input_.largest_piece;
   }
 
  private:
@@ -819,6 +840,13 @@ class ConvertedRows : public BandRows {
   }
   ~ConvertedRows() override {
     if (begun_) TIFFRGBAImageEnd(&converter_);
+  }
+
+  std::uint64_t held_bytes() const override {
+    const auto rows = std::uint64_t(layout_.piece_height);
+    const std::uint64_t planes = layout_.separate ? std::uint64_t(layout_.samples) : 1;
+    return band_bytes_ + rows * std::uint64_t(layout_.width) * sizeof(uint32_t) +
+           rows * layout_.row_bytes(layout_.piece_width) * planes + input_.largest_piece;
   }
 
  private:
@@ -922,6 +950,27 @@ void shorten_pieces(const TiffStructure& file, const TiffDirectory& directory, s
       input.shortened.insert(std::uint32_t(i));
     }
   }
+}
+
+/// Bytes of the largest strip or tile as it stands in the file. What lies beyond the file's end is
+/// not read.
+std::uint64_t largest_piece(const TiffStructure& file, const TiffDirectory& directory,
+                            ByteSource& source) {
+  std::uint64_t largest = 0;
+  for (const auto tag : {TIFFTAG_STRIPBYTECOUNTS, TIFFTAG_TILEBYTECOUNTS}) {
+    const TiffEntry* lengths = directory.find(std::uint16_t(tag));
+    if (!lengths) continue;
+    const auto each = std::size_t(tiff_type_size(lengths->type));
+    std::vector<unsigned char> part(std::size_t(std::min<std::uint64_t>(lengths->size, 1 << 16)));
+    for (std::uint64_t at = 0; at < lengths->size; at += part.size()) {
+      const std::uint64_t left = std::min<std::uint64_t>(part.size(), lengths->size - at);
+      part.resize(source.read(lengths->values_at + at, std::span(part).first(std::size_t(left))));
+      if (part.size() < each) break;
+      for (std::size_t i = 0; i + each <= part.size(); i += each)
+        largest = std::max(largest, file.number_in(std::span(part).subspan(i, each)));
+    }
+  }
+  return std::min(largest, source.size());
 }
 
 /// Which sample is alpha, as far as the file says so. A fourth sample of RGB that it says nothing
@@ -1083,7 +1132,7 @@ std::optional<Metadata::Resolution> resolution_of(TIFF* tiff) {
 /// last strip, too.
 class TiffReader : public RowReader {
  public:
-  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}} {
+  TiffReader(ByteSource& source, ReadContext& context) : input_{source, context, 0, 0, {}, {}, 0} {
     const TiffStructure file(source);
     if (!file.valid()) {
       context.damaged("the file ends too early (its directory points beyond the end)");
@@ -1121,6 +1170,7 @@ class TiffReader : public RowReader {
       const auto pieces = layout_.tiled ? TIFFNumberOfTiles(tiff) : TIFFNumberOfStrips(tiff);
       shorten_pieces(file, *directory, pieces, input_);
     }
+    input_.largest_piece = largest_piece(file, *directory, source);
     const int channels = header_.channels;
     if (layout_.colour == Colour::by_libtiff)
       rows_ = std::make_unique<ConvertedRows>(input_, layout_);
@@ -1128,7 +1178,10 @@ class TiffReader : public RowReader {
       rows_ = std::make_unique<TileRows>(input_, layout_, channels, header_.depth);
     else
       rows_ = std::make_unique<StripRows>(input_, layout_, channels, header_.depth);
+    context.check_plausible(header_, rows_->held_bytes(), source.size());
   }
+
+  std::int64_t held_bytes() const override { return std::int64_t(rows_->held_bytes()); }
 
   void read(PictureView<std::byte> rows) override {
     for (int y = 0; y < rows.height; ++y) rows_->next(next_row_++, rows.row(y));

@@ -14,3 +14,13 @@ convfilt blur samples/rocket.jpg - --format pam | convfilt edge - - --format pam
 printf 'before\n' >appended
 convfilt blur samples/rocket.jpg - --format png >>appended
 tail -n +2 appended | cmp - expected.png
+# What begins like no picture is not read to its end, which it may not have.
+for endless in /dev/zero /dev/stdin; do
+  code=0; convfilt blur "$endless" none.png < <(yes) 2>said || code=$?
+  [ $code = 1 ] && grep -q ': not a picture of a known format' said || fail "$endless: exit code $code: $(cat said)"
+done
+# A stream is kept in a file, for which TMPDIR may name a folder; without one there are others.
+cat samples/rocket.jpg | TMPDIR=/nowhere convfilt blur - - --format png | cat >out.png; same expected.png out.png
+mkdir temporary
+cat samples/rocket.jpg | TMPDIR=$PWD/temporary convfilt blur - - --format png | cat >out.png; same expected.png out.png
+only temporary

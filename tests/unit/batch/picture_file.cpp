@@ -158,7 +158,7 @@ TEST_CASE("the memory of a picture counts all that is held of it") {
     std::int64_t asked = 0;
     FileJob job = job_of(folder / in, folder / out, 1);
     job.write = options;
-    job.admit = [&](std::int64_t bytes) { asked = bytes; };
+    job.admit = [&](std::int64_t bytes, bool) { asked = bytes; };
     Run run(on_the_cpu());
     run(job, box_mask(3));
     return asked;
@@ -183,7 +183,7 @@ TEST_CASE("a large picture that is turned lies in memory twice while it is read"
   std::int64_t asked = 0;
   FileJob job = job_of(folder / "turned.jpg", folder / "out.jpg", 1);
   struct Enough {};
-  job.admit = [&](std::int64_t bytes) {
+  job.admit = [&](std::int64_t bytes, bool) {
     asked = bytes;
     throw Enough();
   };

@@ -90,7 +90,8 @@ class TestLane : public Lane {
     const std::int64_t memory = work.memory + (on_all ? work.more_on_all : 0);
     const int postponed_before = world_.postponed;
     try {
-      job.admit(memory);
+      job.admit(memory / 2, false);
+      job.admit(memory, true);
     } catch (...) {
       ++world_.postponed;
       throw;
@@ -298,7 +299,7 @@ TEST_CASE("while a result waits for the disk, its core takes the next picture") 
     SlowDisk(std::atomic<int>& begun, std::atomic<int>& overtaken)
         : begun_(begun), overtaken_(overtaken) {}
     FileReport filter(const FileJob& job) override {
-      job.admit(10);
+      job.admit(10, true);
       const int before = ++begun_;
       FileReport report;
       report.commit = [&begun = begun_, &overtaken = overtaken_, before] {

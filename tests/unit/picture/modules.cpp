@@ -1008,6 +1008,69 @@ TEST_CASE("changed bytes of a module's format make no crash") {
   }
 }
 
+/// A JPEG 2000 whose codestream says another size, and tiles of a size; its box says what it said,
+/// or the same.
+Bytes with_size(Bytes file, std::uint32_t width, std::uint32_t height, std::uint32_t tile,
+                bool box_too) {
+  const auto put = [&](std::size_t at, std::uint32_t number) {
+    for (std::size_t i = 0; i < 4; ++i)
+      file[at + i] = static_cast<unsigned char>(number >> (24 - 8 * i));
+  };
+  constexpr unsigned char kSiz[] = {0xFF, 0x4F, 0xFF, 0x51}, kBox[] = {'i', 'h', 'd', 'r'};
+  const auto place = [&](const auto& mark) {
+    return std::size_t(std::search(file.begin(), file.end(), std::begin(mark), std::end(mark)) -
+                       file.begin());
+  };
+  const std::size_t siz = place(kSiz) + 8, box = place(kBox) + 4;
+  put(siz, width);
+  put(siz + 4, height);
+  put(siz + 16, tile);
+  put(siz + 20, tile);
+  if (!box_too) return file;
+  put(box, height);
+  put(box + 4, width);
+  return file;
+}
+
+TEST_CASE("a JPEG 2000 whose header lies is refused") {
+  if (!has(FormatId::jp2)) return;
+  const Bytes whole = encode(FormatId::jp2, pattern(61, 47, 3, Depth::u8));
+  CHECK(refusal_of(with_size(whole, 61, 47, 61, true), {}) == "");
+  // A small file that promises much; OpenJPEG would take 15 bytes for each pixel.
+  CHECK(contains(refusal_of(with_size(whole, 20000, 20000, 20000, true), {}),
+                 " bytes cannot hold 20000x20000 pixels"));
+  CHECK(contains(refusal_of(with_size(whole, 8000, 8000, 8000, true), {}),
+                 " bytes cannot hold 8000x8000 pixels"));
+  for (const std::uint32_t side : {62u, 100u, 400u, 1000u}) {
+    CAPTURE(side);
+    CHECK(contains(refusal_of(with_size(whole, side, side, side, false), {}),
+                   "its parts say different sizes"));
+    CHECK(contains(refusal_of(with_size(whole, side, side, 61, true), {}), " is not there)"));
+  }
+  CHECK(contains(refusal_of(with_size(whole, 61, 47, 30, true), {}),
+                 "the file ends too early (tile 1 of 6 is not there)"));
+  CHECK(contains(refusal_of(with_size(whole, 61, 47, 0, true), {}), "its header is damaged"));
+  CHECK(contains(refusal_of(with_size(whole, 1 << 20, 256, 1, true), {}), "its header is damaged"));
+  // A codestream without boxes, cut at any place, though an end mark may follow.
+  constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
+  const Bytes bare(std::search(whole.begin(), whole.end(), std::begin(kStart), std::end(kStart)),
+                   whole.end());
+  CHECK(refusal_of(bare, {}) == "");
+  for (std::size_t size = 60; size + 2 < bare.size(); size += 41) {
+    CAPTURE(size);
+    Bytes cut(bare.begin(), bare.begin() + std::ptrdiff_t(size));
+    CHECK(refusal_of(cut, {}) != "");
+    cut.insert(cut.end(), {0xFF, 0xD9});
+    CHECK(refusal_of(cut, {}) != "");
+  }
+  // A picture of one colour takes next to nothing.
+  Image flat(2500, 2000, 3, Depth::u8);
+  for (int y = 0; y < flat.height(); ++y) std::memset(flat.view().row(y), 128, flat.row_bytes());
+  const Bytes few = encode(FormatId::jp2, flat);
+  CHECK(few.size() < 1000);
+  CHECK(refusal_of(few, {}) == "");
+}
+
 TEST_CASE("headers that promise too much are refused before memory is taken") {
   ReadOptions small;
   small.max_pixels = kWidth * kHeight - 1;
