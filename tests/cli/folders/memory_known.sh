@@ -53,6 +53,12 @@ check() {  # NAME INPUT TINY FORMAT
   done
   holds "$1, as a stream" "$base" 12 - - "$4" < <(cat "$2") > >(cat >/dev/null)
 }
+{ printf 'P6\n4000 3000\n255\n'; head -c 36000000 < <(yes 'any bytes will do as pixels'); } >huge.ppm
+if convfilt apply identity tiny.ppm tiny.bmp -q 2>said; then
+  convfilt apply identity huge.ppm huge.bmp -q
+  check 'huge from bmp' huge.bmp tiny.bmp ppm
+  check 'huge to bmp' huge.ppm tiny.ppm bmp
+fi
 check tile tile.tif tiny.tif ppm
 check strip strip.tif tiny.tif ppm
 check screen screen.gif tiny.gif pam
