@@ -904,7 +904,6 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     if (is_wish) throw UsageError(why);
     fail_at(said_at, why);
   };
-  constexpr int kMostShared = 48 << 10;
   if (const int bytes = kernel.launch.shared_bytes; bytes < 0 || bytes > kMostShared) {
     const std::string why = "a block has 0 to " + std::to_string(kMostShared) +
                             " bytes of shared memory, not " + std::to_string(bytes);
