@@ -91,7 +91,8 @@ Region region_in(const std::string& word) {
   std::size_t from = 0;
   for (int i = 0; i < 4; ++i) {
     const std::size_t comma = i < 3 ? word.find(',', from) : word.size();
-    require(comma != word.npos, "--region: X,Y,W,H, e.g. 100,50,640,480");
+    require(comma != word.npos,
+            "--region: " + in_quotes(word) + " is not X,Y,W,H, e.g. 100,50,640,480");
     numbers[i] =
         number_in<int>("--region", word.substr(from, comma - from), {.least = i < 2 ? 0 : 1});
     from = comma + 1;

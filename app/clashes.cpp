@@ -105,7 +105,7 @@ std::vector<Clash> make_table() {
        {}},
       {"", "--null", "--files-from",
        [](Value null, Value list) { return is_on(null) && list.empty(); },
-       "--null: only --files-from has a list", ""},
+       "--null: only --files-from has a list; add it, or leave out --null", ""},
       {"", "--strategy", "--device", run_apart, "", {}},
       {"",
        "--codec",
@@ -136,7 +136,12 @@ std::vector<Clash> make_table() {
        [](Value codec, Value loader) { return is_gpu(codec) && loader != kLoaders[0]; },
        "",
        {}},
-      {"blur", "--sigma", "--box", always, "--sigma, --box: a blur has one of the two", {}},
+      {"blur",
+       "--sigma",
+       "--box",
+       always,
+       "--sigma, --box: a blur has one of the two; leave out the other",
+       {}},
       {"edge", "--region", "--luma", both, "", {}},
       {"edge", "--sigma", "--method",
        [](Value, Value method) {
@@ -157,7 +162,7 @@ std::vector<Clash> make_table() {
        "ACTION",
        "--output",
        [](Value action, Value) { return action == kMaskActions[0]; },
-       "--output: mask show draws a picture, mask check does not",
+       "--output: mask show draws a picture, mask check does not; leave it out",
        {}},
       {"try",
        "--mask-size",
@@ -204,13 +209,13 @@ std::vector<Clash> make_table() {
                      "--from: nothing is measured; leave out IN and what says what to measure",
                      {}});
   for (const char* option : {"--size", "--depth", "--channels", "--device"})
-    table.push_back(
-        {"mask",
-         "ACTION",
-         option,
-         [](Value action, Value) { return action == kMaskActions[1]; },
-         "--size, --depth, --channels, --device: mask check takes these, mask show takes none",
-         {}});
+    table.push_back({"mask",
+                     "ACTION",
+                     option,
+                     [](Value action, Value) { return action == kMaskActions[1]; },
+                     "--size, --depth, --channels, --device: mask check takes these, mask show "
+                     "takes none; leave them out",
+                     {}});
   for (const char* option : {"--mask", "--picture"})
     table.push_back({"explain",
                      "--table",
@@ -224,7 +229,8 @@ std::vector<Clash> make_table() {
       const Strategy* known = this_machine().find(strategy);
       return !known || !known->has(setting);
     };
-    table.push_back({"", option_name(setting), "--strategy", lacks, "", ""});
+    for (const char* command : {"blur", "sharpen", "edge", "apply", "explain"})
+      table.push_back({command, option_name(setting), "--strategy", lacks, "", ""});
     table.push_back({"explain",
                      "--table",
                      option_name(setting),

@@ -543,7 +543,9 @@ std::vector<ConfigLine> Grammar::config() const {
                         (line.section.empty() ? "COMMAND" : line.section) + " --help lists them");
     }
     const CLI::Option* option = app_.get_option_no_throw("--" + line.key);
-    if (!option || !(line.section.empty() || line.section == own_name())) continue;
+    // A line for all commands may mean another one's option of this name, where ours names a file.
+    if (!option || !by_file(*option) || !(line.section.empty() || line.section == own_name()))
+      continue;
     const auto before = std::ranges::find_if(own, [&](const ConfigLine& other) {
       return other.key == line.key && other.section == line.section;
     });
