@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cmath>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <string>
 #include <system_error>
 #include <tuple>
@@ -47,19 +47,13 @@ void complete_border(ConvolverOptions& convolver, const Raw& raw) {
   require_choice("mode", raw.mode, words_of(kModes));
   for (Mode mode : kModes)
     if (raw.mode == name_of(mode)) convolver.mode = mode;
-  const bool full = convolver.mode == Mode::full;
+  const bool constant = convolver.mode == Mode::full || raw.border_value;
   const std::string border =
-      raw.border.value_or(std::string(name_of(full ? Border::constant : Border::replicate)));
+      raw.border.value_or(std::string(name_of(constant ? Border::constant : Border::replicate)));
   require_choice("border", border, words_of(kBorders));
   for (Border b : kBorders)
     if (border == name_of(b)) convolver.border = b;
-  require(!full || (convolver.border == Border::constant && raw.border_value.value_or(0) == 0),
-          "--mode=full: outside the picture all is 0; leave out --border and --border-value");
-  if (raw.border_value) {
-    require(convolver.border == Border::constant, "--border-value: only --border=constant has one");
-    require(std::isfinite(*raw.border_value), "--border-value: give a finite number");
-    convolver.border_value = *raw.border_value;
-  }
+  convolver.border_value = raw.border_value.value_or(convolver.border_value);
 }
 
 /// Fills in whether rows are padded.
@@ -70,16 +64,12 @@ void complete_pitch(ConvolverOptions& convolver, const Raw& raw) {
 
 /// How much the program says.
 Loudness loudness_of(const Raw& raw) {
-  require(!(raw.verbose && raw.quiet), "--quiet, --verbose: give one of the two");
   return raw.verbose ? Loudness::verbose : raw.quiet ? Loudness::quiet : Loudness::normal;
 }
 
 /// Fills in the threads and the strategy's settings, and checks the names of strategy and device.
 void complete_request(Request& request, const Raw& raw) {
-  if (raw.threads) {
-    require(*raw.threads >= 1 && *raw.threads <= 1024, "--threads: a whole number, 1 to 1024");
-    request.threads = *raw.threads;
-  }
+  request.threads = raw.threads.value_or(request.threads);
   for (Setting setting : kSettings)
     if (const auto& word = raw.settings[std::size_t(setting)])
       set_from_word(request.tuning, setting, *word);
@@ -92,8 +82,6 @@ void complete_request(Request& request, const Raw& raw) {
 void complete_reading(ReadOptions& read, const Raw& raw) {
   require_choice("value of --on-damage", raw.on_damage, words_of(kOnDamage));
   read.refuse_damaged = raw.on_damage == "fail";
-  require(read.max_pixels > 0, "--max-pixels: give a whole number above 0");
-  require(read.page >= 0, "--page: a whole number from 0 on");
   require_choice("loader", raw.loader, words_of(kLoaders));
   read.loader = raw.loader == "opencv" ? Loader::opencv : Loader::automatic;
 }
@@ -103,37 +91,37 @@ Region region_in(const std::string& word) {
   std::size_t from = 0;
   for (int i = 0; i < 4; ++i) {
     const std::size_t comma = i < 3 ? word.find(',', from) : word.size();
-    require(comma != word.npos, "--region: X,Y,W,H, e.g. 100,50,640,480");
-    numbers[i] = number_in<int>("--region", word.substr(from, comma - from));
+    require(comma != word.npos,
+            "--region: " + in_quotes(word) + " is not X,Y,W,H, e.g. 100,50,640,480");
+    numbers[i] =
+        number_in<int>("--region", word.substr(from, comma - from), {.least = i < 2 ? 0 : 1});
     from = comma + 1;
   }
-  const Region region{numbers[0], numbers[1], numbers[2], numbers[3]};
-  require(region.x >= 0 && region.y >= 0, "--region: X and Y are 0 or more");
-  require(region.width > 0 && region.height > 0, "--region: W and H are 1 or more");
-  return region;
+  return {numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
-void complete_mapping(Mapping& mapping, Mode mode, const Raw& raw) {
+void complete_mapping(Mapping& mapping, const Raw& raw) {
   require_choice("output", raw.negative, words_of(kNegatives));
   for (const NamedNegative& named : kNegatives)
     if (raw.negative == named.name) mapping.negative = named.negative;
   if (!raw.region.empty()) mapping.region = region_in(raw.region);
-  require(mode == Mode::same || (!mapping.region && !mapping.luma),
-          "--region, --luma: the result has the picture's size then; leave out --mode");
 }
 
 /// Reads a number of bytes, with a letter for their unit.
-std::int64_t bytes_in(const char* option, const std::string& word) {
+std::int64_t bytes_in(const std::string& option, const std::string& word) {
   constexpr std::string_view kUnits = "KMGT";
   const char last =
       word.empty() ? ' ' : char(std::toupper(static_cast<unsigned char>(word.back())));
   const std::size_t unit = kUnits.find(last);
   const bool has_unit = unit != kUnits.npos;
-  const std::int64_t number =
-      number_in<std::int64_t>(option, has_unit ? word.substr(0, word.size() - 1) : word);
   const int shift = has_unit ? 10 * int(unit + 1) : 0;
-  require(number > 0 && number <= (std::int64_t{1} << 62) >> shift,
-          std::string(option) + ": a number of bytes above 0, such as 500M or 2G");
+  std::int64_t number = 0;
+  const char* end = word.data() + word.size() - (has_unit ? 1 : 0);
+  const auto [stop, error] = std::from_chars(word.data(), end, number);
+  require(error == std::errc() && stop == end && number > 0 &&
+              number <= (std::int64_t{1} << 62) >> shift,
+          option + ": " + in_quotes(word) +
+              " is not a number of bytes from 1 to 4194304T; write e.g. 500M or 2G");
   return number << shift;
 }
 
@@ -147,15 +135,12 @@ void complete_folder(PictureOptions& picture, const Raw& raw) {
     if (raw.codec == kCodecKinds[i]) picture.codec = CodecKind(i);
   if (!raw.shard.empty())
     folder.shard = shard_in(raw.shard, [](const char* variable) { return std::getenv(variable); });
-  require(!folder.newer || folder.if_exists == IfExists::overwrite,
-          "--newer replaces results that are older than their inputs; leave out --if-exists");
   if (!picture.devices.empty()) device_numbers(picture.devices);
   if (!raw.max_memory.empty()) picture.max_memory = bytes_in("--max-memory", raw.max_memory);
   picture.progress = !raw.no_progress;
 
   const Selection& selection = folder.selection;
   const bool listed = !selection.files_from.empty();
-  require(!selection.nul || listed, "--null: only --files-from has a list");
   // Words before OUT are inputs; with -o all of them are.
   if (raw.out.empty()) {
     require(picture.more.empty(),
@@ -196,19 +181,12 @@ void complete(PictureOptions& picture, const Raw& raw) {
   complete_pitch(picture.convolver, raw);
   complete_reading(picture.read, raw);
   picture.write.loader = picture.read.loader;
-  require(!picture.in_place || picture.read.loader == Loader::automatic,
-          "--in-place, --loader=opencv: OpenCV does not report what else a file holds; leave out "
-          "one of the two");
-  complete_mapping(picture.mapping, picture.convolver.mode, raw);
+  complete_mapping(picture.mapping, raw);
   if (raw.subsampling.empty()) return;
   require_choice("subsampling", raw.subsampling, words_of(kSubsamplings));
   for (const NamedSubsampling& named : kSubsamplings)
     if (raw.subsampling == named.name) picture.write.subsampling = named.subsampling;
 }
-
-constexpr int kMostRepeats = 100'000;
-
-constexpr double kLeastPatience = 0.001, kMostPatience = 3600;  // seconds
 
 /// The words of a list with commas between them, of which there must be one. Each appears once.
 Words listed_in(const std::string& option, const std::string& list) {
@@ -225,14 +203,20 @@ Words listed_in(const std::string& option, const std::string& list) {
 
 /// Those of `things` whose names are in the list, in the list's order.
 template <class Things>
-auto named_in(const std::string& kind, const std::string& list, const Things& things) {
+auto named_in(const std::string& option, const std::string& list, const Things& things) {
   std::vector<std::remove_cvref_t<decltype(*std::begin(things))>> found;
-  for (const std::string& word : listed_in("--" + kind, list)) {
-    require_choice(kind, word, words_of(things));
+  for (const std::string& word : listed_in(option, list)) {
+    require_choice("value of " + option, word, words_of(things));
     for (const auto& thing : things)
       if (word == name_of(thing)) found.push_back(thing);
   }
   return found;
+}
+
+int channels_in(const std::string& word) {
+  require(word == "1" || word == "3", "--channels: " + in_quotes(word) +
+                                          " is not a number of channels; write 1, or 3 for colour");
+  return word == "1" ? 1 : 3;
 }
 
 Extent size_in(const std::string& word, std::int64_t most) {
@@ -247,23 +231,16 @@ Extent size_in(const std::string& word, std::int64_t most) {
 
 void read_noise(CompareCommand& command) {
   const auto& words = command.words;
-  if (!command.in.empty()) {
-    require(!words.size, "--size: the size of IN is compared; leave out one of the two");
-    require(!words.depth, "--depth: the depth of IN is compared; leave out one of the two");
-    require(!words.channels, "--channels: those of IN are compared; leave out one of the two");
-  }
   if (words.size) {
     command.sizes.clear();
     for (const std::string& word : listed_in("--size", *words.size))
       command.sizes.push_back(size_in(word, command.read.max_pixels));
   }
-  if (words.depth) command.depths = named_in("depth", *words.depth, kDepths);
+  if (words.depth) command.depths = named_in("--depth", *words.depth, kDepths);
   if (!words.channels) return;
   command.channels.clear();
   for (const std::string& word : listed_in("--channels", *words.channels)) {
-    command.channels.push_back(number_in<int>("--channels", word));
-    require(command.channels.back() == 1 || command.channels.back() == 3,
-            "--channels: a picture of noise has 1 or 3; write 1, 3 or 1,3");
+    command.channels.push_back(channels_in(word));
   }
 }
 
@@ -284,11 +261,9 @@ Extent mask_sides_in(const std::string& word) {
 void read_masks(CompareCommand& command) {
   const auto& words = command.words;
   if (!words.masks && command.masks.empty()) command.masks = {"3x3", "9x9", "31x31"};
-  require(words.masks || !words.weights,
-          "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7");
   if (!words.masks) return;
   std::vector<Weights> weights = {Weights::bits16};
-  if (words.weights) weights = named_in("weights", *words.weights, kWeights);
+  if (words.weights) weights = named_in("--weights", *words.weights, kWeights);
   for (const Weights kind : weights)
     for (const std::string& word : listed_in("--masks", *words.masks))
       command.random_masks.push_back({kind, mask_sides_in(word)});
@@ -326,28 +301,46 @@ void check_outputs(const CompareCommand& command) {
   require_choice("chart", command.plot_kind, words_of(kPlotKinds));
 }
 
+/// "one from 1 to 1024".
+template <class Number>
+std::string text_of(const Bounds<Number>& bounds) {
+  const auto shown = [](Number number) {
+    char text[32];
+    if constexpr (std::is_integral_v<Number>) return std::to_string(number);
+    const auto fixed = std::chars_format::fixed;
+    return std::string(text, std::to_chars(text, std::end(text), double(number), fixed).ptr);
+  };
+  if (bounds.most == std::numeric_limits<double>::max()) return "a finite one";
+  return (bounds.above ? "one above " : "one from ") + shown(bounds.least) +
+         (bounds.above ? " and up to " : " to ") + shown(bounds.most);
+}
+
 }  // namespace
 
 template <class Number>
-Number number_in(const char* option, const std::string& word) {
+Number number_in(const std::string& option, const std::string& word, const Bounds<Number>& bounds) {
   const std::size_t sign = word.starts_with('+') ? 1 : 0;
   const char* end = word.data() + word.size();
   Number number{};
   const auto [stop, error] = std::from_chars(word.data() + sign, end, number);
-  const bool too_large = error == std::errc::result_out_of_range;
-  require((error == std::errc() || too_large) && stop == end,
-          std::string(option) + ": " + in_quotes(word) + " is not a " +
-              (std::is_integral_v<Number> ? "whole number" : "number"));
-  require(!too_large, std::string(option) + ": " + in_quotes(word) + " is out of range");
+  const bool fits = error == std::errc() && number >= bounds.least && number <= bounds.most &&
+                    !(bounds.above && number == bounds.least);
+  const bool is_number = (error == std::errc() || error == std::errc::result_out_of_range) &&
+                         stop == end && number == number;
+  require(fits && is_number, option + ": " + in_quotes(word) +
+                                 (is_number                    ? " is out of range"
+                                  : std::is_integral_v<Number> ? " is not a whole number"
+                                                               : " is not a number") +
+                                 "; give " + text_of(bounds));
   return number;
 }
 
-template int number_in(const char*, const std::string&);
-template std::int64_t number_in(const char*, const std::string&);
-template double number_in(const char*, const std::string&);
+template int number_in(const std::string&, const std::string&, const Bounds<int>&);
+template std::int64_t number_in(const std::string&, const std::string&,
+                                const Bounds<std::int64_t>&);
+template double number_in(const std::string&, const std::string&, const Bounds<double>&);
 
 void check(BlurCommand& command, const Raw& raw) {
-  require(!(command.box && command.sigma), "--sigma, --box: a blur has one of the two");
   complete(command.picture, raw);
 }
 
@@ -366,17 +359,7 @@ void check(ApplyCommand& command, const Raw& raw) {
 void check(CompareCommand& command, const Raw& raw) {
   command.loudness = loudness_of(raw);
   read_table(command);
-  if (!command.from.empty()) {
-    const auto& words = command.words;
-    require(command.in.empty() && !words.size && !words.depth && !words.channels && !words.masks &&
-                !words.weights && !words.strategies && !words.repeats && !words.patience &&
-                !raw.threads && !raw.border && !raw.border_value && raw.mode == Raw{}.mode &&
-                raw.pitch == Raw{}.pitch && raw.on_damage == Raw{}.on_damage &&
-                command.read.max_pixels == ReadOptions{}.max_pixels &&
-                command.convolver.request.device == Request{}.device && command.masks.empty(),
-            "--from: nothing is measured; leave out IN and what says what to measure");
-    return check_outputs(command);
-  }
+  if (!command.from.empty()) return check_outputs(command);
   complete_request(command.convolver.request, raw);
   complete_border(command.convolver, raw);
   complete_pitch(command.convolver, raw);
@@ -396,11 +379,7 @@ void check(CompareCommand& command, const Raw& raw) {
   compare.threads = command.convolver.request.threads;
   compare.padded_pitch = command.convolver.padded_pitch;
   compare.repeats = command.words.repeats.value_or(compare.repeats);
-  require(compare.repeats >= 3 && compare.repeats <= kMostRepeats,
-          "--repeats: give a whole number from 3 to " + std::to_string(kMostRepeats));
   const double patience = command.words.patience.value_or(compare.row_patience);
-  require(patience >= kLeastPatience && patience <= kMostPatience,
-          "--patience: give seconds from 0.001 to 3600");
   compare.reference_patience *= patience / compare.row_patience;
   compare.row_patience = patience;
 }
@@ -417,7 +396,7 @@ std::vector<int> sides_in(const std::string& key, const std::string& list, int m
   for (const std::string& word : listed_in(option, list)) {
     const bool is_number =
         !word.empty() && word.size() <= 6 && word.find_first_not_of("0123456789") == word.npos;
-    const int side = is_number ? number_in<int>(option.c_str(), word) : 0;
+    const int side = is_number ? number_in<int>(option, word) : 0;
     require(side >= 1 && side <= most,
             option + ": " + in_quotes(word) + " is not a side; write whole numbers from 1 to " +
                 std::to_string(most) + ", e.g. " + key + "=" + (key == "tile" ? "8,16,32" : "5,9"));
@@ -464,11 +443,6 @@ void read_tables(ExplainCommand& command) {
 }
 
 void check_tables(ExplainCommand& command, const Raw& raw) {
-  require(!command.mask && command.picture.empty(),
-          "--table: its masks are in its own list, and it draws nothing; leave out --mask and "
-          "--picture");
-  require(std::ranges::none_of(raw.settings, [](const auto& word) { return word.has_value(); }),
-          "--table: its tiles are in its own list; leave out --tile and other settings");
   const std::string& strategy = command.convolver.request.strategy;
   if (strategy != Request().strategy) {
     Words names;
@@ -515,7 +489,8 @@ void check(ExplainCommand& command, const Raw& raw) {
     const auto size = parse_sides(*raw.size);
     const auto fits = [](std::int64_t side) { return side >= 1 && side <= kMaxExplainedSide; };
     require(size && fits(size->width) && fits(size->height),
-            "--size: write WIDTHxHEIGHT, each from 1 to " + std::to_string(kMaxExplainedSide));
+            "--size: " + in_quotes(*raw.size) + " is not a size; write WxH, each from 1 to " +
+                std::to_string(kMaxExplainedSide));
     command.width = int(size->width);
     command.height = int(size->height);
   }
@@ -535,8 +510,6 @@ void check(TuneCommand& command, const Raw& raw) {
 void check(MaskCommand& command, const Raw& raw) {
   require_choice("action", command.action, words_of(kMaskActions));
   if (command.action == "show") {
-    require(!raw.size && !raw.depth && !raw.channels && command.request.device == Request{}.device,
-            "--size, --depth, --channels, --device: mask check takes these, mask show takes none");
     require(command.output != "-",
             "--output: the text goes to standard output; name a file, e.g. --output response.png");
     require(command.output.empty() || !extension_of(command.output).empty(),
@@ -545,17 +518,14 @@ void check(MaskCommand& command, const Raw& raw) {
                 in_quotes(command.output + ".png"));
     return;
   }
-  require(command.output.empty(), "--output: mask show draws a picture, mask check does not");
   check_names(command.request, this_machine());
   if (raw.size) {
     const Extent size = size_in(*raw.size, ReadOptions{}.max_pixels);
     command.width = int(size.width);
     command.height = int(size.height);
   }
-  if (raw.depth) command.depths = named_in("depth", *raw.depth, kDepths);
-  command.channels = raw.channels.value_or(command.channels);
-  require(command.channels == 1 || command.channels == 3,
-          "--channels: a picture has 1, or 3 for colour; write one of the two");
+  if (raw.depth) command.depths = named_in("--depth", *raw.depth, kDepths);
+  if (raw.channels) command.channels = channels_in(*raw.channels);
 }
 
 void check(MergeCommand& command, const Raw& raw) {
@@ -577,8 +547,6 @@ void check(TryCommand& command, const Raw&) {
     command.launch.block = sides("--block", *command.words.block, 1024, true);
   if (command.words.outputs)
     command.launch.outputs = sides("--outputs", *command.words.outputs, 4096, true);
-  require(!command.words.mask_size || command.mask.empty(),
-          "--mask-size and --mask: leave out one of the two");
   if (command.words.mask_size)
     command.mask_size = sides("--mask-size", *command.words.mask_size, 101, false);
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,8 +47,7 @@ struct Raw {
   std::array<std::optional<std::string>, std::size(kSettings)> settings;  ///< by Setting
   std::optional<double> border_value;
   std::optional<int> threads;
-  std::optional<std::string> size, depth;  ///< those of a picture that is not read
-  std::optional<int> channels;
+  std::optional<std::string> size, depth, channels;  ///< those of a picture that is not read
   bool verbose = false, quiet = false;
 
   // Of many pictures.
@@ -72,10 +72,19 @@ Words words_of(const Things& things) {
   return words;
 }
 
-/// Reads all of `word` as a number, a whole one for integers. It is decimal, whatever the locale.
-/// `option` stands in the message. Defined for int, std::int64_t and double.
+/// The numbers that an option takes; by default all from 0 on.
 template <class Number>
-Number number_in(const char* option, const std::string& word);
+struct Bounds {
+  Number least = 0, most = std::numeric_limits<Number>::max();
+  bool above = false;  ///< whether `least` itself is too small
+};
+
+/// Reads all of `word` as a number within the bounds, a whole one for integers. It is decimal,
+/// whatever the locale. `option` leads the message, which shows the word and the bounds. Defined
+/// for int, std::int64_t and double.
+template <class Number>
+Number number_in(const std::string& option, const std::string& word,
+                 const Bounds<Number>& bounds = {});
 
 /// Fills in what Raw and the command's own words say, and checks all that can be checked without
 /// reading a file.

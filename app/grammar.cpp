@@ -3,24 +3,24 @@
 #include <unistd.h>
 
 #include <CLI/App.hpp>
-#include <CLI/Config.hpp>
+#include <CLI/Config.hpp>  // what App.hpp declares of it is linked
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <istream>
+#include <fstream>
 #include <iterator>
+#include <limits>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "app/checks.hpp"
+#include "app/clashes.hpp"
 #include "app/help.hpp"
 #include "app/manual.hpp"
 #include "src/base/errors.hpp"
@@ -29,6 +29,8 @@
 #include "src/base/source_text.hpp"
 #include "src/base/suggest.hpp"
 #include "src/compare/plot.hpp"
+#include "src/lesson/kernel_file.hpp"
+#include "src/mask/make.hpp"
 #include "src/picture/formats.hpp"
 
 namespace convfilt {
@@ -36,6 +38,9 @@ namespace {
 
 /// Options are bound to the structs that parse() fills; shared ones to Raw.
 class Grammar {
+  template <class Number>
+  using NumberOf = typename decltype(std::optional(std::declval<Number>()))::value_type;
+
  public:
   explicit Grammar(const CommandHelp& help);
 
@@ -48,10 +53,21 @@ class Grammar {
   }
 
   /// `letter` stands for the value in help.
-  template <class Value>
-  CLI::Option* option(const char* group, const std::string& name, const char* letter, Value& value,
+  template <class Word>
+  CLI::Option* option(const char* group, const std::string& name, const char* letter, Word& value,
                       const std::string& description) {
-    return bound(name, value, description)->type_name("value")->option_text(letter)->group(group);
+    return shown(app_.add_option(name, value, description), group, letter);
+  }
+
+  /// An option that takes numbers within these bounds. CLI11 reads 010 as eight, so numbers arrive
+  /// as words and number_in() reads them.
+  template <class Number>
+  void number(const char* group, const std::string& name, const char* letter, Number& value,
+              const std::string& description, const Bounds<NumberOf<Number>>& bounds) {
+    const auto read = [name, &value, bounds](const std::string& word) {
+      value = number_in(name, word, bounds);
+    };
+    shown(app_.add_option_function<std::string>(name, read, description), group, letter);
   }
 
   /// An option whose values are a list, which help shows below its description.
@@ -109,9 +125,31 @@ class Grammar {
   /// Throws UsageError where the words, or the defaults, do not fit. `defaults` are those taken.
   void parse(const Words& words, std::vector<Default>& defaults);
 
+  /// Throws UsageError if options exclude each other, or lack what they need.
+  void check_pairs() const;
+
   const Raw& raw() const { return raw_; }
 
  private:
+  /// Takes the command line alone.
+  void read(const Words& words);
+
+  /// The values that arguments and options have by now.
+  Values values() const;
+
+  /// Takes the defaults that are not set on the command line and go together with it.
+  void take(std::vector<Default>& defaults);
+
+  /// Those that variables of the environment set.
+  std::vector<Default> variables() const;
+
+  /// The lines of the file of defaults that are for this command, whether or not they are used.
+  std::vector<ConfigLine> config() const;
+
+  static CLI::Option* shown(CLI::Option* option, const char* group, const char* letter) {
+    return option->type_name("value")->option_text(letter)->group(group);
+  }
+
   /// Words that nothing has taken.
   Words left_over() const;
   void refuse_extras() const;
@@ -132,52 +170,11 @@ class Grammar {
   /// Declares --config, and variables for options, where there are options to be set so.
   void defaults_options();
 
-  /// Whether the words have the option, or one that any default of it would clash with.
-  bool is_settled(const CLI::Option& option, const Words& words) const;
-
-  /// Whether this default of the option clashes with what is said. The command line's `words` are
-  /// in `said`, too; its settings, which have no variables, win over a strategy alone.
-  bool clashes(const std::string& name, const std::string& value, const Words& words,
-               const Words& said) const;
-
-  /// The value that an argument or the last of the words gives the option.
-  std::optional<std::string> value_in(const Words& words, const std::string& name) const;
-
-  /// Whether the command, to which the words say all the rest, has a use for the option.
-  bool is_usable(const std::string& name, const Words& words) const;
-
-  /// What the file has for this command and neither the words nor the environment say.
-  std::vector<CLI::ConfigItem> items_in(std::istream& file, const Words& words,
-                                        std::vector<Default>& defaults) const;
-
-  CLI::Option* bound(const std::string& name, std::string& value, const std::string& description) {
-    return app_.add_option(name, value, description);
-  }
-
-  // CLI11 reads 010 as eight, so numbers arrive as words and number_in() reads them.
-  template <class Value>
-  CLI::Option* bound(const std::string& name, Value& value, const std::string& description) {
-    return app_.add_option_function<std::string>(
-        name, [name, &value](const std::string& word) { assign(name, word, value); }, description);
-  }
-  template <class Number>
-  static void assign(const std::string& name, const std::string& word, Number& value) {
-    value = number_in<Number>(name.c_str(), word);
-  }
-  template <class Number>
-  static void assign(const std::string& name, const std::string& word,
-                     std::optional<Number>& value) {
-    if constexpr (std::is_same_v<Number, std::string>) {
-      value = word;
-    } else {
-      value = number_in<Number>(name.c_str(), word);
-    }
-  }
-
   CLI::App app_;
   Raw raw_;
   std::map<const CLI::Option*, Words> choices_;
   std::vector<std::string>* more_ = nullptr;  ///< takes names beyond the positional arguments
+  std::string config_;                        ///< the value of --config
   std::string other_defaults_;                ///< what sets options beside --config, for help
 };
 
@@ -196,54 +193,9 @@ constexpr const char* kByVariable[] = {"--strategy", "--device",    "--threads",
 constexpr std::string_view kOurs = "CONVFILT_";
 constexpr const char* kOtherVariables[] = {"FILTERS", "PROFILES", "MODULES", "NVIMGCODEC"};
 
-/// Defaults of the second count for nothing where the first is said, since they would clash with
-/// it. The first is an option, with or without its value, an argument, or a command with its
-/// action. What is said may stand on the command line. For lines of the file it may also come from
-/// the environment, and for those lines that are for all commands from the command's own section.
-const std::pair<const char*, Words> kSettles[] = {
-    {"--box", {"--sigma"}},
-    {"--sigma", {"--box"}},
-    {"--verbose", {"--quiet"}},
-    {"-v", {"--quiet"}},
-    {"--quiet", {"--verbose"}},
-    {"-q", {"--verbose"}},
-    {"--mode=full", {"--border", "--border-value"}},
-    {"--in-place", {"--loader"}},
-    {"IN", {"--size", "--depth", "--channels"}},
-    {"mask show", {"--size", "--depth", "--channels", "--device"}},
-    {"--from",
-     {"--size", "--depth", "--channels", "--mask", "--masks", "--weights", "--strategies",
-      "--repeats", "--patience", "--border", "--border-value", "--mode", "--device", "--threads",
-      "--pitch", "--on-damage", "--max-pixels"}},
-};
-
-/// Leaves what stands in a file of defaults to a function.
-class ConfigReader : public CLI::Config {
- public:
-  using Read = std::function<std::vector<CLI::ConfigItem>(std::istream&)>;
-
-  explicit ConfigReader(Read read) : read_(std::move(read)) {}
-  std::vector<CLI::ConfigItem> from_config(std::istream& in) const override { return read_(in); }
-  std::string to_config(const CLI::App*, bool, bool, std::string) const override { return ""; }
-
- private:
-  Read read_;
-};
-
 // Grammar::output() tells CLI11 that the option may stand alone, and help what may follow it.
 constexpr const char* kAlone = "{-}";
 constexpr const char* kFile = "[=FILE]";
-
-/// "--halo" and the like.
-std::string option_name(Setting setting) {
-  return "--" + std::string(info_of(setting).name);
-}
-
-Words setting_names() {
-  Words names;
-  for (const Setting setting : kSettings) names.push_back(option_name(setting));
-  return names;
-}
 
 /// Names of the strategies that have a setting.
 Words strategies_with(Setting setting) {
@@ -322,14 +274,15 @@ void Grammar::picture_options(PictureOptions& picture) {
   const char* files = "Files";
   option(files, "--format", "NAME", picture.write.format,
          "Format of OUT, e.g. png (default: by the end of its name)");
-  option(files, "--quality", "Q", picture.write.quality,
+  number(files, "--quality", "Q", picture.write.quality,
          "0 to 100, for JPEG, WebP, HEIC, AVIF and JPEG XL (left\nout: a JPEG's as in IN, else 95; "
-         "WebP and JPEG XL lossless)");
+         "WebP and JPEG XL lossless)",
+         {0, 100});
   choice(files, "--subsampling", raw_.subsampling,
          "Chroma of a JPEG (left out: as in IN, else 420)", words_of(kSubsamplings));
   flag(files, "--progressive", picture.write.progressive, "Write a progressive JPEG");
-  option(files, "--compression", "N", picture.write.compression,
-         "0, none, to 9, smallest: PNG and TIFF (left out: fast)");
+  number(files, "--compression", "N", picture.write.compression,
+         "0, none, to 9, smallest: PNG and TIFF (left out: fast)", {0, 9});
   flag(files, "--strip", picture.write.strip,
        "Leave out metadata, such as places and dates;\nthe colour profile stays");
   flag(files, "--in-place", picture.in_place, "Allow OUT to be the same file as IN");
@@ -387,9 +340,10 @@ void Grammar::folder_options(PictureOptions& picture) {
 void Grammar::reading_options(const char* group, ReadOptions& read) {
   choice(group, "--on-damage", raw_.on_damage, "What to do if IN is damaged (default fail)",
          words_of(kOnDamage));
-  option(group, "--max-pixels", "N", read.max_pixels,
-         "Refuse a picture of more pixels (default 2^29)");
-  option(group, "--page", "N", read.page, "Of a file with several pictures, from 0 (default 0)");
+  number(group, "--max-pixels", "N", read.max_pixels,
+         "Refuse a picture of more pixels (default 2^29)", {.least = 1});
+  number(group, "--page", "N", read.page, "Of a file with several pictures, from 0 (default 0)",
+         {});
   choice(group, "--loader", raw_.loader,
          "Who reads and writes files: each format's own library,\nor OpenCV (default auto)",
          words_of(kLoaders));
@@ -397,7 +351,8 @@ void Grammar::reading_options(const char* group, ReadOptions& read) {
 
 void Grammar::device_options(Request& request) {
   choice(kHow, "--device", request.device, "Where to compute", device_names());
-  option(kHow, "--threads", "N", raw_.threads, "CPU threads, 1 to 1024 (default: all cores)");
+  number(kHow, "--threads", "N", raw_.threads, "CPU threads, 1 to 1024 (default: all cores)",
+         {1, 1024});
   choice(kHow, "--pitch", raw_.pitch, "Rows in GPU memory (default padded)", words_of(kPitches));
 }
 
@@ -436,8 +391,9 @@ void Grammar::mask_options(MaskCommand& command) {
 void Grammar::border_options() {
   choice(kBorder, "--border", raw_.border, "What lies outside the picture (default replicate)",
          words_of(kBorders));
-  option(kBorder, "--border-value", "V", raw_.border_value,
-         "Sample value outside, with --border=constant (default 0)");
+  number(kBorder, "--border-value", "V", raw_.border_value,
+         "Sample value outside, with --border=constant (default 0)",
+         {.least = std::numeric_limits<double>::lowest()});
   choice(
       kBorder, "--mode", raw_.mode,
       "Which outputs (default same): the picture's; only\nthose whose mask lies inside; all that "
@@ -486,16 +442,10 @@ void Grammar::defaults_options() {
   if (std::none_of(options.begin(), options.end(), [&](auto* option) { return by_file(*option); }))
     return;
   std::string variables;
-  for (const char* name : kByVariable) {
-    CLI::Option* option = app_.get_option_no_throw(name);
-    if (!option) continue;
-    option->envname(variable_of(name));
-    variables += (variables.empty() ? "" : ", ") + option->get_envname();
-  }
-  app_.set_config("--config", users_config(), "The file of defaults, instead of your own")
-      ->type_name("value")
-      ->option_text("FILE")
-      ->group(kDefaults);
+  for (const char* name : kByVariable)
+    if (app_.get_option_no_throw(name))
+      variables += (variables.empty() ? "" : ", ") + variable_of(name);
+  option(kDefaults, "--config", "FILE", config_, "The file of defaults, instead of your own");
   other_defaults_ = (variables.empty() ? "" : "  Environment             " + variables + "\n") +
                     "  ~/.config/convfilt/config.toml\n"
                     "                          Your own file, in $XDG_CONFIG_HOME if that is set: "
@@ -505,95 +455,71 @@ void Grammar::defaults_options() {
                     "the file. An empty variable counts as not set.\n";
 }
 
-bool Grammar::is_settled(const CLI::Option& option, const Words& words) const {
-  const auto given = [&](const std::string& name) {
-    const CLI::Option* asked = app_.get_option_no_throw(name);
-    if (asked && asked->get_positional()) return asked->count() > 0;
-    const auto end = std::find(words.begin(), words.end(), "--");
-    const std::string* before = nullptr;
-    return std::any_of(words.begin(), end, [&](const std::string& word) {
-      const bool joined = before && *before + "=" + word == name;
-      before = &word;
-      return joined || word == name || word.starts_with(name + "=") ||
-             own_name() + " " + word == name;
-    });
-  };
-  const std::string name = "--" + option.get_lnames().front();
-  return given(name) || std::any_of(std::begin(kSettles), std::end(kSettles), [&](const auto& s) {
-           return std::ranges::count(s.second, name) > 0 && given(s.first);
-         });
+/// Throws IoError where a file of defaults is there and must not be opened, or cannot be: opening a
+/// pipe would wait for somebody to write. `is_given`: by --config.
+void check_config(const std::string& path, bool is_given) {
+  const std::string name = (is_given ? "--config: '" : "'") + printable_name(path) + "'";
+  std::error_code error;
+  const auto kind = std::filesystem::status(path, error).type();
+  if (path == "/dev/null" || kind == std::filesystem::file_type::none ||
+      kind == std::filesystem::file_type::not_found)
+    return;
+  if (kind == std::filesystem::file_type::directory)
+    throw IoError(name + " is a folder, where a file of defaults is expected; " +
+                  (is_given ? "name a file" : "move it away"));
+  if (kind != std::filesystem::file_type::regular)
+    throw IoError(name + " is not a regular file, as a file of defaults is; " +
+                  (is_given ? "name one, or /dev/null for none" : "move it away"));
+  if (::access(path.c_str(), R_OK) != 0)
+    throw IoError(name + " cannot be read; check whose it is" + (is_given ? "" : ", or remove it"));
 }
 
-std::optional<std::string> Grammar::value_in(const Words& words, const std::string& name) const {
-  const CLI::Option* asked = app_.get_option_no_throw(name);
-  if (asked && asked->get_positional())
-    return asked->count() > 0 ? std::optional(asked->results().front()) : std::nullopt;
-  std::optional<std::string> value;
-  const auto end = std::find(words.begin(), words.end(), "--");
-  for (auto word = words.begin(); word != end; ++word) {
-    if (word->starts_with(name + "="))
-      value = word->substr(name.size() + 1);
-    else if (*word == name && word + 1 != end)
-      value = word[1];
+/// "--border" for -b,--border and the like.
+std::string long_name(const CLI::Option& option) {
+  return "--" + option.get_lnames().front();
+}
+
+bool is_flag(const CLI::Option& option) {
+  return !option.get_positional() && option.get_option_text() == " ";
+}
+
+Values Grammar::values() const {
+  Values values;
+  for (const CLI::Option* option : app_.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_positional() ? option->get_name() : long_name(*option);
+    values[name == "STRATEGY" ? "--strategy" : name] =
+        is_flag(*option) ? (option->as<bool>() ? "true" : "false") : option->results().back();
   }
-  return value;
+  // A border has a value only if it is constant, so that is what a value alone asks for.
+  if (values.contains("--border-value")) values.try_emplace("--border", name_of(Border::constant));
+  return values;
 }
 
-bool Grammar::is_usable(const std::string& name, const Words& words) const {
-  if (name == "--border-value") return value_in(words, "--border") == name_of(Border::constant);
-  if (name == "--weights") return value_in(words, "--masks").has_value();
-  if (own_name() == "edge" && (name == "--sigma" || name == "--direction")) {
-    const std::string said = value_in(words, "--method").value_or(EdgeOptions{}.method);
-    const auto method = std::ranges::find(kEdgeMethods, said, &EdgeMethod::name);
-    return method == std::end(kEdgeMethods) ||
-           (name == "--sigma" ? method->first.empty() : !method->second.empty());
+std::vector<Default> Grammar::variables() const {
+  std::vector<Default> found;
+  for (const CLI::Option* option : app_.get_options()) {
+    const std::string name = option->get_positional() ? "" : long_name(*option);
+    if (!std::ranges::count(kByVariable, name)) continue;
+    const std::string variable = variable_of(name);
+    const char* value = std::getenv(variable.c_str());
+    if (value && *value) found.push_back({name, value, variable});
   }
-  for (const Setting setting : kSettings) {
-    if (name != option_name(setting)) continue;
-    const auto strategy =
-        value_in(words, own_name() == "explain" ? "STRATEGY" : "--strategy").value_or("");
-    const Words owners = strategies_with(setting);
-    return std::ranges::count(owners, strategy) > 0;
-  }
-  return true;
+  return found;
 }
 
-bool Grammar::clashes(const std::string& name, const std::string& value, const Words& words,
-                      const Words& said) const {
-  const auto apart = [](const std::string& strategy, const std::string& device) {
-    const Strategy* known = this_machine().find(strategy);
-    const std::string kind = device.substr(0, device.find(':'));
-    const Words names = device_names();
-    return known && kind != Request{}.device && std::ranges::count(names, kind) > 0 &&
-           std::ranges::count(devices_of(*known), kind) == 0;
-  };
-  if (name == "--device") return apart(value_in(said, "--strategy").value_or(""), value);
-  if (name == "--strategy" && apart(value, value_in(said, "--device").value_or("auto")))
-    return true;
-  if (name == "--mode" && value == name_of(Mode::full))
-    return value_in(said, "--border").value_or("constant") != name_of(Border::constant) ||
-           value_in(said, "--border-value").value_or("0") != "0";
-  const std::pair<std::string, Words> uses[] = {
-      {"--strategy", setting_names()},
-      {"--method", {"--sigma", "--direction"}},
-  };
-  Words with = words;
-  with.insert(with.begin(), name + "=" + value);
-  return std::ranges::any_of(uses, [&](const auto& use) {
-    return use.first == name && std::ranges::any_of(use.second, [&](const std::string& used) {
-             return value_in(words, used) && !is_usable(used, with);
-           });
-  });
-}
+std::vector<ConfigLine> Grammar::config() const {
+  const bool is_given = app_.get_option("--config")->count() > 0;
+  const std::string path = is_given ? config_ : users_config();
+  check_config(path, is_given);
+  std::ifstream file(path);
+  if (!file && is_given)
+    throw IoError("--config: cannot read '" + printable_name(path) +
+                  "'; check its name and folder");
+  if (!file) return {};
 
-std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& words,
-                                               std::vector<Default>& defaults) const {
-  const CLI::Option* config = app_.get_option("--config");
-  const std::string path = config->count() > 0 ? config->results().front() : users_config();
   const std::vector<CommandFacts> commands = command_facts();
-  const std::string own = own_name();
-
-  std::map<std::string, std::vector<ConfigLine>> taken;  // by key
+  std::vector<ConfigLine> own;
   for (const ConfigLine& line : config_lines(file, path)) {
     Words sections, known, unsettable;
     for (const CommandFacts& command : commands) {
@@ -621,57 +547,65 @@ std::vector<CLI::ConfigItem> Grammar::items_in(std::istream& file, const Words& 
                         (line.section.empty() ? "COMMAND" : line.section) + " --help lists them");
     }
     const CLI::Option* option = app_.get_option_no_throw("--" + line.key);
-    if (!option || !(line.section.empty() || line.section == own)) continue;
-    std::vector<ConfigLine>& lines = taken[line.key];
-    if (!lines.empty() && lines.front().section == line.section &&
-        option->get_items_expected_max() == 1)
+    // A line for all commands may mean another one's option of this name, where ours names a file.
+    if (!option || !by_file(*option) || !(line.section.empty() || line.section == own_name()))
+      continue;
+    const auto before = std::ranges::find_if(own, [&](const ConfigLine& other) {
+      return other.key == line.key && other.section == line.section;
+    });
+    if (before != own.end() && option->get_items_expected_max() == 1)
       fail_at(path, line.number,
-              in_quotes(line.key) + " stands in line " + std::to_string(lines.front().number) +
+              in_quotes(line.key) + " stands in line " + std::to_string(before->number) +
                   " already; keep one of the two");
-    // What stands in the command's section comes later, and wins.
-    if (!lines.empty() && lines.front().section != line.section) lines.clear();
-    lines.push_back(line);
+    if (is_flag(*option) && line.value != "true" && line.value != "false")
+      fail_at(path, line.number,
+              in_quotes(line.key) + " is true or false, not " + in_quotes(line.value));
+    own.push_back(line);
   }
+  return own;
+}
 
-  Words said = words;  // and what the environment and the command's section say
-  const auto say = [&](const std::string& option, const std::string& value) {
-    said.insert(said.begin(), option + "=" + value);
-  };
-  for (const Default& variable : defaults) say(variable.option, variable.value);
-  const std::size_t variables = defaults.size();
-  const Words said_outside = said;
-  for (const auto& [key, lines] : taken)
-    if (!lines.front().section.empty()) say("--" + key, lines.front().value);
+void Grammar::take(std::vector<Default>& defaults) {
+  const std::string path = config_.empty() ? users_config() : config_;
+  // The strongest first: variables, the command's section of the file, lines for all commands.
+  std::vector<Default> levels[] = {variables(), {}, {}};
+  defaults = levels[0];  // for an error in the file
+  for (const ConfigLine& line : config())
+    levels[line.section.empty() ? 2 : 1].push_back(
+        {"--" + line.key, line.value, printable_name(path) + ":" + std::to_string(line.number),
+         line.number});
 
-  std::erase_if(taken, [&](const auto& entry) {
-    const auto& [key, lines] = entry;
-    const CLI::Option& option = *app_.get_option("--" + key);
-    const bool is_flag = option.get_items_expected_max() == 0;
-    for (const ConfigLine& line : lines)
-      if (is_flag && line.value != "true" && line.value != "false")
-        fail_at(path, line.number,
-                in_quotes(key) + " is true or false, not " + in_quotes(line.value));
-    const Words& before = lines.front().section.empty() ? said : said_outside;
-    return is_settled(option, before) || clashes("--" + key, lines.front().value, words, before) ||
-           (is_flag && lines.front().value == "false");
-  });
-  for (const auto& [key, lines] : taken) say("--" + key, lines.front().value);
-
-  std::vector<CLI::ConfigItem> items;
-  for (const auto& [key, lines] : taken) {
-    if (!is_usable("--" + key, said)) continue;
-    CLI::ConfigItem item;
-    item.name = key;
-    for (const ConfigLine& line : lines) {
-      item.inputs.push_back(line.value);
-      defaults.push_back({"--" + key, line.value,
-                          printable_name(path) + ":" + std::to_string(line.number), line.number});
+  Values all = values();
+  std::vector<Values> stronger = {all};
+  const std::string own = own_name();
+  std::vector<Default> kept;
+  for (const std::vector<Default>& level : levels) {
+    Values values;
+    for (const Default& d : level) {
+      bool stays = true;
+      for (const Values& other : stronger)
+        stays = stays && !other.contains(d.option) &&
+                !gives_way(own, d.option, d.value, other, &other == &stronger.front());
+      if (!stays) continue;
+      values[d.option] = d.value;
+      kept.push_back(d);
     }
-    items.push_back(std::move(item));
+    all.insert(values.begin(), values.end());
+    stronger.push_back(std::move(values));
   }
-  std::stable_sort(defaults.begin() + std::ptrdiff_t(variables), defaults.end(),
-                   [](const Default& a, const Default& b) { return a.line < b.line; });
-  return items;
+  std::erase_if(kept, [&](const Default& d) {
+    return (is_flag(*app_.get_option(d.option)) && d.value == "false") ||
+           is_useless(own, d.option, d.value, all);
+  });
+  std::ranges::stable_sort(kept, {}, &Default::line);
+  defaults = kept;
+  std::vector<CLI::Option*> set;
+  for (const Default& d : kept) {
+    CLI::Option* option = app_.get_option(d.option);
+    option->add_result(d.value);
+    if (!std::ranges::count(set, option)) set.push_back(option);
+  }
+  for (CLI::Option* option : set) option->run_callback();
 }
 
 // CLI11 leaves two blank lines between groups and one at the end, and shows a flag's default.
@@ -708,7 +642,8 @@ CommandFacts Grammar::facts(const CommandHelp& help) const {
     }
     argument.repeats = option->get_items_expected_max() > 1;
     argument.by_file = by_file(*option);
-    argument.variable = option->get_envname();
+    if (std::ranges::count(kByVariable, long_name(*option)))
+      argument.variable = variable_of(long_name(*option));
     for (const std::string& name : option->get_snames()) argument.names.push_back("-" + name);
     for (const std::string& name : option->get_lnames()) argument.names.push_back("--" + name);
     argument.joined = option->get_option_text() == kFile;
@@ -718,28 +653,6 @@ CommandFacts Grammar::facts(const CommandHelp& help) const {
     command.options.push_back(std::move(argument));
   }
   return command;
-}
-
-/// Throws IoError where a file of defaults is there and must not be opened, or cannot be. `given`
-/// is the value of --config. The command-line library reports a missing file that was given, but
-/// passes over a user's own file that it cannot read, and opening a pipe would wait for somebody to
-/// write.
-void check_config(const std::optional<std::string>& given) {
-  const std::string path = given.value_or(users_config());
-  const std::string name = (given ? "--config: '" : "'") + printable_name(path) + "'";
-  std::error_code error;
-  const auto kind = std::filesystem::status(path, error).type();
-  if (path == "/dev/null" || kind == std::filesystem::file_type::none ||
-      kind == std::filesystem::file_type::not_found)
-    return;
-  if (kind == std::filesystem::file_type::directory)
-    throw IoError(name + " is a folder, where a file of defaults is expected; " +
-                  (given ? "name a file" : "move it away"));
-  if (kind != std::filesystem::file_type::regular)
-    throw IoError(name + " is not a regular file, as a file of defaults is; " +
-                  (given ? "name one, or /dev/null for none" : "move it away"));
-  if (::access(path.c_str(), R_OK) != 0)
-    throw IoError(name + " cannot be read; check whose it is" + (given ? "" : ", or remove it"));
 }
 
 /// Warns of variables that set nothing: a name that is nearly one of ours, and that of an option
@@ -773,31 +686,23 @@ void warn_of_variables() {
   }
 }
 
-[[noreturn]] void refuse_empty_value(const std::string& name) {
-  throw UsageError(name + " is empty; give it a value" +
-                   (name.starts_with("-") ? ", or leave it out" : "") +
-                   " (in a script: is a variable not set?)");
+/// "--border" for --border=wrap.
+std::string name_in(const std::string& word) {
+  return word.substr(0, word.find('='));
 }
 
 void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
-  for (CLI::Option* option : app_.get_options()) {
-    if (option->get_envname().empty()) continue;
-    const char* value = std::getenv(option->get_envname().c_str());
-    const std::string name = "--" + option->get_lnames().front();
-    if (is_settled(*option, words) || (value && clashes(name, value, words, words)))
-      option->envname("");
-    else if (value && *value)
-      defaults.push_back({name, value, option->get_envname()});
-  }
-  // Some versions of the command-line library take several files.
-  const auto files = std::count_if(
-      words.begin(), std::find(words.begin(), words.end(), "--"),
-      [](const std::string& word) { return word.substr(0, word.find('=')) == "--config"; });
-  if (files > 1)
-    throw UsageError("--config is given " + std::to_string(files) + " times; give it once");
-  if (app_.get_option_no_throw("--config")) check_config(value_in(words, "--config"));
-  app_.config_formatter(std::make_shared<ConfigReader>(
-      [&](std::istream& file) { return items_in(file, words, defaults); }));
+  read(words);
+  if (!app_.get_option_no_throw("--config")) return;
+  take(defaults);
+  if (!raw_.quiet) warn_of_variables();
+}
+
+void Grammar::check_pairs() const {
+  check_clashes(own_name(), values());
+}
+
+void Grammar::read(const Words& words) {
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
   // The command-line library would take the word behind --option= for the value.
   for (auto word = words.begin(); word != words.end() && *word != "--"; ++word) {
@@ -820,16 +725,11 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();
     const std::string name = text.substr(0, text.find(':'));
-    const auto times = std::count_if(words.begin(), words.end(), [&](const std::string& word) {
-      return word.substr(0, word.find('=')) == name;
-    });
+    const auto times = std::count_if(
+        words.begin(), words.end(), [&](const std::string& word) { return name_in(word) == name; });
     throw UsageError(times > 1
                          ? name + " is given " + std::to_string(times) + " times; give it once"
                          : name + ": its value is missing" + help);
-  } catch (const CLI::FileError&) {
-    const std::string path = app_.get_option("--config")->results().front();
-    throw IoError("--config: cannot read '" + printable_name(path) +
-                  "'; check its name and folder");
   } catch (const CLI::ParseError&) {
     // All values arrive as words and are checked here, so only a flag's can be wrong.
     for (const std::string& word : words)
@@ -847,7 +747,6 @@ void Grammar::parse(const Words& words, std::vector<Default>& defaults) {
       if (app_.get_option(name)->count() == 0 && !(has_out && std::string(name) == "OUT"))
         throw UsageError(std::string(name) + " is missing" + help);
   }
-  if (app_.get_option_no_throw("--config") && !raw_.quiet) warn_of_variables();
 }
 
 Words Grammar::left_over() const {
@@ -881,7 +780,7 @@ void Grammar::refuse_extras() const {
   Words known;
   for (const CLI::Option* option : app_.get_options())
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
-  const std::string word = left[0].substr(0, left[0].find('='));
+  const std::string word = name_in(left[0]);
   const std::string text = unknown_name("option", word, known);
   // The list of all options is longer than an error may be.
   throw UsageError(text.find("did you mean") != std::string::npos
@@ -892,25 +791,28 @@ void Grammar::refuse_extras() const {
 
 void declare(Grammar& grammar, BlurCommand& command) {
   grammar.picture_files(command.picture);
-  grammar.option("Blur", "--sigma", "S", command.sigma,
-                 "The Gaussian's, in pixels, above 0 to 128 (default 2)");
-  grammar.option("Blur", "--box", "N", command.box, "A box of side N instead, 1 to 1025");
+  grammar.number("Blur", "--sigma", "S", command.sigma,
+                 "The Gaussian's, in pixels, above 0 to 128 (default 2)", {0, kMaxSigma, true});
+  grammar.number("Blur", "--box", "N", command.box, "A box of side N instead, 1 to 1025",
+                 {1, kMaxMaskSide});
   grammar.picture_options(command.picture);
 }
 
 void declare(Grammar& grammar, SharpenCommand& command) {
   grammar.picture_files(command.picture);
-  grammar.option("Sharpen", "--amount", "A", command.amount, "How much, from 0 (default 1)");
-  grammar.option("Sharpen", "--sigma", "S", command.sigma,
-                 "Size of the details to sharpen, in pixels, above 0 to 128\n(default 1)");
+  grammar.number("Sharpen", "--amount", "A", command.amount, "How much, from 0 (default 1)",
+                 {0, kMaxAmount});
+  grammar.number("Sharpen", "--sigma", "S", command.sigma,
+                 "Size of the details to sharpen, in pixels, above 0 to 128\n(default 1)",
+                 {0, kMaxSigma, true});
   grammar.picture_options(command.picture);
 }
 
 void declare(Grammar& grammar, EdgeCommand& command) {
   grammar.picture_files(command.picture);
   grammar.choice("Edge", "--method", command.edge.method, "Default sobel", words_of(kEdgeMethods));
-  grammar.option("Edge", "--sigma", "S", command.edge.sigma,
-                 "For --method=log, in pixels (default 1.4)");
+  grammar.number("Edge", "--sigma", "S", command.edge.sigma,
+                 "For --method=log, in pixels (default 1.4)", {0, kMaxSigma, true});
   grammar.choice("Edge", "--direction", command.edge.direction, "Changes along (default both)",
                  words_of(kDirections));
   grammar.picture_options(command.picture);
@@ -943,13 +845,14 @@ void declare(Grammar& grammar, CompareCommand& command) {
                  "The noise's depth, commas between (default u8)", words_of(kDepths), "LIST");
   grammar.option(what, "--channels", "LIST", command.words.channels,
                  "The noise's channels, 1, 3 or both, a comma\nbetween (default 1)");
-  grammar.option(what, "--repeats", "N", command.words.repeats,
+  grammar.number(what, "--repeats", "N", command.words.repeats,
                  "Runs a row, at most (default 21); fewer, but 3,\nwhere they take longer than "
-                 "patience lasts, and one on\na GPU where that alone does");
-  grammar.option(
-      what, "--patience", "S", command.words.patience,
-      "Seconds for a row's runs (default 1); off the GPU, if\none takes longer, a piece "
-      "of the picture is run.\nFour times as long for the bytes to hold results against");
+                 "patience lasts, and one on\na GPU where that alone does",
+                 {3, 100'000});
+  grammar.number(what, "--patience", "S", command.words.patience,
+                 "Seconds for a row's runs (default 1); off the GPU, if\none takes longer, a piece "
+                 "of the picture is run.\nFour times as long for the bytes to hold results against",
+                 {0.001, 3600});
   grammar.reading_options(what, command.read);
   grammar.border_options();
   grammar.device_options(command.convolver.request);
@@ -1015,8 +918,8 @@ void declare(Grammar& grammar, TryCommand& command) {
   grammar.option(how, "--outputs", "WxH", command.words.outputs,
                  "Outputs that a block computes, which say how many\nblocks there are (default: as "
                  "the file says, else one\nfor each thread)");
-  grammar.option(how, "--shared", "BYTES", command.launch.shared_bytes,
-                 "Dynamic shared memory of a block (default 0)");
+  grammar.number(how, "--shared", "BYTES", command.launch.shared_bytes,
+                 "Dynamic shared memory of a block (default 0)", {0, kMostShared});
   grammar.flag(
       how, "--clear-out", command.launch.clears_out,
       "The host sets out to 0 before, as kernels need that\nadd to it (default: out is unset)");
@@ -1054,10 +957,32 @@ void refuse_dashed_names(const Words& words) {
   }
 }
 
-/// Whether one of the words up to "--" is `name`.
-bool asks(const Words& words, const char* name) {
-  const auto end = std::find(words.begin(), words.end(), "--");
-  return std::find(words.begin(), end, name) != end;
+/// Whether one of the words up to "--" is the option.
+bool asks(const Words& words, const char* option) {
+  return std::any_of(words.begin(), std::ranges::find(words, "--"),
+                     [&](const std::string& word) { return name_in(word) == option; });
+}
+
+/// The same for help, also by an h that is joined with any of these flags, as in -qh. It does not
+/// matter what else is wrong.
+bool asks_for_help(const Words& words, const std::string& flags) {
+  const auto is_letter = [](unsigned char c) { return std::isalnum(c) != 0; };
+  const auto has_h = [&](const std::string& word) {
+    const std::size_t h = word.starts_with("-") ? word.find_first_not_of(flags, 1) : word.npos;
+    // In -h.png and the like h begins a name.
+    return h != word.npos && word[h] == 'h' &&
+           std::all_of(word.begin() + std::ptrdiff_t(h), word.end(), is_letter);
+  };
+  return asks(words, "--help") || std::any_of(words.begin(), std::ranges::find(words, "--"), has_h);
+}
+
+/// The short names of the command's flags, but for the h of --help.
+std::string letters_of_flags(const CommandFacts& command) {
+  std::string letters;
+  for (const ArgumentFacts& option : command.options)
+    if (option.value.empty() && option.names.front() != "-h" && option.names.front().size() == 2)
+      letters += option.names.front()[1];
+  return letters;
 }
 
 template <class OneCommand>
@@ -1066,10 +991,12 @@ Command parse_as(const CommandHelp& help, const Words& words, std::vector<Defaul
   Grammar grammar(help);
   declare(grammar, command);
   grammar.closing_options();
-  if (asks(words, "-h") || asks(words, "--help")) return Answer{grammar.help()};
+  const CommandFacts facts = grammar.facts(help);
+  if (asks_for_help(words, letters_of_flags(facts))) return Answer{grammar.help()};
   if (asks(words, "--version")) return Answer{version_text()};
   refuse_dashed_names(words);
   grammar.parse(words, defaults);
+  grammar.check_pairs();
   check(command, grammar.raw());
   if (grammar.raw().verbose) set_loudness(Loudness::verbose);
   for (const Default& d : defaults) log_detail(d.option + "=" + d.value + " by " + d.where);
@@ -1121,7 +1048,10 @@ Command parse(int argc, const char* const* argv, std::vector<Default>& defaults)
     const char* const asked[] = {argv[0], argv[2], "--help"};
     return parse(3, asked, defaults);
   }
-  if (name == "-h" || name == "--help" || name == "help") return Answer{general_help()};
+  std::string flags;
+  for (const CommandFacts& facts : command_facts()) flags += letters_of_flags(facts);
+  if (name == "help" || (name.starts_with("-") && asks_for_help(words, flags)))
+    return Answer{general_help()};
   if (name == "--version") return Answer{version_text()};
   if (const Words own = {"--help", "--version"};
       name.starts_with("-") && !nearest(name, own).empty())

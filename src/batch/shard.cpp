@@ -125,7 +125,8 @@ Shard shard_in(const std::string& word, const Environment& environment) {
   if (before != "auto") {
     const std::optional<int> index = number(before);
     if (!index || !count)
-      fail(in_quotes(word) + " is neither I/N, such as 2/8, nor auto, nor auto/N");
+      fail(in_quotes(word) + " is neither I/N, such as 2/8, nor auto, nor auto/N; N is 1 to " +
+           std::to_string(kMostShards));
     return checked(*index, *count, in_quotes(word));
   }
   if (slash != word.npos && !count) fail(in_quotes(word) + ": write a number after auto/");

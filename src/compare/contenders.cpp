@@ -1,7 +1,6 @@
 #include "src/compare/contenders.hpp"
 
 #include <algorithm>
-#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -133,8 +132,11 @@ std::vector<Contender> all_contenders(const Machine& machine) {
 Mask mask_named(const std::string& word) {
   const std::optional<Extent> sides = parse_sides(word);
   if (!sides) return load_mask(word);
-  const auto clipped = [](std::int64_t side) { return int(std::min<std::int64_t>(side, INT_MAX)); };
-  return gaussian_mask_of(clipped(sides->width), clipped(sides->height));
+  for (const std::int64_t side : {sides->width, sides->height})
+    if (side < 1 || side > kMaxMaskSide)
+      throw UsageError("--mask: " + in_quotes(word) + " is impossible; give sides of 1 to " +
+                       std::to_string(kMaxMaskSide));
+  return gaussian_mask_of(int(sides->width), int(sides->height));
 }
 
 Image noise_picture(int width, int height, int channels, Depth depth) {

@@ -5,7 +5,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <sstream>
 #include <utility>
 
 #include "src/base/border_value.hpp"
@@ -15,6 +14,7 @@
 #include "src/filter/alpha.hpp"
 #include "src/filter/alpha_bands.hpp"
 #include "src/filter/rows.hpp"
+#include "src/mask/number.hpp"
 #include "src/picture/sample_type.hpp"
 
 namespace convfilt {
@@ -406,10 +406,8 @@ void Convolver::check_border_value(Depth depth) const {
   if (options_.border != Border::constant) return;
   const std::string refusal = border_value_refuses(options_.border_value, depth);
   if (refusal.empty()) return;
-  std::ostringstream text;
-  text.imbue(std::locale::classic());
-  text << "--border-value " << options_.border_value << ": samples of this picture are " << refusal;
-  throw UsageError(text.str());
+  throw UsageError("--border-value " + print_number(options_.border_value) +
+                   ": samples of this picture are " + refusal);
 }
 
 }  // namespace convfilt

@@ -105,7 +105,7 @@ Image with_region(const Image& in, const Region& region, Image filtered) {
     throw UsageError(
         "--region: it ends at " + std::to_string(std::int64_t{region.x} + region.width) + "," +
         std::to_string(std::int64_t{region.y} + region.height) + ", and the picture at " +
-        std::to_string(in.width()) + "," + std::to_string(in.height()));
+        std::to_string(in.width()) + "," + std::to_string(in.height()) + "; name pixels inside it");
   }
   if (filtered.channels() != in.channels())
     throw UsageError(

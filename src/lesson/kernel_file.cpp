@@ -931,11 +931,10 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   kernel.launch.outputs = outputs.value_or(*block);
   kernel.launch.shared_bytes = shared.value_or(0);
   kernel.launch.clears_out = clears_out;
-  const auto refuse_launch = [&](const std::string& why, bool is_wish) {
-    if (is_wish) throw UsageError(why);
+  const auto refuse_launch = [&](const std::string& why, const char* option, bool is_wish) {
+    if (is_wish) throw UsageError(std::string(option) + ": " + why);
     fail_at(said_at, why);
   };
-  constexpr int kMostShared = 48 << 10;
   if (const int bytes = kernel.launch.shared_bytes; bytes < 0 || bytes > kMostShared) {
     const std::string why = "a block has 0 to " + std::to_string(kMostShared) +
                             " bytes of shared memory, not " + std::to_string(bytes);
@@ -944,10 +943,10 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   }
   const Extent threads = kernel.launch.threads();
   if (threads.width < 1 || threads.width * threads.height > 1024)
-    refuse_launch("a block has 1 to 1024 threads, not " + to_string(kernel.launch.block),
+    refuse_launch("a block has 1 to 1024 threads, not " + to_string(kernel.launch.block), "--block",
                   wish.block.has_value());
   if (kernel.launch.outputs.width < 1)
-    refuse_launch("a block computes one output or more", wish.outputs.has_value());
+    refuse_launch("a block computes one output or more", "--outputs", wish.outputs.has_value());
   return kernel;
 }
 

@@ -77,6 +77,8 @@ struct KernelRefused : IoError {
   bool is_compilers;  ///< the compiler says so
 };
 
+inline constexpr int kMostShared = 48 << 10;  ///< bytes of shared memory of a block
+
 /// What a person says of the launch, which wins over the file's comment.
 struct LaunchWish {
   std::optional<Extent> block, outputs;

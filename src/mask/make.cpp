@@ -15,8 +15,7 @@ namespace {
 // Weights beyond this many sigma are left out; gaussian_mask() says how little they amount to.
 constexpr double kSigmasKept = 4;
 constexpr int kMaxRadius = (kMaxMaskSide - 1) / 2;
-constexpr double kMaxSigma = kMaxRadius / kSigmasKept;
-constexpr double kMaxAmount = 1e6;
+static_assert(kMaxSigma == kMaxRadius / kSigmasKept);
 
 int radius_for(double sigma) {
   if (!(sigma > 0 && sigma <= kMaxSigma)) {

@@ -7,11 +7,15 @@
 
 namespace convfilt {
 
+/// The largest standard deviation in pixels, whose mask is kMaxMaskSide wide, and the largest
+/// amount of sharpening.
+inline constexpr double kMaxSigma = 128, kMaxAmount = 1e6;
+
 /// A Gaussian of standard deviation `sigma` (pixels), sampled at whole pixels up to a radius of
 /// ceil(4 sigma), at least 1, and normalised to a gain of 1. It is the outer product of a 1-D
 /// Gaussian with itself, so its rank is 1 but for the rounding of each product. What is cut off has
-/// a weight below 1.3e-4, 0.033 of a step of 8 bits. Throws UsageError unless 0 < sigma <= 128,
-/// beyond which a side would exceed kMaxMaskSide.
+/// a weight below 1.3e-4, 0.033 of a step of 8 bits. Throws UsageError unless
+/// 0 < sigma <= kMaxSigma.
 Mask gaussian_mask(double sigma);
 
 /// Throws UsageError unless both are 1 to kMaxMaskSide.
@@ -29,7 +33,7 @@ Mask gaussian_mask_of(int width, int height);
 Mask box_mask(int side);
 
 /// Unsharp masking as one mask: (1 + amount) * identity - amount * gaussian_mask(sigma). Its gain
-/// is 1. Throws UsageError as gaussian_mask does, and unless 0 <= amount <= 1e6.
+/// is 1. Throws UsageError as gaussian_mask does, and unless 0 <= amount <= kMaxAmount.
 Mask sharpen_mask(double amount, double sigma);
 
 /// The Laplacian of a Gaussian, sampled up to a radius of ceil(4 sigma), at least 1; negative in

@@ -33,6 +33,6 @@ try compare --json=nowhere/out.json
 try compare --plot-kind bar --plot x.svg
 try compare missing.png
 try compare --stategies basic
-try compare --border-value 3
+try compare --border wrap --border-value 3
 try compare -v -q
 only .

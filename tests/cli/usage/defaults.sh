@@ -44,6 +44,13 @@ border 40 convfilt
 # What other commands have is no error, and commands without such options read no file at all.
 config 'amount = 2' 'method = scharr' 'repeats = 3' 'mask = 3x3'
 border 20 convfilt
+# Nor is a file written by a line that means another command's option of that name.
+config 'json = true' 'output = abs'
+convfilt compare --size 8x8 --mask 3x3 --strategies cpu --repeats 3 | grep -o '^noise: .*'
+convfilt mask show left.txt >shown
+convfilt mask check left.txt >shown
+rm shown
+only . config home in.pgm left.txt other.toml out.pgm
 config nonsense
 convfilt list filters >list
 convfilt generate man >page

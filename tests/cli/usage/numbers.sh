@@ -10,7 +10,7 @@ try blur samples/camera.png out.png --box 3 --sigma 2
 for threads in 0 -1 1025 2.5 all; do try blur samples/camera.png out.png --threads "$threads"; done
 for quality in 101 -1 9.5 best; do try blur samples/camera.png out.jpg --quality "$quality"; done
 for pixels in 0 -5 1e6 many; do try blur samples/camera.png out.png --max-pixels "$pixels"; done
-try blur samples/camera.png out.png --border-value 3
+try blur samples/camera.png out.png --border wrap --border-value 3
 for value in 256 -1 0.5 nan white; do try blur samples/camera.png out.png --border constant --border-value "$value"; done
 printf 'Pf 1 1 -1 \0\0\0\0' >float.pfm
 try blur float.pfm out.pfm --border constant --border-value 1e300

@@ -1,0 +1,44 @@
+# -h asks for help wherever it stands, joined with whatever flags the command has, and whatever else is wrong.
+generated=$(convfilt generate bash)
+pgm in.pgm <<<"1 2 3"
+asked=0
+helps() {  # WORD...
+  "$CONVFILT" "$@" >said 2>errors || fail "${*@Q} exits with $?: $(<errors)"
+  same said help
+  asked=$((asked + 1))
+}
+for command in "" $(sed -n 's/^    \([a-z]*\))$/\1/p' <<<"$generated"); do
+  convfilt $command --help >help
+  facts=$(sed -n "/^    $command)\$/,/^      esac/p" <<<"$generated")
+  # Its short flags: what takes a value has a case in the completion.
+  letters=
+  for option in $(sed -n 's/^      options=(\(.*\))$/\1/p' <<<"${command:+$facts}"); do
+    [[ $option == -? ]] && ! grep -qF "        $option|" <<<"$facts" && letters+=${option#-}
+  done
+  letters=${letters/h/}
+  # Of no command: those of all.
+  [ -n "$command" ] || letters=vqr0
+  helps $command -h
+  helps $command -help
+  for ((i = 0; i < ${#letters}; ++i)); do
+    a=${letters:i:1}
+    helps $command -h$a
+    helps $command -${a}h
+    [ -z "$command" ] || helps $command in.pgm out.pgm more.pgm -${a}h -z
+    helps $command -${a}h --xyzzy --sigma=nonsense --border
+    helps $command -$a --help
+    for ((j = 0; j < i; ++j)); do
+      b=${letters:j:1}
+      for word in h$a$b ${a}h$b $b$a${a}h; do helps $command -$word; done
+    done
+  done
+done
+[ $asked -gt 200 ] || fail "only $asked ways to ask"
+only . help said errors in.pgm
+# But a name is a name, after -- and as an option's value, and no other letter is overlooked.
+try blur -h.png out.png
+try blur -- -qh out.pgm
+try blur in.pgm out.pgm -xh
+try blur in.pgm -ohq -q
+convfilt blur in.pgm --name -h_{stem}{ext} -o out -q
+only out .convfilt-journal -h_in.pgm

@@ -1,0 +1,114 @@
+# Options that clash: whenever A and B together are a wrong command line, and B alone is none, B on the line wins over A
+# in the file of defaults and over A's variable: the bytes are those of B alone. A variable wins over the file likewise.
+# The options, and the choices of most, are those that the grammar lists; the others need values below.
+declare -A samples=(
+  [--strategy]="cpu|direct" [--device]="cpu|emulator" [--border]="wrap|constant" [--border-value]="3|0"
+  [edge--method]="laplacian|log|scharr" [edge--direction]="x|both" [compare--depth]="f32|u8,u16" [mask--depth]="f32"
+  [compare--weights]="8bit" [explain--arch]="sm_89" [--threads]=2 [--region]="1,1,4,4" [--format]="ppm" [--quality]=90
+  [--compression]=3 [--max-pixels]=1000 [--page]=0 [--out-folder]=other/ [--glob]='*.ppm' [--files-from]=list
+  [--name]='{stem}_x{ext}' [--shard]=1/1 [--devices]=all [--max-memory]=1G [--tile]=8 [--outputs]=1 [--block]=64
+  [--part]=5 [--steps]=1 [--sigma]=1 [--box]=3 [--amount]=2 [--mask]=5x1 [try--mask]=box3 [--masks]=3
+  [--strategies]=cpu,separable [--size]="9x9|8x8,9x9" [explain--size]=99x80 [mask--size]=99x80 [--channels]="3"
+  [--repeats]=3 [--patience]=0.01 [--from]=all.json [--picture]=drawn.svg [--plot]= [--csv]= [compare--json]=
+  [explain--json]= [--markdown]= [mask--output]=drawn.png [explain--table]="tile=8 mask=5" [try--block]=16x16
+  [--halo]=two-step [--texture]=array [--gemm]=strassen [--domain]=spatial [--accumulate]=atomic [--pitch]=packed
+  [--subsampling]=444 [--on-damage]=warn [--loader]=opencv [--codec]="cpu|gpu" [--if-exists]="skip|overwrite"
+  [try--outputs]=16x16 [--mask-size]=3x3 [--shared]=0)
+generated=$(convfilt generate bash)
+pgm grey.pgm <<<"10 20 30"
+mkdir in other
+{ echo "P3 12 10 255"; for i in {1..120}; do echo "$i $((255 - i)) $((i * 37 % 256))"; done; } >in/a.ppm
+printf 'in/a.ppm\0' >list
+convfilt compare --size 8x8 --mask 3x3 --strategies cpu --repeats 3 --json=all.json >/dev/null
+
+# Leaves what COMMAND makes in `result`: its exit code, and a hash of its pictures and of its words, but for times.
+run() {  # WORD...
+  local code=0
+  rm -rf out other; mkdir other
+  "$CONVFILT" "$@" >said 2>errors </dev/null || code=$?
+  result=$code
+  case $1 in
+    compare) words=$(grep -E '^(noise|in/a.ppm): ' said || true) ;;
+    explain | mask) words=$(<said) ;;
+    *) words=$({ find out other -name '*.p*' -print -exec cat {} + 2>/dev/null || true; } | cksum) ;;
+  esac
+  [ $code != 0 ] || result+=" $words"
+}
+
+wrong() { local code=0; "$CONVFILT" "$@" >/dev/null 2>&1 </dev/null || code=$?; [ $code = 2 ]; }
+
+# What comes out is what the option alone gives.
+wins() {  # OPTION WORD...
+  local option=$1; shift
+  run "$@"
+  [ "$result" = "${alone[$option]}" ] ||
+    fail "${*@Q} with '$(<c.toml)' in the file and $(env | grep CONVFILT_ | tr '\n' ' '): $result, not ${alone[$option]}: $(<errors)"
+}
+
+declare -A alone=()
+gave_way=0
+pairs() {  # OWN WORD...: all pairs in which an option matches the regular expression OWN, for this command
+  local own=$1 command=$2 option value choices facts a b i j; shift
+  local -a names=() all=() settable=()
+  local -A clash=()
+  facts=$(sed -n "/^    $command)\$/,/^      esac/p" <<<"$generated")
+  mapfile -t names < <(sed -n 's/^      options=(\(.*\))$/\1/p' <<<"$facts" | tr ' ' '\n')
+  for option in "${names[@]}"; do
+    case $option in --help | --version | --config | --in-place | --out-folder | -?) continue ;; esac
+    if ! grep -qE "^        (.*\|)?$option\)" <<<"$facts"; then all+=("$option=true"); continue; fi
+    choices=$(sed -n "s/^        \(.*|\)*$option) choices=(\(.*\)) ;;\$/\2/p" <<<"$facts" | tr ' ' '|')
+    choices=${samples[$command$option]-${samples[$option]-${choices:-none}}}
+    [ "$choices" != none ] || fail "$option of $command: write a value for it into this test"
+    while read -rd '|' value; do all+=("$option=$value"); done <<<"${choices:+$choices|}"
+  done
+  for a in "${all[@]}"; do
+    run "$@" "${a%=true}"; alone[$a]=$result
+    [[ $facts != *"${a%%=*}) files=yes"* ]] || [[ $a = --mask=* ]] || continue
+    echo "${a#--}" >c.toml
+    run "$@" --config c.toml
+    ! grep -q 'belongs on the command line' errors || continue
+    settable+=("$a")
+    # A line that cannot be used alone is passed over.
+    [ "$result" != 2 ] || fail "$* with $a in the file: $(<errors)"
+  done
+  for ((i = 0; i < ${#all[@]}; ++i)); do
+    for ((j = 0; j < i; ++j)); do
+      a=${all[i]} b=${all[j]}
+      [[ $a =~ $own || $b =~ $own ]] || continue
+      if [ "${a%%=*}" = "${b%%=*}" ] || wrong "$@" "${a%=true}" "${b%=true}"; then clash[$a$b]=1 clash[$b$a]=1; fi
+    done
+  done
+  for a in "${settable[@]}"; do
+    for ((i = 0; i < ${#all[@]}; ++i)); do
+      b=${all[i]}
+      [ -n "${clash[$a$b]-}" ] && [ "${alone[$b]}" != 2 ] || continue
+      # What cannot be used alone clashes with nearly all.
+      [ "${alone[$a]}" != 2 ] || [ $((i % 9)) = 0 ] || continue
+      gave_way=$((gave_way + 1))
+      echo "${a#--}" >c.toml
+      wins "$b" "$@" --config c.toml "${b%=true}"
+      case " ${names[*]} $b" in  # a short flag joined with another
+        *" -r "*\ --quiet=true) wins "$b" "$@" --config c.toml -rq ;;
+        *" -r "*\ --verbose=true) wins "$b" "$@" --config c.toml -vr ;;
+      esac
+      option=CONVFILT$(tr a-z- A-Z_ <<<"${a%%=*}" | sed 's/^_//')
+      [[ $variables == *" $option "* ]] || continue
+      export "$option=${a#*=}"
+      wins "$b" "$@" "${b%=true}"
+      if [[ " ${settable[*]} " == *" $b "* && ${alone[$a]} != 2 ]]; then
+        echo "${b#--}" >c.toml
+        wins "$a" "$@" --config c.toml
+      fi
+      unset "$option"
+    done
+  done
+}
+variables=" $(convfilt blur --help | grep -o 'CONVFILT_[A-Z_]*' | sort -u | tr '\n' ' ') "
+pairs . edge in out/
+pairs '^--(sigma|box)=' blur in out/
+pairs . explain tiled-in
+pairs . mask check gaussian5
+pairs . mask show gaussian5
+pairs . try missing.cu
+pairs . merge in
+[ $gave_way -gt 150 ] || fail "only $gave_way defaults gave way"

@@ -1,0 +1,74 @@
+# A bad value is told with the place it stands at: in the file with its line, in a variable with its name, and otherwise
+# with the words that the command line gets. All options of the grammar, and numbers that fit no type.
+declare -A needs=(
+  [--tile]="--strategy=tiled-in" [--outputs]="--strategy=tiled-out" [--halo]="--strategy=tiled-out"
+  [--texture]="--strategy=texture" [--gemm]="--strategy=im2col" [--domain]="--strategy=in-parts"
+  [--accumulate]="--strategy=in-parts" [--block]="--strategy=in-parts" [--part]="--strategy=in-parts"
+  [--steps]="--strategy=overlap-add" [--border-value]="--border=constant" [--weights]="--masks=3"
+  [try--block]= [try--outputs]=
+  [edge--sigma]="--method=log" [edge--direction]="--method=sobel")
+bad=(@ nan inf -1 0 1e999 1.5 99999999999999999999 99999999999x1 99999999999 1,,2 3,@ '')
+generated=$(convfilt generate bash)
+mkdir in
+pgm in/a.pgm <<<"10 20 30"
+checked=0 numbers=0
+told_with() {  # PLACE WORD...: the program says what it said before, and the place
+  local place=$1 code=0; shift
+  "$CONVFILT" "$@" >/dev/null 2>errors </dev/null || code=$?
+  [ "$code:$(<errors)" = "2:convfilt: $place: ${message#convfilt: }" ] ||
+    fail "$place: ${*@Q}: exit $code, $(<errors), not $place and $message"
+  checked=$((checked + 1))
+}
+bad_values() {  # OWN COMMAND WORD...: of the options that match OWN
+  local own=$1 command=$2 facts option value code message variable word need
+  local -a words base=("${@:3}")
+  shift
+  facts=$(sed -n "/^    $command)\$/,/^      esac/p" <<<"$generated")
+  for option in $(sed -n 's/^      options=(\(.*\))$/\1/p' <<<"$facts"); do
+    [[ $option =~ ^--($own)$ && $option != --config ]] && grep -qE "^        (.*\|)?$option\)" <<<"$facts" || continue
+    # No default names a file to be written.
+    [[ $facts != *"        $option) files=yes"* ]] || continue
+    echo "${option#--} = '@'" >c.toml
+    "$CONVFILT" "$@" --config c.toml >/dev/null 2>errors </dev/null || true
+    ! grep -q 'belongs on the command line' errors || continue
+    need=${needs[$command$option]-${needs[$option]-}}
+    case $command$need in
+      explain--strategy=*) need=${need#*=} ;;
+      explain*) need="tiled-in $need" ;;
+    esac
+    # shellcheck disable=SC2206  # words
+    words=($need)
+    for word in "${base[@]}"; do [[ $word = "$option="* ]] || words+=("$word"); done
+    for value in "${bad[@]}"; do
+      code=0
+      "$CONVFILT" "$command" "${words[@]}" "$option" "$value" >/dev/null 2>errors </dev/null || code=$?
+      message=$(<errors)
+      [ $code = 2 ] || continue
+      echo "${option#--} = '$value'" >c.toml
+      told_with c.toml:1 "$command" "${words[@]}" --config c.toml
+      variable=CONVFILT$(tr a-z- A-Z_ <<<"${option#-}")
+      if [[ -n $value && $variables == *" $variable "* ]]; then
+        export "$variable=$value"
+        told_with "$variable" "$command" "${words[@]}"
+        unset "$variable"
+      fi
+      [[ $value == 99999999999* ]] || continue
+      # A border of 1e20 fits its type.
+      [[ $message == *"'$value'"* || $message == *[=\ ]"$value:"* || $option = --border-value ]] ||
+        fail "$option $value is not shown as written: $message"
+      [[ ! $message =~ 'out of range'|impossible|'not a number' || $message =~ (from|above|of)\ [0-9]|channels ||
+        $option = --border-value ]] || fail "$option $value: no bounds: $message"
+      numbers=$((numbers + 1))
+    done
+  done
+}
+variables=" $(convfilt blur --help | grep -o 'CONVFILT_[A-Z_]*' | sort -u | tr '\n' ' ') "
+bad_values '.*' blur in/ out/ -q
+bad_values 'amount|sigma' sharpen in/ out/ -q
+bad_values 'method|direction|sigma' edge in/ out/ -q
+bad_values '.*' compare --size=3x3 --mask=3x3 --repeats=3 --strategies=cpu
+bad_values '.*' explain
+bad_values '.*' mask check gaussian5
+bad_values '.*' try missing.cu
+bad_values '.*' tune
+[ $checked -gt 500 ] && [ $numbers -gt 100 ] || fail "only $checked values, and $numbers numbers"
