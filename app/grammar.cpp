@@ -702,6 +702,12 @@ void Grammar::check_pairs() const {
   check_clashes(own_name(), values());
 }
 
+[[noreturn]] void refuse_empty_value(const std::string& name) {
+  throw UsageError(name + " is empty; give it a value" +
+                   (name.starts_with("-") ? ", or leave it out" : "") +
+                   " (in a script: is a variable not set?)");
+}
+
 void Grammar::read(const Words& words) {
   const std::string help = "; " + app_.get_name() + " --help shows what it takes";
   // The command-line library would take the word behind --option= for the value.
