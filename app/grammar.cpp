@@ -334,7 +334,7 @@ void Grammar::folder_options(PictureOptions& picture) {
   flag(many, "--no-progress", raw_.no_progress, "No progress bar on a terminal");
   option(many, "--max-memory", "BYTES", raw_.max_memory,
          "For all pictures under way, such as 500M or 2G\n(default: no limit); an estimate where "
-         "they are\nfiltered whole");
+         "they are\nfiltered whole. Pipes go through a file in $TMPDIR,\nelse in /var/tmp");
 }
 
 void Grammar::reading_options(const char* group, ReadOptions& read) {
