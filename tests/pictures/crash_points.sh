@@ -173,6 +173,7 @@ for refusal in fchmod:EPERM fchmod:EOPNOTSUPP fdatasync:EINVAL fdatasync:EOPNOTS
   fault=(-o /dev/null -e "trace=${refusal%:*}" -e "inject=${refusal%:*}:error=${refusal#*:}")
   prepare
   chmod "$(printf %o $((0666 & ~0$(umask))))" "$output"
+  [ "${refusal%:*}:$(id -u)" != fchown:0 ] || chown 65534 "$output"
   traced "${fault[@]}" 2>said || fail "where $refusal, it fails: $(cat said)"
   cmp -s new "$output" || fail "where $refusal, there is another picture"
 done
