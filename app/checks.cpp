@@ -121,7 +121,7 @@ std::int64_t bytes_in(const std::string& option, const std::string& word) {
   require(error == std::errc() && stop == end && number > 0 &&
               number <= (std::int64_t{1} << 62) >> shift,
           option + ": " + in_quotes(word) +
-              " is not a number of bytes from 1 to 4194304T; write e.g. 500M or 2G");
+              " is no size from 1 byte to 4194304T; give one such as 500M or 2G");
   return number << shift;
 }
 
@@ -311,6 +311,7 @@ std::string text_of(const Bounds<Number>& bounds) {
     return std::string(text, std::to_chars(text, std::end(text), double(number), fixed).ptr);
   };
   if (bounds.most == std::numeric_limits<double>::max()) return "a finite one";
+  if (bounds.most == std::numeric_limits<Number>::max()) return shown(bounds.least) + " or more";
   return (bounds.above ? "one above " : "one from ") + shown(bounds.least) +
          (bounds.above ? " and up to " : " to ") + shown(bounds.most);
 }

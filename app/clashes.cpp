@@ -109,7 +109,9 @@ std::vector<Clash> make_table() {
       {"",
        "--in-place",
        "--loader",
-       [](Value in_place, Value loader) { return is_on(in_place) && loader != kLoaders[0]; },
+       [](Value in_place, Value loader) {
+         return is_on(in_place) && is_other(loader, kLoaders, kLoaders[0]);
+       },
        "--in-place, --loader=opencv: OpenCV does not report what else a file holds; leave out one "
        "of the two",
        {}},
@@ -209,12 +211,13 @@ std::vector<Clash> make_table() {
         "--masks",  "--weights",      "--strategies", "--repeats",  "--patience",
         "--border", "--border-value", "--mode",       "--device",   "--threads",
         "--pitch",  "--on-damage",    "--max-pixels", "--page",     "--loader"})
-    table.push_back({"compare",
-                     "--from",
-                     option,
-                     always,
-                     "--from: nothing is measured; leave out IN and what says what to measure",
-                     {}});
+    table.push_back(
+        {"compare",
+         "--from",
+         option,
+         always,
+         "--from: nothing is measured; leave out IN and all options that choose what to measure",
+         {}});
   for (const char* option : {"--size", "--depth", "--channels", "--device"})
     table.push_back({"mask",
                      "ACTION",

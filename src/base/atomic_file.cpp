@@ -199,6 +199,11 @@ int open_nameless(const std::string& what) {
                 "); name one with TMPDIR");
 }
 
+void fail_nameless(const std::string& what, int error) {
+  throw IoError(what + ": its copy in a temporary file: " + std::strerror(error) +
+                "; name a folder with room for it with TMPDIR");
+}
+
 WriteSignalsBlocked::WriteSignalsBlocked() {
   // The kernel sends both to the very thread that writes, so its own mask is enough.
   sigset_t before, blocked;
@@ -329,7 +334,10 @@ AtomicFile::~AtomicFile() = default;
 void AtomicFile::write(std::uint64_t offset, std::span<const unsigned char> bytes) {
   if (bytes.empty()) return;
   const WriteSignalsBlocked blocked;
-  if (!write_at(temporaries_->file.get(), offset, bytes)) fail(path_, errno);
+  if (!write_at(temporaries_->file.get(), offset, bytes)) {
+    if (target_.direct) fail_nameless("cannot write " + shown_output(path_), errno);
+    fail(path_, errno);
+  }
   size_ = std::max(size_, offset + bytes.size());
 }
 

@@ -109,6 +109,9 @@ bool same_output(const std::string& one, const std::string& other);
 /// caller closes it. Throws IoError, which begins with `what`, such as "cannot read 'in.jpg'".
 int open_nameless(const std::string& what);
 
+/// Throws IoError for such a file that cannot be written, with errno and the remedy.
+[[noreturn]] void fail_nameless(const std::string& what, int error);
+
 /// Writes at `offset`; false on failure, which errno tells.
 bool write_at(int fd, std::uint64_t offset, std::span<const unsigned char> bytes);
 

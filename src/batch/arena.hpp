@@ -11,8 +11,8 @@
 
 namespace convfilt {
 
-/// Threads that run oneTBB's tasks. oneTBB cannot do without a thread that the system refuses: it
-/// ends the program, or waits for that thread for ever. So while an Arena lives oneTBB starts no
+/// Threads that run oneTBB's tasks. If the system refuses a thread, oneTBB ends the program
+/// or hangs. So while an Arena lives oneTBB starts no
 /// threads: we start them, and they enter the arena. With fewer threads the work takes longer.
 class Arena {
  public:

@@ -291,7 +291,7 @@ MergeReport merge_journals(const std::string& folder) {
   std::map<int, JournalContents> journals;  // by the shard's index
   std::string decoders;
   std::vector<fs::path> paths;
-  // One that has not come as far as its title says only that there is such a shard.
+  // A journal without a title only shows that the shard exists.
   const std::vector<Shard> shards = shards_in(folder);
   for (const Shard& shard : shards) {
     const std::string name = journal_name(shard);

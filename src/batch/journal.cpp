@@ -26,7 +26,7 @@
 namespace convfilt {
 namespace {
 
-constexpr std::string_view kTitle = "convfilt-journal-1";
+constexpr std::string_view kTitle = "convfilt-journal-2";
 
 /// Fields are parted by blanks and lines by newlines, so names with these, and bytes beyond ASCII's
 /// printable ones, are escaped.
@@ -333,7 +333,7 @@ JournalContents read_journal_to_resume(const std::string& folder, const Shard& s
                                        const std::string& path, const std::string& settings) {
   const auto refuse = [](const std::string& journal) {
     fail(journal,
-         "is that of a run with other options, another version or another codec; leave out "
+         "belongs to a run with other options, another version or another codec; leave out "
          "--resume to filter all again, or name another folder");
   };
   JournalContents contents = read_journal(path);
@@ -343,7 +343,7 @@ JournalContents read_journal_to_resume(const std::string& folder, const Shard& s
   for (const Shard& each : beside) {
     const std::string other = path_of(folder, each);
     const std::optional<FileStamp> stamp = stamp_of(other);
-    if (other != path && stamp && own && stamp->modified > own->modified && is_begun(other) &&
+    if (other != path && stamp && own && stamp->modified >= own->modified && is_begun(other) &&
         read_journal(other, true).settings != settings)
       refuse(other);
   }
@@ -356,7 +356,8 @@ JournalContents read_journal(const std::string& path, bool title_alone) {
   JournalContents contents;
   std::string_view line;
   if (!lines.next(line)) fail(path, "is empty; move it away");
-  if (!read_title(fields_of(line), contents)) fail(path, "is none of convfilt's; move it away");
+  if (!read_title(fields_of(line), contents))
+    fail(path, "was not written by this version of convfilt; move it away");
   if (title_alone) return contents;
   Gone gone;
   std::string end_hash;
@@ -397,7 +398,9 @@ void Journal::begin(const std::string& folder, const Shard& shard, const std::st
                     bool resumes) {
   if (shard.count > 1) {
     const std::string joined = path_of(folder, {});
-    joined_ = open_journal(joined, O_RDWR | O_CREAT | O_NOFOLLOW);
+    // To be locked it need not be written: it may belong to somebody else.
+    joined_ = open_journal(joined, O_RDONLY | O_NOFOLLOW);
+    if (joined_ < 0) joined_ = open_journal(joined, O_RDONLY | O_CREAT | O_NOFOLLOW);
     lock(joined_, LOCK_SH, joined);
   }
   file_ = open_journal(path_, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW);

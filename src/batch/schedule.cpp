@@ -533,7 +533,11 @@ class Schedule {
     memory_ -= memory;
     --elsewhere_;
     has_news_ = true;
-    start_workers_beside_others();
+    try {
+      start_workers_beside_others();
+    } catch (const std::exception&) {
+      // There is no memory for a task. Whoever waits for news starts the workers.
+    }
     changed_.notify_all();
   }
 

@@ -124,10 +124,8 @@ std::unique_ptr<ByteSource> source_of_stream(const std::string& path, int stream
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) fail_system(path, errno);
     const std::uint64_t before = source->size();
-    if (!write_at(fd, before, std::span(part).first(std::size_t(got)))) {
-      fail(path, std::string("its copy in a temporary file: ") + std::strerror(errno) +
-                     "; name a folder with room for it with TMPDIR");
-    }
+    if (!write_at(fd, before, std::span(part).first(std::size_t(got))))
+      fail_nameless("cannot read " + shown_input(path), errno);
     source->set_size(before + std::uint64_t(got));
     const bool is_start = before < kSniffedBytes;
     if (is_start && source->size() > 0 && (got == 0 || source->size() >= kSniffedBytes))

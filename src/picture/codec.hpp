@@ -115,7 +115,8 @@ class ReadContext {
   void check_plausible(const Header& header, std::uint64_t bytes, std::uint64_t file_bytes) const;
 
   /// Throws where so many bytes, which the reader is going to hold while it is made, are not to be
-  /// had (--max-memory). It is called before they are taken; the last number holds.
+  /// had (--max-memory). It is called before they are taken; a later
+  /// call replaces the number.
   void admit(std::int64_t bytes) const {
     if (options_.admit) options_.admit(bytes);
   }
@@ -136,8 +137,8 @@ class ReadContext {
 };
 
 /// A reader holds nothing before it is admitted. While it is made it reads the header, from which
-/// held_bytes() is known then; what that counts it takes with the first read(), which comes when
-/// those bytes are admitted. What it must take before, as a file that its library has to see whole,
+/// held_bytes() is known then; it allocates those bytes in the first read(), when they are
+/// admitted. What it must take before, as a file that its library has to see whole,
 /// goes through ReadContext::admit(). The same is true of a writer and its first write(). Memory
 /// that is not initialised, and not touched before, is not taken.
 class RowReader {

@@ -105,7 +105,7 @@ class Library {
     auto info =
         structure<nvimgcodecInstanceCreateInfo_t>(NVIMGCODEC_STRUCTURE_TYPE_INSTANCE_CREATE_INFO);
     info.load_builtin_modules = 1;
-    // What the library has to say it says there, where nothing else writes.
+    // The library logs to std::cerr; nothing else does.
     std::cerr.rdbuf(nullptr);
     if (call.create_instance(&instance, &info) != NVIMGCODEC_STATUS_SUCCESS)
       fail("it makes no instance");

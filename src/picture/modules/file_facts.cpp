@@ -157,7 +157,8 @@ void inspect_webp(Bytes bytes, FileFacts* facts) {
   }
 }
 
-/// Reports what follows the end of the picture as damage, unless it is zeros or there is other.
+/// Reports what follows the end of the picture as damage, unless it is only zeros, or
+/// other damage is already reported.
 void note_rest(Bytes bytes, std::uint64_t end, FileFacts* facts) {
   const Bytes rest = bytes.subspan(std::size_t(std::min<std::uint64_t>(end, bytes.size())));
   if (facts->damage.empty() &&
@@ -165,8 +166,10 @@ void note_rest(Bytes bytes, std::uint64_t end, FileFacts* facts) {
     facts->damage = bytes_follow(rest.size());
 }
 
-/// In a JP2 file a box says where its codestream ends, and there must be an end marker.
-void check_boxes_end(Bytes bytes, FileFacts* facts) {
+/// In a JP2 file a box says where its codestream ends, and there must be an end marker. Returns
+/// that end.
+std::size_t check_boxes_end(Bytes bytes, FileFacts* facts) {
+  std::size_t end = bytes.size();
   facts->damage = "the file ends too early (no codestream)";
   int pictures = 0;
   std::size_t at = 0;
@@ -179,10 +182,11 @@ void check_boxes_end(Bytes bytes, FileFacts* facts) {
     if (length < 8 || length > bytes.size() - at) {
       facts->damage = "the file ends too early (box '" + type + "' at byte " + std::to_string(at) +
                       " goes beyond its end)";
-      return;
+      return end;
     }
     at += std::size_t(length);
     if (type != "jp2c" || ++pictures > 1) continue;
+    end = at;
     const bool has_end = bytes[at - 2] == 0xFF && bytes[at - 1] == 0xD9;
     facts->damage = has_end ? "" : "the file ends too early (no end-of-codestream marker)";
   }
@@ -190,6 +194,7 @@ void check_boxes_end(Bytes bytes, FileFacts* facts) {
     facts->left_out.push_back("only the first of its " + std::to_string(pictures) +
                               " pictures is read");
   note_rest(bytes, at, facts);
+  return end;
 }
 
 /// A codestream without boxes: its parts say how long they are, and an end marker follows the last.
@@ -257,18 +262,19 @@ std::string tile_damage(Bytes stream) {
 /// The picture's size stands in the codestream's first marker segment, SIZ. OpenJPEG takes memory
 /// for each tile before OpenCV can be asked for the size.
 void inspect_jpeg2000(Bytes bytes, FileFacts* facts) {
+  std::size_t end = bytes.size();
   if (starts_with(bytes, "\xFF\x4F"))
     check_codestream_end(bytes, facts);
   else
-    check_boxes_end(bytes, facts);
+    end = check_boxes_end(bytes, facts);
   constexpr unsigned char kStart[] = {0xFF, 0x4F, 0xFF, 0x51};
   const auto found = std::search(bytes.begin(), bytes.end(), std::begin(kStart), std::end(kStart));
   if (bytes.end() - found < 24) return;
   const auto at = static_cast<std::size_t>(found - bytes.begin()) + 8;
   facts->width = std::int64_t{big_endian(bytes, at)} - big_endian(bytes, at + 8);
   facts->height = std::int64_t{big_endian(bytes, at + 4)} - big_endian(bytes, at + 12);
-  if (bytes.size() < at + 35) return;
-  if (facts->damage.empty()) facts->damage = tile_damage(bytes.subspan(at - 8));
+  if (end < at + 35) return;
+  if (facts->damage.empty()) facts->damage = tile_damage(bytes.first(end).subspan(at - 8));
   // In a JP2 file a box before it says the same.
   constexpr unsigned char kHeader[] = {'i', 'h', 'd', 'r'};
   const auto box = std::search(bytes.begin(), found, std::begin(kHeader), std::end(kHeader));

@@ -206,7 +206,7 @@ class HeifReader : public WholeReader {
   }
 
   void decode() override {
-    const QuietErrors quiet;
+    quiet_errors();
     heif_image* image = nullptr;
     const std::unique_ptr<heif_decoding_options, Destroy<heif_decoding_options_free>> options(
         heif_decoding_options_alloc());
@@ -430,7 +430,7 @@ class HeifWriter : public WholeWriter {
   }
 
   void finish() override {
-    const QuietErrors quiet;
+    quiet_errors();
     const Metadata& metadata = header_.metadata;
     if (!metadata.icc.empty())
       require(heif_image_set_raw_color_profile(pixels_.get(), "prof", metadata.icc.data(),

@@ -99,7 +99,7 @@ class JxlReader : public WholeReader {
   }
 
   void decode() override {
-    const QuietErrors quiet;
+    quiet_errors();
     const JxlPixelFormat format = pixel_format(header_);
     context_.check_memory(row_bytes(header_) * std::size_t(header_.height));
     pixels_.resize(row_bytes(header_) * std::size_t(header_.height));
@@ -162,7 +162,7 @@ class JxlReader : public WholeReader {
 
   /// Goes through all boxes of the file, but decodes no pixels.
   void read_header() {
-    const QuietErrors quiet;
+    quiet_errors();
     const Decoder decoder = start(JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING | JXL_DEC_BOX);
     bool has_info = false, is_closed = false;
     Metadata::Bytes box;
@@ -313,7 +313,7 @@ class JxlWriter : public WholeWriter {
   }
 
   void finish() override {
-    const QuietErrors quiet;
+    quiet_errors();
     const Encoder encoder(JxlEncoderCreate(nullptr));
     if (!encoder) throw std::bad_alloc();
     check(*encoder, JxlEncoderSetParallelRunner(encoder.get(), run_parallel, nullptr));

@@ -1235,7 +1235,7 @@ class TiffReader : public RowReader {
   }
 
   /// ImageJ writes a stack as one directory with all planes behind the first; a text tells how many
-  /// there are. 0 where it does not, or they are not there.
+  /// there are. 0 where it does not. Of a stack that is cut, those of which there is a part.
   std::uint64_t imagej_planes(const TiffStructure& file, const TiffDirectory& directory) const {
     constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 16;
     const TiffEntry* entry = directory.find(TIFFTAG_IMAGEDESCRIPTION);
@@ -1251,7 +1251,8 @@ class TiffReader : public RowReader {
     const std::uint64_t plane = layout_.row_bytes(layout_.width) * std::uint64_t(layout_.height) *
                                 std::uint64_t(layout_.separate ? layout_.samples : 1);
     const std::uint64_t size = input_.source.size();
-    if (first >= size || planes > (size - first) / plane) return 0;
+    if (first >= size) return 0;
+    planes = std::min(planes, (size - first + plane - 1) / plane);
     const bool holds_directory =
         directory.begin >= first && directory.begin < first + planes * plane;
     return holds_directory ? 0 : planes;

@@ -21,3 +21,9 @@ try apply identity samples/coffee.png disk/out.ppm
 only disk
 try apply identity samples/camera.png disk/out.pgm
 same expected.pgm disk/out.pgm
+# The temporary file of a pipe: the message names it, and the remedy.
+rm disk/out.pgm; mkdir disk/full
+head -c 1M </dev/zero >disk/rest 2>/dev/null || true
+TMPDIR=$PWD/disk/full try apply identity samples/camera.png - --format pgm >said
+TMPDIR=$PWD/disk/full try apply identity - out.pgm <expected.pgm
+[ ! -s said ] && [ ! -e out.pgm ] || fail "something was written"

@@ -147,6 +147,9 @@ void add_tiffs(std::vector<Case>& cases) {
   const Bytes says_three = text(std::string("ImageJ=1.53\nimages=3\nslices=3\n", 31));
   cases.push_back({"an ImageJ stack", "tif", tiff_with(270, 2, 31, says_three, Bytes(2 * 16, 80)),
                    "only the first of the 3 planes of this ImageJ stack is read"});
+  cases.push_back({"an ImageJ stack that is cut", "tif",
+                   tiff_with(270, 2, 31, says_three, Bytes(2 * 16 - 1, 80)),
+                   "only the first of the 3 planes of this ImageJ stack is read"});
   cases.push_back({"what was made of the first plane of one", "tif",
                    tiff_with(270, 2, 31, says_three, {}), ""});
   const Bytes layers = text(std::string("Adobe Photoshop Document Data Block\0MIB8ryaL", 44));

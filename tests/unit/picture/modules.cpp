@@ -1063,6 +1063,16 @@ TEST_CASE("a JPEG 2000 whose header lies is refused") {
     cut.insert(cut.end(), {0xFF, 0xD9});
     CHECK(refusal_of(cut, {}) != "");
   }
+  // The last part may say that it goes to the codestream's end, which is not always the file's.
+  Bytes open_end = whole;
+  constexpr unsigned char kPart[] = {0xFF, 0x90, 0x00, 0x0A};
+  const auto part =
+      std::search(open_end.begin(), open_end.end(), std::begin(kPart), std::end(kPart));
+  REQUIRE(part != open_end.end());
+  std::fill_n(part + 6, 4, static_cast<unsigned char>(0));
+  CHECK(refusal_of(open_end, {}) == "");
+  open_end.insert(open_end.end(), {0, 0, 0, 12, 'f', 'r', 'e', 'e', 1, 2, 3, 4});
+  CHECK(refusal_of(open_end, {}) == "");
   // A picture of one colour takes next to nothing.
   Image flat(2500, 2000, 3, Depth::u8);
   for (int y = 0; y < flat.height(); ++y) std::memset(flat.view().row(y), 128, flat.row_bytes());
