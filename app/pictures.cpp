@@ -247,7 +247,6 @@ void add_gpus(const PictureOptions& options, const PictureFilter& filter, Folder
 void filter_folder_of(const PictureOptions& options, const PictureFilter& filter) {
   check_options(options.write);
   FolderOptions folder = folder_options(options);
-  folder.settings = settings_of(options, filter, options.codec);
   const FolderPlan plan = plan_folder(folder);
   note_what_is_left_out(plan.list, options.json);
   if (plan.list.has_passed_out && journal_to_resume(options.out, folder.shard).empty())
