@@ -311,7 +311,6 @@ std::string text_of(const Bounds<Number>& bounds) {
     return std::string(text, std::to_chars(text, std::end(text), double(number), fixed).ptr);
   };
   if (bounds.most == std::numeric_limits<double>::max()) return "a finite one";
-  if (bounds.most == std::numeric_limits<Number>::max()) return shown(bounds.least) + " or more";
   return (bounds.above ? "one above " : "one from ") + shown(bounds.least) +
          (bounds.above ? " and up to " : " to ") + shown(bounds.most);
 }

@@ -508,6 +508,11 @@ std::vector<Default> Grammar::variables() const {
   return found;
 }
 
+std::string about_empty_value(const std::string& name) {
+  return name + " is empty; give it a value" + (name.starts_with("-") ? ", or leave it out" : "") +
+         " (in a script: is a variable not set?)";
+}
+
 std::vector<ConfigLine> Grammar::config() const {
   const bool is_given = app_.get_option("--config")->count() > 0;
   const std::string path = is_given ? config_ : users_config();
@@ -560,6 +565,7 @@ std::vector<ConfigLine> Grammar::config() const {
     if (is_flag(*option) && line.value != "true" && line.value != "false")
       fail_at(path, line.number,
               in_quotes(line.key) + " is true or false, not " + in_quotes(line.value));
+    if (line.value.empty()) fail_at(path, line.number, about_empty_value("--" + line.key));
     own.push_back(line);
   }
   return own;
@@ -703,9 +709,7 @@ void Grammar::check_pairs() const {
 }
 
 [[noreturn]] void refuse_empty_value(const std::string& name) {
-  throw UsageError(name + " is empty; give it a value" +
-                   (name.starts_with("-") ? ", or leave it out" : "") +
-                   " (in a script: is a variable not set?)");
+  throw UsageError(about_empty_value(name));
 }
 
 void Grammar::read(const Words& words) {

@@ -335,7 +335,9 @@ void AtomicFile::write(std::uint64_t offset, std::span<const unsigned char> byte
   if (bytes.empty()) return;
   const WriteSignalsBlocked blocked;
   if (!write_at(temporaries_->file.get(), offset, bytes)) {
-    if (target_.direct) fail_nameless("cannot write " + shown_output(path_), errno);
+    // A limit of file sizes has its own remedy.
+    if (target_.direct && errno != EFBIG)
+      fail_nameless("cannot write " + shown_output(path_), errno);
     fail(path_, errno);
   }
   size_ = std::max(size_, offset + bytes.size());

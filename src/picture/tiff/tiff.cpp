@@ -1212,6 +1212,10 @@ class TiffReader : public RowReader {
     if (below > 0)
       context.leaves_out("the pictures in its subdirectories (" + std::to_string(below) +
                          ") are not read");
+    // A volume: its first tiles are all that is read.
+    if (const auto depth = file.number(directory.find(TIFFTAG_IMAGEDEPTH)); depth && *depth > 1)
+      context.leaves_out("only the first of its " + std::to_string(*depth) +
+                         " planes of depth is read");
     if (directory.find(kPhotoshopLayers))
       context.leaves_out("Photoshop's layers in it are not read");
     const std::uint64_t planes = imagej_planes(file, directory);

@@ -8,6 +8,7 @@ printf 'P5\n2 2\n255\n    ' >tiny.pgm
   head -c 12000000 < <(yes 'any bytes will do as pixels'); } >alpha.pam
 peak() { peak_of said "$CONVFILT" "$@" -q --device cpu --threads 2 && cat said; }
 base=$(peak blur tiny.pgm out.ppm)
+elsewhere=0  # MiB that are counted and are no part of the process: a copy of the file, which OpenCV reads by name
 check() {
   local estimate=1 beyond
   # What is said suffices. A reader may ask for a part first.
@@ -15,7 +16,7 @@ check() {
     estimate=$(sed -n 's/.* takes \(more than \)\?\([0-9]*\) MiB.*/\2/p' refusal)
     [ -n "$estimate" ] || fail "$(cat refusal): $*"
   done
-  beyond=$(($(cat beyond) - base))
+  beyond=$(($(cat beyond) - base + elsewhere))
   [ $beyond -le $((estimate + 6)) ] || fail "$beyond MiB, and $estimate were said: $*"
   # An estimate that is far too high refuses what would have fitted.
   [ $((beyond * 3 / 2 + 12)) -ge "$estimate" ] || fail "$beyond MiB, and as much as $estimate were said: $*"
@@ -48,5 +49,7 @@ for format in jxl heic avif jp2 hdr exr bmp webp; do
   case $format in hdr | exr | bmp | webp) ;; *) check blur deep.ppm out.$format ;; esac
   convfilt apply identity noise.ppm noise.$format -q
   base=$(peak blur tiny.$format out.ppm)
+  case $format in hdr | exr) elsewhere=$(($(stat -c %s noise.$format) >> 20)) ;; *) elsewhere=0 ;; esac
   check blur noise.$format out.ppm
+  elsewhere=0
 done

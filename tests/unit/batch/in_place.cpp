@@ -152,6 +152,8 @@ void add_tiffs(std::vector<Case>& cases) {
                    "only the first of the 3 planes of this ImageJ stack is read"});
   cases.push_back({"what was made of the first plane of one", "tif",
                    tiff_with(270, 2, 31, says_three, {}), ""});
+  cases.push_back({"a volume", "tif", tiff_with(32997, 4, 1, number(3, 4, true), Bytes(2 * 16, 80)),
+                   "only the first of its 3 planes of depth is read"});
   const Bytes layers = text(std::string("Adobe Photoshop Document Data Block\0MIB8ryaL", 44));
   cases.push_back({"layers", "tif", tiff_with(37724, 7, 44, layers, {}),
                    "Photoshop's layers in it are not read"});
