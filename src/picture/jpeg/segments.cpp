@@ -26,7 +26,7 @@ constexpr std::string_view kExif = "Exif\0\0"sv, kXmp = "http://ns.adobe.com/xap
                            kPhotoshop = "Photoshop 3.0\0"sv, kIcc = "ICC_PROFILE\0"sv,
                            kPictures = "MPF\0"sv;
 
-constexpr unsigned char kScan = 0xDA;
+constexpr unsigned char kStartOfScan = 0xDA;
 constexpr std::size_t kLargestPayload = 65533;  // a length of 16 bits counts itself
 constexpr std::size_t kLargestPacket = 65502;   // the XMP specification, part 3
 constexpr std::size_t kExtensionPart = 65400;   // what other programs write
@@ -329,7 +329,7 @@ std::optional<std::uint64_t> index_place(ByteSource& file) {
        at += 2 + big_endian(head, 2, 2)) {
     if (head[1] == kApp2 && starts_with(View(head).subspan(4), kPictures))
       return at + 4 + kPictures.size();
-    if (head[1] == kScan) break;
+    if (head[1] == kStartOfScan) break;
   }
   return std::nullopt;
 }
