@@ -95,7 +95,7 @@ class JxlReader : public WholeReader {
 
  protected:
   std::int64_t bytes_of_library() const override {
-    return (header_.depth == Depth::u8 ? 3 : 7) * samples_of(header_);
+    return (header_.depth == Depth::u8 ? 2 : 7) * samples_of(header_);
   }
 
   void decode() override {
