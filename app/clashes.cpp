@@ -260,7 +260,8 @@ std::vector<const Clash*> rows_of(std::string_view command) {
   return rows;
 }
 
-/// What `one` of the row has to stand beside; nothing where that is not given and not needed.
+/// The value of the row's other option. If that is not given, `absent`, which is empty where the
+/// row needs no other option.
 std::optional<std::string> other_in(const Values& values, const Clash& row) {
   const auto found = values.find(row.other);
   return found == values.end() ? row.absent : found->second;

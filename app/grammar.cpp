@@ -455,8 +455,8 @@ void Grammar::defaults_options() {
                     "the file. An empty variable counts as not set.\n";
 }
 
-/// Throws IoError where a file of defaults is there and must not be opened, or cannot be: opening a
-/// pipe would wait for somebody to write. `is_given`: by --config.
+/// Throws IoError if a file of defaults exists and cannot be opened, or must not be: opening a pipe
+/// waits for its writer. `is_given` says whether --config names the file.
 void check_config(const std::string& path, bool is_given) {
   const std::string name = (is_given ? "--config: '" : "'") + printable_name(path) + "'";
   std::error_code error;

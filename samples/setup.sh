@@ -24,7 +24,7 @@ packages=(g++ make cmake pkgconf libopencv-dev libcli11-dev libspdlog-dev doctes
 [ "$preset" != fuzz ] || packages+=(clang libclang-rt-dev)
 find_missing() {
   missing=()
-  # From Debian 13 on, what libheif encodes with is in packages of their own.
+  # From Debian 13 on, the encoders of libheif are separate packages.
   for package in "${packages[@]}" $(apt-cache pkgnames libheif-plugin- 2>/dev/null | grep -xE 'libheif-plugin-(aomenc|x265)'); do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep 'ok installed' >/dev/null || missing+=("$package")
   done

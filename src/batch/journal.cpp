@@ -398,7 +398,7 @@ void Journal::begin(const std::string& folder, const Shard& shard, const std::st
                     bool resumes) {
   if (shard.count > 1) {
     const std::string joined = path_of(folder, {});
-    // To be locked it need not be written: it may belong to somebody else.
+    // A lock needs no right to write: another user may own the file.
     joined_ = open_journal(joined, O_RDONLY | O_NOFOLLOW);
     if (joined_ < 0) joined_ = open_journal(joined, O_RDONLY | O_CREAT | O_NOFOLLOW);
     lock(joined_, LOCK_SH, joined);

@@ -71,9 +71,9 @@ JournalContents read_journal(const std::string& path, bool title_alone = false);
 /// there is none. Throws as is_begun() does.
 std::string journal_to_resume(const std::string& folder, const Shard& shard);
 
-/// What the journal `path` of the folder says, for a run of this shard by these settings. Throws
-/// IoError where they differ, or where a run by others came later: one without shards, or for that
-/// one a shard's.
+/// Reads the folder's journal `path` for a run of this shard by these settings. Throws IoError if
+/// its settings differ, or if a run with other settings came later: a run without shards, if this
+/// one is a shard, and else a shard.
 JournalContents read_journal_to_resume(const std::string& folder, const Shard& shard,
                                        const std::string& path, const std::string& settings);
 

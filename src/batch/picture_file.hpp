@@ -62,8 +62,9 @@ struct FileJob {
   /// threads goes on one, where it takes the least. Empty: they are.
   std::function<bool(std::int64_t bytes)> has_room{};
 
-  /// Is told how many bytes the picture is going to take, before it takes them; may throw. Some
-  /// readers must take a part before the rest is known, so that is told first, as not all.
+  /// Called with the bytes that the picture is going to take, before it takes them; may throw. Some
+  /// readers must take a part before the rest is known: then the first call has the part, and `all`
+  /// is false.
   std::function<void(std::int64_t bytes, bool all)> admit{};
 
   /// See AtomicFile::commit().

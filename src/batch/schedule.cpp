@@ -298,7 +298,7 @@ class Schedule {
 
   void admit(Ticket& ticket, std::int64_t wanted, bool all) {
     const std::lock_guard lock(mutex_);
-    // What it has comes back: a part that it asked for first, or what a device did not take.
+    // Give back what the ticket holds: the part it asked for first, or what a device did not take.
     memory_ -= std::exchange(ticket.memory, 0);
     const std::int64_t most = options_.max_memory;
     if (most > 0 && wanted > most)

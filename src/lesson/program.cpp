@@ -33,7 +33,7 @@ std::string fresh_word() {
 constexpr double kSeconds = 60;  ///< of waiting, where others use the processors, too
 constexpr std::size_t kMemory = std::size_t{3} << 30;  ///< much of which is but reserved
 
-/// What a signal says that a kernel got.
+/// Describes what a kernel did to get a signal.
 std::string why_of(int signal) {
   return signal == SIGSYS ? "it starts another process or thread, or signals one"
                           : ::strsignal(signal);
