@@ -459,7 +459,6 @@ void check_tables(ExplainCommand& command, const Raw& raw) {
     require_choice("strategy with tables of reuse", strategy, names);
   }
   if (!raw.size) command.width = command.height = kTablePicture;
-  if (!raw.depth) command.depth = Depth::f32;
   const ReuseTables& table = command.table;
   require(table.json != "-" || table.markdown != "-",
           "--json, --markdown: both go to standard output; give one of them a file");
@@ -493,6 +492,15 @@ void check(ExplainCommand& command, const Raw& raw) {
                 std::to_string(kMaxExplainedSide));
     command.width = int(size->width);
     command.height = int(size->height);
+  }
+  if (raw.at) {
+    const std::size_t comma = raw.at->find(',');
+    require(comma != raw.at->npos,
+            "--at: " + in_quotes(*raw.at) + " is no place; write X,Y, e.g. 100,60");
+    const auto number = [&](const std::string& word) {
+      return number_in<int>("--at", word, {.least = 0});
+    };
+    command.at = {number(raw.at->substr(0, comma)), number(raw.at->substr(comma + 1))};
   }
   if (!raw.depth) return;
   require_choice("depth", *raw.depth, words_of(kDepths));

@@ -167,6 +167,8 @@ std::vector<Clash> make_table() {
        "", EdgeOptions{}.method},
       {"compare", "--weights", "--masks", [](Value, Value masks) { return masks.empty(); },
        "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7", ""},
+      {"explain", "--at", "--picture", [](Value, Value picture) { return picture.empty(); },
+       "--at: it chooses the block of a picture; add --picture, e.g. --picture tiles.svg", ""},
       {"mask",
        "ACTION",
        "--output",
@@ -226,13 +228,13 @@ std::vector<Clash> make_table() {
                      "--size, --depth, --channels, --device: mask check takes these, mask show "
                      "takes none; leave them out",
                      {}});
-  for (const char* option : {"--mask", "--picture"})
+  for (const char* option : {"--mask", "--picture", "--at"})
     table.push_back({"explain",
                      "--table",
                      option,
                      always,
                      "--table: its masks are in its own list, and it draws nothing; leave out "
-                     "--mask and --picture",
+                     "--mask, --picture and --at",
                      {}});
   for (const Setting setting : kSettings) {
     const auto lacks = [setting](Value, Value strategy) {

@@ -361,15 +361,19 @@ void Grammar::explain_options(ExplainCommand& command) {
   option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5, or 3x3)");
   option(what, "--size", "WxH", raw_.size,
          "The picture's size (default 200x120, or twice and four\ntimes that for large blocks)");
-  choice(what, "--depth", raw_.depth, "The depth of its samples (default u8)", words_of(kDepths));
+  choice(what, "--depth", raw_.depth,
+         "The depth of its samples (default f32, as in the books,\nor u8 if STRATEGY takes no f32)",
+         words_of(kDepths));
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
          words_of(architectures()));
   option(what, "--picture", "FILE", command.picture,
          "Draw it too, with what threads load and compute, to an .svg or a .png");
+  option(what, "--at", "X,Y", raw_.at,
+         "Draw the block that computes output X,Y, from 0 on\n(default: one in the middle)");
   const char* tables = "Tables of reuse, by formula alone";
   listed_option(tables, "--table", "LISTS", command.table.words,
                 "Tiles beside masks, in one dimension and in two, of\nSTRATEGY or all that tile: "
-                "tile=8,16,32,64 mask=5,9\n(--depth f32, --size 1024x1024 if nothing is said)");
+                "tile=8,16,32,64 mask=5,9\n(default --size 1024x1024)");
   output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
   output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();

@@ -14,6 +14,7 @@
 #include "src/compare/measure.hpp"
 #include "src/compare/report.hpp"
 #include "src/explain/architectures.hpp"
+#include "src/explain/tile_picture.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
@@ -144,10 +145,11 @@ struct ExplainCommand {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
   std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
   std::string picture;              ///< a path to draw to; empty = none
+  std::optional<OutputAt> at;       ///< whose block is drawn; by default one in the middle
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut
   bool sized = false;             ///< whether --size says so; else it may be larger
-  Depth depth = Depth::u8;
+  std::optional<Depth> depth;  ///< by default f32, or u8 where the strategy does not take that
   ReuseTables table;
 };
 

@@ -266,6 +266,9 @@ std::string parts_text(const BlockAxis& x, const BlockAxis& y) {
 std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
   const auto& [x, y, atomic] = s;
   const int part_x = largest_part(x, spatial), part_y = largest_part(y, spatial);
+  const auto by = [line = y.block == 1 && y.side == 1](int columns, int rows) {
+    return line ? std::to_string(columns) : transform::by(columns, rows);
+  };
   std::string note;
   if (parts > 1 && spatial)
     note = std::to_string(parts) + " parts of the mask, one after the other, each in ";

@@ -18,6 +18,8 @@ struct Table {
   std::size_t words = 0;          ///< how many columns come first, aligned left; numbers follow,
                                   ///< aligned right
   std::vector<Line> lines;
+  std::vector<std::string> groups{};  ///< what stands above the heads of neighbours that share it;
+                                      ///< empty, or one for each head
 };
 
 /// Columns are as wide as their widest cell, with two blanks before each; no line ends in blanks. A

@@ -16,8 +16,14 @@ int count(const std::vector<int>& lengths) {
   return std::max(1, int(lengths.size()));
 }
 
-std::string times(int x, int y) {
-  return std::to_string(x) + " x " + std::to_string(y);
+/// Whether picture and mask have one dimension.
+bool one_row(const Explanation& e) {
+  return e.asked.height == 1 && e.asked.mask.height == 1;
+}
+
+/// "3 x 2", or "3" where all is in one dimension.
+std::string times(const Explanation& e, int x, int y) {
+  return std::to_string(x) + (one_row(e) ? "" : " x " + std::to_string(y));
 }
 
 /// The samples of a block, where the first block's first one is at 0.
@@ -113,17 +119,19 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
     title += "one launch: blocks add atomically";
     below = {"outlined: the outputs that each block adds to", "violet: shared with a neighbour"};
   } else if (divided) {
-    title += times(launches_of(g.adding_x), launches_of(g.adding_y)) +
+    title += times(e, launches_of(g.adding_x), launches_of(g.adding_y)) +
              " launches: one division of every block";
-    below = {"outlined: what launch 1 writes for each block of " + times(g.in_columns, g.in_rows),
-             "no two stretches meet"};
+    below = {
+        "outlined: what launch 1 writes for each block of " + times(e, g.in_columns, g.in_rows),
+        "no two stretches meet"};
   } else {
     title +=
-        times(launches_of(g.adding_x), launches_of(g.adding_y)) + " launches: blocks by launch";
-    below = {
-        "outlined: what launch 1 writes, " + times(g.out_columns, g.out_rows) + " outputs a block",
-        "its blocks lie " + times(g.adding_x.steps * g.in_columns, g.adding_y.steps * g.in_rows) +
-            " apart, so none meet"};
+        times(e, launches_of(g.adding_x), launches_of(g.adding_y)) + " launches: blocks by launch";
+    below = {"outlined: what launch 1 writes, " + times(e, g.out_columns, g.out_rows) +
+                 " outputs a block",
+             "its blocks lie " +
+                 times(e, g.adding_x.steps * g.in_columns, g.adding_y.steps * g.in_rows) +
+                 " apart, so none meet"};
   }
   caption(panel, drawing, title, below);
   return panel.script();
@@ -146,12 +154,13 @@ std::string divisions_panel(const Explanation& e, PlotSize page, const Box& plac
     }
   }
   panel.outline(samples, kTileEdge);
-  caption(panel, drawing,
-          std::string(1, letter) + ", one block: " + times(across, down) + " divisions, by launch",
-          {"outlined: its " + times(g.in_columns, g.in_rows) + " samples, which reach",
-           times(g.out_columns, g.out_rows) + " outputs, in divisions of up to " +
-               times(*std::ranges::max_element(g.adding_x.divisions),
-                     *std::ranges::max_element(g.adding_y.divisions))});
+  caption(
+      panel, drawing,
+      std::string(1, letter) + ", one block: " + times(e, across, down) + " divisions, by launch",
+      {"outlined: its " + times(e, g.in_columns, g.in_rows) + " samples, which reach",
+       times(e, g.out_columns, g.out_rows) + " outputs, in divisions of up to " +
+           times(e, *std::ranges::max_element(g.adding_x.divisions),
+                 *std::ranges::max_element(g.adding_y.divisions))});
   return panel.script();
 }
 
@@ -175,8 +184,9 @@ std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, c
     }
   }
   draw_lines(panel, drawing);
-  const std::string title = std::string(1, letter) + ", mask of " + times(mask.width, mask.height) +
-                            " in " + times(across, down) + " parts";
+  const std::string title = std::string(1, letter) + ", mask of " +
+                            times(e, mask.width, mask.height) + " in " + times(e, across, down) +
+                            " parts";
   if (alone)
     caption(panel, drawing, title,
             {"one part after the other, by number,",

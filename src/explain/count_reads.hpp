@@ -49,6 +49,11 @@ std::span<const CountName> watched_counts();
 std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
                                                const Tuning& tuning, bool padded_pitch);
 
+/// The counts of such a block in one plane, warps and all. Empty where they are not of one launch:
+/// if blocks add to their neighbours, or if the mask is cut into parts.
+std::optional<Counts> count_watched_block(const Strategy& strategy, const Problem& problem,
+                                          const Tuning& tuning, bool padded_pitch);
+
 /// The problem on a picture of whole blocks, so few that there is just one in the middle, far from
 /// all edges. The strategy must have blocks.
 Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning);
