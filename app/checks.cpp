@@ -273,12 +273,6 @@ bool has_many_pictures(const CompareCommand& command) {
   return command.sizes.size() * command.depths.size() * command.channels.size() > 1;
 }
 
-/// A sweep, which has many pictures or random masks, gets the brief table.
-TableKind usual_table(const CompareCommand& command) {
-  const bool sweep = has_many_pictures(command) || !command.random_masks.empty();
-  return sweep ? TableKind::brief : TableKind::full;
-}
-
 void read_table(CompareCommand& command) {
   if (!command.words.table) return;
   require_choice("table", *command.words.table, words_of(kTableKinds));
@@ -366,7 +360,7 @@ void check(CompareCommand& command, const Raw& raw) {
   complete_reading(command.read, raw);
   read_noise(command);
   read_masks(command);
-  if (!command.table) command.table = usual_table(command);
+  if (!command.table) command.table = TableKind::brief;
   check_outputs(command);
   require(!command.plot || !has_many_pictures(command), std::string("--plot: ") + kOnePicture);
 
@@ -379,9 +373,8 @@ void check(CompareCommand& command, const Raw& raw) {
   compare.threads = command.convolver.request.threads;
   compare.padded_pitch = command.convolver.padded_pitch;
   compare.repeats = command.words.repeats.value_or(compare.repeats);
-  const double patience = command.words.patience.value_or(compare.row_patience);
-  compare.reference_patience *= patience / compare.row_patience;
-  compare.row_patience = patience;
+  compare.row_patience = command.words.patience;
+  compare.reference_patience *= command.words.patience.value_or(1);
 }
 
 namespace {

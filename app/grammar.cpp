@@ -864,8 +864,9 @@ void declare(Grammar& grammar, CompareCommand& command) {
                  "patience lasts, and one on\na GPU where that alone does",
                  {3, 100'000});
   grammar.number(what, "--patience", "S", command.words.patience,
-                 "Seconds for a row's runs (default 1); off the GPU, if\none takes longer, a piece "
-                 "of the picture is run.\nFour times as long for the bytes to hold results against",
+                 "Seconds for a row's runs (default 1 on a GPU, else 0.1,\nwhere a piece of the "
+                 "picture is run if all takes\nlonger); 4 S (default 4) for the bytes to hold "
+                 "results against",
                  {0.001, 3600});
   grammar.reading_options(what, command.read);
   grammar.border_options();
@@ -881,8 +882,7 @@ void declare(Grammar& grammar, CompareCommand& command) {
         std::tuple{"--markdown", &command.markdown, "As Markdown, likewise"}})
     grammar.output(outputs, name, *path, text);
   grammar.choice(outputs, "--table", command.words.table,
-                 "All figures, or a column a mask (default brief\nfor several pictures or --masks)",
-                 words_of(kTableKinds));
+                 "All figures, or a column a mask (default brief)", words_of(kTableKinds));
   grammar.option(outputs, "--plot", "FILE", command.plot, "A chart, .svg or .png; needs gnuplot");
   grammar.choice(outputs, "--plot-kind", command.plot_kind, "What it shows (default bars)",
                  words_of(kPlotKinds));

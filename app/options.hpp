@@ -111,8 +111,7 @@ struct CompareCommand {
   std::string plot_kind = "bars";   ///< name of one of kPlotKinds
   Loudness loudness = Loudness::normal;
 
-  std::optional<TableKind> table;  ///< by default brief for a sweep, full for a few masks on one
-                                   ///< picture
+  std::optional<TableKind> table;  ///< by default brief, or what the file of --from says
 
   /// Words as they arrive, until check() has read them.
   struct {

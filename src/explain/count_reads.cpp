@@ -188,8 +188,7 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
                                                const Tuning& tuning, bool padded_pitch) {
   const auto block = watched(strategy, problem, tuning, padded_pitch);
   if (!block) return std::nullopt;
-  const std::optional<Counts> formula =
-      strategy.block_counts(block->picture, tuning, block->place);
+  const std::optional<Counts> formula = strategy.block_counts(block->picture, tuning, block->place);
   if (!formula) return std::nullopt;
   return WatchedBlock{*formula, counts_of(strategy, block->picture, block->options)};
 }
