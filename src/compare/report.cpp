@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -73,7 +74,7 @@ std::string device_line(const DeviceFacts& facts) {
     text += ", " + std::to_string(facts.peak.threads) +
             (facts.peak.threads == 1 ? " thread" : " threads");
   if (facts.location.kind == DeviceKind::emulator) return text + "; counts reads, tells no time";
-  text += "; a copy of as many bytes takes " + figure(facts.copy_ms) + " ms, " +
+  text += "; a copy of as many bytes: " + figure(facts.copy_ms) + " ms, " +
           figure(facts.bytes_per_second / kGiga) + " GB/s; fp32 peak ";
   return text + (facts.peak.fp32 > 0 ? figure(facts.peak.fp32 / kGiga) + " GFLOP/s" : "not known");
 }
@@ -143,7 +144,14 @@ const Row* row_of(const Comparison& comparison, const Entry& entry) {
 struct Quantity {
   const char* name;
   std::optional<double> (*of)(const Row&);
+  std::string (*shown)(double) = figure;
 };
+
+/// As figure(), but no wider than five letters below 1.
+std::string narrow(double value) {
+  return value < 0.1 ? figure(std::round(value * 1000) / 1000).substr(0, 5) : figure(value);
+}
+
 constexpr Quantity kQuantities[] = {
     {"time in copies",
      [](const Row& row) { return row.times ? std::optional(row.times->copies) : std::nullopt; }},
@@ -152,7 +160,11 @@ constexpr Quantity kQuantities[] = {
        return row.counted ? std::optional(reads_of(*row.counted)) : std::nullopt;
      }},
     {"sectors an output",
-     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }},
+     [](const Row& row) {
+       return row.counted && row.counted->texture_fetches == 0 ? row.counted->sectors
+                                                               : std::nullopt;
+     },
+     narrow},
 };
 
 std::string marks_of(const Row& row, const Problem& problem) {
@@ -176,8 +188,36 @@ std::optional<double> auto_over_best(const Comparison& comparison) {
   return most / chosen->times->pixels_per_second;
 }
 
-Table brief_table(const Group& group, const Style& style) {
-  const std::vector<Entry> entries = entries_of(group);
+/// The lines of a brief table. Of many strategies they are those of the lectures, auto's choice, the
+/// fastest, and what went wrong, so that the report fits a screen.
+std::vector<Entry> brief_entries(const Group& group) {
+  constexpr std::size_t kMany = 12, kFew = 8;
+  const std::vector<Entry> all = entries_of(group);
+  if (all.size() <= kMany) return all;
+  constexpr std::array kLectures = {"basic", "tiled-in", "tiled-out", "cached", "in-parts"};
+  const auto cost = [&](const Entry& entry) {
+    double least = std::ranges::count(kLectures, entry.contender) > 0 ? 1 : 1e9;
+    for (const Comparison* comparison : group) {
+      const Row* row = row_of(*comparison, entry);
+      if (!row) continue;
+      if (!broken_bound(*row, "").empty() || (!row->refusal.empty() && !row->refused)) return 0.0;
+      if (row->by_auto) least = 1;
+      if (row->times) least = std::min(least, row->times->best.value_or(1) + 1);
+    }
+    return least;
+  };
+  std::vector<std::pair<double, std::size_t>> order;
+  for (std::size_t k = 0; k < all.size(); ++k) order.emplace_back(cost(all[k]), k);
+  std::ranges::sort(order);
+  std::vector<Entry> some;
+  for (std::size_t k = 0; k < all.size(); ++k) {
+    const auto place = std::ranges::find(order, k, &std::pair<double, std::size_t>::second);
+    if (place->first <= 1 || place - order.begin() < std::ptrdiff_t(kFew)) some.push_back(all[k]);
+  }
+  return some;
+}
+
+Table brief_table(const Group& group, const std::vector<Entry>& entries, const Style& style) {
   std::size_t mark_width = 0;  // the text's, where columns are aligned
   for (const Comparison* comparison : group)
     for (const Row& row : comparison->rows)
@@ -190,7 +230,7 @@ Table brief_table(const Group& group, const Style& style) {
   Table table;
   table.head = {"strategy", "device"};
   table.groups.resize(table.words = 2);
-  Table::Line best{{"auto / best of family", ""}, ""};
+  Table::Line best{{"auto / best", ""}, ""};
   std::vector<Table::Line> lines;
   for (const Entry& entry : entries)
     lines.push_back({{entry.contender, name_of(entry.location)}, ""});
@@ -212,11 +252,11 @@ Table brief_table(const Group& group, const Style& style) {
         const Row* row = row_of(*comparison, entries[k]);
         std::string cell;
         if (row && has(*row)) {
-          cell = figure(*quantity.of(*row));
+          cell = quantity.shown(*quantity.of(*row));
           if (!before[k]) cell = aligned(cell, marks_of(*row, problem));
           shown[k] = true;
         } else if (row && !row->refusal.empty() && is_first) {
-          cell = aligned(row->refused ? "refused" : "failed", "");
+          cell = row->refused ? "refused" : "failed";
         }
         lines[k].cells.push_back(std::move(cell));
       }
@@ -233,37 +273,29 @@ Table brief_table(const Group& group, const Style& style) {
 }
 
 /// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
-std::string reasons_of(const Group& group, const Style& style) {
+std::string reasons_of(const Group& group, const std::vector<Entry>& entries, const Style& style) {
   constexpr std::size_t kMostReasons = 2;
-  struct Reason {
-    std::string who, why;
-    bool refused = false;
-    std::vector<std::string> masks{};
-  };
-  std::vector<Reason> reasons;
-  for (const Entry& entry : entries_of(group)) {
+  Lists failed, refused, why_refused;
+  for (const Entry& entry : entries) {
     for (const Comparison* comparison : group) {
       const Row* row = row_of(*comparison, entry);
       if (!row || row->refusal.empty()) continue;
       const std::string who = entry.contender + " on " + name_of(entry.location);
-      if (reasons.empty() || reasons.back().who != who || reasons.back().why != row->refusal)
-        reasons.push_back({who, row->refusal, row->refused});
-      reasons.back().masks.push_back(short_label(comparison->problem.mask));
+      const std::string mask = short_label(comparison->problem.mask);
+      (row->refused ? why_refused : failed).add(who + ": " + row->refusal, mask);
+      if (row->refused) refused.add(who, mask);
     }
   }
-  const bool brief =
-      std::ranges::count(reasons, true, &Reason::refused) > std::ptrdiff_t(kMostReasons);
-  std::string text, refused;
-  for (const Reason& reason : reasons) {
-    std::string at;
-    for (const std::string& mask : reason.masks) at += (at.empty() ? "" : ", ") + mask;
-    at = reason.masks.size() == group.size() ? "" : " (" + at + ")";
-    if (brief && reason.refused)
-      refused += (refused.empty() ? "" : ", ") + reason.who + at;
-    else
-      text += style.note(reason.who + ": " + reason.why + at);
-  }
-  if (!refused.empty()) text += style.note("refused: " + refused + "; --table full says why");
+  std::string text;
+  for (const std::string& line : failed.lines(" (", ")")) text += style.note(line);
+  const std::size_t more = entries_of(group).size() - entries.size();
+  const std::string others =
+      more > 0 ? "--table full has " + std::to_string(more) + " more, slower or just counted" : "";
+  if (refused.size() > 0 && (more > 0 || why_refused.size() > kMostReasons))
+    return text + style.note("refused: " + refused.text(" at ") + "; " +
+                             (more > 0 ? others : "--table full says why"));
+  if (more > 0) text += style.note(others);
+  for (const std::string& line : why_refused.lines(" (", ")")) text += style.note(line);
   return text;
 }
 
@@ -297,13 +329,10 @@ int most_runs(std::span<const Comparison> comparisons) {
 std::string brief_legend(std::span<const Comparison> comparisons, const Style& style) {
   std::string text;
   if (const int runs = most_runs(comparisons); runs > 0)
-    text += style.note("time: in copies of as many bytes on that device, median of up to " +
-                       std::to_string(runs) + " runs with the pixels already there");
+    text += style.note("time: median of up to " + std::to_string(runs) +
+                       " runs, as a multiple of a copy of as many bytes on that device");
   if (any(comparisons, [](const Row& row, const Problem&) { return row.counted.has_value(); }))
-    text += style.note(
-        "reads of the picture and sectors of 32 bytes: those that threads ask for, counted in the "
-        "emulator, "
-        "caches or not");
+    text += style.note("reads, sectors of 32 bytes: asked for by threads, caches or not");
   std::string marks;
   const auto add = [&](const char* mark) {
     marks += (marks.empty() ? "" : "; ") + std::string(mark);
@@ -316,7 +345,9 @@ std::string brief_legend(std::span<const Comparison> comparisons, const Style& s
   if (any(comparisons, [](const Row& row, const Problem& problem) {
         return row.times && is_piece(row, problem);
       }))
-    add("~: on a piece of the picture, as the whole takes too long");
+    add("~: on a piece of the picture");
+  if (std::ranges::any_of(comparisons, [](const Comparison& c) { return auto_over_best(c).has_value(); }))
+    add("auto / best is within its family");
   return marks.empty() ? text : text + style.note(marks);
 }
 
@@ -325,11 +356,13 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
   std::string text;
   for (const Group& group : groups_of(comparisons)) {
     text += style.heading(head.input + ": " + title_of(group.front()->problem));
-    text += devices_of(group, style) + "\n";
-    if (const Table table = brief_table(group, style); !table.lines.empty())
-      text += style.table(table) + "\n";
-    if (const std::string reasons = reasons_of(group, style); !reasons.empty())
-      text += reasons + "\n";
+    if (!style.markdown) text.pop_back();  // a screen has few lines
+    text += devices_of(group, style);
+    if (style.markdown) text += "\n";
+    const std::vector<Entry> entries = brief_entries(group);
+    if (const Table table = brief_table(group, entries, style); !table.lines.empty())
+      text += style.table(table) + (style.markdown ? "\n" : "");
+    text += reasons_of(group, entries, style);
   }
   return text + brief_legend(comparisons, style);
 }

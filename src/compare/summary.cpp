@@ -14,29 +14,6 @@ namespace {
 
 using Comparisons = std::span<const Comparison* const>;
 
-/// Names, each with the words that belong to it, in the order of their first words.
-class Lists {
- public:
-  void add(const std::string& name, const std::string& word) {
-    const auto found = std::ranges::find(lists_, name, &List::first);
-    auto& words = found == lists_.end() ? lists_.emplace_back(name, Words()).second : found->second;
-    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
-  }
-  /// "a at 1 and 2; b at 3", where `at` is " at ".
-  std::string text(const std::string& at) const {
-    std::string text;
-    for (const auto& [name, words] : lists_)
-      text += (text.empty() ? "" : "; ") + name + at + listed(words);
-    return text;
-  }
-  std::size_t size() const { return lists_.size(); }
-
- private:
-  using Words = std::vector<std::string>;
-  using List = std::pair<std::string, Words>;
-  std::vector<List> lists_;
-};
-
 double speed_of(const Row& row) {
   return row.times->pixels_per_second;
 }
@@ -48,8 +25,8 @@ std::string full_name(const Row& row) {
 
 /// What keeps a row from being faster.
 std::string limit_of(const Times& times) {
-  if (times.roofline > 1) return "in fewer operations than direct sums take";
-  return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it, and allows " +
+  if (times.roofline > 1) return "fewer operations than direct sums";
+  return std::string(times.memory_bound ? "memory" : "arithmetic") + " bounds it at " +
          figure(1 / times.roofline) + " times that";
 }
 
@@ -69,7 +46,7 @@ std::string winners(Comparisons group) {
     std::string where = short_label(comparison->problem.mask) + " (";
     if (rows.size() > 1)
       where += figure(speed_of(*rows[0]) / speed_of(*rows[1])) + " times as fast as " +
-               full_name(*rows[1]) + ", the next; ";
+               full_name(*rows[1]) + "; ";
     winners.add(full_name(*rows[0]), where + limit_of(*rows[0]->times) + ")");
   }
   if (winners.size() == 0) return "";
@@ -143,9 +120,9 @@ std::string tiles(Comparisons group) {
   }
   if (counted.first.basic) {
     const auto& [basic, tiled] = counted.first;
-    add("Kernels were counted, not timed: at " + counted.second + " basic asks for " +
+    add("By count, at " + counted.second + " basic asks for " +
         accesses_of(*basic->counted) + ", " + tiled->contender + " for " +
-        accesses_of(*tiled->counted) + " and " + shared_of(*tiled->counted) +
+        figure(reads_of(*tiled->counted)) + " in " + figure(*tiled->counted->sectors) + " and " + shared_of(*tiled->counted) +
         "; which is faster depends on a GPU's caches.");
   }
   return text;
@@ -153,15 +130,23 @@ std::string tiles(Comparisons group) {
 
 /// Whether tiles are equal, since others make another race.
 std::string tile_sizes(Comparisons group) {
-  Lists sizes;
-  for (const Comparison* comparison : group)
-    for (const Row& row : comparison->rows)
-      if (row.tile_columns > 0)
-        sizes.add(std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows),
-                  row.contender);
-  if (sizes.size() == 0) return "";
-  return (sizes.size() == 1 ? "Tiles are equal, in outputs: " : "Tiles differ, in outputs: ") +
-         sizes.text(" in ") + ".";
+  std::vector<std::pair<std::string, Lists>> kernels;
+  Lists all, alike;
+  for (const Comparison* comparison : group) {
+    for (const Row& row : comparison->rows) {
+      if (row.tile_columns == 0) continue;
+      const std::string size =
+          std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows);
+      all.add(size, "");
+      auto found = std::ranges::find(kernels, row.contender, &std::pair<std::string, Lists>::first);
+      if (found == kernels.end()) found = kernels.insert(found, {row.contender, Lists()});
+      found->second.add("", size);
+    }
+  }
+  if (kernels.empty()) return "";
+  for (const auto& [name, sizes] : kernels) alike.add(sizes.text(""), name);
+  return (all.size() == 1 ? "Tiles are equal, in outputs: " : "Tiles differ, in outputs: ") +
+         alike.text(" in ") + ".";
 }
 
 std::string rightness(Comparisons group) {
@@ -177,12 +162,29 @@ std::string rightness(Comparisons group) {
   }
   if (wrong.size() > 0) return "Wrong: " + wrong.text(" at ") + ".";
   if (!worst) return "";
-  return "Every result keeps its family's bound; the largest difference is " +
-         figure(worst->accuracy->largest) + " " + difference_unit(group.front()->problem) +
-         ", of " + full_name(*worst) + ".";
+  return "All are right, within " + figure(worst->accuracy->largest) + " " +
+         difference_unit(group.front()->problem) + ".";
 }
 
 }  // namespace
+
+void Lists::add(const std::string& name, const std::string& word) {
+  const auto found = std::ranges::find(lists_, name, &List::first);
+  auto& words = found == lists_.end() ? lists_.emplace_back(name, Words()).second : found->second;
+  if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+}
+
+std::vector<std::string> Lists::lines(const std::string& before, const std::string& after) const {
+  std::vector<std::string> lines;
+  for (const auto& [name, words] : lists_) lines.push_back(name + before + listed(words) + after);
+  return lines;
+}
+
+std::string Lists::text(const std::string& before) const {
+  std::string text;
+  for (const std::string& line : lines(before)) text += (text.empty() ? "" : "; ") + line;
+  return text;
+}
 
 std::string summary_of(Comparisons group) {
   std::string text;
