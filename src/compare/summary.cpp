@@ -138,8 +138,9 @@ std::string tile_sizes(Comparisons group) {
       const std::string size =
           std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows);
       all.add(size, "");
-      auto found = std::ranges::find(kernels, row.contender, &std::pair<std::string, Lists>::first);
-      if (found == kernels.end()) found = kernels.insert(found, {row.contender, Lists()});
+      const std::string name = row.contender.substr(0, row.contender.find(':'));
+      auto found = std::ranges::find(kernels, name, &std::pair<std::string, Lists>::first);
+      if (found == kernels.end()) found = kernels.insert(found, {name, Lists()});
       found->second.add("", size);
     }
   }
@@ -162,7 +163,7 @@ std::string rightness(Comparisons group) {
   }
   if (wrong.size() > 0) return "Wrong: " + wrong.text(" at ") + ".";
   if (!worst) return "";
-  return "All are right, within " + figure(worst->accuracy->largest) + " " +
+  return "All are right within " + figure(worst->accuracy->largest) + " " +
          difference_unit(group.front()->problem) + ".";
 }
 

@@ -1,5 +1,5 @@
 # JSON, CSV and Markdown go to standard output instead of the table, or to files beside it.
-compare() { convfilt compare --size 64x64 --mask 3x3 --strategies cpu,basic --device emulator "$@"; }
+compare() { convfilt compare --size 64x64 --mask 3x3 --strategies cpu,basic --device emulator --table full "$@"; }
 compare --json >out.json
 head -n 3 out.json | sed 's/"[0-9][0-9.]*"/"VERSION"/'
 grep -c '"global_reads_per_output": 9.0,' out.json
