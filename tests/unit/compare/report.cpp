@@ -182,7 +182,7 @@ TEST_CASE("the table shows every row, marks auto's choice, and emulated times no
   const std::string text = text_report({&c, 1}, kHead);
   CHECK(contains(text, "photo.png: 640x480x1 u8"));
   CHECK(contains(text, "fast:tile=16 *"));
-  CHECK(contains(text, "cuda:1: Some GPU; a copy of as many bytes takes 0.125 ms, 4000 GB/s"));
+  CHECK(contains(text, "cuda:1: Some GPU; a copy of as many bytes: 0.125 ms, 4000 GB/s"));
   CHECK(contains(text, "only 1x1 | masks"));
   CHECK(contains(text, "160x160"));
   CHECK(contains(text, "7.20"));
