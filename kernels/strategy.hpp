@@ -17,14 +17,28 @@
 
 namespace convfilt {
 
-enum class Setting { halo, tile, outputs, texture, gemm, domain, accumulate, block, part, steps };
+enum class Setting {
+  halo,
+  tile,
+  outputs,
+  idle,
+  texture,
+  gemm,
+  domain,
+  accumulate,
+  block,
+  part,
+  steps
+};
 
 inline constexpr Setting kSettings[] = {
-    Setting::halo,   Setting::tile,       Setting::outputs, Setting::texture, Setting::gemm,
-    Setting::domain, Setting::accumulate, Setting::block,   Setting::part,    Setting::steps};
+    Setting::halo, Setting::tile,   Setting::outputs,    Setting::idle,  Setting::texture,
+    Setting::gemm, Setting::domain, Setting::accumulate, Setting::block, Setting::part,
+    Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
+enum IdleThreads { kLast, kRim };
 enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
@@ -36,9 +50,21 @@ struct SettingInfo {
   std::string_view summary;                 ///< for help
   std::span<const std::string_view> words;  ///< empty for numbers, lowest..highest
   int lowest = 0, highest = 0;
+  bool sides = false;  ///< a number may be two, as in 32x8: TileSides
 };
 
 const SettingInfo& info_of(Setting setting);
+
+/// Columns and rows of a tile in one number: --tile 32x8 is 32 + 8 * 65536, and --tile 16 is 16.
+struct TileSides {
+  int columns = 0, rows = 0;
+
+  constexpr static TileSides of(int value) {
+    const int columns = value & 0xffff, rows = value >> 16;
+    return {columns, rows ? rows : columns};
+  }
+  constexpr int value() const { return rows == columns ? columns : columns | rows << 16; }
+};
 
 /// A value for every setting. 0 is the first word, or leaves a number to the strategy.
 class Tuning {

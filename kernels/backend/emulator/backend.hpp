@@ -51,6 +51,13 @@ T load(const PlaneView<const T>& in, int x, int y, const Place& place = Place::c
   return in.row(y)[x];
 }
 
+/// The sample under weight (i, j) of a mask whose first weight lies over (x, y).
+template <class T>
+T load(const PlaneView<const T>& in, int x, int y, int i, int j,
+       const Place& place = Place::current()) {
+  return load(in, x + i, y + j, place);
+}
+
 /// Follows each write of an output, or of a sum that the mask's next part takes on.
 template <class T>
 void count_write(const PlaneView<T>& out, int x, int y, const Place& place = Place::current()) {

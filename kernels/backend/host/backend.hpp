@@ -47,6 +47,11 @@ T load(const PlaneView<const T>& in, int x, int y) {
   return in.row(y)[x];
 }
 
+template <class T>
+T load(const PlaneView<const T>& in, int x, int y, int i, int j) {
+  return load(in, x + i, y + j);
+}
+
 /// Four samples from (x, y) on.
 template <class T>
 Four<T> load4(const PlaneView<const T>& in, int x, int y) {
