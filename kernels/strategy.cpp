@@ -8,6 +8,7 @@ namespace {
 
 constexpr std::string_view kHaloWords[] = {"sweeps", "regions", "two-step"};
 constexpr std::string_view kIdleWords[] = {"last", "rim"};
+constexpr std::string_view kMaskMemoryWords[] = {"constant", "global"};
 constexpr std::string_view kTextureWords[] = {"linear", "array"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
@@ -24,8 +25,10 @@ constexpr SettingInfo kInfos[] = {
      1024,
      true},
     {"outputs", "Outputs of a thread, but not 2 or 3", {}, 1, 4},
-    {"idle", "Threads of tiled-in that only load: the last columns\nand rows, or those around the tile",
+    {"idle",
+     "Threads of tiled-in that only load: the last columns\nand rows, or those around the tile",
      kIdleWords},
+    {"mask-memory", "Where basic has the mask", kMaskMemoryWords},
     {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},

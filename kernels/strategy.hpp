@@ -22,6 +22,7 @@ enum class Setting {
   tile,
   outputs,
   idle,
+  mask_memory,
   texture,
   gemm,
   domain,
@@ -31,14 +32,15 @@ enum class Setting {
   steps
 };
 
-inline constexpr Setting kSettings[] = {
-    Setting::halo, Setting::tile,   Setting::outputs,    Setting::idle,  Setting::texture,
-    Setting::gemm, Setting::domain, Setting::accumulate, Setting::block, Setting::part,
-    Setting::steps};
+inline constexpr Setting kSettings[] = {Setting::halo,  Setting::tile,        Setting::outputs,
+                                        Setting::idle,  Setting::mask_memory, Setting::texture,
+                                        Setting::gemm,  Setting::domain,      Setting::accumulate,
+                                        Setting::block, Setting::part,        Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
 enum IdleThreads { kLast, kRim };
+enum MaskMemory { kConstant, kGlobal };
 enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
@@ -103,7 +105,8 @@ struct Geometry {
   int wide_columns = 0;  ///< samples that a thread reads of each row at once, for outputs side by
                          ///< side, where all lie in the image; 0 = it reads one by one
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
-  double loads = 0;              ///< samples a block reads from global memory
+  double loads = 0;       ///< samples a block reads from global memory, and weights that lie there
+  double mask_loads = 0;  ///< the weights among them, of 4 bytes
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   double adds = 0;               ///< a block's atomic additions to a plane of sums
   double sum_accesses = 0;       ///< its reads and writes there that are no atomic additions

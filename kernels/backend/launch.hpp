@@ -3,9 +3,10 @@
 /// file is compiled once for each backend, in the namespace CONVFILT_BACKEND.
 ///
 /// Every backend has dim3, launch(grid, block, stream, kernel, args...), load(in, x, y),
-/// load(in, x, y, i, j), load4(in, x, y), load16(in, x, y), atomic_add(cell, value), and the owners
-/// DeviceBuffer, Stream, SideStream, Event, Texture; all but the host also have
-/// SharedTile<T, rows, columns>, shared4(tile, row, column), prefetch(in, x, y) and tex2D.
+/// load(in, x, y, i, j), load_weight(weights, k), load4(in, x, y), load16(in, x, y),
+/// atomic_add(cell, value), and the owners DeviceBuffer, Stream, SideStream, Event, Texture; all
+/// but the host also have SharedTile<T, rows, columns>, shared4(tile, row, column), prefetch(in, x,
+/// y) and tex2D.
 #pragma once
 
 #ifdef CONVFILT_EMULATE
@@ -26,8 +27,9 @@
 namespace convfilt::CONVFILT_BACKEND {
 
 // CUDA 12.0 and its drivers take 4,096 bytes of kernel arguments. Beside a mask part these hold the
-// views of planes and the ghost cell.
-constexpr std::size_t kOtherArguments = 3 * sizeof(PlaneView<float>) + 2 * sizeof(float);
+// views of planes, the ghost cell, and where weights lie in global memory.
+constexpr std::size_t kOtherArguments =
+    3 * sizeof(PlaneView<float>) + 2 * sizeof(float) + sizeof(const float*);
 static_assert(sizeof(MaskPart<std::uint8_t>) + kOtherArguments <= 4096 &&
                   sizeof(MaskPart<float>) + kOtherArguments <= 4096,
               "a mask part does not fit into a kernel's arguments; make kMaxPartSide smaller");

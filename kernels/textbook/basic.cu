@@ -10,7 +10,8 @@
 //       |      o      |      a centred mask has w = h = 2r + 1
 //       +-------------+
 //
-//   Global reads per output: w * h, e.g. 25 at 5x5.
+//   Global reads per output: w * h, e.g. 25 at 5x5. With --mask-memory global, as the books begin,
+//   each weight is read from global memory, too: 2 * w * h.
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
 #include "kernels/contract/dispatch.hpp"
@@ -25,10 +26,10 @@ constexpr int TILE_WIDTH = 32;  // outputs of a block: a warp's reads fall into 
 constexpr int TILE_HEIGHT = 8;
 constexpr int kThreads = TILE_WIDTH * TILE_HEIGHT;
 
-template <class T, int kSide>
+template <class T, int kSide, class Memory>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads))
     basic_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost,
-                 const MaskPart<T> __grid_constant__ mask) {
+                 Memory memory, const MaskPart<T> __grid_constant__ mask) {
   const Radius r = radius_of(mask);
   const Sides sides = sides_of<kSide>(mask);
   const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;  // this thread's output
@@ -43,20 +44,27 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads))
       CONVFILT_UNROLL(turns(kSide, 4))
       for (int i = 0; i < sides.width; ++i) {
         const T sample = load(in, x - r.x, y - r.y, i, j);
-        row_sum = multiply_add(weight_of(mask, j * sides.width + i), sample, row_sum);
+        row_sum = multiply_add(memory.weight(mask, j * sides.width + i), sample, row_sum);
       }
       sum += row_sum;
     }
   } else {
-    sum = add_taps_at_edge(mask, sum, [&](int i, int j) {
+    const auto tap = [&](int i, int j) {
       return sample_or_ghost(in, x + i - r.x, y + j - r.y, border, ghost);
-    });
+    };
+    sum = add_taps_at_edge(mask, sum, tap, memory);
   }
   out.end(mask, x, y, sum);
 }
 
-Geometry geometry(const Problem& p, const Tuning&) {
-  return one_output_a_thread(p, TILE_WIDTH, TILE_HEIGHT);
+Geometry geometry(const Problem& p, const Tuning& tuning) {
+  Geometry g = one_output_a_thread(p, TILE_WIDTH, TILE_HEIGHT);
+  if (tuning[Setting::mask_memory] == kGlobal) {
+    g.mask_loads = g.loads;
+    g.loads *= 2;
+    g.loads_per_output = "2 * w * h";
+  }
+  return g;
 }
 
 std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
@@ -64,7 +72,10 @@ std::optional<Counts> block_counts(const Problem& p, const Tuning& tuning,
   BlockFormula block(p, geometry(p, tuning), place);
   for_each_tap(first_part(p.mask), [&](int i, int j) {
     block.read([&](int col, int row) { return BlockCell{col + i, row + j}; });
-    block.read_mask(BlockCell::own);
+    if (tuning[Setting::mask_memory] == kGlobal)
+      block.load_weight(j * first_part(p.mask).width + i, BlockCell::own);
+    else
+      block.read_mask(BlockCell::own);
   });
   block.write(BlockCell::own);
   return block.counts();
@@ -75,11 +86,20 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_side(first_part(p.mask), true, [&](auto side) {
-      launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, side()>, job.input<T>(),
-             outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), job.mask_part<T>());
+      const auto run_with = [&](auto memory) {
+        launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, side(), decltype(memory)>,
+               job.input<T>(), outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), memory,
+               job.mask_part<T>());
+      };
+      if (job.tuning[Setting::mask_memory] == kGlobal)
+        run_with(InGlobal<SumOf<T>>{static_cast<const SumOf<T>*>(job.weights)});
+      else
+        run_with(InConstant{});
     });
   });
 }
+
+constexpr Setting kBasicSettings[] = {Setting::mask_memory};
 
 }  // namespace
 
@@ -91,6 +111,7 @@ extern const Implementation implementation{
     .prepare = direct_plan<run>,
     .geometry = geometry,
     .block_counts = block_counts,
+    .settings = kBasicSettings,
 };
 
 }  // namespace convfilt::CONVFILT_BACKEND::basic

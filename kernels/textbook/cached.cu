@@ -31,8 +31,7 @@ __global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(
 
   const Radius r = radius_of(mask);
   const Sides sides = sides_of<kSide>(mask);
-  const int TILE_WIDTH = kSide ? kTile : int(blockDim.x);
-  const int TILE_HEIGHT = kSide ? kTile : int(blockDim.y);
+  const int TILE_WIDTH = kSide ? kTile : blockDim.x, TILE_HEIGHT = kSide ? kTile : blockDim.y;
   const int row = threadIdx.y, col = threadIdx.x;
   const int x = blockIdx.x * TILE_WIDTH + col, y = blockIdx.y * TILE_HEIGHT + row;
   // The tile lies under the middle of the mask, which is under the outputs if the mask is centred.
@@ -40,9 +39,8 @@ __global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(
   const int in_x = x - r.x, in_y = y - r.y;  // this output's first tap
 
   // Load this thread's sample of the tile, if the image has it.
-  if (contains(in, in_x + left, in_y + above)) {
+  if (contains(in, in_x + left, in_y + above))
     in_tile[row][col] = load(in, in_x + left, in_y + above);
-  }
   __syncthreads();
 
   // Compute one output. Samples beyond the tile come from global memory, and ghost cells from the
@@ -59,12 +57,8 @@ __global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(
       SumOf<T> row_sum = 0;
       CONVFILT_UNROLL(turns(kSide, 4))
       for (int i = 0; i < sides.width; ++i) {
-        T sample;
-        if (in_the_tile(i, j)) {
-          sample = in_tile[row - above + j][col - left + i];
-        } else {
-          sample = load(in, in_x, in_y, i, j);
-        }
+        const T sample = in_the_tile(i, j) ? T(in_tile[row - above + j][col - left + i])
+                                           : load(in, in_x, in_y, i, j);
         row_sum = multiply_add(weight_of(mask, j * sides.width + i), sample, row_sum);
       }
       sum += row_sum;

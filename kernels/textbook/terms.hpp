@@ -22,8 +22,8 @@ CONVFILT_DEVICE inline Radius radius_of(const MaskPart<T>& mask) {
 }
 
 /// kSide, of which kernels have an instance each: the side of a square mask, 3, 5, 7 or 9, that the
-/// compiler knows, so that no loop over taps is left; 0 for all other masks. Masks that are cut into
-/// parts have no square part that small.
+/// compiler knows, so that no loop over taps is left; 0 for all other masks. Masks that are cut
+/// into parts have no square part that small.
 template <int kSide>
 using Side = std::integral_constant<int, kSide>;
 
@@ -89,8 +89,8 @@ Outputs<T, kSide> outputs_of(const LaunchJob& job) {
   return {job.output<T>(), job.sums<T>()};
 }
 
-/// The sample at (x, y), or what the border puts there outside the image: another sample, or a ghost
-/// cell, which the emulator counts.
+/// The sample at (x, y), or what the border puts there outside the image: another sample, or a
+/// ghost cell, which the emulator counts.
 template <class T>
 CONVFILT_DEVICE inline T sample_or_ghost(const PlaneView<const T>& in, int x, int y, Border border,
                                          T ghost) {
@@ -100,16 +100,34 @@ CONVFILT_DEVICE inline T sample_or_ghost(const PlaneView<const T>& in, int x, in
   return ghost;
 }
 
+/// Where kernels find weights: in constant memory, as arguments, or in global memory.
+struct InConstant {
+  template <class T>
+  CONVFILT_DEVICE SumOf<T> weight(const MaskPart<T>& mask, int k) const {
+    return weight_of(mask, k);
+  }
+};
+template <class Sum>
+struct InGlobal {
+  const Sum* weights;
+
+  template <class T>
+  CONVFILT_DEVICE Sum weight(const MaskPart<T>&, int k) const {
+    return load_weight(weights, k);
+  }
+};
+
 /// Adds the taps of an output at the image's edge one by one: `tap(i, j)` is what lies under weight
 /// (i, j).
-template <class T, class Tap>
-CONVFILT_DEVICE inline SumOf<T> add_taps_at_edge(const MaskPart<T>& mask, SumOf<T> sum, Tap tap) {
+template <class T, class Tap, class Memory = InConstant>
+CONVFILT_DEVICE inline SumOf<T> add_taps_at_edge(const MaskPart<T>& mask, SumOf<T> sum, Tap tap,
+                                                 Memory memory = {}) {
   CONVFILT_UNROLL(1)
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;
     CONVFILT_UNROLL(1)
     for (int i = 0; i < mask.width; ++i)
-      row_sum = multiply_add(weight_of(mask, i, j), tap(i, j), row_sum);
+      row_sum = multiply_add(memory.weight(mask, j * mask.width + i), tap(i, j), row_sum);
     sum += row_sum;
   }
   return sum;

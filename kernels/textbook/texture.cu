@@ -122,9 +122,12 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
                                             cudaCreateChannelDesc<T>(), mode,
                                             TextureMemory(job.tuning[Setting::texture]));
     const bool normalised = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
-    const TextureInput in{texture.object(stream, job.fresh), job.in.width, job.in.height,
+    const TextureInput in{texture.object(stream, job.fresh),
+                          job.in.width,
+                          job.in.height,
                           normalised ? 1.0f / job.in.width : 1.0f,
-                          normalised ? 1.0f / job.in.height : 1.0f, by_mode};
+                          normalised ? 1.0f / job.in.height : 1.0f,
+                          by_mode};
     with_side(first_part(p.mask), true, [&](auto side) {
       launch(grid_of(g, job.out), block_of(g), stream, texture_kernel<T, side()>, in,
              outputs_of<T, side()>(job), p.border, ghost, job.mask_part<T>());

@@ -28,13 +28,14 @@
 namespace convfilt::CONVFILT_BACKEND::tiled_in {
 namespace {
 
-/// The threads left of a block's outputs and above them: none, or with --idle rim those of a radius.
+/// The threads left of a block's outputs and above them: none, or with --idle rim those of a
+/// radius.
 struct Idle {
   int columns, rows;
 };
 
 template <class T, int kSide, int kRows, int kColumns>
-__global__ void __launch_bounds__(kRows * kColumns)
+__global__ void __launch_bounds__(kRows* kColumns)
     tiled_in_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost, Idle rim,
                     const MaskPart<T> __grid_constant__ mask) {
   __shared__ SharedTile<T, kRows, kColumns> in_tile;
@@ -50,9 +51,9 @@ __global__ void __launch_bounds__(kRows * kColumns)
 
   // Load one sample of the input tile. Outside the image it is what the border puts there.
   const int in_x = x + idle.columns - r.x, in_y = y + idle.rows - r.y;
-  in_tile[row + idle.rows][col + idle.columns] = contains(in, in_x, in_y)
-                                          ? load(in, in_x, in_y)
-                                          : sample_or_ghost(in, in_x, in_y, border, ghost);
+  in_tile[row + idle.rows][col + idle.columns] =
+      contains(in, in_x, in_y) ? load(in, in_x, in_y)
+                               : sample_or_ghost(in, in_x, in_y, border, ghost);
   __syncthreads();
 
   // Compute one output. The threads outside the output tile have none.

@@ -12,10 +12,10 @@
 //
 //   Global reads per output: (tile + w - 1) * (tile + h - 1) / tile^2, e.g. 1.27 at 5x5, tile 32.
 //   By default each thread computes four outputs of a tile of 32 (coarsened.hpp), for speed.
-//   --outputs=1, by default with a tile of 16, and smaller tiles take the kernel below. --halo=regions and two-step load the halo in two other
-//   published ways (halo_loads.hpp). A mask of one row gets blocks of one row.
-//   Sibling: tiled-in sizes the block to the INPUT tile instead; the threads of
-//   its last columns and rows load but never compute.
+//   --outputs=1, by default with a tile of 16, and smaller tiles take the kernel below.
+//   --halo=regions and two-step load the halo in two other published ways (halo_loads.hpp). A mask
+//   of one row gets blocks of one row. Sibling: tiled-in sizes the block to the INPUT tile instead;
+//   the threads of its last columns and rows load but never compute.
 
 #include "kernels/contract/dispatch.hpp"
 #include "kernels/plan/block_counts.hpp"
@@ -35,8 +35,7 @@ __global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(
   const Sides sides = sides_of<kSide>(mask);
   const int TILE_WIDTH = kSide ? kTile : int(blockDim.x);
   const int TILE_HEIGHT = kSide ? kTile : int(blockDim.y);
-  const int tile_x = blockIdx.x * TILE_WIDTH;  // the output tile's top-left output
-  const int tile_y = blockIdx.y * TILE_HEIGHT;
+  const int tile_x = blockIdx.x * TILE_WIDTH, tile_y = blockIdx.y * TILE_HEIGHT;  // top-left output
   const int in_columns = TILE_WIDTH + sides.width - 1, in_rows = TILE_HEIGHT + sides.height - 1;
   const int in_x = tile_x - r.x, in_y = tile_y - r.y;  // the input tile's top-left sample
 
@@ -60,8 +59,7 @@ __global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(
   __syncthreads();
 
   // Compute one output.
-  const int row = threadIdx.y, col = threadIdx.x;
-  const int x = tile_x + col, y = tile_y + row;
+  const int row = threadIdx.y, col = threadIdx.x, x = tile_x + col, y = tile_y + row;
   if (!out.has(x, y)) return;
   SumOf<T> sum = out.begin(mask, x, y);
   CONVFILT_UNROLL(turns(kSide))

@@ -58,8 +58,8 @@ CONVFILT_DEVICE inline void add_wide(const PlaneView<const T>& in, const MaskPar
 }
 
 template <class T, int kSide>
-__global__ void unrolled_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost,
-                                const MaskPart<T> __grid_constant__ mask) {
+__global__ void unrolled_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border,
+                                T ghost, const MaskPart<T> __grid_constant__ mask) {
   // The first output is moved to the left until its first sample's column is a multiple of four.
   const int x = (blockIdx.x * kBlockColumns + threadIdx.x) * kOutputs - (mask.dx & 3);
   const int y = blockIdx.y * kBlockRows + threadIdx.y;

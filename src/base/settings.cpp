@@ -30,7 +30,8 @@ int number_of(const SettingInfo& info, const std::string& word) {
   if (!columns || !rows)
     throw UsageError("--" + std::string(info.name) + ": " + in_quotes(word) +
                      " is not a whole number, " + std::to_string(info.lowest) + " to " +
-                     std::to_string(info.highest) + (info.sides ? ", or two of them, as 32x8" : ""));
+                     std::to_string(info.highest) +
+                     (info.sides ? ", or two of them, as 32x8" : ""));
   return info.sides ? TileSides{*columns, *rows}.value() : *columns;
 }
 

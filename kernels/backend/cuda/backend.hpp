@@ -26,7 +26,8 @@ namespace convfilt::cuda {
 constexpr int resident_blocks(int threads) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
   return 1024 / threads;
-#elif defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+#elif defined(__CUDA_ARCH__) && \
+    (__CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
   return 1536 / threads;
 #else
   return 2048 / threads;
@@ -46,6 +47,12 @@ CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y) {
 template <class T>
 CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y, int i, int j) {
   return *(in.at(x, y) + std::uint64_t(unsigned(j)) * unsigned(in.stride) + i);
+}
+
+/// The k-th weight, in row order, of a mask that lies in global memory.
+template <class Sum>
+CONVFILT_DEVICE inline Sum load_weight(const Sum* weights, int k) {
+  return weights[k];
 }
 
 /// Four samples from (x, y) on, whose address is a multiple of their size.

@@ -58,6 +58,17 @@ T load(const PlaneView<const T>& in, int x, int y, int i, int j,
   return load(in, x + i, y + j, place);
 }
 
+/// The k-th weight, in row order, of a mask that lies in global memory. It counts as a read, and
+/// ends a lane's turn, as count_mask_read() does.
+template <class Sum>
+Sum load_weight(const Sum* weights, int k, const Place& place = Place::current()) {
+  ++running.counts.global_reads;
+  watch_global(weights + k, 1, false, place);
+  if (running.recorder) running.recorder->weight();
+  watch_turn();
+  return weights[k];
+}
+
 /// Follows each write of an output, or of a sum that the mask's next part takes on.
 template <class T>
 void count_write(const PlaneView<T>& out, int x, int y, const Place& place = Place::current()) {
