@@ -9,6 +9,7 @@ namespace {
 constexpr std::string_view kHaloWords[] = {"sweeps", "regions", "two-step"};
 constexpr std::string_view kIdleWords[] = {"last", "rim"};
 constexpr std::string_view kMaskMemoryWords[] = {"constant", "global"};
+constexpr std::string_view kCacheWords[] = {"all", "none"};
 constexpr std::string_view kTextureWords[] = {"linear", "array"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
@@ -29,6 +30,7 @@ constexpr SettingInfo kInfos[] = {
      "Threads of tiled-in that only load: the last columns\nand rows, or those around the tile",
      kIdleWords},
     {"mask-memory", "Where basic has the mask", kMaskMemoryWords},
+    {"cache", "Caches that basic reads through: all, or none but L2", kCacheWords},
     {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},

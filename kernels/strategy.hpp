@@ -23,6 +23,7 @@ enum class Setting {
   outputs,
   idle,
   mask_memory,
+  cache,
   texture,
   gemm,
   domain,
@@ -32,15 +33,16 @@ enum class Setting {
   steps
 };
 
-inline constexpr Setting kSettings[] = {Setting::halo,  Setting::tile,        Setting::outputs,
-                                        Setting::idle,  Setting::mask_memory, Setting::texture,
-                                        Setting::gemm,  Setting::domain,      Setting::accumulate,
-                                        Setting::block, Setting::part,        Setting::steps};
+inline constexpr Setting kSettings[] = {
+    Setting::halo,  Setting::tile,    Setting::outputs, Setting::idle,   Setting::mask_memory,
+    Setting::cache, Setting::texture, Setting::gemm,    Setting::domain, Setting::accumulate,
+    Setting::block, Setting::part,    Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
 enum IdleThreads { kLast, kRim };
 enum MaskMemory { kConstant, kGlobal };
+enum Caches { kAllCaches, kPastL1 };
 enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };

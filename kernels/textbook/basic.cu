@@ -11,7 +11,8 @@
 //       +-------------+
 //
 //   Global reads per output: w * h, e.g. 25 at 5x5. With --mask-memory global, as the books begin,
-//   each weight is read from global memory, too: 2 * w * h.
+//   each weight is read from global memory, too: 2 * w * h. With --cache none reads pass L1 by, so
+//   that each is one of L2, as the books count them.
 //   Siblings: tiled-in, tiled-out and cached load what a block needs once.
 
 #include "kernels/contract/dispatch.hpp"
@@ -26,10 +27,10 @@ constexpr int TILE_WIDTH = 32;  // outputs of a block: a warp's reads fall into 
 constexpr int TILE_HEIGHT = 8;
 constexpr int kThreads = TILE_WIDTH * TILE_HEIGHT;
 
-template <class T, int kSide, class Memory>
+template <class T, int kSide, class From>
 __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads))
-    basic_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost,
-                 Memory memory, const MaskPart<T> __grid_constant__ mask) {
+    basic_kernel(PlaneView<const T> in, Outputs<T, kSide> out, Border border, T ghost, From memory,
+                 const MaskPart<T> __grid_constant__ mask) {
   const Radius r = radius_of(mask);
   const Sides sides = sides_of<kSide>(mask);
   const int x = blockIdx.x * TILE_WIDTH + threadIdx.x;  // this thread's output
@@ -43,7 +44,7 @@ __global__ void __launch_bounds__(kThreads, resident_blocks(kThreads))
       SumOf<T> row_sum = 0;
       CONVFILT_UNROLL(turns(kSide, 4))
       for (int i = 0; i < sides.width; ++i) {
-        const T sample = load(in, x - r.x, y - r.y, i, j);
+        const T sample = memory.sample(in, x - r.x, y - r.y, i, j);
         row_sum = multiply_add(memory.weight(mask, j * sides.width + i), sample, row_sum);
       }
       sum += row_sum;
@@ -86,20 +87,16 @@ void run(const Problem& p, const LaunchJob& job, const Stream& stream) {
   with_depth(p.depth, [&](auto depth) {
     using T = typename decltype(depth)::type;
     with_side(first_part(p.mask), true, [&](auto side) {
-      const auto run_with = [&](auto memory) {
+      with_memory<T>(job, [&](auto memory) {
         launch(grid_of(g, job.out), block_of(g), stream, basic_kernel<T, side(), decltype(memory)>,
                job.input<T>(), outputs_of<T, side()>(job), p.border, job.ghost_cell<T>(), memory,
                job.mask_part<T>());
-      };
-      if (job.tuning[Setting::mask_memory] == kGlobal)
-        run_with(InGlobal<SumOf<T>>{static_cast<const SumOf<T>*>(job.weights)});
-      else
-        run_with(InConstant{});
+      });
     });
   });
 }
 
-constexpr Setting kBasicSettings[] = {Setting::mask_memory};
+constexpr Setting kBasicSettings[] = {Setting::mask_memory, Setting::cache};
 
 }  // namespace
 

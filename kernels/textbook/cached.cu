@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(
 
   const Radius r = radius_of(mask);
   const Sides sides = sides_of<kSide>(mask);
-  const int TILE_WIDTH = kSide ? kTile : blockDim.x, TILE_HEIGHT = kSide ? kTile : blockDim.y;
+  const int TILE_WIDTH = kSide ? kTile : int(blockDim.x);
+  const int TILE_HEIGHT = kSide ? kTile : int(blockDim.y);
   const int row = threadIdx.y, col = threadIdx.x;
   const int x = blockIdx.x * TILE_WIDTH + col, y = blockIdx.y * TILE_HEIGHT + row;
   // The tile lies under the middle of the mask, which is under the outputs if the mask is centred.
@@ -43,8 +44,7 @@ __global__ void __launch_bounds__(threads_of(kSide), resident_blocks(threads_of(
     in_tile[row][col] = load(in, in_x + left, in_y + above);
   __syncthreads();
 
-  // Compute one output. Samples beyond the tile come from global memory, and ghost cells from the
-  // border.
+  // Compute one output. Samples beyond the tile come from global memory.
   if (!out.has(x, y)) return;
   const auto in_the_tile = [&](int i, int j) {
     const int tap_col = col - left + i, tap_row = row - above + j;

@@ -100,28 +100,38 @@ CONVFILT_DEVICE inline T sample_or_ghost(const PlaneView<const T>& in, int x, in
   return ghost;
 }
 
-/// Where kernels find weights: in constant memory, as arguments, or in global memory.
-struct InConstant {
-  template <class T>
+/// Where a kernel reads weights and samples: weights in constant memory, as arguments, or in global
+/// memory; samples through both caches, or past L1.
+template <class T, bool kMaskInGlobal = false, bool kThroughL1 = true>
+struct Memory {
+  const SumOf<T>* weights = nullptr;  ///< in global memory
+
   CONVFILT_DEVICE SumOf<T> weight(const MaskPart<T>& mask, int k) const {
+    if constexpr (kMaskInGlobal) return load_weight(weights, k);
     return weight_of(mask, k);
   }
-};
-template <class Sum>
-struct InGlobal {
-  const Sum* weights;
-
-  template <class T>
-  CONVFILT_DEVICE Sum weight(const MaskPart<T>&, int k) const {
-    return load_weight(weights, k);
+  CONVFILT_DEVICE T sample(const PlaneView<const T>& in, int x, int y, int i, int j) const {
+    if constexpr (kThroughL1) return load(in, x, y, i, j);
+    return load_past_l1(in, x, y, i, j);
   }
 };
+
+/// Calls f(Memory<...>) for the settings.
+template <class T, class F>
+void with_memory(const LaunchJob& job, F f) {
+  const auto* weights = static_cast<const SumOf<T>*>(job.weights);
+  const bool through_l1 = job.tuning[Setting::cache] == kAllCaches;
+  if (weights)
+    through_l1 ? f(Memory<T, true, true>{weights}) : f(Memory<T, true, false>{weights});
+  else
+    through_l1 ? f(Memory<T>{}) : f(Memory<T, false, false>{});
+}
 
 /// Adds the taps of an output at the image's edge one by one: `tap(i, j)` is what lies under weight
 /// (i, j).
-template <class T, class Tap, class Memory = InConstant>
+template <class T, class Tap, class From = Memory<T>>
 CONVFILT_DEVICE inline SumOf<T> add_taps_at_edge(const MaskPart<T>& mask, SumOf<T> sum, Tap tap,
-                                                 Memory memory = {}) {
+                                                 From memory = {}) {
   CONVFILT_UNROLL(1)
   for (int j = 0; j < mask.height; ++j) {
     SumOf<T> row_sum = 0;

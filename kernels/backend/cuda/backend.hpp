@@ -49,6 +49,17 @@ CONVFILT_DEVICE inline T load(const PlaneView<const T>& in, int x, int y, int i,
   return *(in.at(x, y) + std::uint64_t(unsigned(j)) * unsigned(in.stride) + i);
 }
 
+/// The same, through the L2 cache alone.
+template <class T>
+CONVFILT_DEVICE inline T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j) {
+  const T* const at = in.at(x, y) + std::uint64_t(unsigned(j)) * unsigned(in.stride) + i;
+#ifdef __CUDA_ARCH__
+  return __ldcg(at);
+#else
+  return *at;
+#endif
+}
+
 /// The k-th weight, in row order, of a mask that lies in global memory.
 template <class Sum>
 CONVFILT_DEVICE inline Sum load_weight(const Sum* weights, int k) {

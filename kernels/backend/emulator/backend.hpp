@@ -58,6 +58,13 @@ T load(const PlaneView<const T>& in, int x, int y, int i, int j,
   return load(in, x + i, y + j, place);
 }
 
+/// The same past a cache, which counts nothing else.
+template <class T>
+T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j,
+               const Place& place = Place::current()) {
+  return load(in, x + i, y + j, place);
+}
+
 /// The k-th weight, in row order, of a mask that lies in global memory. It counts as a read, and
 /// ends a lane's turn, as count_mask_read() does.
 template <class Sum>

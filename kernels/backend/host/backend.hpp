@@ -52,6 +52,11 @@ T load(const PlaneView<const T>& in, int x, int y, int i, int j) {
   return load(in, x + i, y + j);
 }
 
+template <class T>
+T load_past_l1(const PlaneView<const T>& in, int x, int y, int i, int j) {
+  return load(in, x + i, y + j);
+}
+
 template <class Sum>
 Sum load_weight(const Sum* weights, int k) {
   return weights[k];
