@@ -150,12 +150,13 @@ void move(BlockTrace& trace, int x, int y) {
 }  // namespace
 
 std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& problem,
-                                      const Tuning& tuning) {
+                                      const Tuning& asked) {
   if (!strategy.geometry || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
-  if (sums_by_library(strategy, tuning)) return std::nullopt;
+  if (sums_by_library(strategy, asked)) return std::nullopt;
   // Where an output lies over a sample is that of Mode::same, and the same for blocks of any mode.
   Problem same = problem;
   same.mode = Mode::same;
+  const Tuning tuning = with_tile_of(strategy, same, asked);
   const Geometry g = strategy.geometry(same, tuning);
   const Problem small = with_middle_block(strategy, same, tuning);
   if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;

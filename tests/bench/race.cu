@@ -164,17 +164,21 @@ struct Racer {
   Tuning tuning;
 };
 
+Tuning tuning_of(Setting setting, int value) {
+  Tuning tuning;
+  tuning[setting] = value;
+  return tuning;
+}
+
 const Racer kRacers[] = {
     {"basic", &cuda::basic::implementation, {}},
     {"tiled-in", &cuda::tiled_in::implementation, {}},
-    {"tiled-out, one output", &cuda::tiled_out::implementation,
-     [] {
-       Tuning tuning;
-       tuning[Setting::outputs] = 1;
-       return tuning;
-     }()},
+    {"tiled-out, one output", &cuda::tiled_out::implementation, tuning_of(Setting::outputs, 1)},
     {"cached", &cuda::cached::implementation, {}},
     {"tiled-out", &cuda::tiled_out::implementation, {}},
+    {"basic, --cache none", &cuda::basic::implementation, tuning_of(Setting::cache, kPastL1)},
+    {"basic, --mask-memory global", &cuda::basic::implementation,
+     tuning_of(Setting::mask_memory, kGlobal)},
     {"unrolled", &cuda::unrolled::implementation, {}},
     {"texture", &cuda::texture::implementation, {}},
 };
