@@ -355,10 +355,8 @@ class HeifReader : public WholeReader {
     }
     const Bytes rest = bytes.subspan(end);
     if (std::all_of(rest.begin(), rest.end(), [](unsigned char byte) { return byte == 0; })) return;
-    const Bytes meta = content_of(boxes, "meta");
     const bool has_picture =
-        !meta.empty() && (!content_of(boxes, "mdat").empty() ||
-                          !content_of(boxes_in(after(meta, 4)), "idat").empty());
+        !content_of(boxes, "meta").empty() && !content_of(boxes, "mdat").empty();
     cut_ = has_picture ? bytes_follow(rest.size())
                        : "the file ends too early (in the header of the box at byte " +
                              std::to_string(end) + ")";
