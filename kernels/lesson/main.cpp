@@ -10,6 +10,9 @@
 /// each that says whether it was written; REPORT at first the word that came on standard input,
 /// which tells it from what a kernel writes there, then a line for each finding, and one for the
 /// counts. `mask` reports how many weights the array has, in how many rows and columns.
+#include <unistd.h>
+
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -130,6 +133,13 @@ void run_kernel(char** argv) {
 }
 
 }  // namespace
+
+// The C library's own block signals, so that SIGSYS would end the program without a place.
+extern "C" pid_t fork() noexcept {
+  std::raise(SIGSYS);
+  return -1;
+}
+extern "C" int system(const char*) { return fork(); }
 
 int main(int argc, char** argv) {
   if (argc != 3 && argc != 11) return 2;
