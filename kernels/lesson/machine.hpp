@@ -45,7 +45,8 @@ struct Finding {
   Place place, other;      ///< other: who wrote, for races
   int threads = 0;         ///< at a barrier: how many wait
   std::int64_t times = 1;  ///< how often this fault was seen at this line
-  std::int64_t least = 0;  ///< the least cell with which it was seen there
+  std::int64_t least = 0, most = 0;  ///< the cells with which it was seen there lie between
+  bool is_inside = false;  ///< it was seen in a block that lies at no rim of the grid
 };
 
 /// What one block did, in the middle of the picture.
@@ -67,9 +68,9 @@ struct Launch {
 
 /// The pictures of one run. What lies around them is watched, too.
 struct Memory {
-  int width = 0, height = 0;
+  std::size_t outputs = 0;
   std::vector<float> in, out;
-  std::vector<bool> is_set;  ///< where out was written
+  std::vector<char> is_set;  ///< 1 where out was written, 2 where the first block did so last
   std::vector<float> mask;   ///< in global memory
   bool clears_out = false;   ///< out is 0 at the start, and counts as set
 };

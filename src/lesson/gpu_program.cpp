@@ -80,9 +80,10 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
   std::ofstream jobs(folder / "jobs");
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& trial = *trials[i];
-    const Extent grid = kernel_.launch.grid(trial.width, trial.height);
+    const BlockSides grid =
+        kernel_.launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
     write_trial(kernel_, trial, file("data", i));
-    jobs << trial.width << ' ' << trial.height << ' ' << grid.width << ' ' << grid.height << ' '
+    jobs << grid.width << ' ' << grid.height << ' ' << grid.depth << ' '
          << repeats << ' ' << file("data", i) << ' ' << file("out", i) << '\n';
   }
   jobs.close();
@@ -90,10 +91,10 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
   std::vector<TrialRun> runs;
   while (runs.size() < trials.size()) {
     const std::size_t first = runs.size();
-    const Extent threads = kernel_.launch.threads();
+    const BlockSides threads = kernel_.launch.threads();
     const Ended ended = run_process(
         {(folder / "program").string(), std::to_string(threads.width),
-         std::to_string(threads.height), std::to_string(kernel_.launch.shared_bytes),
+         std::to_string(threads.height), std::to_string(threads.depth), std::to_string(kernel_.launch.shared_bytes),
          (folder / "jobs").string(), std::to_string(first), std::to_string(device_.ordinal)},
         folder / "said", {.seconds = seconds});
     std::istringstream lines(contents_of(folder / "said"));
@@ -123,7 +124,7 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
       } else if (kind == "end") {
         const std::size_t i = runs.size();
         const std::string bytes = contents_of(file("out", i));
-        run.out.resize(trials[i]->in.size());
+        run.out.resize(trials[i]->outputs());
         if (bytes.size() == run.out.size() * sizeof(float)) {
           std::memcpy(run.out.data(), bytes.data(), bytes.size());
         } else {

@@ -13,10 +13,6 @@
 namespace convfilt {
 namespace {
 
-std::string sides(const Mask& mask) {
-  return to_string(Extent{mask.width, mask.height});
-}
-
 std::string rounded(double number, int digits = 2) {
   char text[32];
   std::snprintf(text, sizeof text, "%.*f", digits, number);
@@ -36,7 +32,8 @@ std::vector<CountName> counts_told() {
 }
 
 double outputs_of(const BlockRow& row) {
-  return double(row.outputs.width) * double(std::max<std::int64_t>(row.outputs.height, 1));
+  return double(row.outputs.width) *
+         double(std::max<std::int64_t>(row.outputs.height, 1) * row.outputs.depth);
 }
 
 /// A column for each kernel, a row for each count.
@@ -69,8 +66,8 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
       has_parts
           ? "Our strategies apply such a mask in parts, a launch each, and all of these count.\n"
           : "";
-  return "A block in the middle, under a mask of " + sides(verdict.masks.front()) +
-         ", beside our strategies:\n" + as_text(table, width) + in_parts +
+  return "A block in the middle, under a mask of " + mask_sides(verdict.masks.front(), verdict.task) +
+         (verdict.textbook.empty() ? ":\n" : ", beside our strategies:\n") + as_text(table, width) + in_parts +
          "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are "
          "those "
          "that\nwarps touch in global memory; the lanes of a divergent warp make different "
@@ -153,12 +150,17 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
                          std::size_t width) {
   const std::string file = printable_name(kernel.path);
   std::string masks;
-  for (const Mask& mask : verdict.masks) masks += (masks.empty() ? "" : ", ") + sides(mask);
+  for (const Mask& mask : verdict.masks) masks += (masks.empty() ? "" : ", ") + mask_sides(mask, verdict.task);
   const LaunchSize& launch = kernel.launch;
   std::string text = kernel.kernel + ": blocks of " + to_string(launch.block) + " threads for " +
                      to_string(launch.outputs) + " outputs; " +
                      (verdict.masks.size() > 1 ? "masks " : "mask ") + masks + " (" +
-                     verdict.why_masks + ")\n" +
+                     verdict.why_masks + ")" +
+                     (verdict.task.is_valid ? "; outputs where the mask lies inside" : "") +
+                     (verdict.task.channels == 1   ? ""
+                      : verdict.task.is_planar ? "; channels as planes"
+                                               : "; channels side by side") +
+                     "\n" +
                      score_text("on the host, its memory watched", verdict.host);
   if (verdict.gpu) text += score_text("on " + verdict.gpu->device, verdict.gpu->score);
   const auto say = [&](const LessonSentence& sentence, const std::string& what) {
@@ -191,18 +193,22 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict,
     parameters.push_back(
         {{"name", kernel.parameters[i]}, {"given", name_of(verdict.arguments[i])}});
   nlohmann::ordered_json masks = nlohmann::ordered_json::array();
-  for (const Mask& mask : verdict.masks) masks.push_back(sides(mask));
+  for (const Mask& mask : verdict.masks) masks.push_back(mask_sides(mask, verdict.task));
   nlohmann::ordered_json json = {{"kernel", kernel.kernel},
                                  {"file", kernel.path},
                                  {"block", to_string(kernel.launch.block)},
                                  {"outputs", to_string(kernel.launch.outputs)},
                                  {"masks", masks},
+                                 {"mode", verdict.task.is_valid ? "valid" : "same"},
+                                 {"dimensions", verdict.task.dimensions},
                                  {"parameters", parameters},
                                  {"status", verdict.is_right() ? "right" : "wrong"},
                                  {"right", verdict.is_right()},
                                  {"pictures", verdict.host.pictures},
                                  {"pictures_right", verdict.host.right},
                                  {"pictures_untried", verdict.host.untried},
+                                 {"absolute_error", verdict.host.absolute_error},
+                                 {"relative_error", verdict.host.relative_error},
                                  {"seconds", std::round(seconds * 100) / 100},
                                  {"faults", json_of(verdict.host.faults)},
                                  {"remarks", json_of(verdict.remarks)}};

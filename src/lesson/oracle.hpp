@@ -1,0 +1,61 @@
+/// What a student's kernel should make of a picture, or would make if it did something wrong.
+#pragma once
+
+#include <functional>
+
+#include "src/lesson/program.hpp"
+
+namespace convfilt {
+
+/// An output, or a sample.
+struct Cell {
+  int x = 0, y = 0, z = 0, channel = 0;
+};
+
+/// Something that a kernel may do wrong.
+struct Variant {
+  int dx = 0, dy = 0, dz = 0;  ///< the mask lies that far off
+  bool mirrors_x = false, mirrors_y = false, mirrors_z = false, transposed = false;  ///< the mask
+  bool replicates = false;  ///< ghost cells are the nearest samples
+  /// Columns, rows and planes that count as ghost cells; below 0, ghost cells that count as samples.
+  int left = 0, right = 0, upper = 0, lower = 0, front = 0, back = 0;
+  /// Columns and rows of the mask that are left out.
+  int first_columns = 0, last_columns = 0, first_rows = 0, last_rows = 0;
+  bool by_height = false;    ///< rows of the picture are taken for as long as columns
+  bool last_alone = false;   ///< only the last product counts
+  bool sums_whole = false;   ///< the sum is an int
+  bool cuts_whole = false;   ///< the output is
+  bool rounds_whole = false;
+  /// Outputs are those of another place: rows and columns exchanged in a tile, or the blocks'.
+  enum class Place { own, in_tile, of_blocks } place = Place::own;
+  /// Outputs lie in memory as if rows were columns, or as if channels were planes.
+  enum class Order { own, by_height, by_width, other_channels } order = Order::own;
+};
+
+class Oracle {
+ public:
+  /// Outputs may differ by `absolute` + `relative` times what they should be, and by roundings.
+  explicit Oracle(const Trial& trial, double absolute = 0, double relative = 0);
+
+  double at(Cell cell, const Variant& variant = {}) const;
+
+  /// How far an output may be off that should be so large.
+  double allowed(double expected) const;
+
+  const Trial& trial() const { return trial_; }
+
+  /// Where an output lies in memory, in the kernel's order or in another; -1: nowhere.
+  std::ptrdiff_t place_of(const Cell& cell, Variant::Order order = Variant::Order::own) const;
+
+  /// Calls `visit` for each output in turn until that gives false; whether none did.
+  bool all_of(const std::function<bool(const Cell&)>& visit) const;
+
+ private:
+  double sample(int x, int y, int z, int channel, const Variant& variant) const;
+
+  const Trial& trial_;
+  double absolute_, relative_, rounding_ = 0;
+  std::vector<double> weights_;
+};
+
+}  // namespace convfilt

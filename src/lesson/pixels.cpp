@@ -1,0 +1,375 @@
+#include "src/lesson/pixels.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace convfilt {
+namespace {
+
+/// What a kernel has done if all of its outputs are those of the variant.
+struct Suspicion {
+  Variant variant;
+  const char* kind;
+  std::string text;
+};
+
+/// In the order in which they are asked; the first that explains all outputs is the cause.
+std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) {
+  const Mask& mask = trial.mask;
+  std::vector<Suspicion> all;
+  const auto add = [&](const Variant& variant, const char* kind, const std::string& text) {
+    all.push_back({variant, kind, text});
+  };
+  const struct {
+    Variant variant;
+    const char *what, *test;
+  } strict[] = {{{.left = 1}, "first column", "x >= 0"},
+                {{.right = 1}, "last column", "x < width"},
+                {{.upper = 1}, "first row", "y >= 0"},
+                {{.lower = 1}, "last row", "y < height"},
+                {{.front = 1}, "first plane", "z >= 0"},
+                {{.back = 1}, "last plane", "z < depth"},
+                {{.left = 1, .upper = 1}, "first column and row", "x >= 0 && y >= 0"},
+                {{.right = 1, .lower = 1}, "last column and row", "x < width && y < height"}};
+  for (const auto& one : strict)
+    add(one.variant, "ghost_cells",
+        std::string("the picture's ") + one.what +
+            " counts as ghost cells: the test for samples inside is " + one.test);
+  const int r = std::max(mask.width, trial.mask_height());
+  const struct {
+    Variant variant;
+    const char *what, *test;
+  } lax[] = {{{.right = -1}, "column width counts", "x < width, not x <= width"},
+             {{.lower = -1}, "row height counts", "y < height, not y <= height"},
+             {{.back = -1}, "plane depth counts", "z < depth, not z <= depth"},
+             {{.right = -1, .lower = -1},
+              "column width and row height count",
+              "x < width && y < height, not <="},
+             {{.left = -1}, "column -1 counts", "x >= 0"},
+             {{.upper = -1}, "row -1 counts", "y >= 0"},
+             {{.left = -r}, "cells left of column 0 count", "x >= 0, which is missing"},
+             {{.right = -r}, "cells behind a row's end count", "x < width, which is missing"},
+             {{.front = -r}, "planes before the first count", "z >= 0, which is missing"},
+             {{.back = -r}, "planes behind the last count", "z < depth, which is missing"},
+             {{.front = -r, .back = -r},
+              "planes before the first and behind the last count",
+              "z >= 0 && z < depth, which is missing"}};
+  for (const auto& one : lax)
+    add(one.variant, "ghost_cells",
+        std::string(one.what) + " as samples: the test for samples inside is " + one.test);
+  const struct {
+    Variant variant;
+    const char* what;
+  } short_of[] = {{{.last_columns = 1}, "last column"},
+                  {{.last_rows = 1}, "last row"},
+                  {{.first_columns = 1}, "first column"},
+                  {{.first_rows = 1}, "first row"},
+                  {{.last_columns = 1, .last_rows = 1}, "last column and row"}};
+  for (const auto& one : short_of)
+    if (mask.width > 1 && (mask.height > 1 || one.variant.last_rows + one.variant.first_rows == 0))
+      add(one.variant, "taps",
+          std::string("all outputs lack the mask's ") + one.what +
+              ": a loop over the mask ends too early, or begins too late");
+  const int off = 4, off_y = trial.height > 1 ? off : 0, off_z = trial.depth > 1 ? 1 : 0;
+  for (int dz = -off_z; dz <= off_z; ++dz)
+    for (int dy = -off_y; dy <= off_y; ++dy)
+      for (int dx = -off; dx <= off; ++dx)
+        if (dx != 0 || dy != 0 || dz != 0)
+          add({.dx = dx, .dy = dy, .dz = dz}, "shifted",
+              "all outputs are those of a mask that lies " + pixel(trial, {dx, dy, dz}) +
+                  " off: the input tile, or the radius, is off by as much");
+  add({.mirrors_x = true, .mirrors_y = true, .mirrors_z = true}, "flipped",
+      "all outputs are those of the mask turned by 180 degrees: the task is a correlation, with "
+      "weights as they stand");
+  add({.mirrors_x = true}, "flipped", "all outputs are those of the mask mirrored left to right");
+  add({.mirrors_y = true}, "flipped", "all outputs are those of the mask mirrored top to bottom");
+  add({.mirrors_z = true}, "flipped", "all outputs are those of the mask mirrored front to back");
+  add({.transposed = true}, "transposed",
+      "all outputs are those of the mask with rows and columns exchanged");
+  add({.replicates = true}, "ghost_cells", "ghost cells are the nearest samples, and should be 0");
+  add({.by_height = true}, "stride",
+      "rows of the input are taken for as long as the picture is high: an index has y * height, and "
+      "y * width is right");
+  add({.last_alone = true}, "sum", "the last product alone counts: the sum has = for +=");
+  using Place = Variant::Place;
+  for (const bool transposed : {true, false})
+    add({.transposed = transposed, .place = Place::in_tile}, "transposed_tile",
+        "the shared tile is transposed: its rows and columns are exchanged where it is written, or "
+        "where it is read");
+  add({.place = Place::of_blocks}, "block_index",
+      "blocks compute each other's outputs: blockIdx.x and blockIdx.y are swapped");
+  using Order = Variant::Order;
+  for (const Order order : {Order::by_height, Order::by_width})
+    add({.order = order}, "transposed_output",
+        "the output is transposed: rows and columns are exchanged in the index of what is written");
+  add({.order = Order::other_channels}, "channels",
+      std::string("channels of the output should lie ") +
+          (trial.is_planar ? "one behind the other, as planes" : "side by side") +
+          ", as those of the input do");
+  if (trial.largest > 1) {
+    // Small numbers would all be 0.
+    add({.sums_whole = true}, "whole_sum", "the sum is an int, which drops what is behind the point");
+    add({.cuts_whole = true}, "whole_sum", "outputs are cut to whole numbers: an (int) is too many");
+    add({.rounds_whole = true}, "whole_sum", "outputs are rounded to whole numbers");
+  }
+  std::erase_if(all, [&](const Suspicion& one) {
+    const bool is_plane = trial.height > 1;
+    const Variant& v = one.variant;
+    if (v.order == Order::other_channels) return trial.channels == 1;
+    if (v.place == Place::in_tile) return launch.outputs.width != launch.outputs.height;
+    return !is_plane && (v.upper != 0 || v.lower != 0 || v.mirrors_y || v.transposed ||
+                         v.by_height || v.order != Order::own || v.place != Place::own) &&
+           !v.mirrors_x;
+  });
+  return all;
+}
+
+/// How many outputs the first block has written last, and how far they reach.
+struct Written {
+  std::int64_t count = 0;
+  BlockSides reach{{0, 0}, 0};
+};
+
+Written by_first_block(const Oracle& oracle, const TrialRun& run) {
+  Written written;
+  oracle.all_of([&](const Cell& cell) {
+    if (run.is_set.empty() || run.is_set[std::size_t(oracle.place_of(cell))] != 2) return true;
+    ++written.count;
+    written.reach.width = std::max(written.reach.width, std::int64_t{cell.x} + 1);
+    written.reach.height = std::max(written.reach.height, std::int64_t{cell.y} + 1);
+    written.reach.depth = std::max(written.reach.depth, std::int64_t{cell.z} + 1);
+    return true;
+  });
+  return written;
+}
+
+/// Compares what the first block wrote with what the launch says; nothing where that is as much.
+std::string against_launch(const Oracle& oracle, const TrialRun& run, const LaunchSize& launch,
+                           bool is_more) {
+  const Trial& trial = oracle.trial();
+  const BlockSides& said = launch.outputs;
+  const Written is = by_first_block(oracle, run);
+  if (is.count == 0 || launch.clears_out) return "";
+  const auto differs = [&](std::int64_t reach, std::int64_t each, int side) {
+    return is_more ? reach > each : reach < std::min<std::int64_t>(each, side);
+  };
+  const bool is_row = said.height == 0 && trial.height > 1;
+  if (is_row ? !differs(is.count, said.width * trial.channels, int(trial.outputs()))
+             : !differs(is.reach.width, said.width, trial.out_width()) &&
+                   !differs(is.reach.height, std::max<std::int64_t>(said.height, 1),
+                            trial.out_height()) &&
+                   !differs(is.reach.depth, said.depth, trial.out_depth()))
+    return "";
+  const BlockSides wrote = is_row || trial.height == 1 ? BlockSides{{is.count / trial.channels, 0}} : is.reach;
+  return "a block writes " + to_string(wrote) + " outputs, and the launch " +
+         (launch.line > 0 ? "promises " : "counts on ") + to_string(said) + " of each";
+}
+
+}  // namespace
+
+std::string pixel(const Trial& trial, const Cell& cell) {
+  return "(" + std::to_string(cell.x) + ", " + std::to_string(cell.y) +
+         (trial.depth > 1 ? ", " + std::to_string(cell.z) : "") + ")";
+}
+
+bool is_written(const TrialRun& run, std::size_t place) {
+  return run.is_set.empty() ? !std::isinf(run.out[place]) : run.is_set[place] != 0;
+}
+
+LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const LaunchSize& launch) {
+  const Trial& trial = oracle.trial();
+  const Mask& mask = trial.mask;
+  const auto got = [&](const Cell& cell) {
+    return double(run.out[std::size_t(oracle.place_of(cell))]);
+  };
+  const auto written = [&](const Cell& cell) {
+    return is_written(run, std::size_t(oracle.place_of(cell)));
+  };
+  std::vector<Cell> wrong;
+  std::size_t unwritten = 0;
+  oracle.all_of([&](const Cell& cell) {
+    const double expected = oracle.at(cell);
+    if (written(cell) && std::abs(got(cell) - expected) <= oracle.allowed(expected)) return true;
+    wrong.push_back(cell);
+    unwritten += written(cell) ? 0 : 1;
+    return true;
+  });
+  if (wrong.empty()) {
+    const std::string more = against_launch(oracle, run, launch, true);
+    return more.empty() ? LessonSentence{}
+                        : LessonSentence{"outputs", launch.line, more + ": blocks beyond the picture are launched in vain", {}, "", "", launch.line > 0};
+  }
+  const std::size_t all = trial.outputs();
+  const Cell first = wrong.front();
+  const std::string how_many =
+      std::to_string(wrong.size()) + " of " + std::to_string(all) + " outputs";
+  const int w = int(launch.outputs.width),
+            h = int(std::max<std::int64_t>(launch.outputs.height, 1)), d = int(launch.outputs.depth);
+  const auto every = [&](const std::function<bool(const Cell&)>& is_there) {
+    return std::ranges::all_of(wrong, is_there);
+  };
+  if (unwritten == all && all > 1) return {"unwritten", 0, "no output is written at all"};
+  if (unwritten == wrong.size()) {
+    const BlockSides grid =
+        launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
+    const auto is_beyond = [&](const Cell& cell) {
+      return cell.x >= grid.height * w || cell.y >= grid.width * h;
+    };
+    const bool is_swapped =
+        launch.outputs.height > 0 && grid.width != grid.height && every(is_beyond) &&
+        oracle.all_of([&](const Cell& cell) { return !is_beyond(cell) || !written(cell); });
+    if (is_swapped && wrong.size() < all)
+      return {"block_index", 0,
+              how_many + " are never written, and those are written that would be if blockIdx.x and "
+                         "blockIdx.y were swapped",
+              {}, "", "", true};
+    const std::string fewer = against_launch(oracle, run, launch, false);
+    return {"unwritten", 0,
+            how_many + " are never written, the first at " + pixel(trial, first) +
+                (fewer.empty() ? ": too few threads or blocks write, or their test is too strict"
+                               : ": " + fewer)};
+  }
+  if (unwritten == 0 && every([&](const Cell& cell) { return std::isnan(got(cell)); }))
+    return {"not_a_number", 0,
+            how_many + " are no numbers, the first at " + pixel(trial, first) +
+                ": a variable that nobody sets takes part, or what does lies outside"};
+
+  // A few outputs may be anything by chance.
+  constexpr std::size_t kFew = 9;
+  const auto explains = [&](const Variant& variant) {
+    std::size_t seen = 0;
+    const bool is_all = oracle.all_of([&](const Cell& cell) {
+      const std::ptrdiff_t place = oracle.place_of(cell, variant.order);
+      if (place < 0 || !is_written(run, std::size_t(place))) return true;
+      Cell from = cell;
+      if (variant.place == Variant::Place::in_tile) {
+        from.x = cell.x / w * w + cell.y % h;
+        from.y = cell.y / h * h + cell.x % w;
+        // A block that the picture cuts may have other cells there.
+        if (from.x >= trial.out_width() || from.y >= trial.out_height()) return true;
+      } else if (variant.place == Variant::Place::of_blocks) {
+        from.x = cell.y / h * w + cell.x % w;
+        from.y = cell.x / w * h + cell.y % h;
+        if (from.x >= trial.out_width() || from.y >= trial.out_height()) return true;
+      }
+      ++seen;
+      const double expected = oracle.at(from, variant),
+                   is = double(run.out[std::size_t(place)]);
+      return std::isnan(expected) ? std::isnan(is)
+                                  : std::abs(is - expected) <= oracle.allowed(expected);
+    });
+    return is_all && 2 * seen >= all && (all > kFew || variant.order == Variant::Order::own);
+  };
+  for (const Suspicion& one : suspicions(trial, launch))
+    if (explains(one.variant)) {
+      const bool counts = std::string_view(one.kind) == "ghost_cells" && !one.variant.replicates;
+      const bool is_cause = all > kFew && one.variant.left >= 0 && one.variant.upper >= 0;
+      return {one.kind, 0,
+              counts ? how_many + " are wrong, since " + one.text : one.text, {}, "", "", is_cause};
+    }
+
+  const double expected = oracle.at(first), more = got(first) - expected,
+               times = got(first) / expected;
+  char number[40];
+  if (wrong.size() == all && all > 1 && every([&](const Cell& cell) {
+        const double is_off = got(cell) - oracle.at(cell);
+        return std::abs(is_off - more) <= oracle.allowed(0) + std::abs(more) * 1e-5;
+      })) {
+    std::snprintf(number, sizeof number, "%.4g", std::abs(more));
+    return {"offset", 0,
+            std::string("all outputs are ") + number + (more > 0 ? " too large" : " too small") +
+                ": the sum does not begin at 0"};
+  }
+  if (all > kFew && std::abs(times) > 1e-6 && every([&](const Cell& cell) {
+        const double should_be = oracle.at(cell) * times;
+        return std::abs(got(cell) - should_be) <=
+               oracle.allowed(0) + (oracle.allowed(0) + std::abs(should_be)) * 1e-4;
+      })) {
+    std::snprintf(number, sizeof number, "%.4g", times);
+    const bool is_mean = std::abs(times * double(mask.weights.size()) - 1) < 1e-3;
+    return {"factor", 0,
+            std::string("all outputs are ") + number + " times what they should be" +
+                (is_mean ? ": they are divided by the number of weights, which apply as they stand"
+                         : ""),
+            {}, "", "", true};
+  }
+  if (trial.channels > 1 && every([](const Cell& cell) { return cell.channel > 0; }))
+    return {"channels", 0,
+            how_many + " are wrong, and none of the first channel: a sum, or an index, is not set "
+                       "anew for each channel"};
+  const int rows = int(std::max<std::int64_t>(launch.block.height, 1)),
+            columns = int(launch.block.width);
+  if (all > kFew && (h > rows || w > columns) && every([&](const Cell& cell) {
+        return cell.y % h >= rows || cell.x % w >= columns;
+      }) && unwritten == 0)
+    return {"thread_outputs", 0,
+            how_many + " are wrong, and none of the first outputs of threads: a sum, or an index, is "
+                       "not set anew for each output of a thread"};
+
+  char numbers[80];
+  std::snprintf(numbers, sizeof numbers, "%.6g and not %.6g", got(first), expected);
+  const std::string example =
+      "as at " + pixel(trial, first) + ", which is " + (written(first) ? numbers : "not written");
+
+  // What is written at the least and at the most, where outputs should be beyond.
+  double lowest = got(first), highest = lowest;
+  oracle.all_of([&](const Cell& cell) {
+    lowest = std::min(lowest, got(cell));
+    highest = std::max(highest, got(cell));
+    return true;
+  });
+  const auto is_clamped = [&](const Cell& cell) {
+    const double is = got(cell), should_be = oracle.at(cell);
+    return (is == lowest && should_be < lowest) || (is == highest && should_be > highest);
+  };
+  if (unwritten == 0 && lowest < highest && wrong.size() < all && every(is_clamped))
+    return {
+        "clamped", 0,
+        how_many + " are wrong, " + example +
+            ", and should lie beyond all that the kernel writes: it seems to clamp its outputs, "
+            "which are to stay as they are"};
+
+  const int left = mask.anchor_x, top = mask.anchor_y, right = mask.width - 1 - left,
+            bottom = trial.mask_height() - 1 - top, near = trial.mask_depth / 2;
+  const struct {
+    const char* name;
+    std::function<bool(const Cell&)> has;
+  } sides[] = {{"left", [&](const Cell& c) { return c.x <= left; }},
+               {"right", [&](const Cell& c) { return c.x >= trial.width - 1 - right; }},
+               {"upper", [&](const Cell& c) { return trial.height > 1 && c.y <= top; }},
+               {"lower",
+                [&](const Cell& c) {
+                  return trial.height > 1 && c.y >= trial.height - 1 - bottom;
+                }},
+               {"front", [&](const Cell& c) { return trial.depth > 1 && c.z <= near; }},
+               {"back", [&](const Cell& c) {
+                  return trial.depth > 1 && c.z >= trial.depth - 1 - near;
+                }}};
+  // A test that is too strict spoils a column more than the mask reaches.
+  if (!trial.is_valid) {
+    for (const auto& side : sides)
+      if (every(side.has))
+        return {"ghost_cells", 0,
+                how_many + " are wrong, all at the " + side.name + " border, " + example +
+                    ": the test for ghost cells is wrong there"};
+    if (every([&](const Cell& cell) {
+          return std::ranges::any_of(sides, [&](const auto& side) { return side.has(cell); });
+        }))
+      return {"ghost_cells", 0,
+              how_many + " are wrong, all at borders, " + example +
+                  ": the test for ghost cells is wrong"};
+  }
+  const auto at_tile = [&](const Cell& c) {
+    return c.x % w < left || c.x % w >= w - right ||
+           (trial.height > 1 && (c.y % h < top || c.y % h >= h - bottom)) ||
+           (trial.depth > 1 && (c.z % d < near || c.z % d >= d - near));
+  };
+  if (every(at_tile) && w > left + right && (trial.height == 1 || h > top + bottom))
+    return {"halo", 0,
+            how_many + " are wrong, all at edges of tiles, " + example +
+                ": the halo is not loaded there, or not where it is read"};
+  return {"wrong", 0, how_many + " are wrong, " + example};
+}
+
+}  // namespace convfilt
