@@ -43,10 +43,10 @@ inline std::vector<float> array_of(const std::vector<float>& weights, const Less
 /// The same for an array of that type.
 template <class Array>
 std::vector<float> array_of(const std::vector<float>& weights, const LessonNumbers& numbers) {
-  constexpr int rank = std::rank_v<Array>;
+  constexpr unsigned rank = std::rank_v<Array>;
   return array_of(weights, numbers, int(sizeof(Array) / sizeof(float)),
-                  rank > 1 ? int(std::extent_v<Array, std::size_t(rank - 1)>) : 0,
-                  rank > 2 ? int(std::extent_v<Array, std::size_t(rank - 2)>) : 0);
+                  rank > 1 ? int(std::extent_v<Array, (rank > 1 ? rank - 1 : 0)>) : 0,
+                  rank > 2 ? int(std::extent_v<Array, (rank > 2 ? rank - 2 : 0)>) : 0);
 }
 
 }  // namespace convfilt::lesson
