@@ -314,7 +314,7 @@ void settle(const SharedRewrite& rewrite) {
   bool is_same = true;
   for (std::size_t i = 0; i < rewrite.before.size(); ++i)
     if (rewrite.bytes >> i & 1) is_same = is_same && rewrite.word[i] == rewrite.before[i];
-  note(is_same ? Fault::same_shared : Fault::race, "shared", rewrite.number, rewrite.code,
+  note(is_same ? Fault::same_shared : Fault::write_race, "shared", rewrite.number, rewrite.code,
        rewrite.writer, rewrite.other, rewrite.others_code);
 }
 
@@ -801,6 +801,7 @@ const char* name_of(Fault fault) {
     case Fault::early_shared: return "early_shared";
     case Fault::unset_output: return "unset_output";
     case Fault::race: return "race";
+    case Fault::write_race: return "write_race";
     case Fault::lost_update: return "lost_update";
     case Fault::same_shared: return "same_shared";
     case Fault::twice: return "twice";

@@ -21,7 +21,8 @@ enum class Fault {
   unset_shared,    ///< a cell of shared memory is read that no thread writes
   early_shared,    ///< or that a thread writes later
   unset_output,    ///< out is read before it was written
-  race,            ///< two threads, one of which writes, with no barrier between them
+  race,            ///< a thread reads and another writes, with no barrier between them
+  write_race,      ///< or both write, and leave different values
   lost_update,     ///< and both read the cell, change it and write it back
   same_shared,     ///< two threads write a cell, both the same in the end
   twice,           ///< two threads write one output

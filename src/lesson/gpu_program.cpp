@@ -39,7 +39,7 @@ GpuProgram::GpuProgram(const KernelFile& kernel, const CudaDevice& device, const
     : kernel_(kernel), device_(device) {
   const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu",
                  said = folder / "said";
-  write_student(kernel, kernel.text, folder);
+  write_student(kernel, false, folder);
   const Ended ended = run_process(
       {nvcc, "-std=c++20", "-O3", "-w",
        "-arch=sm_" + std::to_string(device.major) + std::to_string(device.minor), "-I",

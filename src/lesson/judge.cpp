@@ -178,7 +178,7 @@ void refuse_larger(const KernelFile& kernel, const MaskRoom& room, const Mask& m
 std::vector<Guess> mask_guesses(const KernelFile& kernel, const MaskRoom& room,
                                 const LessonWish& wish) {
   const int dimensions = kernel.dimensions, usual = dimensions == 3 ? 3 : 5, most = 15;
-  const LessonTask task{dimensions, kernel.takes(KernelArgument::channels) ? 3 : 1};
+  const LessonTask task{dimensions, kernel.has_channels ? 3 : 1};
   const auto refuse = [&](const std::string& why) {
     throw KernelRefused(quoted_name(kernel.path) + ": " + why, 0, why);
   };
@@ -283,6 +283,13 @@ std::string outside(std::int64_t cell, std::int64_t cells, const std::string& na
          (off == 1 ? "" : "s") + (cell < 0 ? " before the first" : " behind the last") + place;
 }
 
+constexpr const char* kUnsigned =
+    "an unsigned coordinate below 0 is a large number: compute it as an int";
+
+bool is_unsigned(std::int64_t cell) {
+  return cell > std::int64_t{1} << 31 && cell < std::int64_t{1} << 32;
+}
+
 /// Which test for ghost cells is missing, if a sample is read that lies outside: those of the first
 /// thread that does so tell it.
 std::string missing_test(const LessonFinding& finding, const Trial& trial,
@@ -304,10 +311,9 @@ std::string missing_test(const LessonFinding& finding, const Trial& trial,
     return "its index is negative, by up to " + std::to_string(-finding.least) +
            " in other threads: its sign is wrong, or more";
   if (mask.weights.size() == 1) return "its index is wrong";
-  const std::int64_t wraps = std::int64_t{1} << 32;
-  if (finding.most > wraps / 2 && finding.most < wraps)
-    return "an unsigned coordinate below 0 is a large number: compute it as an int";
-  const std::int64_t halo = row * std::max({top, bottom, 1}) + std::max(left, right) * trial.channels;
+  if (is_unsigned(finding.most)) return kUnsigned;
+  const std::int64_t halo = (trial.height > 1 ? row * std::max({top, bottom, 1}) : 0) +
+                            std::max(left, right) * trial.channels;
   if (off > halo + (trial.depth > 1 ? plane : 0)) return "its index is wrong by far";
   const std::string text = "the test for ghost cells misses ";
   const std::int64_t x = finding.place.block_x * launch.outputs.width + finding.place.thread_x;
@@ -381,6 +387,15 @@ bool has_inside(const Trial& trial, const LaunchSize& launch) {
   return grid.width * grid.height * grid.depth > 1;
 }
 
+/// Whether a thread is one of those that blocks have beyond their outputs, wherever these begin.
+bool only_loads(const LessonFinding::Place& place, const LaunchSize& launch) {
+  const auto is_rim = [](int thread, std::int64_t threads, std::int64_t outputs) {
+    return threads > outputs && thread >= outputs + (threads - outputs) / 2;
+  };
+  return is_rim(place.thread_x, launch.block.width, launch.outputs.width) ||
+         is_rim(place.thread_y, launch.block.height, launch.outputs.height);
+}
+
 LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
                            const LaunchSize& launch) {
   const std::string who = thread_at(finding.place), cell = std::to_string(finding.cell);
@@ -396,7 +411,9 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
            (finding.cell < 0 ? "before its first: its index is negative"
             : finding.memory == "dynamic"
                 ? "behind its last: its index is wrong, or the launch gives a block too few bytes"
-                : "behind its last: its index is too large");
+            : only_loads(finding.place, launch)
+                ? "behind its last: threads that load the halo alone must not compute"
+                : "behind its last: its index is too large, or the tile too small");
   else if (is_outside && finding.memory == "constant")
     text = who + does + "word " + cell + " of constant memory, which lies " +
            (finding.cell < 0 ? "before" : "behind") +
@@ -412,6 +429,8 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
     text = who + does + finding.memory + outside(finding.cell, samples, "sample", " row") +
            (is_beyond(finding.place, trial, launch) ? ": " + beyond(finding, trial, launch)
                                                     : ": its index is wrong");
+    if (finding.cell < 0 && std::max(trial.width, trial.height) >= kLong)
+      text += ", as a short is, which ends at 32767";
   } else if (finding.fault == "write_to_input")
     text = who + " writes " + finding.memory + "[" + cell + "], which is an input";
   else if (finding.fault == "unset_shared")
@@ -430,10 +449,10 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
         who + " reads out[" + cell +
         "], which nobody has written: out is not 0 at the start, unless the host clears it, which "
         "--clear-out says, or 'out cleared' in the comment with the launch";
-  else if (finding.fault == "race" && finding.is_one_code)
-    text = who + " and " + thread_at(finding.other) + " both write word " + cell +
-           " of shared memory, in the same line, and leave different values: two threads have one "
-           "cell, so that its index is wrong";
+  else if (finding.fault == "race" && finding.both_write)
+    text = who + " and " + thread_at(finding.other) + other + " both write word " + cell +
+           " of shared memory, with no barrier between, and leave different values: two threads "
+           "have one cell, so that its index is wrong";
   else if (finding.fault == "race")
     text = who + " and " + thread_at(finding.other) + other + " use word " + cell +
            " of shared memory, one of them to write, and no barrier lies between: "
@@ -464,7 +483,7 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
   else if (finding.fault == "left_barrier")
     text = "only " + std::to_string(finding.threads) +
            " threads of a block reach this __syncthreads(), and the others have ended: a return, "
-           "or an if, stands before it";
+           "or an if, stands before it, and every thread must reach it";
   else
     text = "threads of a block wait at different __syncthreads(), " +
            std::to_string(finding.threads) + " of them here: it stands in a branch";
@@ -500,7 +519,8 @@ LessonSentence about_end(const TrialRun& run, const Trial& trial, double seconds
     else
       text +=
           (run.memory == "-" ? "" : " at " + run.memory + "[" + std::to_string(run.cell) + "]") +
-          ", in " + thread_at(*run.place);
+          ", in " + thread_at(*run.place) +
+          (is_unsigned(run.cell) ? std::string(": ") + kUnsigned : "");
   }
   sentence.text = text;
   return with_place(sentence, trial);
@@ -590,10 +610,12 @@ class Judgement {
     --score_.untried;
     std::set<std::string> faults;
     std::set<int> lost, raced;  // lines
+    bool has_read_race = false;
     for (const LessonFinding& finding : run.findings) {
       faults.insert(finding.fault);
       if (finding.fault == "lost_update") lost.insert(finding.place.line);
       if (finding.fault == "race") raced.insert(finding.place.line);
+      has_read_race = has_read_race || (finding.fault == "race" && !finding.both_write);
     }
     for (const LessonFinding& finding : run.findings) {
       const int line = finding.place.line;
@@ -602,6 +624,8 @@ class Judgement {
       if (is_unset && faults.contains("race")) continue;
       // Who writes back what is lost races, too; and some of a word's bytes may be the same.
       if (finding.fault == "race" && lost.contains(line)) continue;
+      // Without a barrier threads read what others write.
+      if (finding.both_write && has_read_race) continue;
       if (finding.fault == "same_shared" && (lost.contains(line) || raced.contains(line))) continue;
       if (finding.fault == "absent_lane") continue;
       add_once(is_harmless(finding.fault) ? score_.remarks : score_.faults,
@@ -626,6 +650,8 @@ class Judgement {
       if (std::max(trial.width, trial.height) >= kLong)
         sentence.text += ", as a short is, which ends at 32767";
     }
+    // No fault of memory can be its cause.
+    if (sentence.kind == "halo" && run.findings.empty()) sentence.is_cause = true;
     add_errors(oracle, run);
     if (!sentence.text.empty()) add_once(pixels_, with_place(sentence, trial));
     // What a lane that is absent gives matters where somebody makes use of it.
@@ -641,6 +667,10 @@ class Judgement {
   }
 
   bool is_right() const { return score_.is_right(); }
+
+  bool has_cause() const {
+    return std::ranges::any_of(pixels_, &LessonSentence::is_cause);
+  }
 
   /// What explains the outputs of a further picture, if something does.
   void explain(const Trial& trial, const TrialRun& run) {
@@ -659,7 +689,9 @@ class Judgement {
                                  [&](const LessonSentence& fault) { return fault.kind == kind; });
     };
     const bool is_told =
-        cause == pixels_.end() || std::ranges::any_of(score_.faults, is_cause_itself) ||
+        cause == pixels_.end() ||
+        (cause->kind != "transposed_tile" &&
+         std::ranges::any_of(score_.faults, is_cause_itself)) ||
         (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
     if (!is_told) {
       // A wrong index is seen where it leads.
@@ -859,8 +891,13 @@ Fit fit_of(const LessonProgram& program, const LaunchSize& launch,
     if (i == 0) fit.first = tried.score;
     fit.is_right = tried.score.is_right();
     fit.ends = tried.ends;
-    // A few outputs are right by chance.
-    const bool is_near = tried.outputs > most && 2 * tried.outputs > tried.all;
+    // A few outputs are right by chance; and where the kernel is told the size, or writes more
+    // than lies inside, another task is no better guess.
+    const bool fits = tried.score.faults.empty() || !guesses[i].task.is_valid ||
+                      tried.score.faults.front().kind != "outside_write";
+    const bool is_near = tried.outputs > most && 2 * tried.outputs > tried.all &&
+                         (guesses[i].masks.size() == 1 || guesses[i].task != guesses[0].task ||
+                          i == 0) && (fits || i == 0);
     if (!fit.is_right && !is_near) continue;
     most = tried.outputs;
     fit.guess = i;
@@ -994,7 +1031,7 @@ LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
     verdict.block = {kernel.kernel, kernel.launch.threads(), kernel.launch.outputs, run.counts,
                      reads > 0 ? taps / double(reads) : 0};
   }
-  if (goes_on && !judgement.is_right()) {
+  if (goes_on && !judgement.is_right() && !judgement.has_cause()) {
     // Rows as long as columns, and large samples, show what others hide.
     const Size tile = tile_of(kernel.launch, verdict.task);
     const int side = 2 * std::max(tile.width, tile.height) + 5;

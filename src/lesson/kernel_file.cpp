@@ -442,28 +442,46 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
   }
 }
 
-/// What the parameters `<...>` of a template are given: what the launch says, else nothing where
-/// there are defaults, and float for a type.
+/// The head of a template, and what its parameters are given: what the launch says, else their
+/// defaults, and float for a type.
+struct TemplateHead {
+  std::size_t begin = 0, end = 0;  ///< tokens, the first and that behind the last
+  std::string arguments;           ///< "<float, 2>"
+  /// The same as declarations. The host's compiler puts a template's shared memory where nobody
+  /// watches it, so there the kernel is none.
+  std::string declarations;
+};
+
 template <class Fail>
-std::string template_arguments(Tokens all, std::vector<std::string> said, const Fail& fail) {
-  const Tokens list = all.first(std::size_t(std::ranges::find(all, ">", &Token::text) - all.begin()));
+TemplateHead template_head(Tokens all, std::size_t begin, const std::vector<std::string>& said,
+                           const Fail& fail) {
+  const auto find = [&](std::size_t from, std::size_t end, std::string_view text) {
+    const Tokens part = all.subspan(from, end - from);
+    return from + std::size_t(std::ranges::find(part, text, &Token::text) - part.begin());
+  };
+  const std::size_t close = find(begin, all.size(), ">");
+  TemplateHead head{begin, close + 1, "", ""};
   std::size_t number = 0;
-  for (std::size_t i = 1; i < list.size(); ++number) {
-    const std::size_t end =
-        i + std::size_t(std::ranges::find(list.subspan(i), ",", &Token::text) -
-                        list.subspan(i).begin());
-    const Tokens one = list.subspan(i, end - i);
-    if (number >= said.size() && !has(one, "=")) {
-      if (!has(one, "typename") && !has(one, "class"))
-        fail(one.back(), "nobody knows the template's argument " + in_quotes(std::string(one.back().text)) +
-                             "; give it a default, or launch the kernel with it in main()");
-      said.push_back("float");
-    }
-    i = end + 1;
+  for (std::size_t i = begin + 2, end; i < close; i = end + 1, ++number) {
+    end = find(i, close, ",");
+    const std::size_t equals = find(i, end, "=");
+    const Token& name = all[equals - 1];
+    const bool is_type = all[i].text == "typename" || all[i].text == "class";
+    std::string value = "float", type;
+    if (number < said.size())
+      value = said[number];
+    else if (equals + 1 < end)
+      value = {all[equals + 1].text.data(), all[end - 1].text.data() + all[end - 1].text.size()};
+    else if (!is_type)
+      fail(name, "nobody knows the template's argument " + in_quotes(std::string(name.text)) +
+                     "; give it a default, or launch the kernel with it in main()");
+    for (std::size_t k = i; k + 1 < equals; ++k) type += std::string(all[k].text) + " ";
+    head.arguments += (number == 0 ? "<" : ", ") + value;
+    head.declarations +=
+        (is_type ? "using " : "constexpr " + type) + std::string(name.text) + " = " + value + "; ";
   }
-  std::string text;
-  for (const std::string& one : said) text += (text.empty() ? "" : ", ") + one;
-  return "<" + text + ">";
+  head.arguments += number == 0 ? "<>" : ">";
+  return head;
 }
 
 /// The arrays that may hold the mask: floats, or what may be another name for them.
@@ -533,11 +551,16 @@ std::vector<std::string> macros_for_kernels(const std::string& code) {
 /// The text for the host compiler, which has the words of CUDA from elsewhere, and no memory that a
 /// block is given when it is launched: an `extern __shared__` array is called what machine.cpp
 /// calls that memory.
-std::string text_for_host(const std::string& text, Tokens tokens) {
+std::string text_for_host(const std::string& text, Tokens tokens,
+                          const std::optional<TemplateHead>& head) {
   std::string host = text;
   constexpr std::size_t kMost = 40;  // tokens of a declaration
   // From the end, so that places before stay what they are.
   for (std::size_t i = tokens.size(); i-- > 0;) {
+    if (head && i == head->begin) {
+      blank(host, tokens[i].at, tokens[head->end - 1].at + 1);
+      host.insert(tokens[i].at, head->declarations);
+    }
     if (tokens[i].text != "__shared__" && tokens[i].text != "__constant__") continue;
     // Both words say static already, and the mask is written before the kernel runs.
     for (std::size_t k = i; k > 0 && tokens[k - 1].is_name(); --k)
@@ -866,13 +889,13 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   kernel.kernel = tokens[found->name].text;
   kernel.scope = found->scope;
   const std::optional<HostLaunch> host = HostLaunch::find(whole, kernel.kernel);
-  if (is(tokens, found->begin, "template"))
-    kernel.template_arguments =
-        template_arguments(tokens.subspan(found->begin + 1, found->name - found->begin - 1),
-                           host ? host->template_arguments : std::vector<std::string>(),
-                           [&](const Token& token, const std::string& why) {
-                             fail_at(token.at, why);
-                           });
+  std::optional<TemplateHead> head;
+  if (is(tokens, found->begin, "template")) {
+    head = template_head(tokens.first(found->name), found->begin,
+                         host ? host->template_arguments : std::vector<std::string>(),
+                         [&](const Token& token, const std::string& why) { fail_at(token.at, why); });
+    kernel.template_arguments = head->arguments;
+  }
   kernel.is_closed = found->end < tokens.size();
   if (const std::size_t launch = code.find("<<<"); launch != code.npos)
     fail_at(launch,
@@ -926,19 +949,25 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     if (kernel.assembler_line == 0 && (token.text == "asm" || token.text == "__asm__"))
       kernel.assembler_line = line_at(token.at);
 
+  for (const std::string_view word : {"short", "int16_t", "uint16_t", "ushort"})
+    kernel.has_short = kernel.has_short || has(tokens, word);
   for (std::size_t i = 0; i + 2 < body.size(); ++i) {
-    for (const std::string_view word : {"short", "int16_t", "uint16_t", "ushort"})
-      kernel.has_short = kernel.has_short || body[i].text == word;
-    // input_cols - kernel_cols + 1
     const auto parameter = std::ranges::find(kernel.parameters, body[i].text);
-    if (i == 0 || body[i - 1].text != "-" || parameter == kernel.parameters.end()) continue;
+    if (parameter == kernel.parameters.end()) continue;
     const KernelArgument given =
         kernel.arguments[std::size_t(parameter - kernel.parameters.begin())];
-    kernel.looks_valid = kernel.looks_valid || ((given == KernelArgument::mask_width ||
-                                                 given == KernelArgument::mask_height) &&
+    const bool is_side = given == KernelArgument::mask_width || given == KernelArgument::mask_height;
+    // input_cols - kernel_cols + 1
+    kernel.looks_valid = kernel.looks_valid || (is_side && is(body, i - 1, "-") &&
                                                 is(body, i + 1, "+") && is(body, i + 2, "1"));
+    // k < channels, x < width * channels, i % channels
+    for (std::size_t k = i; k-- > 0 && std::string_view(";{})&?").find(body[k].text[0]) ==
+                                           std::string_view::npos;)
+      kernel.has_channels =
+          kernel.has_channels || (given == KernelArgument::channels &&
+                                  (body[k].text == "<" || body[k].text == "%"));
   }
-  kernel.host_text = text_for_host(kernel.text, tokens);
+  kernel.host_text = text_for_host(kernel.text, tokens, head);
 
   const std::vector<LaunchLine> lines = launch_lines(shown);
   const auto sides_in = [&](const LaunchLine& line, std::size_t at) -> std::optional<BlockSides> {

@@ -77,7 +77,8 @@ struct KernelFile {
   /// First and last lines of the functions that run on the device.
   std::vector<std::pair<int, int>> device_lines;
   int assembler_line = 0;  ///< where the first `asm` stands; 0 = nowhere
-  bool has_short = false;  ///< a type of 16 bits
+  bool has_channels = false;  ///< it goes through channels, as many as it is told
+  bool has_short = false;     ///< a type of 16 bits
   bool looks_valid = false;  ///< it computes how many outputs lie where the mask does inside
   /// Parameters whose names say nothing, so that what they are given may have to be exchanged.
   std::vector<std::pair<std::size_t, std::size_t>> guesses;

@@ -35,29 +35,36 @@ double Oracle::at(Cell cell, const Variant& variant) const {
         if (variant.mirrors_x) u = columns - 1 - u;
         if (variant.mirrors_y) v = rows - 1 - v;
         const int w = variant.mirrors_z ? planes - 1 - k : k;
+        const Cell from{cell.x + i - left + variant.dx, cell.y + j - top + variant.dy,
+                        cell.z + k - front + variant.dz, cell.channel};
+        if (variant.last_inside && !is_inside(from, {})) continue;
         const double product =
-            weights_[std::size_t((w * rows + v) * columns + u)] *
-            sample(cell.x + i - left + variant.dx, cell.y + j - top + variant.dy,
-                   cell.z + k - front + variant.dz, cell.channel, variant);
-        sum = variant.last_alone ? product : sum + product;
+            weights_[std::size_t((w * rows + v) * columns + u)] * sample(from, variant);
+        sum = variant.last_alone || variant.last_inside ? product : sum + product;
         if (variant.sums_whole) sum = std::trunc(sum);
       }
   return variant.cuts_whole ? std::trunc(sum) : variant.rounds_whole ? std::round(sum) : sum;
 }
 
-double Oracle::sample(int x, int y, int z, int channel, const Variant& variant) const {
+bool Oracle::is_inside(const Cell& cell, const Variant& variant) const {
   const Trial& t = trial_;
-  const bool inside = x >= variant.left && x < t.width - variant.right && y >= variant.upper &&
-                      y < t.height - variant.lower && z >= variant.front &&
-                      z < t.depth - variant.back;
-  if (!inside && !variant.replicates) return 0;
+  return cell.x >= variant.left && cell.x < t.width - variant.right && cell.y >= variant.upper &&
+         cell.y < t.height - variant.lower && cell.z >= variant.front &&
+         cell.z < t.depth - variant.back;
+}
+
+double Oracle::sample(const Cell& cell, const Variant& variant) const {
+  const Trial& t = trial_;
+  auto [x, y, z, channel] = cell;
+  if (!is_inside(cell, variant) && !variant.replicates) return 0;
   if (variant.replicates) {
     x = std::clamp(x, 0, t.width - 1);
     y = std::clamp(y, 0, t.height - 1);
     z = std::clamp(z, 0, t.depth - 1);
   }
   const std::ptrdiff_t row = variant.by_height ? t.height : t.width,
-                       plane = std::ptrdiff_t{t.width} * t.height,
+                       side = variant.plane_side,
+                       plane = side > 0 ? side * side : std::ptrdiff_t{t.width} * t.height,
                        pixel = z * plane + y * row + x,
                        at = t.is_planar ? channel * plane * t.depth + pixel
                                         : pixel * t.channels + channel;

@@ -21,8 +21,10 @@ struct Variant {
   int left = 0, right = 0, upper = 0, lower = 0, front = 0, back = 0;
   /// Columns and rows of the mask that are left out.
   int first_columns = 0, last_columns = 0, first_rows = 0, last_rows = 0;
-  bool by_height = false;    ///< rows of the picture are taken for as long as columns
-  bool last_alone = false;   ///< only the last product counts
+  bool by_height = false;  ///< rows of the picture are taken for as long as columns
+  int plane_side = 0;      ///< planes are taken for squares of so many samples a side
+  /// Only the last product counts, or the last of a sample inside.
+  bool last_alone = false, last_inside = false;
   bool sums_whole = false;   ///< the sum is an int
   bool cuts_whole = false;   ///< the output is
   bool rounds_whole = false;
@@ -51,7 +53,8 @@ class Oracle {
   bool all_of(const std::function<bool(const Cell&)>& visit) const;
 
  private:
-  double sample(int x, int y, int z, int channel, const Variant& variant) const;
+  double sample(const Cell& cell, const Variant& variant) const;
+  bool is_inside(const Cell& cell, const Variant& variant) const;
 
   const Trial& trial_;
   double absolute_, relative_, rounding_ = 0;

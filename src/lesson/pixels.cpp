@@ -71,14 +71,28 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
       add(one.variant, "taps",
           std::string("all outputs lack the mask's ") + one.what +
               ": a loop over the mask ends too early, or begins too late");
-  const int off = 4, off_y = trial.height > 1 ? off : 0, off_z = trial.depth > 1 ? 1 : 0;
+  const auto reach = [](int samples, int side, int least) {
+    return samples > 1 ? std::max(side - 1, least) : 0;
+  };
+  const int off = reach(trial.width, mask.width, 4),
+            off_y = reach(trial.height, trial.mask_height(), 4),
+            off_z = reach(trial.depth, trial.mask_depth, 1);
+  const auto is_off = [&](const Cell& by, int times) {
+    return (by.x == 0 || by.x == times * (mask.width / 2)) &&
+           (by.y == 0 || by.y == times * (trial.mask_height() / 2)) &&
+           (by.z == 0 || by.z == times * (trial.mask_depth / 2));
+  };
   for (int dz = -off_z; dz <= off_z; ++dz)
     for (int dy = -off_y; dy <= off_y; ++dy)
       for (int dx = -off; dx <= off; ++dx)
         if (dx != 0 || dy != 0 || dz != 0)
           add({.dx = dx, .dy = dy, .dz = dz}, "shifted",
-              "all outputs are those of a mask that lies " + pixel(trial, {dx, dy, dz}) +
-                  " off: the input tile, or the radius, is off by as much");
+              "all outputs are those of a mask that lies " + pixel(trial, {dx, dy, dz}) + " off" +
+                  (mask.width > 3 && is_off({dx, dy, dz}, 1)
+                       ? ", too far right or down: the radius is not taken away"
+                   : mask.width > 1 && is_off({dx, dy, dz}, 2)
+                       ? ", too far right or down: the radius is added, not taken away"
+                       : ": the input tile, or the radius, is off by as much"));
   add({.mirrors_x = true, .mirrors_y = true, .mirrors_z = true}, "flipped",
       "all outputs are those of the mask turned by 180 degrees: the task is a correlation, with "
       "weights as they stand");
@@ -91,7 +105,13 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
   add({.by_height = true}, "stride",
       "rows of the input are taken for as long as the picture is high: an index has y * height, and "
       "y * width is right");
-  add({.last_alone = true}, "sum", "the last product alone counts: the sum has = for +=");
+  for (const int side : {trial.width, trial.height})
+    if (trial.depth > 1)
+      add({.plane_side = side}, "stride",
+          "planes of the input are taken for squares: z * height * width is right in an index");
+  for (const bool inside : {false, true})
+    add({.last_alone = !inside, .last_inside = inside}, "sum",
+        "the last product alone counts: the sum has = for +=");
   using Place = Variant::Place;
   for (const bool transposed : {true, false})
     add({.transposed = transposed, .place = Place::in_tile}, "transposed_tile",
@@ -117,6 +137,7 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
     const bool is_plane = trial.height > 1;
     const Variant& v = one.variant;
     if (v.order == Order::other_channels) return trial.channels == 1;
+    if (v.front != 0 || v.back != 0 || v.mirrors_z) return trial.depth == 1 && !v.mirrors_x;
     if (v.place == Place::in_tile) return launch.outputs.width != launch.outputs.height;
     return !is_plane && (v.upper != 0 || v.lower != 0 || v.mirrors_y || v.transposed ||
                          v.by_height || v.order != Order::own || v.place != Place::own) &&
@@ -224,6 +245,15 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
               how_many + " are never written, and those are written that would be if blockIdx.x and "
                          "blockIdx.y were swapped",
               {}, "", "", true};
+    const BlockSides threads = launch.threads();
+    if (unwritten < all && launch.outputs.height > 0 && every([&](const Cell& cell) {
+          return cell.x % threads.width >= w || cell.y % threads.height >= h;
+        }))
+      return {"block_index", 0,
+              how_many + " are never written: blocks lie " + to_string(threads) +
+                  " outputs apart, and compute " + to_string(launch.outputs) +
+                  ", which blockIdx must be multiplied by",
+              {}, "", "", true};
     const std::string fewer = against_launch(oracle, run, launch, false);
     return {"unwritten", 0,
             how_many + " are never written, the first at " + pixel(trial, first) +
@@ -237,17 +267,25 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
 
   // A few outputs may be anything by chance.
   constexpr std::size_t kFew = 9;
+  const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
+  // Whether the cell lies in a block that has neighbours on all sides.
+  const auto is_inside = [&](const Cell& cell) {
+    return cell.x >= w && cell.x / w + 1 < grid.width && cell.y >= h && cell.y / h + 1 < grid.height;
+  };
+  const bool wrong_inside = std::ranges::any_of(wrong, is_inside);
   const auto explains = [&](const Variant& variant) {
     std::size_t seen = 0;
+    bool has_more = false;  // than zeros, which have many causes
+    const bool is_tile = variant.place == Variant::Place::in_tile;
     const bool is_all = oracle.all_of([&](const Cell& cell) {
       const std::ptrdiff_t place = oracle.place_of(cell, variant.order);
       if (place < 0 || !is_written(run, std::size_t(place))) return true;
       Cell from = cell;
-      if (variant.place == Variant::Place::in_tile) {
+      if (is_tile) {
+        // A block at the rim may have ghost cells where they should be.
+        if (!is_inside(cell)) return true;
         from.x = cell.x / w * w + cell.y % h;
         from.y = cell.y / h * h + cell.x % w;
-        // A block that the picture cuts may have other cells there.
-        if (from.x >= trial.out_width() || from.y >= trial.out_height()) return true;
       } else if (variant.place == Variant::Place::of_blocks) {
         from.x = cell.y / h * w + cell.x % w;
         from.y = cell.x / w * h + cell.y % h;
@@ -256,10 +294,11 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
       ++seen;
       const double expected = oracle.at(from, variant),
                    is = double(run.out[std::size_t(place)]);
+      has_more = has_more || expected != 0;
       return std::isnan(expected) ? std::isnan(is)
                                   : std::abs(is - expected) <= oracle.allowed(expected);
     });
-    return is_all && 2 * seen >= all && (all > kFew || variant.order == Variant::Order::own);
+    return is_all && has_more && (is_tile ? wrong_inside : 2 * seen >= all) && (all > kFew || variant.order == Variant::Order::own);
   };
   for (const Suspicion& one : suspicions(trial, launch))
     if (explains(one.variant)) {
@@ -281,7 +320,7 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
             std::string("all outputs are ") + number + (more > 0 ? " too large" : " too small") +
                 ": the sum does not begin at 0"};
   }
-  if (all > kFew && std::abs(times) > 1e-6 && every([&](const Cell& cell) {
+  if (all > kFew && 2 * wrong.size() > all && std::abs(times) > 1e-6 && every([&](const Cell& cell) {
         const double should_be = oracle.at(cell) * times;
         return std::abs(got(cell) - should_be) <=
                oracle.allowed(0) + (oracle.allowed(0) + std::abs(should_be)) * 1e-4;

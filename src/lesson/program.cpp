@@ -56,12 +56,14 @@ ProcessLimits limits_of_run() {
 
 }  // namespace
 
-void write_student(const KernelFile& kernel, const std::string& text, const fs::path& folder) {
-  std::ofstream(folder / "kernel.cu", std::ios::binary) << text;
+void write_student(const KernelFile& kernel, bool for_host, const fs::path& folder) {
+  std::ofstream(folder / "kernel.cu", std::ios::binary)
+      << (for_host ? kernel.host_text : kernel.text);
   std::ofstream header(folder / "student.hpp", std::ios::binary);
   header << "#define main students_main\n#include \"kernel.cu\"\n#undef main\n";
   if (!kernel.scope.empty()) header << "using namespace " << kernel.scope << ";\n";
-  header << "#define LESSON_KERNEL " << kernel.kernel << kernel.template_arguments << "\n";
+  header << "#define LESSON_KERNEL " << kernel.kernel
+         << (for_host ? "" : kernel.template_arguments) << "\n";
   if (!kernel.constant_mask.empty())
     header << "#define LESSON_MASK " << kernel.constant_mask << "\n";
   header << "#define LESSON_ARGUMENTS ";
@@ -93,7 +95,7 @@ void write_trial(const KernelFile& kernel, const Trial& trial, const fs::path& f
 LessonProgram::LessonProgram(const KernelFile& kernel) : kernel_(kernel) {
   const fs::path folder = folder_.path(), root = lesson_sources(), copy = folder / "kernel.cu",
                  library = lesson_library();
-  write_student(kernel, kernel.host_text, folder);
+  write_student(kernel, true, folder);
   const char* chosen = std::getenv("CXX");
   const std::string compiler = chosen && *chosen ? chosen : "c++";
   const std::vector<std::string> how = {compiler,
@@ -250,7 +252,8 @@ TrialRun LessonProgram::run(const Trial& trial) const {
       place(finding.place, code);
       place(finding.other, others_code);
       if (!text) continue;
-      finding.is_one_code = code == others_code;
+      finding.both_write = finding.fault == "write_race";
+      if (finding.both_write) finding.fault = "race";
       finding.place.line = line_of(code);
       finding.other.line = line_of(others_code);
       result.findings.push_back(finding);

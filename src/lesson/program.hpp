@@ -20,7 +20,7 @@ struct LessonFinding {
   std::int64_t least = 0, most = 0;  ///< the cells with which it was seen at this line
   int threads = 0;
   bool is_inside = false;  ///< it was seen in a block that lies at no rim of the picture
-  bool is_one_code = false;  ///< the other thread has made the same access
+  bool both_write = false;  ///< threads that race
   struct Place {
     int block_x = 0, block_y = 0, block_z = 0, thread_x = 0, thread_y = 0, thread_z = 0;
     int line = 0;  ///< of the file; 0 = nobody knows
@@ -71,9 +71,8 @@ struct MaskRoom {
 };
 
 /// Writes the kernel's file and what says how it is called, for kernels/lesson/runner.cpp and
-/// device.cu, into a folder. `text` is the kernel's.
-void write_student(const KernelFile& kernel, const std::string& text,
-                   const std::filesystem::path& folder);
+/// device.cu, into a folder.
+void write_student(const KernelFile& kernel, bool for_host, const std::filesystem::path& folder);
 
 /// Writes a trial's mask and samples, as the runners read them.
 void write_trial(const KernelFile& kernel, const Trial& trial, const std::filesystem::path& file);
