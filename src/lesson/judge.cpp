@@ -255,6 +255,7 @@ std::vector<Guess> all_guesses(const KernelFile& kernel, const MaskRoom& room,
       const bool is_known = wish.is_valid || kernel.looks_valid;
       if (is_known && is_valid != wish.is_valid.value_or(true)) continue;
       if (is_planar && masks.front().task.channels == 1) continue;
+      if (is_valid && !is_known && masks.front().masks.front().weights.size() == 1) continue;
       for (Guess guess : masks) {
         guess.task.is_valid = is_valid;
         guess.task.is_planar = is_planar;
@@ -570,7 +571,7 @@ bool follows(const LessonSentence& first, const LessonSentence& later) {
   if (is(first, {"left_barrier", "other_barrier"}))
     return is(later, {"race", "lost_update", "early_shared", "unset_shared", "twice"});
   if (is(first, {"outside_write"}))
-    return is(later, {"twice", "unset_output", "unset_shared", "race", "unwritten", "wrong"}) ||
+    return !later.finding || is(later, {"twice", "unset_output", "unset_shared", "race"}) ||
            (is(later, {"outside_read"}) && first.finding && later.finding &&
             first.finding->memory != "out");
   if (is(first, {"outside_read"})) return is(later, {"twice", "unset_output"});
@@ -698,7 +699,10 @@ class Judgement {
       for (const LessonSentence& fault : score_.faults)
         if (cause->line == 0 && fault.finding && fault.finding->memory == "out")
           cause->line = fault.line;
-      score_.faults = {*cause};
+      // Where the index is right, what it leads to is another mistake.
+      const std::string_view others[] = {"flipped", "taps", "factor", "sum", "whole_sum"};
+      if (std::ranges::count(others, cause->kind) == 0) score_.faults.clear();
+      score_.faults.insert(score_.faults.begin(), *cause);
     } else if (std::ranges::none_of(score_.faults, explains_pixels) && !pixels_.empty()) {
       // What a kernel does to memory says more than what comes of it.
       add_once(score_.faults, pixels_.front());
@@ -722,14 +726,18 @@ class Judgement {
 
  private:
   void add_errors(const Oracle& oracle, const TrialRun& run) {
+    // Not a number stays the largest.
+    const auto raise = [](double& most, double error) { most = error <= most ? most : error; };
     oracle.all_of([&](const Cell& cell) {
       const auto place = std::size_t(oracle.place_of(cell));
       const double expected = oracle.at(cell),
                    error = is_written(run, place) ? std::abs(double(run.out[place]) - expected)
                                                   : std::nan("");
-      score_.absolute_error = error <= score_.absolute_error ? score_.absolute_error : error;
-      const double relative = error == 0 ? 0 : error / std::abs(expected);
-      score_.relative_error = relative <= score_.relative_error ? score_.relative_error : relative;
+      raise(score_.absolute_error, error);
+      raise(score_.relative_error, error == 0 ? 0 : error / std::abs(expected));
+      if (const double most = oracle.tolerance(expected); most > 0)
+        raise(score_.of_tolerance, error / most);
+      score_.is_off = score_.is_off || error > oracle.rounding();
       return !std::isnan(score_.absolute_error);
     });
   }
@@ -992,8 +1000,8 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& 
 }  // namespace
 
 std::string mask_sides(const Mask& mask, const LessonTask& task) {
-  return task.dimensions == 3 ? sides(mask.width, mask.width, mask.width)
-                              : sides(mask.width, mask.height);
+  return sides(mask.width, task.dimensions == 3 ? mask.width : mask.height) +
+         (task.dimensions == 3 ? "x" + std::to_string(mask.width) : "");
 }
 
 LessonVerdict judge(const KernelFile& file, const LessonWish& wish,

@@ -31,6 +31,8 @@ struct LessonScore {
   /// By how much outputs are off at the most, and by how much of what they should be; not a number
   /// where some are none, or are not written.
   double absolute_error = 0, relative_error = 0;
+  double of_tolerance = 0;  ///< by how much of the tolerance, where the person says one
+  bool is_off = false;      ///< by more than roundings
 
   bool is_right() const { return right == pictures; }
 };

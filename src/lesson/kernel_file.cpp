@@ -744,7 +744,8 @@ void take_launch(const KernelFile& kernel, HostLaunch host, std::optional<BlockS
   if (!threads) return;
   const auto each = host.outputs(sides, kernel.dimensions > 1);
   // Numbers in both places are for threads in a row.
-  const bool is_row = threads->is_number && (!each || each->is_number) && kernel.dimensions > 1;
+  const bool is_row = kernel.dimensions == 1 ? threads->of[1] == 1
+                                             : threads->is_number && (!each || each->is_number);
   block = sides_of(*threads, is_row);
   if (each && !outputs) outputs = sides_of(*each, is_row);
   if (const auto bytes = host.shared_bytes(); bytes && !shared && *bytes <= kMostShared)
@@ -1008,9 +1009,10 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   }
   if (!block)
     refuse(
-        "does not say how it is launched; write a comment into it, '// launch: block 16x16' (or block "
-        "20x20, a block for each 16x16 outputs, 1600 bytes of shared memory, out cleared), or main() "
-        "with dim3 block(16, 16) and a launch <<<grid, block>>>, or say --block 16x16");
+        "does not say how it is launched; write a comment into it, '// launch: block 16x16' (256 "
+        "for lines, 8x8x8 for volumes; behind it may stand ', a block for each 12x12 outputs', "
+        "', 1600 bytes of shared memory' and ', out cleared'), or main() with dim3 block(16, 16) "
+        "and a launch <<<grid, block>>>, or say --block 16x16");
   kernel.launch.block = *block;
   kernel.launch.outputs = outputs.value_or(*block);
   kernel.launch.shared_bytes = shared.value_or(0);

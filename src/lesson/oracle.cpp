@@ -17,10 +17,6 @@ Oracle::Oracle(const Trial& trial, double absolute, double relative)
   rounding_ = sum * double(weights_.size()) * trial.largest * 1.2e-7 + 1e-30;
 }
 
-double Oracle::allowed(double expected) const {
-  return std::max(rounding_, absolute_ + relative_ * std::abs(expected));
-}
-
 double Oracle::at(Cell cell, const Variant& variant) const {
   const Trial& t = trial_;
   const int columns = t.mask.width, rows = t.mask_height(), planes = t.mask_depth;

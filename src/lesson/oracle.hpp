@@ -1,6 +1,8 @@
 /// What a student's kernel should make of a picture, or would make if it did something wrong.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "src/lesson/program.hpp"
@@ -42,7 +44,9 @@ class Oracle {
   double at(Cell cell, const Variant& variant = {}) const;
 
   /// How far an output may be off that should be so large.
-  double allowed(double expected) const;
+  double allowed(double expected) const { return std::max(rounding_, tolerance(expected)); }
+  double tolerance(double expected) const { return absolute_ + relative_ * std::abs(expected); }
+  double rounding() const { return rounding_; }
 
   const Trial& trial() const { return trial_; }
 

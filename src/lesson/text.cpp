@@ -92,6 +92,29 @@ std::string score_text(const std::string& where, const LessonScore& score) {
          (score.untried > 0 ? ", " + std::to_string(score.untried) + " not tried" : "") + "\n";
 }
 
+/// By how much outputs are off, and which tolerance would let them pass.
+std::string errors_text(const LessonScore& score) {
+  // Where outputs should be nearly 0, a part of them means nothing.
+  constexpr double kMostPart = 10;
+  const double off = score.absolute_error, part = score.relative_error;
+  if (!score.is_off || !std::isfinite(off)) return "";
+  char text[300];
+  int length = std::snprintf(text, sizeof text, "Outputs are off by up to %.3g", off);
+  const auto add = [&](const char* format, auto... values) {
+    length += std::snprintf(text + length, sizeof text - std::size_t(length), format, values...);
+  };
+  if (part < kMostPart) add(", and by up to %.3g %% of what they should be", 100 * part);
+  if (score.of_tolerance > 0) {
+    add(", %.3g times the tolerance%s", score.of_tolerance,
+        score.of_tolerance <= 1 ? ", which alone lets them pass" : "");
+  } else {
+    add(": --tolerance %.2g", off * 1.05);
+    if (part < kMostPart) add(" or --relative-tolerance %.2g", part * 1.05);
+    add(" would let them pass");
+  }
+  return std::string(text) + ".\n";
+}
+
 bool names(const LessonScore& score, const std::string& kind) {
   return std::ranges::any_of(score.faults,
                              [&](const LessonSentence& fault) { return fault.kind == kind; });
@@ -102,7 +125,13 @@ std::string dumped(const nlohmann::ordered_json& json) {
 }
 
 nlohmann::ordered_json json_of(const LessonFinding::Place& place) {
-  return {{"block", {place.block_x, place.block_y}}, {"thread", {place.thread_x, place.thread_y}}};
+  nlohmann::ordered_json json = {{"block", {place.block_x, place.block_y}},
+                                 {"thread", {place.thread_x, place.thread_y}}};
+  if (place.block_z > 0 || place.thread_z > 0) {
+    json["block"].push_back(place.block_z);
+    json["thread"].push_back(place.thread_z);
+  }
+  return json;
 }
 
 nlohmann::ordered_json json_of(std::span<const LessonSentence> sentences) {
@@ -176,6 +205,7 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
           "The GPU's results are right all the same, by luck: another GPU, or another size, may "
           "show the mistake.\n";
   }
+  text += errors_text(verdict.host);
   for (const LessonSentence& remark : verdict.remarks) say(remark, "remark: ");
   if (!verdict.gpu && verdict.is_right())
     text +=
@@ -207,11 +237,14 @@ std::string verdict_json(const KernelFile& kernel, const LessonVerdict& verdict,
                                  {"pictures", verdict.host.pictures},
                                  {"pictures_right", verdict.host.right},
                                  {"pictures_untried", verdict.host.untried},
-                                 {"absolute_error", verdict.host.absolute_error},
-                                 {"relative_error", verdict.host.relative_error},
                                  {"seconds", std::round(seconds * 100) / 100},
                                  {"faults", json_of(verdict.host.faults)},
                                  {"remarks", json_of(verdict.remarks)}};
+  // Some outputs have no number, or should be 0.
+  for (const auto& [name, error] : {std::pair{"absolute_error", verdict.host.absolute_error},
+                                    {"relative_error", verdict.host.relative_error},
+                                    {"of_tolerance", verdict.host.of_tolerance}})
+    if (std::isfinite(error) && (error > 0 || name[0] != 'o')) json[name] = error;
   if (verdict.gpu) {
     const LessonOnGpu& gpu = *verdict.gpu;
     json["gpu"] = {{"device", gpu.device},
