@@ -55,8 +55,8 @@ inline constexpr Mode kTryModes[] = {Mode::same, Mode::valid};
 struct TryCommand {
   std::string kernel;  ///< a path
   LaunchWish launch;
-  std::string mask;                 ///< as mask_named() takes it; empty = random weights
-  LessonWish wish;                  ///< but for the mask
+  std::string mask;  ///< as mask_named() takes it; empty = random weights
+  LessonWish wish;   ///< but for the mask
   std::string device = "auto";
   bool json = false;
 

@@ -14,10 +14,10 @@ struct LessonNumbers {
 inline unsigned long lesson_samples(const LessonNumbers& lesson_numbers, bool lesson_is_out) {
   const LessonNumbers& lesson = lesson_numbers;
   return (unsigned long)lesson.lesson_channels *
-         (lesson_is_out ? (unsigned long)lesson.lesson_out_width * lesson.lesson_out_height *
-                              lesson.lesson_out_depth
-                        : (unsigned long)lesson.lesson_width * lesson.lesson_height *
-                              lesson.lesson_depth);
+         (lesson_is_out
+              ? (unsigned long)lesson.lesson_out_width * lesson.lesson_out_height *
+                    lesson.lesson_out_depth
+              : (unsigned long)lesson.lesson_width * lesson.lesson_height * lesson.lesson_depth);
 }
 
 inline unsigned long lesson_weights(const LessonNumbers& lesson_numbers) {

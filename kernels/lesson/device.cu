@@ -159,7 +159,8 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
         *lesson_mask = mask_memory.begin();
   const auto launch = [&] {
     has_launched = true;
-    LESSON_KERNEL<<<dim3(job.grid_x, job.grid_y, job.grid_z), block, shared_bytes>>>(LESSON_ARGUMENTS);
+    LESSON_KERNEL<<<dim3(job.grid_x, job.grid_y, job.grid_z), block, shared_bytes>>>(
+        LESSON_ARGUMENTS);
     check(cudaGetLastError());
   };
   launch();
@@ -179,8 +180,8 @@ void run(const Job& job, dim3 block, std::size_t shared_bytes) {
   const int repeats = runs_within(kBudgetMs, ms_of(launch), job.repeats);
   print_times("ms", repeats, launch);
   print_times("copy", job.repeats, [&] {
-    check(
-        cudaMemcpyAsync(lesson_out, lesson_in, std::min(samples, picture.size()) * sizeof(float), cudaMemcpyDeviceToDevice));
+    check(cudaMemcpyAsync(lesson_out, lesson_in, std::min(samples, picture.size()) * sizeof(float),
+                          cudaMemcpyDeviceToDevice));
   });
 }
 
@@ -198,9 +199,8 @@ int main(int argc, char** argv) {
     if (!jobs) throw std::runtime_error("there are no jobs");
     const int first = std::atoi(argv[6]);
     lesson_device::Job job;
-    for (int number = 0;
-         std::fscanf(jobs, "%d %d %d %d %1023s %1023s", &job.grid_x, &job.grid_y, &job.grid_z,
-                     &job.repeats, job.data, job.result) == 6;
+    for (int number = 0; std::fscanf(jobs, "%d %d %d %d %1023s %1023s", &job.grid_x, &job.grid_y,
+                                     &job.grid_z, &job.repeats, job.data, job.result) == 6;
          ++number) {
       if (number < first) continue;
       lesson_device::has_launched = false;

@@ -280,8 +280,8 @@ void note(Fault fault, const char* memory, std::int64_t cell, std::uintptr_t cod
     m.known.erase(found);
     return;
   }
-  Finding finding{fault, memory, cell, {blockIdx, thread_of(thread), code}, {}, threads,
-                  1,     cell,   cell, is_inside()};
+  Finding finding{fault, memory, cell,       {blockIdx, thread_of(thread), code}, {}, threads, 1,
+                  cell,  cell,   is_inside()};
   if (other >= 0) finding.other = {blockIdx, thread_of(other), others_code};
   m.result.findings.push_back(finding);
 }

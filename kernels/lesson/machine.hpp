@@ -41,13 +41,13 @@ struct Place {
 
 struct Finding {
   Fault fault;
-  std::string memory;      ///< in, out, mask, shared, dynamic, constant
-  std::int64_t cell = 0;   ///< samples from its beginning; the lane that is absent
-  Place place, other;      ///< other: who wrote, for races
-  int threads = 0;         ///< at a barrier: how many wait
-  std::int64_t times = 1;  ///< how often this fault was seen at this line
+  std::string memory;                ///< in, out, mask, shared, dynamic, constant
+  std::int64_t cell = 0;             ///< samples from its beginning; the lane that is absent
+  Place place, other;                ///< other: who wrote, for races
+  int threads = 0;                   ///< at a barrier: how many wait
+  std::int64_t times = 1;            ///< how often this fault was seen at this line
   std::int64_t least = 0, most = 0;  ///< the cells with which it was seen there lie between
-  bool is_inside = false;  ///< it was seen in a block that lies at no rim of the grid
+  bool is_inside = false;            ///< it was seen in a block that lies at no rim of the grid
 };
 
 /// What one block did, in the middle of the picture.

@@ -4,10 +4,11 @@
 ///   program BLOCK_X BLOCK_Y BLOCK_Z GRID_X GRID_Y GRID_Z SHARED_BYTES DATA RESULT REPORT
 ///   program mask REPORT
 ///
-/// DATA holds a LessonNumbers, the weights and the samples as floats. RESULT gets the outputs, and a
-/// byte for each that says whether it was written, 2 if by the first block; REPORT at first the word that came on standard
-/// input, which tells it from what a kernel writes there, then a line for each finding, and one for
-/// the counts. `mask` reports how many weights the array has, in how many planes, rows and columns.
+/// DATA holds a LessonNumbers, the weights and the samples as floats. RESULT gets the outputs, and
+/// a byte for each that says whether it was written, 2 if by the first block; REPORT at first the
+/// word that came on standard input, which tells it from what a kernel writes there, then a line
+/// for each finding, and one for the counts. `mask` reports how many weights the array has, in how
+/// many planes, rows and columns.
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -49,8 +50,8 @@ unsigned long code_of(std::uintptr_t address) {
 }
 
 void print(const Place& place) {
-  std::fprintf(report, " %u %u %u %u %u %u %lx", place.block.x, place.block.y,
-               place.block.z, place.thread.x, place.thread.y, place.thread.z, code_of(place.code));
+  std::fprintf(report, " %u %u %u %u %u %u %lx", place.block.x, place.block.y, place.block.z,
+               place.thread.x, place.thread.y, place.thread.z, code_of(place.code));
 }
 
 void print(const std::vector<Finding>& findings) {
@@ -121,7 +122,8 @@ void run_kernel(char** argv) {
   std::FILE* out = std::fopen(argv[9], "wb");
   if (!out ||
       std::fwrite(memory.out.data(), sizeof(float), memory.out.size(), out) != memory.out.size() ||
-      std::fwrite(memory.is_set.data(), 1, memory.is_set.size(), out) != memory.is_set.size() || std::fclose(out) != 0)
+      std::fwrite(memory.is_set.data(), 1, memory.is_set.size(), out) != memory.is_set.size() ||
+      std::fclose(out) != 0)
     throw std::runtime_error("the result cannot be written");
   std::fprintf(report, "done\n");
 }

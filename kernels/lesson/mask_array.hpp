@@ -27,11 +27,10 @@ inline std::vector<float> array_of(const std::vector<float>& weights, const Less
   if (columns == 0) columns = width;
   if (rows == 0) rows = depth > 1 ? height : size / columns;
   if (width > columns || height > rows || depth * rows * columns > size)
-    throw std::runtime_error(
-        "the mask of " + std::to_string(width) + "x" + std::to_string(height) +
-        (depth > 1 ? "x" + std::to_string(depth) : "") +
-        " is larger than the __constant__ array, which has room for " + std::to_string(size) +
-        " weights");
+    throw std::runtime_error("the mask of " + std::to_string(width) + "x" + std::to_string(height) +
+                             (depth > 1 ? "x" + std::to_string(depth) : "") +
+                             " is larger than the __constant__ array, which has room for " +
+                             std::to_string(size) + " weights");
   for (int k = 0; k < depth; ++k)
     for (int j = 0; j < height; ++j)
       for (int i = 0; i < width; ++i)

@@ -28,12 +28,13 @@ LessonArray lesson_array() {
 #ifdef LESSON_MASK
   using LessonIs = decltype(LESSON_MASK);
   constexpr unsigned lesson_rank = std::rank_v<LessonIs>, lesson_last = lesson_rank - 1;
-  return {(void*)&LESSON_MASK,
-          int(sizeof(LESSON_MASK)),
-          int(sizeof(LessonElement<LessonIs>::LessonIs)),
-          lesson_rank > 2 ? int(std::extent_v<LessonIs, 0>) : 0,
-          lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 1 ? lesson_last - 1 : 0)>) : 0,
-          lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 0 ? lesson_last : 0)>) : 0};
+  return {
+      (void*)&LESSON_MASK,
+      int(sizeof(LESSON_MASK)),
+      int(sizeof(LessonElement<LessonIs>::LessonIs)),
+      lesson_rank > 2 ? int(std::extent_v<LessonIs, 0>) : 0,
+      lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 1 ? lesson_last - 1 : 0)>) : 0,
+      lesson_rank > 1 ? int(std::extent_v<LessonIs, (lesson_last > 0 ? lesson_last : 0)>) : 0};
 #else
   return {};
 #endif

@@ -83,8 +83,8 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
     const BlockSides grid =
         kernel_.launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
     write_trial(kernel_, trial, file("data", i));
-    jobs << grid.width << ' ' << grid.height << ' ' << grid.depth << ' '
-         << repeats << ' ' << file("data", i) << ' ' << file("out", i) << '\n';
+    jobs << grid.width << ' ' << grid.height << ' ' << grid.depth << ' ' << repeats << ' '
+         << file("data", i) << ' ' << file("out", i) << '\n';
   }
   jobs.close();
 
@@ -92,11 +92,12 @@ std::vector<TrialRun> GpuProgram::run_all(const std::vector<const Trial*>& trial
   while (runs.size() < trials.size()) {
     const std::size_t first = runs.size();
     const BlockSides threads = kernel_.launch.threads();
-    const Ended ended = run_process(
-        {(folder / "program").string(), std::to_string(threads.width),
-         std::to_string(threads.height), std::to_string(threads.depth), std::to_string(kernel_.launch.shared_bytes),
-         (folder / "jobs").string(), std::to_string(first), std::to_string(device_.ordinal)},
-        folder / "said", {.seconds = seconds});
+    const Ended ended =
+        run_process({(folder / "program").string(), std::to_string(threads.width),
+                     std::to_string(threads.height), std::to_string(threads.depth),
+                     std::to_string(kernel_.launch.shared_bytes), (folder / "jobs").string(),
+                     std::to_string(first), std::to_string(device_.ordinal)},
+                    folder / "said", {.seconds = seconds});
     std::istringstream lines(contents_of(folder / "said"));
     TrialRun run;
     bool is_under_way = false;

@@ -234,19 +234,18 @@ std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_vi
     ++close;
   launch.sizes_ = parts_of(all.subspan(open, close - open));
   if (is(all, close + 3, "("))
-    for (const Tokens part :
-         parts_of(all.subspan(close + 4, closing(all, close + 3) - close - 4)))
-      launch.arguments.emplace_back(part.empty() || !part.back().is_name() ? ""
-                                                                           : part.back().text);
+    for (const Tokens part : parts_of(all.subspan(close + 4, closing(all, close + 3) - close - 4)))
+      launch.arguments.emplace_back(part.empty() || !part.back().is_name() ? "" : part.back().text);
 
   // What stands nearest before the launch counts first, then what stands before that, then macros.
   for (std::size_t i = name; i-- > 1;) {
     if (is(all, i, "=") && all[i - 1].is_name() && !is(all, i + 1, "=") && i + 1 < name) {
       const Tokens value = all.subspan(i + 1, end_of_expression(all, i + 1) - i - 1);
       if (is(value, 0, "dim3") || is(value, 0, "{"))
-        launch.sides_.try_emplace(std::string(all[i - 1].text),
-                                  parts_of(value.subspan(is(value, 0, "{") ? 1 : 2,
-                                                         value.size() - (is(value, 0, "{") ? 2 : 3))));
+        launch.sides_.try_emplace(
+            std::string(all[i - 1].text),
+            parts_of(value.subspan(is(value, 0, "{") ? 1 : 2,
+                                   value.size() - (is(value, 0, "{") ? 2 : 3))));
       else
         launch.numbers_.try_emplace(std::string(all[i - 1].text), value);
     }
@@ -274,8 +273,8 @@ std::optional<HostLaunch> HostLaunch::find(std::string_view code, std::string_vi
       const auto number = launch.value_of(part);
       std::string text;
       for (const Token& token : part) text += (text.empty() ? "" : " ") + std::string(token.text);
-      launch.template_arguments.push_back(
-          number ? std::to_string(std::int64_t(number->value)) : text);
+      launch.template_arguments.push_back(number ? std::to_string(std::int64_t(number->value))
+                                                 : text);
     }
   return launch;
 }

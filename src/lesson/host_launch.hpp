@@ -11,18 +11,20 @@
 
 namespace convfilt {
 
-/// A launch `kernel<arguments of a template><<<grid, block, bytes>>>(...)`, whose sizes are computed
-/// from the numbers that the file holds: macros, constants, and variables that are set once.
+/// A launch `kernel<arguments of a template><<<grid, block, bytes>>>(...)`, whose sizes are
+/// computed from the numbers that the file holds: macros, constants, and variables that are set
+/// once.
 class HostLaunch {
  public:
   /// The first launch of that kernel; nothing where there is none. `code` has no comments; it must
   /// outlive this.
   static std::optional<HostLaunch> find(std::string_view code, std::string_view kernel);
 
-  std::size_t at = 0;                            ///< of the kernel's name in the code
+  std::size_t at = 0;                           ///< of the kernel's name in the code
   std::vector<std::string> template_arguments;  ///< as numbers, where they are some
-  std::vector<std::string> arguments;            ///< the names that the kernel is passed, or ""
-  std::map<std::string, double, std::less<>> given;  ///< what names stand for that the file leaves open
+  std::vector<std::string> arguments;           ///< the names that the kernel is passed, or ""
+  std::map<std::string, double, std::less<>>
+      given;  ///< what names stand for that the file leaves open
 
   /// Columns, rows and planes of a block, and whether it is one number; nothing where the file does
   /// not tell them.
@@ -50,7 +52,7 @@ class HostLaunch {
   std::optional<std::vector<double>> components_of(tokens::Tokens expression) const;
 
   std::vector<tokens::Token> tokens_;
-  std::map<std::string, tokens::Tokens, std::less<>> numbers_;  ///< what names stand for
+  std::map<std::string, tokens::Tokens, std::less<>> numbers_;             ///< what names stand for
   std::map<std::string, std::vector<tokens::Tokens>, std::less<>> sides_;  ///< dim3 by its name
   std::vector<std::vector<tokens::Token>> macros_;
   std::vector<tokens::Tokens> sizes_;  ///< grid, block, bytes

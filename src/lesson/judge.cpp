@@ -19,7 +19,7 @@
 namespace convfilt {
 namespace {
 
-constexpr int kWide = 300;  ///< columns of a picture, more than a byte counts
+constexpr int kWide = 300;    ///< columns of a picture, more than a byte counts
 constexpr int kLong = 32771;  ///< samples of a line, more than 16 bits count
 
 /// Sides of an output.
@@ -102,8 +102,7 @@ std::vector<Size> sizes_for(const LaunchSize& launch, bool is_slow, const Lesson
                              {5, 2 * h + 1, 3},
                              {2 * w + 1, 3, 2 * d + 1}};
   if (is_slow)
-    sizes = {{w + 5, h + 3, d + 1}, {1, 1, 1},
-             {w, h, d},             {w + 1, 3, 2},
+    sizes = {{w + 5, h + 3, d + 1},      {1, 1, 1},    {w, h, d}, {w + 1, 3, 2},
              {std::max(1, w - 1), 5, 1}, {5, h + 1, d}};
   for (Size& size : sizes) {
     if (task.dimensions < 2) size.height = 1;
@@ -155,8 +154,7 @@ bool has_room(const KernelFile& kernel, const MaskRoom& room, const Mask& mask) 
   const bool is_volumes = kernel.dimensions == 3;
   return kernel.constant_mask.empty() ||
          (room.columns > 0 && is_volumes == (room.planes > 0)
-              ? mask.width <= room.columns &&
-                    mask.height <= room.rows * std::max(room.planes, 1)
+              ? mask.width <= room.columns && mask.height <= room.rows * std::max(room.planes, 1)
               : int(mask.weights.size()) <= room.weights);
 }
 
@@ -363,7 +361,8 @@ LessonSentence with_place(LessonSentence sentence, const Trial& trial) {
 /// Whether a thread's output, in the order of threads, lies beyond the picture.
 bool is_beyond(const LessonFinding::Place& place, const Trial& trial, const LaunchSize& launch) {
   const BlockSides& outputs = launch.outputs;
-  return outputs.height == 0 || place.block_x * outputs.width + place.thread_x >= trial.out_width() ||
+  return outputs.height == 0 ||
+         place.block_x * outputs.width + place.thread_x >= trial.out_width() ||
          place.block_y * outputs.height + place.thread_y >= trial.out_height() ||
          place.block_z * outputs.depth + place.thread_z >= trial.out_depth();
 }
@@ -435,11 +434,12 @@ LessonSentence sentence_of(const LessonFinding& finding, const Trial& trial,
   } else if (finding.fault == "write_to_input")
     text = who + " writes " + finding.memory + "[" + cell + "], which is an input";
   else if (finding.fault == "unset_shared")
-    text = who + " reads word " + cell + " of shared memory, which no thread has written: " +
-           (finding.is_inside || !has_inside(trial, launch)
-                ? "the halo is probably not loaded, or not all of it"
-                : "only blocks at the picture's rim read such cells, so that an else is missing which "
-                  "sets ghost cells to 0");
+    text =
+        who + " reads word " + cell + " of shared memory, which no thread has written: " +
+        (finding.is_inside || !has_inside(trial, launch)
+             ? "the halo is probably not loaded, or not all of it"
+             : "only blocks at the picture's rim read such cells, so that an else is missing which "
+               "sets ghost cells to 0");
   else if (finding.fault == "early_shared")
     text =
         who + " reads word " + cell +
@@ -669,9 +669,7 @@ class Judgement {
 
   bool is_right() const { return score_.is_right(); }
 
-  bool has_cause() const {
-    return std::ranges::any_of(pixels_, &LessonSentence::is_cause);
-  }
+  bool has_cause() const { return std::ranges::any_of(pixels_, &LessonSentence::is_cause); }
 
   /// What explains the outputs of a further picture, if something does.
   void explain(const Trial& trial, const TrialRun& run) {
@@ -691,8 +689,7 @@ class Judgement {
     };
     const bool is_told =
         cause == pixels_.end() ||
-        (cause->kind != "transposed_tile" &&
-         std::ranges::any_of(score_.faults, is_cause_itself)) ||
+        (cause->kind != "transposed_tile" && std::ranges::any_of(score_.faults, is_cause_itself)) ||
         (cause->kind == "ghost_cells" && (has_fault("outside_read") || has_fault("unset_shared")));
     if (!is_told) {
       // A wrong index is seen where it leads.
@@ -708,19 +705,14 @@ class Judgement {
       add_once(score_.faults, pixels_.front());
     }
     for (std::size_t i = 0; i < score_.faults.size(); ++i)
-      std::erase_if(score_.faults, [&](const LessonSentence& fault) {
-        return follows(score_.faults[i], fault);
-      });
+      std::erase_if(score_.faults,
+                    [&](const LessonSentence& fault) { return follows(score_.faults[i], fault); });
     if (wrong_others_ && !wrong_first_ && score_.untried == 0)
       score_.faults.insert(score_.faults.begin(),
-                           {"mask_size",
-                            0,
+                           {"mask_size", 0,
                             "it is right under a mask of " + mask_ +
                                 " and wrong under others: a size or a radius stands fixed in the "
-                                "code, though the kernel is told the mask's",
-                            {},
-                            "",
-                            ""});
+                                "code, though the kernel is told the mask's"});
     return score_;
   }
 
@@ -762,8 +754,7 @@ std::optional<LessonSentence> about_some_pixels(const Oracle& oracle,
     const Cell cell{int(random.below(std::uint64_t(trial.out_width()))),
                     int(random.below(std::uint64_t(trial.out_height()))),
                     int(random.below(std::uint64_t(trial.out_depth()))), 0};
-    const double expected = oracle.at(cell),
-                 got = double(out[std::size_t(oracle.place_of(cell))]);
+    const double expected = oracle.at(cell), got = double(out[std::size_t(oracle.place_of(cell))]);
     if (std::abs(got - expected) <= oracle.allowed(expected)) continue;
     return LessonSentence{"large", 0,
                           "outputs of a large picture are wrong, one at " + pixel(trial, cell) +
@@ -899,13 +890,14 @@ Fit fit_of(const LessonProgram& program, const LaunchSize& launch,
     if (i == 0) fit.first = tried.score;
     fit.is_right = tried.score.is_right();
     fit.ends = tried.ends;
-    // A few outputs are right by chance; and where the kernel is told the size, or writes more
-    // than lies inside, another task is no better guess.
-    const bool fits = tried.score.faults.empty() || !guesses[i].task.is_valid ||
-                      tried.score.faults.front().kind != "outside_write";
-    const bool is_near = tried.outputs > most && 2 * tried.outputs > tried.all &&
-                         (guesses[i].masks.size() == 1 || guesses[i].task != guesses[0].task ||
-                          i == 0) && (fits || i == 0);
+    // A few outputs are right by chance. Another size is no better guess where the kernel is told
+    // it, nor outputs that lie inside where it writes more.
+    const bool is_other =
+        i > 0 && guesses[i].masks.size() > 1 && guesses[i].task == guesses[0].task;
+    const bool writes_more = i > 0 && guesses[i].task.is_valid && !tried.score.faults.empty() &&
+                             tried.score.faults.front().kind == "outside_write";
+    const bool is_near =
+        tried.outputs > most && 2 * tried.outputs > tried.all && !is_other && !writes_more;
     if (!fit.is_right && !is_near) continue;
     most = tried.outputs;
     fit.guess = i;
@@ -986,14 +978,10 @@ std::unique_ptr<LessonProgram> program_of(KernelFile& kernel, const LessonWish& 
     program = std::move(tried);
   }
   take_masks(guesses, fit, kernel.is_told_size, verdict);
-  verdict.remarks.push_back({"guessed",
-                             0,
+  verdict.remarks.push_back({"guessed", 0,
                              guesses_text(kernel) +
                                  (is_known ? ", since the other way round it is wrong" : "") +
-                                 "; names that say it are in, out, mask, width and height",
-                             {},
-                             "",
-                             ""});
+                                 "; names that say it are in, out, mask, width and height"});
   return program;
 }
 

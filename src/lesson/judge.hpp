@@ -18,7 +18,7 @@ struct LessonSentence {
   std::string text;  ///< for people
   std::optional<LessonFinding> finding = {};  ///< what was seen
   std::string picture = "", mask = "";        ///< with which it was seen; sides, or empty
-  bool is_cause = false;  ///< it explains all that is wrong with the outputs
+  bool is_cause = false;                      ///< it explains all that is wrong with the outputs
 };
 
 /// On how many pictures a kernel was tried, and what came of it.
@@ -80,14 +80,14 @@ struct GpuWish {
 };
 
 /// Runs the kernel on pictures of many sizes, or on lines or volumes, ghost cells 0 or outputs only
-/// where the mask lies inside, and compares each result with sums in double precision; on the host, where its memory is watched, and on a GPU if there is one, where
-/// a right kernel is timed. The mask has the size that the person says, else that of the kernel's
-/// array, and several sizes where the kernel is told the size; where the kernel is wrong under a
-/// size that nobody says, and right under another that is usual, it is judged by that. Parameters
-/// whose names say nothing are exchanged where only that makes the results right. Throws
-/// KernelRefused where the kernel cannot be compiled, UsageError where the person's mask does not
-/// fit its array, NoVerdictError where this machine cannot run it, DeviceError where a GPU that was
-/// asked for fails.
+/// where the mask lies inside, and compares each result with sums in double precision; on the host,
+/// where its memory is watched, and on a GPU if there is one, where a right kernel is timed. The
+/// mask has the size that the person says, else that of the kernel's array, and several sizes where
+/// the kernel is told the size; where the kernel is wrong under a size that nobody says, and right
+/// under another that is usual, it is judged by that. Parameters whose names say nothing are
+/// exchanged where only that makes the results right. Throws KernelRefused where the kernel cannot
+/// be compiled, UsageError where the person's mask does not fit its array, NoVerdictError where
+/// this machine cannot run it, DeviceError where a GPU that was asked for fails.
 LessonVerdict judge(const KernelFile& file, const LessonWish& wish,
                     const std::optional<GpuWish>& gpu = {});
 

@@ -155,11 +155,11 @@ std::vector<Function> functions_of(Tokens tokens) {
     constexpr std::size_t kMost = 200;
     const Tokens statement = tokens.subspan(begin, std::min(i - begin, kMost));
     // A template's parameters may have defaults.
-    const Tokens behind = is(statement, 0, "template")
-                              ? statement.subspan(std::size_t(
-                                    std::ranges::find(statement, ">", &Token::text) -
-                                    statement.begin()))
-                              : statement;
+    const Tokens behind =
+        is(statement, 0, "template")
+            ? statement.subspan(
+                  std::size_t(std::ranges::find(statement, ">", &Token::text) - statement.begin()))
+            : statement;
     if (text == "}") {
       if (!scopes.empty()) scopes.pop_back();
       begin = i + 1;
@@ -302,9 +302,9 @@ std::optional<KernelArgument> number_of(const std::string& name) {
   using enum KernelArgument;
   if (matches(name, "r|.*radius.*")) return radius;
   if (matches(name, ".*(mask|filter|kernel|tap).*|[mfk]_?[hwd]|k|[mfk]_?s(i?ze?)?"))
-    return matches(name, ".*(height|rows|_h)|[mfk]h")          ? mask_height
+    return matches(name, ".*(height|rows|_h)|[mfk]h")           ? mask_height
            : matches(name, ".*(depth|planes|slices|_d)|[mfk]d") ? mask_depth
-                                                               : mask_width;
+                                                                : mask_width;
   if (matches(name, ".*(channels?|chan)(_?count)?|(n|num)?_?ch(_?count)?")) return channels;
   const bool is_out = matches(name, "(out|dst|result).*");
   if (matches(name, ".*(depth|planes|slices)|d|n_?z|(num|size|dim|len)_?z|z_?(size|dim|len)"))
@@ -511,8 +511,9 @@ bool is_left_out(std::string_view line) {
   const std::size_t open = line.find_first_of("<\"");
   if (open == line.npos) return false;
   const std::string_view name = line.substr(open + 1);
-  for (const std::string_view begin : {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
-                                       "vector_types.h", "helper_", "math_constants.h", "sm_"})
+  for (const std::string_view begin :
+       {"cuda", "cooperative_groups", "device_launch_parameters.h", "device_functions.h",
+        "vector_types.h", "helper_", "math_constants.h", "sm_"})
     if (name.starts_with(begin)) return true;
   return false;
 }
@@ -787,8 +788,8 @@ std::string to_string(const BlockSides& sides) {
 std::optional<BlockSides> parse_launch_sides(std::string_view word) {
   const std::size_t first = word.find('x'), last = word.rfind('x');
   const auto sides = parse_sides(first == word.npos ? std::string(word) + "x0"
-                                 : first == last   ? std::string(word)
-                                                   : std::string(word.substr(0, last)));
+                                 : first == last    ? std::string(word)
+                                                    : std::string(word.substr(0, last)));
   if (!sides || (first != word.npos && sides->height == 0)) return std::nullopt;
   if (first == last) return BlockSides{*sides};
   const auto planes = parse_sides(std::string(word.substr(last + 1)) + "x0");
@@ -892,9 +893,10 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
   const std::optional<HostLaunch> host = HostLaunch::find(whole, kernel.kernel);
   std::optional<TemplateHead> head;
   if (is(tokens, found->begin, "template")) {
-    head = template_head(tokens.first(found->name), found->begin,
-                         host ? host->template_arguments : std::vector<std::string>(),
-                         [&](const Token& token, const std::string& why) { fail_at(token.at, why); });
+    head =
+        template_head(tokens.first(found->name), found->begin,
+                      host ? host->template_arguments : std::vector<std::string>(),
+                      [&](const Token& token, const std::string& why) { fail_at(token.at, why); });
     kernel.template_arguments = head->arguments;
   }
   kernel.is_closed = found->end < tokens.size();
@@ -957,16 +959,16 @@ KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish) {
     if (parameter == kernel.parameters.end()) continue;
     const KernelArgument given =
         kernel.arguments[std::size_t(parameter - kernel.parameters.begin())];
-    const bool is_side = given == KernelArgument::mask_width || given == KernelArgument::mask_height;
+    const bool is_side =
+        given == KernelArgument::mask_width || given == KernelArgument::mask_height;
     // input_cols - kernel_cols + 1
     kernel.looks_valid = kernel.looks_valid || (is_side && is(body, i - 1, "-") &&
                                                 is(body, i + 1, "+") && is(body, i + 2, "1"));
     // k < channels, x < width * channels, i % channels
-    for (std::size_t k = i; k-- > 0 && std::string_view(";{})&?").find(body[k].text[0]) ==
-                                           std::string_view::npos;)
-      kernel.has_channels =
-          kernel.has_channels || (given == KernelArgument::channels &&
-                                  (body[k].text == "<" || body[k].text == "%"));
+    for (std::size_t k = i;
+         k-- > 0 && std::string_view(";{})&?").find(body[k].text[0]) == std::string_view::npos;)
+      kernel.has_channels = kernel.has_channels || (given == KernelArgument::channels &&
+                                                    (body[k].text == "<" || body[k].text == "%"));
   }
   kernel.host_text = text_for_host(kernel.text, tokens, head);
 

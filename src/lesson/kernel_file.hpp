@@ -76,10 +76,10 @@ struct KernelFile {
   bool is_closed = true;      ///< its braces are
   /// First and last lines of the functions that run on the device.
   std::vector<std::pair<int, int>> device_lines;
-  int assembler_line = 0;  ///< where the first `asm` stands; 0 = nowhere
+  int assembler_line = 0;     ///< where the first `asm` stands; 0 = nowhere
   bool has_channels = false;  ///< it goes through channels, as many as it is told
   bool has_short = false;     ///< a type of 16 bits
-  bool looks_valid = false;  ///< it computes how many outputs lie where the mask does inside
+  bool looks_valid = false;   ///< it computes how many outputs lie where the mask does inside
   /// Parameters whose names say nothing, so that what they are given may have to be exchanged.
   std::vector<std::pair<std::size_t, std::size_t>> guesses;
 
@@ -107,8 +107,8 @@ struct LaunchWish {
 
 /// What a person says of the task.
 struct LessonWish {
-  std::optional<Mask> mask;          ///< this or the size, or none
-  std::optional<Extent> size;        ///< of random weights
+  std::optional<Mask> mask;           ///< this or the size, or none
+  std::optional<Extent> size;         ///< of random weights
   std::optional<bool> is_valid = {};  ///< else it is found out
   /// Outputs may differ by `absolute` + `relative` times what they should be.
   double absolute = 0, relative = 0;
@@ -116,14 +116,14 @@ struct LessonWish {
 
 /// Reads a file with one __global__ function. A comment `launch: block 20x20, a block for each
 /// 16x16 outputs, 1024 bytes of shared memory, out cleared` says how it is launched; its first part
-/// is enough. Else a launch in a function for the host says it. Parameters are known by their names;
-/// where these say nothing, the output is what the kernel writes to, and two numbers are width and
-/// height, which is a guess; a kernel without height has lines for pictures, one with a depth has
-/// volumes. The mask is a pointer or the file's __constant__ array. Functions for the host, such as
-/// main(), count for nothing else. Throws KernelRefused where there is no such function or several,
-/// where a parameter or the mask cannot be told, where nobody says the block, or where the kernel
-/// does what nvcc refuses and the host's compiler takes, as far as its words tell; NoVerdictError
-/// where there is no such file.
+/// is enough. Else a launch in a function for the host says it. Parameters are known by their
+/// names; where these say nothing, the output is what the kernel writes to, and two numbers are
+/// width and height, which is a guess; a kernel without height has lines for pictures, one with a
+/// depth has volumes. The mask is a pointer or the file's __constant__ array. Functions for the
+/// host, such as main(), count for nothing else. Throws KernelRefused where there is no such
+/// function or several, where a parameter or the mask cannot be told, where nobody says the block,
+/// or where the kernel does what nvcc refuses and the host's compiler takes, as far as its words
+/// tell; NoVerdictError where there is no such file.
 KernelFile read_kernel_file(const std::string& path, const LaunchWish& wish);
 
 }  // namespace convfilt

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace convfilt {
 
@@ -23,16 +24,18 @@ double Oracle::at(Cell cell, const Variant& variant) const {
   const int left = t.is_valid ? 0 : t.mask.anchor_x, top = t.is_valid ? 0 : t.mask.anchor_y,
             front = t.is_valid ? 0 : planes / 2;
   double sum = 0;
-  for (int k = 0; k < planes; ++k)
-    for (int j = variant.first_rows; j < rows - variant.last_rows; ++j)
-      for (int i = variant.first_columns; i < columns - variant.last_columns; ++i) {
+  const auto& [first, last, mirrors, off] =
+      std::tie(variant.first, variant.last, variant.mirrors, variant.offset);
+  for (int k = first[2]; k < planes - last[2]; ++k)
+    for (int j = first[1]; j < rows - last[1]; ++j)
+      for (int i = first[0]; i < columns - last[0]; ++i) {
         int u = i, v = j;
         if (variant.transposed && columns == rows) std::swap(u, v);
-        if (variant.mirrors_x) u = columns - 1 - u;
-        if (variant.mirrors_y) v = rows - 1 - v;
-        const int w = variant.mirrors_z ? planes - 1 - k : k;
-        const Cell from{cell.x + i - left + variant.dx, cell.y + j - top + variant.dy,
-                        cell.z + k - front + variant.dz, cell.channel};
+        if (mirrors[0] != 0) u = columns - 1 - u;
+        if (mirrors[1] != 0) v = rows - 1 - v;
+        const int w = mirrors[2] != 0 ? planes - 1 - k : k;
+        const Cell from{cell.x + i - left + off[0], cell.y + j - top + off[1],
+                        cell.z + k - front + off[2], cell.channel};
         if (variant.last_inside && !is_inside(from, {})) continue;
         const double product =
             weights_[std::size_t((w * rows + v) * columns + u)] * sample(from, variant);
@@ -44,9 +47,9 @@ double Oracle::at(Cell cell, const Variant& variant) const {
 
 bool Oracle::is_inside(const Cell& cell, const Variant& variant) const {
   const Trial& t = trial_;
-  return cell.x >= variant.left && cell.x < t.width - variant.right && cell.y >= variant.upper &&
-         cell.y < t.height - variant.lower && cell.z >= variant.front &&
-         cell.z < t.depth - variant.back;
+  const auto &low = variant.low, &high = variant.high;
+  return cell.x >= low[0] && cell.x < t.width - high[0] && cell.y >= low[1] &&
+         cell.y < t.height - high[1] && cell.z >= low[2] && cell.z < t.depth - high[2];
 }
 
 double Oracle::sample(const Cell& cell, const Variant& variant) const {
@@ -58,8 +61,7 @@ double Oracle::sample(const Cell& cell, const Variant& variant) const {
     y = std::clamp(y, 0, t.height - 1);
     z = std::clamp(z, 0, t.depth - 1);
   }
-  const std::ptrdiff_t row = variant.by_height ? t.height : t.width,
-                       side = variant.plane_side,
+  const std::ptrdiff_t row = variant.by_height ? t.height : t.width, side = variant.plane_side,
                        plane = side > 0 ? side * side : std::ptrdiff_t{t.width} * t.height,
                        pixel = z * plane + y * row + x,
                        at = t.is_planar ? channel * plane * t.depth + pixel
@@ -72,12 +74,13 @@ double Oracle::sample(const Cell& cell, const Variant& variant) const {
 std::ptrdiff_t Oracle::place_of(const Cell& cell, Variant::Order order) const {
   const Trial& t = trial_;
   const std::ptrdiff_t w = t.out_width(), h = t.out_height(), plane = w * h;
-  const std::ptrdiff_t pixel = cell.z * plane + (order == Variant::Order::by_height ? cell.x * h + cell.y
-                                                : order == Variant::Order::by_width ? cell.x * w + cell.y
-                                                                                    : cell.y * w + cell.x);
+  const std::ptrdiff_t pixel =
+      cell.z * plane + (order == Variant::Order::by_height  ? cell.x * h + cell.y
+                        : order == Variant::Order::by_width ? cell.x * w + cell.y
+                                                            : cell.y * w + cell.x);
   const bool is_planar = t.is_planar != (order == Variant::Order::other_channels);
-  const std::ptrdiff_t at = is_planar ? cell.channel * plane * t.out_depth() + pixel
-                                      : pixel * t.channels + cell.channel;
+  const std::ptrdiff_t at =
+      is_planar ? cell.channel * plane * t.out_depth() + pixel : pixel * t.channels + cell.channel;
   return at < std::ptrdiff_t(t.outputs()) ? at : -1;
 }
 

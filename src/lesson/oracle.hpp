@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 
@@ -14,21 +15,24 @@ struct Cell {
   int x = 0, y = 0, z = 0, channel = 0;
 };
 
+/// Of columns, rows and planes.
+using Axes = std::array<int, 3>;
+
 /// Something that a kernel may do wrong.
 struct Variant {
-  int dx = 0, dy = 0, dz = 0;  ///< the mask lies that far off
-  bool mirrors_x = false, mirrors_y = false, mirrors_z = false, transposed = false;  ///< the mask
+  Axes offset{};            ///< the mask lies that far off
+  Axes mirrors{};           ///< the mask, where 1
+  bool transposed = false;  ///< the mask
   bool replicates = false;  ///< ghost cells are the nearest samples
-  /// Columns, rows and planes that count as ghost cells; below 0, ghost cells that count as samples.
-  int left = 0, right = 0, upper = 0, lower = 0, front = 0, back = 0;
-  /// Columns and rows of the mask that are left out.
-  int first_columns = 0, last_columns = 0, first_rows = 0, last_rows = 0;
+  /// So many at both ends count as ghost cells; below 0, ghost cells that count as samples.
+  Axes low{}, high{};
+  Axes first{}, last{};    ///< so many of the mask are left out
   bool by_height = false;  ///< rows of the picture are taken for as long as columns
   int plane_side = 0;      ///< planes are taken for squares of so many samples a side
   /// Only the last product counts, or the last of a sample inside.
   bool last_alone = false, last_inside = false;
-  bool sums_whole = false;   ///< the sum is an int
-  bool cuts_whole = false;   ///< the output is
+  bool sums_whole = false;  ///< the sum is an int
+  bool cuts_whole = false;  ///< the output is
   bool rounds_whole = false;
   /// Outputs are those of another place: rows and columns exchanged in a tile, or the blocks'.
   enum class Place { own, in_tile, of_blocks } place = Place::own;

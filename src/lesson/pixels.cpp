@@ -16,95 +16,86 @@ struct Suspicion {
 
 /// In the order in which they are asked; the first that explains all outputs is the cause.
 std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) {
-  const Mask& mask = trial.mask;
   std::vector<Suspicion> all;
   const auto add = [&](const Variant& variant, const char* kind, const std::string& text) {
     all.push_back({variant, kind, text});
   };
   const struct {
-    Variant variant;
-    const char *what, *test;
-  } strict[] = {{{.left = 1}, "first column", "x >= 0"},
-                {{.right = 1}, "last column", "x < width"},
-                {{.upper = 1}, "first row", "y >= 0"},
-                {{.lower = 1}, "last row", "y < height"},
-                {{.front = 1}, "first plane", "z >= 0"},
-                {{.back = 1}, "last plane", "z < depth"},
-                {{.left = 1, .upper = 1}, "first column and row", "x >= 0 && y >= 0"},
-                {{.right = 1, .lower = 1}, "last column and row", "x < width && y < height"}};
-  for (const auto& one : strict)
-    add(one.variant, "ghost_cells",
-        std::string("the picture's ") + one.what +
-            " counts as ghost cells: the test for samples inside is " + one.test);
-  const int r = std::max(mask.width, trial.mask_height());
-  const struct {
-    Variant variant;
-    const char *what, *test;
-  } lax[] = {{{.right = -1}, "column width counts", "x < width, not x <= width"},
-             {{.lower = -1}, "row height counts", "y < height, not y <= height"},
-             {{.back = -1}, "plane depth counts", "z < depth, not z <= depth"},
-             {{.right = -1, .lower = -1},
-              "column width and row height count",
-              "x < width && y < height, not <="},
-             {{.left = -1}, "column -1 counts", "x >= 0"},
-             {{.upper = -1}, "row -1 counts", "y >= 0"},
-             {{.left = -r}, "cells left of column 0 count", "x >= 0, which is missing"},
-             {{.right = -r}, "cells behind a row's end count", "x < width, which is missing"},
-             {{.front = -r}, "planes before the first count", "z >= 0, which is missing"},
-             {{.back = -r}, "planes behind the last count", "z < depth, which is missing"},
-             {{.front = -r, .back = -r},
-              "planes before the first and behind the last count",
-              "z >= 0 && z < depth, which is missing"}};
-  for (const auto& one : lax)
-    add(one.variant, "ghost_cells",
-        std::string(one.what) + " as samples: the test for samples inside is " + one.test);
-  const struct {
-    Variant variant;
-    const char* what;
-  } short_of[] = {{{.last_columns = 1}, "last column"},
-                  {{.last_rows = 1}, "last row"},
-                  {{.first_columns = 1}, "first column"},
-                  {{.first_rows = 1}, "first row"},
-                  {{.last_columns = 1, .last_rows = 1}, "last column and row"}};
-  for (const auto& one : short_of)
-    if (mask.width > 1 && (mask.height > 1 || one.variant.last_rows + one.variant.first_rows == 0))
-      add(one.variant, "taps",
-          std::string("all outputs lack the mask's ") + one.what +
-              ": a loop over the mask ends too early, or begins too late");
-  const auto reach = [](int samples, int side, int least) {
-    return samples > 1 ? std::max(side - 1, least) : 0;
+    std::string name, at, side;
+    int samples, taps;
+  } axes[] = {{"column", "x", "width", trial.width, trial.mask.width},
+              {"row", "y", "height", trial.height, trial.mask_height()},
+              {"plane", "z", "depth", trial.depth, trial.mask_depth}};
+  const bool is_plane = trial.height > 1;
+  // Along one axis, or along columns and rows.
+  for (const unsigned which : {1u, 2u, 4u, 3u}) {
+    std::string names, inside_low, inside_high;
+    Axes once{}, reach{};
+    bool is_there = true;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (!(which >> i & 1)) continue;
+      is_there = is_there && axes[i].samples > 1;
+      names += (names.empty() ? "" : " and ") + axes[i].name;
+      inside_low += (inside_low.empty() ? "" : " && ") + axes[i].at + " >= 0";
+      inside_high += (inside_high.empty() ? "" : " && ") + axes[i].at + " < " + axes[i].side;
+      once[i] = 1;
+      reach[i] = -axes[i].taps;
+    }
+    if (!is_there) continue;
+    const std::string counts = which == 3 ? " count" : " counts",
+                      test = ": the test for samples inside is ", missing = ", which is missing";
+    const auto ghosts = [&](const Axes& low, const Axes& high, const std::string& text) {
+      add({.low = low, .high = high}, "ghost_cells", text);
+    };
+    const Axes none{}, beyond{-once[0], -once[1], -once[2]};
+    ghosts(once, none,
+           "the picture's first " + names + counts + " as ghost cells" + test + inside_low);
+    ghosts(none, once,
+           "the picture's last " + names + counts + " as ghost cells" + test + inside_high);
+    ghosts(none, beyond,
+           "the " + names + " behind the last" + counts + " as samples" + test + inside_high +
+               ", not <=");
+    ghosts(beyond, none,
+           "the " + names + " before the first" + counts + " as samples" + test + inside_low);
+    ghosts(reach, none,
+           "cells before the first " + names + " count as samples" + test + inside_low + missing);
+    ghosts(none, reach,
+           "cells behind the last " + names + " count as samples" + test + inside_high + missing);
+    ghosts(reach, reach,
+           "cells before the first " + names + " and behind the last count as samples" + test +
+               inside_low + " && " + inside_high + missing);
+    for (const bool last : {true, false})
+      if (axes[0].taps > once[0] && axes[1].taps > once[1] && axes[2].taps > once[2])
+        add({.first = last ? none : once, .last = last ? once : none}, "taps",
+            std::string("all outputs lack the mask's ") + (last ? "last " : "first ") + names +
+                ": a loop over the mask ends too early, or begins too late");
+  }
+  const auto off = [&](std::size_t i) {
+    return axes[i].samples > 1 ? std::max(axes[i].taps - 1, i < 2 ? 4 : 1) : 0;
   };
-  const int off = reach(trial.width, mask.width, 4),
-            off_y = reach(trial.height, trial.mask_height(), 4),
-            off_z = reach(trial.depth, trial.mask_depth, 1);
-  const auto is_off = [&](const Cell& by, int times) {
-    return (by.x == 0 || by.x == times * (mask.width / 2)) &&
-           (by.y == 0 || by.y == times * (trial.mask_height() / 2)) &&
-           (by.z == 0 || by.z == times * (trial.mask_depth / 2));
+  const auto is_off = [&](const Axes& by, int times) {
+    bool is = true;
+    for (std::size_t i = 0; i < 3; ++i)
+      is = is && (by[i] == 0 || by[i] == times * (axes[i].taps / 2));
+    return is;
   };
-  for (int dz = -off_z; dz <= off_z; ++dz)
-    for (int dy = -off_y; dy <= off_y; ++dy)
-      for (int dx = -off; dx <= off; ++dx)
-        if (dx != 0 || dy != 0 || dz != 0)
-          add({.dx = dx, .dy = dy, .dz = dz}, "shifted",
+  for (int dz = -off(2); dz <= off(2); ++dz)
+    for (int dy = -off(1); dy <= off(1); ++dy)
+      for (int dx = -off(0); dx <= off(0); ++dx)
+        if (const Axes by{dx, dy, dz}; by != Axes{})
+          add({.offset = by}, "shifted",
               "all outputs are those of a mask that lies " + pixel(trial, {dx, dy, dz}) + " off" +
-                  (mask.width > 3 && is_off({dx, dy, dz}, 1)
+                  (axes[0].taps > 3 && is_off(by, 1)
                        ? ", too far right or down: the radius is not taken away"
-                   : mask.width > 1 && is_off({dx, dy, dz}, 2)
-                       ? ", too far right or down: the radius is added, not taken away"
-                       : ": the input tile, or the radius, is off by as much"));
-  add({.mirrors_x = true, .mirrors_y = true, .mirrors_z = true}, "flipped",
-      "all outputs are those of the mask turned by 180 degrees: the task is a correlation, with "
-      "weights as they stand");
-  add({.mirrors_x = true}, "flipped", "all outputs are those of the mask mirrored left to right");
-  add({.mirrors_y = true}, "flipped", "all outputs are those of the mask mirrored top to bottom");
-  add({.mirrors_z = true}, "flipped", "all outputs are those of the mask mirrored front to back");
-  add({.transposed = true}, "transposed",
-      "all outputs are those of the mask with rows and columns exchanged");
+                   : is_off(by, 2) ? ", too far right or down: the radius is added, not taken away"
+                                   : ": the input tile, or the radius, is off by as much"));
+  const std::string flipped = "all outputs are those of the mask ";
+  add({.mirrors = {1, 1, 1}}, "flipped",
+      flipped + "turned by 180 degrees: the task is a correlation, with weights as they stand");
+  add({.mirrors = {1, 0, 0}}, "flipped", flipped + "mirrored left to right");
+  if (is_plane) add({.mirrors = {0, 1, 0}}, "flipped", flipped + "mirrored top to bottom");
+  if (trial.depth > 1) add({.mirrors = {0, 0, 1}}, "flipped", flipped + "mirrored front to back");
   add({.replicates = true}, "ghost_cells", "ghost cells are the nearest samples, and should be 0");
-  add({.by_height = true}, "stride",
-      "rows of the input are taken for as long as the picture is high: an index has y * height, and "
-      "y * width is right");
   for (const int side : {trial.width, trial.height})
     if (trial.depth > 1)
       add({.plane_side = side}, "stride",
@@ -113,36 +104,37 @@ std::vector<Suspicion> suspicions(const Trial& trial, const LaunchSize& launch) 
     add({.last_alone = !inside, .last_inside = inside}, "sum",
         "the last product alone counts: the sum has = for +=");
   using Place = Variant::Place;
-  for (const bool transposed : {true, false})
-    add({.transposed = transposed, .place = Place::in_tile}, "transposed_tile",
-        "the shared tile is transposed: its rows and columns are exchanged where it is written, or "
-        "where it is read");
-  add({.place = Place::of_blocks}, "block_index",
-      "blocks compute each other's outputs: blockIdx.x and blockIdx.y are swapped");
   using Order = Variant::Order;
-  for (const Order order : {Order::by_height, Order::by_width})
-    add({.order = order}, "transposed_output",
-        "the output is transposed: rows and columns are exchanged in the index of what is written");
-  add({.order = Order::other_channels}, "channels",
-      std::string("channels of the output should lie ") +
-          (trial.is_planar ? "one behind the other, as planes" : "side by side") +
-          ", as those of the input do");
+  if (is_plane) {
+    add({.transposed = true}, "transposed", flipped + "with rows and columns exchanged");
+    add({.by_height = true}, "stride",
+        "rows of the input are taken for as long as the picture is high: an index has y * height, "
+        "and y * width is right");
+    for (const bool transposed : {true, false})
+      if (launch.outputs.width == launch.outputs.height)
+        add({.transposed = transposed, .place = Place::in_tile}, "transposed_tile",
+            "the shared tile is transposed: its rows and columns are exchanged where it is "
+            "written, or where it is read");
+    add({.place = Place::of_blocks}, "block_index",
+        "blocks compute each other's outputs: blockIdx.x and blockIdx.y are swapped");
+    for (const Order order : {Order::by_height, Order::by_width})
+      add({.order = order}, "transposed_output",
+          "the output is transposed: rows and columns are exchanged in the index of what is "
+          "written");
+  }
+  if (trial.channels > 1)
+    add({.order = Order::other_channels}, "channels",
+        std::string("channels of the output should lie ") +
+            (trial.is_planar ? "one behind the other, as planes" : "side by side") +
+            ", as those of the input do");
   if (trial.largest > 1) {
     // Small numbers would all be 0.
-    add({.sums_whole = true}, "whole_sum", "the sum is an int, which drops what is behind the point");
-    add({.cuts_whole = true}, "whole_sum", "outputs are cut to whole numbers: an (int) is too many");
+    add({.sums_whole = true}, "whole_sum",
+        "the sum is an int, which drops what is behind the point");
+    add({.cuts_whole = true}, "whole_sum",
+        "outputs are cut to whole numbers: an (int) is too many");
     add({.rounds_whole = true}, "whole_sum", "outputs are rounded to whole numbers");
   }
-  std::erase_if(all, [&](const Suspicion& one) {
-    const bool is_plane = trial.height > 1;
-    const Variant& v = one.variant;
-    if (v.order == Order::other_channels) return trial.channels == 1;
-    if (v.front != 0 || v.back != 0 || v.mirrors_z) return trial.depth == 1 && !v.mirrors_x;
-    if (v.place == Place::in_tile) return launch.outputs.width != launch.outputs.height;
-    return !is_plane && (v.upper != 0 || v.lower != 0 || v.mirrors_y || v.transposed ||
-                         v.by_height || v.order != Order::own || v.place != Place::own) &&
-           !v.mirrors_x;
-  });
   return all;
 }
 
@@ -182,7 +174,8 @@ std::string against_launch(const Oracle& oracle, const TrialRun& run, const Laun
                             trial.out_height()) &&
                    !differs(is.reach.depth, said.depth, trial.out_depth()))
     return "";
-  const BlockSides wrote = is_row || trial.height == 1 ? BlockSides{{is.count / trial.channels, 0}} : is.reach;
+  const BlockSides wrote =
+      is_row || trial.height == 1 ? BlockSides{{is.count / trial.channels, 0}} : is.reach;
   return "a block writes " + to_string(wrote) + " outputs, and the launch " +
          (launch.line > 0 ? "promises " : "counts on ") + to_string(said) + " of each";
 }
@@ -207,6 +200,12 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   const auto written = [&](const Cell& cell) {
     return is_written(run, std::size_t(oracle.place_of(cell)));
   };
+  const auto cause = [](const char* kind, const std::string& text, bool is_cause = true,
+                        int line = 0) {
+    LessonSentence sentence{kind, line, text};
+    sentence.is_cause = is_cause;
+    return sentence;
+  };
   std::vector<Cell> wrong;
   std::size_t unwritten = 0;
   oracle.all_of([&](const Cell& cell) {
@@ -218,42 +217,41 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   });
   if (wrong.empty()) {
     const std::string more = against_launch(oracle, run, launch, true);
-    return more.empty() ? LessonSentence{}
-                        : LessonSentence{"outputs", launch.line, more + ": blocks beyond the picture are launched in vain", {}, "", "", launch.line > 0};
+    if (more.empty()) return {};
+    return cause("outputs", more + ": blocks beyond the picture are launched in vain",
+                 launch.line > 0, launch.line);
   }
   const std::size_t all = trial.outputs();
   const Cell first = wrong.front();
   const std::string how_many =
       std::to_string(wrong.size()) + " of " + std::to_string(all) + " outputs";
   const int w = int(launch.outputs.width),
-            h = int(std::max<std::int64_t>(launch.outputs.height, 1)), d = int(launch.outputs.depth);
+            h = int(std::max<std::int64_t>(launch.outputs.height, 1)),
+            d = int(launch.outputs.depth);
   const auto every = [&](const std::function<bool(const Cell&)>& is_there) {
     return std::ranges::all_of(wrong, is_there);
   };
   if (unwritten == all && all > 1) return {"unwritten", 0, "no output is written at all"};
   if (unwritten == wrong.size()) {
-    const BlockSides grid =
-        launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
+    const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
     const auto is_beyond = [&](const Cell& cell) {
       return cell.x >= grid.height * w || cell.y >= grid.width * h;
     };
-    const bool is_swapped =
-        launch.outputs.height > 0 && grid.width != grid.height && every(is_beyond) &&
-        oracle.all_of([&](const Cell& cell) { return !is_beyond(cell) || !written(cell); });
-    if (is_swapped && wrong.size() < all)
-      return {"block_index", 0,
-              how_many + " are never written, and those are written that would be if blockIdx.x and "
-                         "blockIdx.y were swapped",
-              {}, "", "", true};
     const BlockSides threads = launch.threads();
-    if (unwritten < all && launch.outputs.height > 0 && every([&](const Cell& cell) {
-          return cell.x % threads.width >= w || cell.y % threads.height >= h;
-        }))
-      return {"block_index", 0,
-              how_many + " are never written: blocks lie " + to_string(threads) +
-                  " outputs apart, and compute " + to_string(launch.outputs) +
-                  ", which blockIdx must be multiplied by",
-              {}, "", "", true};
+    const auto is_between = [&](const Cell& cell) {
+      return cell.x % threads.width >= w || cell.y % threads.height >= h;
+    };
+    const bool is_grid = launch.outputs.height > 0 && unwritten < all;
+    if (is_grid && grid.width != grid.height && every(is_beyond) &&
+        oracle.all_of([&](const Cell& cell) { return !is_beyond(cell) || !written(cell); }))
+      return cause("block_index", how_many +
+                                      " are never written, and those are written that would be if "
+                                      "blockIdx.x and blockIdx.y were swapped");
+    if (is_grid && every(is_between))
+      return cause("block_index", how_many + " are never written: blocks lie " +
+                                      to_string(threads) + " outputs apart, and compute " +
+                                      to_string(launch.outputs) +
+                                      ", which blockIdx must be multiplied by");
     const std::string fewer = against_launch(oracle, run, launch, false);
     return {"unwritten", 0,
             how_many + " are never written, the first at " + pixel(trial, first) +
@@ -270,7 +268,8 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   const BlockSides grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
   // Whether the cell lies in a block that has neighbours on all sides.
   const auto is_inside = [&](const Cell& cell) {
-    return cell.x >= w && cell.x / w + 1 < grid.width && cell.y >= h && cell.y / h + 1 < grid.height;
+    return cell.x >= w && cell.x / w + 1 < grid.width && cell.y >= h &&
+           cell.y / h + 1 < grid.height;
   };
   const bool wrong_inside = std::ranges::any_of(wrong, is_inside);
   const auto explains = [&](const Variant& variant) {
@@ -292,20 +291,20 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
         if (from.x >= trial.out_width() || from.y >= trial.out_height()) return true;
       }
       ++seen;
-      const double expected = oracle.at(from, variant),
-                   is = double(run.out[std::size_t(place)]);
+      const double expected = oracle.at(from, variant), is = double(run.out[std::size_t(place)]);
       has_more = has_more || expected != 0;
       return std::isnan(expected) ? std::isnan(is)
                                   : std::abs(is - expected) <= oracle.allowed(expected);
     });
-    return is_all && has_more && (is_tile ? wrong_inside : 2 * seen >= all) && (all > kFew || variant.order == Variant::Order::own);
+    return is_all && has_more && (is_tile ? wrong_inside : 2 * seen >= all) &&
+           (all > kFew || variant.order == Variant::Order::own);
   };
   for (const Suspicion& one : suspicions(trial, launch))
     if (explains(one.variant)) {
       const bool counts = std::string_view(one.kind) == "ghost_cells" && !one.variant.replicates;
-      const bool is_cause = all > kFew && one.variant.left >= 0 && one.variant.upper >= 0;
-      return {one.kind, 0,
-              counts ? how_many + " are wrong, since " + one.text : one.text, {}, "", "", is_cause};
+      const bool is_cause = all > kFew && one.variant.low[0] >= 0 && one.variant.low[1] >= 0;
+      return cause(one.kind, counts ? how_many + " are wrong, since " + one.text : one.text,
+                   is_cause);
     }
 
   const double expected = oracle.at(first), more = got(first) - expected,
@@ -320,31 +319,34 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
             std::string("all outputs are ") + number + (more > 0 ? " too large" : " too small") +
                 ": the sum does not begin at 0"};
   }
-  if (all > kFew && 2 * wrong.size() > all && std::abs(times) > 1e-6 && every([&](const Cell& cell) {
+  if (all > kFew && 2 * wrong.size() > all && std::abs(times) > 1e-6 &&
+      every([&](const Cell& cell) {
         const double should_be = oracle.at(cell) * times;
         return std::abs(got(cell) - should_be) <=
                oracle.allowed(0) + (oracle.allowed(0) + std::abs(should_be)) * 1e-4;
       })) {
     std::snprintf(number, sizeof number, "%.4g", times);
     const bool is_mean = std::abs(times * double(mask.weights.size()) - 1) < 1e-3;
-    return {"factor", 0,
-            std::string("all outputs are ") + number + " times what they should be" +
-                (is_mean ? ": they are divided by the number of weights, which apply as they stand"
-                         : ""),
-            {}, "", "", true};
+    return cause("factor",
+                 std::string("all outputs are ") + number + " times what they should be" +
+                     (is_mean ? ": they are divided by the number of weights, which apply as they "
+                                "stand"
+                              : ""));
   }
   if (trial.channels > 1 && every([](const Cell& cell) { return cell.channel > 0; }))
     return {"channels", 0,
-            how_many + " are wrong, and none of the first channel: a sum, or an index, is not set "
-                       "anew for each channel"};
+            how_many +
+                " are wrong, and none of the first channel: a sum, or an index, is not set "
+                "anew for each channel"};
   const int rows = int(std::max<std::int64_t>(launch.block.height, 1)),
             columns = int(launch.block.width);
-  if (all > kFew && (h > rows || w > columns) && every([&](const Cell& cell) {
-        return cell.y % h >= rows || cell.x % w >= columns;
-      }) && unwritten == 0)
+  if (all > kFew && (h > rows || w > columns) &&
+      every([&](const Cell& cell) { return cell.y % h >= rows || cell.x % w >= columns; }) &&
+      unwritten == 0)
     return {"thread_outputs", 0,
-            how_many + " are wrong, and none of the first outputs of threads: a sum, or an index, is "
-                       "not set anew for each output of a thread"};
+            how_many +
+                " are wrong, and none of the first outputs of threads: a sum, or an index, is "
+                "not set anew for each output of a thread"};
 
   char numbers[80];
   std::snprintf(numbers, sizeof numbers, "%.6g and not %.6g", got(first), expected);
@@ -374,17 +376,14 @@ LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const Lau
   const struct {
     const char* name;
     std::function<bool(const Cell&)> has;
-  } sides[] = {{"left", [&](const Cell& c) { return c.x <= left; }},
-               {"right", [&](const Cell& c) { return c.x >= trial.width - 1 - right; }},
-               {"upper", [&](const Cell& c) { return trial.height > 1 && c.y <= top; }},
-               {"lower",
-                [&](const Cell& c) {
-                  return trial.height > 1 && c.y >= trial.height - 1 - bottom;
-                }},
-               {"front", [&](const Cell& c) { return trial.depth > 1 && c.z <= near; }},
-               {"back", [&](const Cell& c) {
-                  return trial.depth > 1 && c.z >= trial.depth - 1 - near;
-                }}};
+  } sides[] = {
+      {"left", [&](const Cell& c) { return c.x <= left; }},
+      {"right", [&](const Cell& c) { return c.x >= trial.width - 1 - right; }},
+      {"upper", [&](const Cell& c) { return trial.height > 1 && c.y <= top; }},
+      {"lower",
+       [&](const Cell& c) { return trial.height > 1 && c.y >= trial.height - 1 - bottom; }},
+      {"front", [&](const Cell& c) { return trial.depth > 1 && c.z <= near; }},
+      {"back", [&](const Cell& c) { return trial.depth > 1 && c.z >= trial.depth - 1 - near; }}};
   // A test that is too strict spoils a column more than the mask reaches.
   if (!trial.is_valid) {
     for (const auto& side : sides)

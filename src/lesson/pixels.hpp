@@ -6,8 +6,8 @@
 
 namespace convfilt {
 
-/// The cause, if one is seen; no text where all outputs are right. `is_cause` is set where the cause
-/// is certain: all outputs are what it makes of them.
+/// The cause, if one is seen; no text where all outputs are right. `is_cause` is set where the
+/// cause is certain: all outputs are what it makes of them.
 LessonSentence about_pixels(const Oracle& oracle, const TrialRun& run, const LaunchSize& launch);
 
 /// "(3, 4)"; of a volume "(3, 4, 5)".

@@ -62,8 +62,8 @@ void write_student(const KernelFile& kernel, bool for_host, const fs::path& fold
   std::ofstream header(folder / "student.hpp", std::ios::binary);
   header << "#define main students_main\n#include \"kernel.cu\"\n#undef main\n";
   if (!kernel.scope.empty()) header << "using namespace " << kernel.scope << ";\n";
-  header << "#define LESSON_KERNEL " << kernel.kernel
-         << (for_host ? "" : kernel.template_arguments) << "\n";
+  header << "#define LESSON_KERNEL " << kernel.kernel << (for_host ? "" : kernel.template_arguments)
+         << "\n";
   if (!kernel.constant_mask.empty())
     header << "#define LESSON_MASK " << kernel.constant_mask << "\n";
   header << "#define LESSON_ARGUMENTS ";
@@ -77,10 +77,10 @@ void write_student(const KernelFile& kernel, bool for_host, const fs::path& fold
 
 void write_trial(const KernelFile& kernel, const Trial& trial, const fs::path& file) {
   std::ofstream data(file, std::ios::binary);
-  const LessonNumbers head{trial.width,        trial.height,        trial.depth,
-                           trial.channels,     trial.mask.width,    trial.mask_height(),
-                           trial.mask_depth,   trial.out_width(),   trial.out_height(),
-                           trial.out_depth(),  !kernel.is_told_size, kernel.launch.clears_out};
+  const LessonNumbers head{trial.width,       trial.height,         trial.depth,
+                           trial.channels,    trial.mask.width,     trial.mask_height(),
+                           trial.mask_depth,  trial.out_width(),    trial.out_height(),
+                           trial.out_depth(), !kernel.is_told_size, kernel.launch.clears_out};
   data.write(reinterpret_cast<const char*>(&head), sizeof head);
   for (const double weight : trial.mask.weights) {
     const float value = float(weight / trial.mask.divisor);
@@ -215,12 +215,10 @@ TrialRun LessonProgram::run(const Trial& trial) const {
   write_trial(kernel_, trial, folder / "data");
   const LaunchSize& launch = kernel_.launch;
   const BlockSides threads = launch.threads(),
-                   grid =
-                       launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
+                   grid = launch.grid(trial.out_width(), trial.out_height(), trial.out_depth());
   std::vector<std::string> words = {(folder / "program").string()};
-  for (const std::int64_t number :
-       {threads.width, threads.height, threads.depth, grid.width, grid.height, grid.depth,
-        std::int64_t{launch.shared_bytes}})
+  for (const std::int64_t number : {threads.width, threads.height, threads.depth, grid.width,
+                                    grid.height, grid.depth, std::int64_t{launch.shared_bytes}})
     words.push_back(std::to_string(number));
   for (const char* name : {"data", "out", "report"}) words.push_back((folder / name).string());
   const std::string word = fresh_word();

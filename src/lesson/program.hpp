@@ -19,7 +19,7 @@ struct LessonFinding {
   std::int64_t cell = 0, times = 0;
   std::int64_t least = 0, most = 0;  ///< the cells with which it was seen at this line
   int threads = 0;
-  bool is_inside = false;  ///< it was seen in a block that lies at no rim of the picture
+  bool is_inside = false;   ///< it was seen in a block that lies at no rim of the picture
   bool both_write = false;  ///< threads that race
   struct Place {
     int block_x = 0, block_y = 0, block_z = 0, thread_x = 0, thread_y = 0, thread_z = 0;
@@ -59,9 +59,9 @@ struct TrialRun {
   std::vector<float> out;
   /// 1 where out was written, 2 where the first block did so; empty: it is infinite elsewhere.
   std::vector<char> is_set;
-  std::string printed;       ///< by the kernel
-  std::vector<double> ms;    ///< of the kernel alone, where it was timed
-  double copy_ms = 0;        ///< of a copy of the picture's bytes on the device; 0 = not timed
+  std::string printed;     ///< by the kernel
+  std::vector<double> ms;  ///< of the kernel alone, where it was timed
+  double copy_ms = 0;      ///< of a copy of the picture's bytes on the device; 0 = not timed
 };
 
 /// The kernel's __constant__ array for the mask.

@@ -66,8 +66,10 @@ std::string counts_table(const LessonVerdict& verdict, std::size_t width) {
       has_parts
           ? "Our strategies apply such a mask in parts, a launch each, and all of these count.\n"
           : "";
-  return "A block in the middle, under a mask of " + mask_sides(verdict.masks.front(), verdict.task) +
-         (verdict.textbook.empty() ? ":\n" : ", beside our strategies:\n") + as_text(table, width) + in_parts +
+  return "A block in the middle, under a mask of " +
+         mask_sides(verdict.masks.front(), verdict.task) +
+         (verdict.textbook.empty() ? ":\n" : ", beside our strategies:\n") + as_text(table, width) +
+         in_parts +
          "Reuse: taps for each read of global memory. Sectors of 32 bytes and bursts of 64 are "
          "those "
          "that\nwarps touch in global memory; the lanes of a divergent warp make different "
@@ -179,18 +181,18 @@ std::string verdict_text(const KernelFile& kernel, const LessonVerdict& verdict,
                          std::size_t width) {
   const std::string file = printable_name(kernel.path);
   std::string masks;
-  for (const Mask& mask : verdict.masks) masks += (masks.empty() ? "" : ", ") + mask_sides(mask, verdict.task);
+  for (const Mask& mask : verdict.masks)
+    masks += (masks.empty() ? "" : ", ") + mask_sides(mask, verdict.task);
   const LaunchSize& launch = kernel.launch;
   std::string text = kernel.kernel + ": blocks of " + to_string(launch.block) + " threads for " +
                      to_string(launch.outputs) + " outputs; " +
                      (verdict.masks.size() > 1 ? "masks " : "mask ") + masks + " (" +
                      verdict.why_masks + ")" +
                      (verdict.task.is_valid ? "; outputs where the mask lies inside" : "") +
-                     (verdict.task.channels == 1   ? ""
-                      : verdict.task.is_planar ? "; channels as planes"
-                                               : "; channels side by side") +
-                     "\n" +
-                     score_text("on the host, its memory watched", verdict.host);
+                     (verdict.task.channels == 1 ? ""
+                      : verdict.task.is_planar   ? "; channels as planes"
+                                                 : "; channels side by side") +
+                     "\n" + score_text("on the host, its memory watched", verdict.host);
   if (verdict.gpu) text += score_text("on " + verdict.gpu->device, verdict.gpu->score);
   const auto say = [&](const LessonSentence& sentence, const std::string& what) {
     const std::string line = sentence.line > 0 ? ":" + std::to_string(sentence.line) : "";
