@@ -11,16 +11,6 @@
 
 namespace convfilt {
 
-/// One thing that is wrong, or worth a remark.
-struct LessonSentence {
-  std::string kind;  ///< for programs: a fault of kernels/lesson/machine.hpp, or what is wrong
-  int line = 0;      ///< of the kernel's file; 0 = none
-  std::string text;  ///< for people
-  std::optional<LessonFinding> finding = {};  ///< what was seen
-  std::string picture = "", mask = "";        ///< with which it was seen; sides, or empty
-  bool is_cause = false;                      ///< it explains all that is wrong with the outputs
-};
-
 /// On how many pictures a kernel was tried, and what came of it.
 struct LessonScore {
   int pictures = 0;  ///< that there are

@@ -307,7 +307,7 @@ std::optional<KernelArgument> number_of(const std::string& name) {
                                                                 : mask_width;
   if (matches(name, ".*(channels?|chan)(_?count)?|(n|num)?_?ch(_?count)?")) return channels;
   const bool is_out = matches(name, "(out|dst|result).*");
-  if (matches(name, ".*(depth|planes|slices)|d|n_?z|(num|size|dim|len)_?z|z_?(size|dim|len)"))
+  if (matches(name, ".*(depth|planes|slices)|n_?z|(num|size|dim|len)_?z|z_?(size|dim|len)"))
     return is_out ? out_depth : depth;
   if (says_side(name, false)) return is_out ? out_height : height;
   if (says_side(name, true)) return is_out ? out_width : width;
@@ -414,6 +414,10 @@ void choose_arguments(KernelFile& kernel, const std::vector<Parameter>& paramete
     if (roles[i]) continue;
     for (const KernelArgument role : {width, height})
       if (!roles[i] && !is_given(role)) roles[i] = role;
+    if (!roles[i] && !is_given(depth) && matches(parameters[i].name, "d")) {
+      roles[i] = depth;
+      continue;
+    }
     if (!roles[i])
       fail(parameters[i], "nobody knows what " + in_quotes(parameters[i].name) +
                               " is given; name it width, height, depth, mask_width, mask_height, "

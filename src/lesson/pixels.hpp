@@ -1,7 +1,6 @@
 /// What is wrong with a kernel's outputs, as far as they tell.
 #pragma once
 
-#include "src/lesson/judge.hpp"
 #include "src/lesson/oracle.hpp"
 
 namespace convfilt {

@@ -27,6 +27,16 @@ struct LessonFinding {
   } place, other;
 };
 
+/// One thing that is wrong, or worth a remark.
+struct LessonSentence {
+  std::string kind;  ///< for programs: a fault of kernels/lesson/machine.hpp, or what is wrong
+  int line = 0;      ///< of the kernel's file; 0 = none
+  std::string text;  ///< for people
+  std::optional<LessonFinding> finding = {};  ///< what was seen
+  std::string picture = "", mask = "";        ///< with which it was seen; sides, or empty
+  bool is_cause = false;                      ///< it explains all that is wrong with the outputs
+};
+
 /// A picture, and the mask that it is filtered with. A line has one row, and a volume has planes.
 struct Trial {
   int width = 0, height = 1;

@@ -24,18 +24,17 @@ namespace fs = std::filesystem;
 class FakeNvcc {
  public:
   explicit FakeNvcc(const std::string& lines) {
-    std::ofstream(folder_ / "program")
-        << "#!/bin/bash\n"
-           "number=0\n"
-           "while read -r gx gy gz repeats data result; do\n"
-           "  read -r width height < <(od -An -td4 -N8 $data)\n"
-           "  if [ $number -ge $6 ]; then\n"
-           "    echo begin $number\n"
-        << lines
-        << "\n    echo end $number\n"
-           "  fi\n"
-           "  number=$((number + 1))\n"
-           "done <$5\n";
+    std::ofstream(folder_ / "program") << "#!/bin/bash\n"
+                                          "number=0\n"
+                                          "while read -r gx gy gz repeats data result; do\n"
+                                          "  read -r width height < <(od -An -td4 -N8 $data)\n"
+                                          "  if [ $number -ge $6 ]; then\n"
+                                          "    echo begin $number\n"
+                                       << lines
+                                       << "\n    echo end $number\n"
+                                          "  fi\n"
+                                          "  number=$((number + 1))\n"
+                                          "done <$5\n";
     write("printf '%s\\n' \"$@\" >" + (folder_ / "arguments") +
           "\nwhile [ \"$1\" != -o ]; do shift; done; cp " + (folder_ / "program") +
           " \"$2\"; chmod +x \"$2\"");

@@ -373,6 +373,7 @@ TEST_CASE("lesson: lines, volumes and templates") {
       read("// launch: block 8x8x4, a block for each 6x6x2 outputs\n" + mask +
            "__global__ void f(float* in, float* out, int z_size, int y_size, int x_size) {}\n");
   CHECK(volume.dimensions == 3);
+  CHECK(arguments_of("float* in, float* out, int w, int h, int d").back() == KernelArgument::depth);
   CHECK(to_string(volume.launch.block) == "8x8x4");
   CHECK(to_string(volume.launch.grid(7, 6, 5)) == "2x1x3");
   CHECK(has(refusal("// launch: block 8x8x4\n" + mask +
@@ -390,7 +391,7 @@ TEST_CASE("lesson: lines, volumes and templates") {
   CHECK_FALSE(has(launched.host_text, "template"));
   CHECK(std::ranges::count(launched.host_text, '\n') == std::ranges::count(launched.text, '\n'));
   CHECK(has(refusal(kLaunch + kArray + "template <class T, int R>\n" + kernel),
-            ":3:25: nobody knows the template's argument 'R'"));
+            ":3:24: nobody knows the template's argument 'R'"));
 }
 
 }  // namespace convfilt
