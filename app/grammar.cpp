@@ -946,9 +946,9 @@ void declare(Grammar& grammar, TryCommand& command) {
       "which the kernel is right)",
       words_of(kTryModes));
   grammar.number(what, "--tolerance", "T", command.wish.absolute,
-                 "By how much outputs may be off (default: roundings)", {});
+                 "By how much outputs may be off (default: roundings)", {0, 1000000});
   grammar.number(what, "--relative-tolerance", "T", command.wish.relative,
-                 "Likewise, times what they should be; both add up", {});
+                 "Likewise, times what they should be; both add up", {0, 1000000});
   grammar.option(what, "--device", "NAME", command.device,
                  "auto: on the host, and on a GPU where one and nvcc\nare there (default); cpu: on "
                  "the host alone;\ncuda, cuda:1: on that GPU, too");
