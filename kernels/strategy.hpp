@@ -28,7 +28,7 @@ enum Halo { kSweeps, kRegions, kTwoStep };
 enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
-enum Accumulate { kInSteps, kAtomic, kInDivisions };
+enum Accumulate { kInSteps, kAtomic };
 
 /// The name of a setting, and the values that it takes.
 struct SettingInfo {
@@ -56,12 +56,12 @@ std::string to_string(const Tuning& tuning);
 
 /// How blocks whose output tiles overlap are added up along one axis.
 struct Adding {
-  int steps = 0;  ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
-  std::vector<int> divisions;  ///< outputs of a block that each launch of a step adds, in order; a
-                               ///< single one is all of them
-  std::vector<int> parts;      ///< weights of each part of the mask, in order
-  int sums = 0;  ///< q: part m goes into private sum m mod q before it is added; 0 = every part
-                 ///< has launches of its own
+  int steps = 0;      ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
+  int divisions = 0;  ///< of a schedule, each with a private buffer; 0 = there is one buffer
+  std::vector<int> parts;  ///< weights of each part of the mask, from its first column or row on
+  int sums = 0;  ///< q: intervals of outputs that the parts reach from a block, of which part m,
+                 ///< counted from the mask's end, reaches every q-th; 0 = every part has launches
+                 ///< of its own
 };
 
 /// What one block of a strategy does, in numbers. Launches use them, and `explain` shows them. The
@@ -141,6 +141,22 @@ enum class Watch {
   all,
 };
 
+/// Transforms of a picture's blocks, for plans that filter the same pictures one after the other.
+/// The first of them that takes a whole picture keeps the transforms that the others find here,
+/// where all cut it into the same blocks; plans without such blocks ignore it. Whoever runs the
+/// plans calls next_picture() before each picture, and runs them one at a time.
+class SharedTransforms {
+ public:
+  void next_picture() { ++picture_; }
+  int picture() const { return picture_; }
+
+  std::shared_ptr<void> kept;  ///< the plans' own
+  int made = 0, found = 0;     ///< planes whose blocks were transformed, and those that were not
+
+ private:
+  int picture_ = 0;
+};
+
 /// How a plan runs.
 struct PlanOptions {
   int device = 0;                  ///< CUDA ordinal
@@ -150,6 +166,7 @@ struct PlanOptions {
   Tuning tuning{};                 ///< settings that the strategy has; others must be 0
   Watch watch = Watch::nothing;    ///< in the emulator alone
   Recording* recording = nullptr;  ///< where the emulator writes to; it must outlive the plan
+  std::shared_ptr<SharedTransforms> transforms{};  ///< null where no other plan has the pictures
 };
 
 /// Where a block lies, and how the rows of its picture do. All samples that it asks for lie in the
