@@ -209,6 +209,7 @@ void run(const ExplainCommand& command) {
   if (command.table.wanted()) return write_tables(command, problem);
   const Strategy& strategy = *find_strategy(options.request.strategy);
   problem = with_mask(problem, command, strategy);
+  if (command.flip) problem.mask = flipped(problem.mask);
   if (!command.picture.empty()) {
     check_drawable(strategy);
     if (command.mask) check_keeps_mask(*command.mask, command.picture);

@@ -373,6 +373,7 @@ void Grammar::explain_options(ExplainCommand& command) {
   output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
   output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();
+  flag(kBorder, "--flip", command.flip, "Turn the mask by 180 degrees: true convolution");
   setting_options();
 }
 

@@ -143,6 +143,7 @@ struct ReuseTables {
 struct ExplainCommand {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
   std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
+  bool flip = false;                ///< turn it by 180 degrees
   std::string picture;              ///< a path to draw to; empty = none
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut

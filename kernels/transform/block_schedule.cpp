@@ -40,7 +40,7 @@ BlockAxis axis_of(const Problem& p, int side, const Tuning& tuning) {
   BlockAxis axis;
   axis.side = axis.held = side;
   axis.block = tuning[Setting::block];
-  axis.bare = p.mode == Mode::full && p.border == Border::constant && p.border_value == 0;
+  axis.bare = zeros_outside(p);
   return axis;
 }
 

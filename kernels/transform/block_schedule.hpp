@@ -132,6 +132,12 @@ struct BlockSchedule {
   int buffers() const { return divided ? x.steps * y.steps : 1; }
 };
 
+/// Whether the problem is the whole convolution of the picture's samples. Blocks leave out ghost
+/// cells then, which are zeros.
+inline bool zeros_outside(const Problem& p) {
+  return p.mode == Mode::full && p.border == Border::constant && p.border_value == 0;
+}
+
 /// overlap-add convolves each block with the whole mask, by default in K = 2 steps, or in 1 along
 /// an axis with one weight. In the spatial domain constant memory has room for pieces of at most
 /// kMaxPartSide weights along an axis, so it takes a larger mask piece by piece. By default a
