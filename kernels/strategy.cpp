@@ -10,7 +10,7 @@ constexpr std::string_view kHaloWords[] = {"sweeps", "regions", "two-step"};
 constexpr std::string_view kTextureWords[] = {"linear", "array"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
-constexpr std::string_view kAccumulateWords[] = {"steps", "atomic"};
+constexpr std::string_view kAccumulateWords[] = {"auto", "steps", "atomic", "divisions"};
 
 // These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {

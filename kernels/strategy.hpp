@@ -1,6 +1,7 @@
 /// A strategy is a way to convolve. It prepares plans.
 #pragma once
 
+#include <any>
 #include <array>
 #include <climits>
 #include <cstddef>
@@ -28,7 +29,7 @@ enum Halo { kSweeps, kRegions, kTwoStep };
 enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
-enum Accumulate { kInSteps, kAtomic };
+enum Accumulate { kAsUsual, kInSteps, kAtomic, kInDivisions };
 
 /// The name of a setting, and the values that it takes.
 struct SettingInfo {
@@ -57,7 +58,7 @@ std::string to_string(const Tuning& tuning);
 /// How blocks whose output tiles overlap are added up along one axis.
 struct Adding {
   int steps = 0;      ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
-  int divisions = 0;  ///< of a schedule, each with a private buffer; 0 = there is one buffer
+  int divisions = 0;  ///< of a schedule, by which launches take intervals; 0 = there is none
   std::vector<int> parts;  ///< weights of each part of the mask, from its first column or row on
   int sums = 0;  ///< q: intervals of outputs that the parts reach from a block, of which part m,
                  ///< counted from the mask's end, reaches every q-th; 0 = every part has launches
@@ -84,6 +85,7 @@ struct Geometry {
   int sum_bytes = 0;             ///< of a sum there; 0 = outputs are computed at once
   std::string note;              ///< what else there is to say, in whole sentences; may be empty
   Adding adding_x, adding_y;     ///< along both axes, for the whole mask
+  int private_sums = 1;          ///< planes of sums
   bool atomic = false;           ///< whether blocks that run at once may add to the same outputs
   bool always_padded = false;    ///< whether rows are padded even if a plan packs its rows
 
@@ -150,8 +152,8 @@ class SharedTransforms {
   void next_picture() { ++picture_; }
   int picture() const { return picture_; }
 
-  std::shared_ptr<void> kept;  ///< the plans' own
-  int made = 0, found = 0;     ///< planes whose blocks were transformed, and those that were not
+  std::any kept;            ///< what plans of a backend keep, in a type that they know
+  int made = 0, found = 0;  ///< planes whose blocks were transformed, and those that were not
 
  private:
   int picture_ = 0;

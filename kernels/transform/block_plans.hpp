@@ -43,13 +43,14 @@ class ScheduledPlan : public AddingPlan<T, Finish, Sum> {
   };
   Launch launch_of(const DevicePlane& in, const PlaneView<Sum>& sums, Shift shift, int step,
                    Interval weights_x, Interval weights_y) {
-    const auto& [x, y, atomic, divided] = schedule_;
+    const BlockAxis &x = schedule_.x, &y = schedule_.y;
     const int height = sums.height / schedule_.buffers();
     const int before_x = this->problem_.mask.anchor_x - shift.x;
     const int before_y = this->problem_.mask.anchor_y - shift.y;
-    if (divided)
+    if (schedule_.divided)
       return divisions_ = {divisions_of(x, sums.width, before_x, in.width),
                            divisions_of(y, height, before_y, in.height)};
+    if (schedule_.parted) weights_x = {0, x.weights()}, weights_y = {0, y.weights()};
     return {intervals_of(x, sums.width, before_x, in.width, weights_x, x.steps, step % x.steps),
             intervals_of(y, height, before_y, in.height, weights_y, y.steps, step / x.steps)};
   }

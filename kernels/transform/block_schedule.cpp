@@ -11,7 +11,10 @@
 namespace convfilt::transform {
 namespace {
 
+constexpr int kBatchSamples = 1 << 22;  // 16 MB, which fit in an L2 cache with their spectra
+constexpr int kMostBatch = 65535;       // the most that a grid's y and z can be
 constexpr int kSpatialBlock = 32;
+constexpr int kMostBuffers = 4096;
 constexpr int kSteps = 2;               // the fewest that keep the blocks of a step apart
 constexpr int kInterleaved = 2;         // parts to a block where only the part's side is given
 constexpr int kLeastTransform = 16;     // shorter transforms are little but overhead
@@ -56,9 +59,10 @@ BlockAxis overlap_add_axis(const Problem& p, int picture, int outputs, int side,
   BlockAxis axis = axis_of(p, side, tuning);
   axis.part = side;
   if (spatial) axis.held = std::min(side, kMaxPartSide);
-  // Blocks under one weight never meet.
-  axis.steps = tuning[Setting::steps] ? tuning[Setting::steps] : axis.held == 1 ? 1 : kSteps;
-  const int least = ceil_div(axis.held - 1, std::max(1, axis.steps - 1));
+  // Blocks under one weight never meet. A private buffer has all pieces of a mask.
+  const int meeting = tuning[Setting::accumulate] == kInDivisions ? side : axis.held;
+  axis.steps = tuning[Setting::steps] ? tuning[Setting::steps] : meeting == 1 ? 1 : kSteps;
+  const int least = ceil_div(meeting - 1, std::max(1, axis.steps - 1));
   if (axis.block == 0 && spatial) axis.block = std::max(kSpatialBlock, least);
   for (int largest = kLargestTransform; axis.block == 0; largest *= 2) {
     axis.block = best_block(side, least, largest);
@@ -96,7 +100,7 @@ BlockAxis in_parts_axis(const Problem& p, int picture, int outputs, int side,
     axis.apart = axis.part = ceil_div(most, shares);
   }
   axis.block = ceil_div(needed, axis.part) * axis.part;
-  axis.steps = axis.ratio() + 1;
+  axis.steps = tuning[Setting::accumulate] == kAtomic ? 1 : axis.ratio() + 1;
   if (spatial) axis.held = std::max(1, kMaxPartSide / axis.part) * axis.part;
   axis.held = std::min(axis.held, side);
   return axis;
@@ -104,9 +108,10 @@ BlockAxis in_parts_axis(const Problem& p, int picture, int outputs, int side,
 
 template <class Axis>
 BlockSchedule both_axes(const Problem& p, const Tuning& tuning, Axis axis) {
+  const int accumulate = tuning[Setting::accumulate];
   return {axis(p, p.width, p.out_width(), p.mask.width, tuning),
-          axis(p, p.height, p.out_height(), p.mask.height, tuning),
-          tuning[Setting::accumulate] == kAtomic};
+          axis(p, p.height, p.out_height(), p.mask.height, tuning), accumulate == kAtomic,
+          accumulate == kInDivisions};
 }
 
 std::string too_many(const Problem& p, const BlockAxis& x, const BlockAxis& y) {
@@ -139,9 +144,19 @@ Interval BlockAxis::piece(int n) const {
   return {first, end - first};
 }
 
+int BlockSchedule::batch(int frame_samples, int out_width, int out_height, bool kept) const {
+  const bool apart = !divided && !kept;
+  const int blocks = ceil_div(x.most_blocks(out_width), apart ? x.steps : 1) *
+                     ceil_div(y.most_blocks(out_height), apart ? y.steps : 1);
+  const int most = std::clamp(kBatchSamples / frame_samples, 1, kMostBatch);
+  return ceil_div(blocks, ceil_div(blocks, most));
+}
+
 Intervals intervals_of(const BlockAxis& axis, int outputs, int before, int inputs, Interval weights,
                        int every, int step) {
   Intervals on{axis};
+  on.every = every;
+  on.step = step;
   on.lead = axis.bare ? std::max(0, before) : 0;
   const int end = outputs + axis.side - 1;
   on.samples = std::max(0, (axis.bare ? std::min(end, before + inputs) : end) - on.lead);
@@ -149,9 +164,9 @@ Intervals intervals_of(const BlockAxis& axis, int outputs, int before, int input
   const int reached = axis.block + weights.count - 1;
   const int last = axis.parts() - 1 + axis.ratio() * (on.blocks() - 1);  // the last interval
   const auto begin = [&] { return on.output(on.interval(0)) + weights.first; };
-  on.first = step;
-  while (on.blocks() > 0 && on.interval(0) <= last && begin() + reached <= 0) on.first += every;
-  on.stride = every;
+  while (on.blocks() > 0 && on.interval(0) <= last &&
+         (on.interval(0) < step || begin() + reached <= 0))
+    ++on.first;
   while (on.blocks() > 0 && on.interval(on.count) <= last &&
          on.output(on.interval(on.count)) + weights.first < outputs)
     ++on.count;
@@ -164,35 +179,41 @@ BlockSchedule overlap_add_schedule(const Problem& p, const Tuning& tuning) {
 
 BlockSchedule in_parts_schedule(const Problem& p, const Tuning& tuning) {
   BlockSchedule schedule = both_axes(p, tuning, in_parts_axis);
-  schedule.divided = true;
+  schedule.parted = true;
+  if (tuning[Setting::accumulate] == kAsUsual) schedule.divided = true;
   return schedule;
 }
 
 std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
-  const auto [x, y, atomic, divided] = overlap_add_schedule(p, tuning);
+  const BlockSchedule schedule = overlap_add_schedule(p, tuning);
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   if (const std::string many = too_many(p, x, y); !many.empty()) return many;
   if (const std::string cells = spatial_refuses(x, y, tuning); !cells.empty()) return cells;
-  if (atomic && tuning[Setting::steps] != 0)
+  if (schedule.atomic && tuning[Setting::steps] != 0)
     return "atomic additions take one launch; leave out --steps, or use --accumulate=steps";
-  if (atomic) return "";
-  if (x.disjoint() && y.disjoint()) return "";
+  if (schedule.atomic || (schedule.disjoint(x) && schedule.disjoint(y))) return "";
+  const int meeting_x = schedule.meeting(x), meeting_y = schedule.meeting(y);
   const int asked = std::max(x.steps, y.steps);
   std::string reason = std::to_string(asked) + (asked == 1 ? " step" : " steps") +
                        " an axis let blocks of " + by(x.block, y.block) + " meet under a mask of " +
-                       by(x.held, y.held) + "; use ";
-  const int steps = 1 + std::max(ceil_div(x.held - 1, x.block), ceil_div(y.held - 1, y.block));
+                       by(meeting_x, meeting_y) + "; use ";
+  const int steps = 1 + std::max(ceil_div(meeting_x - 1, x.block), ceil_div(meeting_y - 1, y.block));
   if (steps <= info_of(Setting::steps).highest) reason += "--steps=" + std::to_string(steps);
   if (asked == 1) {
     return steps <= info_of(Setting::steps).highest ? reason : reason + "a larger --block";
   }
-  const int block = ceil_div(std::max(x.held, y.held) - 1, asked - 1);
+  const int block = ceil_div(std::max(meeting_x, meeting_y) - 1, asked - 1);
   if (steps <= info_of(Setting::steps).highest) reason += " or ";
   return reason + "--block=" + std::to_string(block);
 }
 
 std::string in_parts_refuses(const Problem& p, const Tuning& tuning) {
-  const auto [x, y, atomic, divided] = in_parts_schedule(p, tuning);
+  const BlockSchedule schedule = in_parts_schedule(p, tuning);
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   const int part = tuning[Setting::part], block = tuning[Setting::block];
+  if (schedule.buffers() > kMostBuffers)
+    return "each of " + by(x.steps, y.steps) + " divisions has a private buffer, but there are " +
+           std::to_string(kMostBuffers) + " at most; use a larger --part, or --accumulate=steps";
   if (part > kMaxPartSide && tuning[Setting::domain] == kSpatial) {
     return "constant memory holds parts of up to " + by(kMaxPartSide, kMaxPartSide) +
            " weights; use --part=" + std::to_string(kMaxPartSide) + " or less";
@@ -249,15 +270,15 @@ int outputs_added(const BlockAxis& axis, bool spatial) {
 }
 
 /// What a geometry says of the launches along an axis.
-Adding adding_of(const BlockAxis& axis, bool divided, bool spatial) {
+Adding adding_of(const BlockSchedule& s, const BlockAxis& axis, bool spatial) {
   Adding adding;
-  adding.steps = divided ? 1 : axis.steps;
-  adding.divisions = divided ? axis.steps : 0;
+  adding.steps = s.scheduled() ? 1 : axis.steps;
+  adding.divisions = s.scheduled() ? axis.steps : 0;
   for (int m = 0; m < parts_of(axis); ++m)
     adding.parts.push_back(axis.parts() == 1 ? axis.piece(m).count
                                              : std::min(axis.part, axis.side - m * axis.part));
-  if (divided) std::ranges::reverse(adding.parts);
-  adding.sums = divided || !spatial ? axis.ratio() : 0;
+  if (axis.parts() > 1) std::ranges::reverse(adding.parts);
+  adding.sums = s.parted || s.divided || !spatial ? axis.ratio() : 0;
   return adding;
 }
 
@@ -274,27 +295,30 @@ std::string parts_text(const BlockAxis& x, const BlockAxis& y) {
 
 /// How parts and launches come about, in sentences.
 std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
-  const auto& [x, y, atomic, divided] = s;
+  const BlockAxis &x = s.x, &y = s.y;
   const std::string reach = by(x.block + largest_part(x) - 1, y.block + largest_part(y) - 1);
-  if (divided) {
+  if (s.parted || s.divided) {
     const int pieces = spatial ? x.pieces() * y.pieces() : 1;
-    return "Products of " + by(x.parts(), y.parts()) +
-           (x.parts() * y.parts() == 1 ? " part" : " parts") +
-           " of the mask with blocks are summed by intervals of " + reach + " outputs, " +
-           (spatial ? "" : "transformed back once each, ") + "in " + by(x.steps, y.steps) +
-           " divisions. Intervals of one division lie " +
-           by(x.steps * x.apart, y.steps * y.apart) + " apart, so none meet. Each division has a " +
-           "private buffer, so all run in " +
-           (spatial ? pieces == 1 ? "one launch"
-                                  : std::to_string(pieces) + " launches, one for each piece of the " +
-                                        "mask that constant memory holds"
-                    : "the same launches") +
+    std::string note = "Products of " + by(x.parts(), y.parts()) +
+                       (x.parts() * y.parts() == 1 ? " part" : " parts") +
+                       " of the mask with blocks are summed by intervals of " + reach + " outputs" +
+                       (spatial ? "" : ", transformed back once each");
+    if (s.atomic) return note + ", and added in one launch, atomically where intervals meet.";
+    note += ", in " + by(x.steps, y.steps) + " divisions. Intervals of one division lie " +
+            by(x.steps * x.apart, y.steps * y.apart) + " apart, so none meet. ";
+    if (!s.divided) return note + "One division after the other is added to one plane of sums.";
+    return note + "Each division has a private buffer, so all run in " +
+           (!spatial      ? "the same launches"
+            : pieces == 1 ? "one launch"
+                          : std::to_string(pieces) +
+                                " launches, one for each piece of the mask that constant memory "
+                                "holds") +
            "; a last one sums the buffers.";
   }
   std::string note = parts > 1 ? std::to_string(parts) + " parts of the mask, one after the other, " +
                                      "each in "
                                : "Blocks are added in ";
-  if (atomic)
+  if (s.atomic)
     return note + "one launch; the outputs that neighbours share are added to atomically.";
   return note + by(x.steps, y.steps) + " launches. Blocks of one launch lie " +
          by(x.steps * x.block, y.steps * y.block) + " apart and write " + reach +
@@ -319,7 +343,7 @@ std::string side_note(const BlockAxis& x, const BlockAxis& y, const Tuning& tuni
 
 Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule& schedule,
                      Threads block, int total_bytes) {
-  const auto& [x, y, atomic, divided] = schedule;
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   const bool spatial = tuning[Setting::domain] == kSpatial;
   const int part_x = largest_part(x), part_y = largest_part(y);
   Geometry g;
@@ -334,11 +358,12 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.computing_threads = threads.busy(g.out_columns, g.out_rows);
   g.lead_x = p.lead_x() - (part_x - 1);  // if negative, the output tile begins further left
   g.lead_y = p.lead_y() - (part_y - 1);
-  g.adding_x = adding_of(x, divided, spatial);
-  g.adding_y = adding_of(y, divided, spatial);
-  g.atomic = atomic;
+  g.adding_x = adding_of(schedule, x, spatial);
+  g.adding_y = adding_of(schedule, y, spatial);
+  g.atomic = schedule.atomic;
+  g.private_sums = schedule.buffers();
   const double added = double(outputs_added(x, spatial)) * outputs_added(y, spatial);
-  (atomic ? g.adds : g.sum_accesses) = atomic ? added : 2 * added;
+  (g.atomic ? g.adds : g.sum_accesses) = g.atomic ? added : 2 * added;
   g.sum_bytes = spatial ? total_bytes : int(sizeof(float));
   if (spatial) {
     const int parts = parts_of(x) * parts_of(y);
@@ -406,13 +431,14 @@ struct PairFormula {
 std::optional<Counts> block_counts_of(const Problem& p, const Tuning& tuning,
                                       const BlockSchedule& schedule, Threads block,
                                       const Geometry& geometry, const BlockPlace& place) {
-  const auto& [x, y, atomic, divided] = schedule;
+  const BlockAxis &x = schedule.x, &y = schedule.y;
   if (tuning[Setting::domain] != kSpatial) return std::nullopt;
   const bool in_pieces = x.pieces() * y.pieces() > 1;
-  if (divided && in_pieces) return std::nullopt;
+  const bool by_intervals = schedule.parted || schedule.divided;
+  if (by_intervals && (in_pieces || !(schedule.atomic || schedule.divided))) return std::nullopt;
   BlockPlace at = place;
   Geometry g = geometry;
-  if (!divided) {
+  if (!by_intervals) {
     // The first piece in the emulator's order, which is the mask's.
     const Interval columns = x.piece(0), rows = y.piece(0);
     if (in_pieces) {

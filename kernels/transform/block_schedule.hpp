@@ -24,9 +24,15 @@
 
 namespace convfilt::transform {
 
+/// Bytes of samples and spectra that fft and overlap-save transform at a time, where not all must
+/// be.
+inline constexpr std::size_t kBatchBytes = 64 << 20;
+
 /// The indices first..first+count-1.
 struct Interval {
   int first = 0, count = 0;
+
+  bool operator==(const Interval&) const = default;
 };
 
 /// One axis of a schedule.
@@ -54,13 +60,14 @@ struct BlockAxis {
     return (samples(outputs, picture) + block - 1) / block;
   }
 
+  /// The most blocks under so many outputs, of a whole picture or of a window with ghost cells.
+  int most_blocks(int outputs) const { return blocks(outputs, outputs + side - 1); }
+
   /// The pieces of the mask that have launches of their own, one of which has weights [first,
   /// first + count).
   int pieces() const { return (side + held - 1) / held; }
   Interval piece(int n) const;
 
-  /// Whether the intervals of one step, or of one division, are disjoint.
-  bool disjoint() const { return steps * apart >= block + (part < held ? part : held) - 1; }
 };
 
 /// Which intervals a launch takes along an axis, and what meets in each.
@@ -70,16 +77,18 @@ struct Intervals {
   int origin = 0;     ///< the sample of the input where block 0 begins
   int lead = 0;       ///< the same, counted from the first sample under output 0
   int samples = 0;    ///< that the blocks share out
-  int first = 0, stride = 1, count = 0;  ///< counts the intervals that have pairs
+  int first = 0, count = 0;   ///< counts the intervals that have pairs
+  int every = 1, step = 0;    ///< a launch takes every so many'th interval from number `step` on
 
   CONVFILT_HD int blocks() const { return (samples + axis.block - 1) / axis.block; }
 
   /// The number p of the launch's n-th interval. Where the mask has fewer parts than go into a
-  /// block, the other intervals of each block have no pairs.
+  /// block, the other intervals of each block have no pairs. From one interval of a step to the
+  /// next p grows by q + 1, or any number where q = 1, which is 1 modulo q.
   CONVFILT_HD int interval(int n) const {
-    const int q = axis.ratio(), every = axis.parts() < q ? axis.parts() : q;
-    const int k = first + n * stride;
-    return k / every * q + k % every;
+    const int q = axis.ratio(), reached = axis.parts() < q ? axis.parts() : q;
+    const int k = first + n;
+    return step + (k / reached * q + k % reached - step) * every;
   }
   CONVFILT_HD int division(int p) const { return p % divisions; }
 
@@ -128,8 +137,22 @@ struct BlockSchedule {
   BlockAxis x, y;
   bool atomic = false;   ///< one step, in which blocks may meet
   bool divided = false;  ///< whether each of steps * steps divisions has a private buffer
+  bool parted = false;   ///< of in-parts, whose launches take all parts of the mask
+
+  /// How many frames of so many samples are transformed at a time: equal shares of the blocks of a
+  /// step, or of all blocks where their spectra are kept.
+  int batch(int frame_samples, int out_width, int out_height, bool kept) const;
 
   int buffers() const { return divided ? x.steps * y.steps : 1; }
+  bool scheduled() const { return divided || (parted && !atomic); }
+
+  /// Weights along an axis under which intervals of a step, or of a division, must not meet.
+  int meeting(const BlockAxis& axis) const {
+    return parted || divided ? axis.weights() : axis.held;
+  }
+  bool disjoint(const BlockAxis& axis) const {
+    return axis.steps * axis.apart >= axis.block + meeting(axis) - 1;
+  }
 };
 
 /// Whether the problem is the whole convolution of the picture's samples. Blocks leave out ghost

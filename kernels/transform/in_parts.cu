@@ -27,7 +27,8 @@ using namespace convfilt::transform;
 using namespace CONVFILT_BACKEND::transform;
 namespace {
 
-constexpr Setting kTunable[] = {Setting::domain, Setting::block, Setting::part};
+constexpr Setting kTunable[] = {Setting::domain, Setting::accumulate, Setting::block,
+                                Setting::part};
 
 std::string refuses(const Problem& p, const Tuning& tuning) {
   const std::string reason =

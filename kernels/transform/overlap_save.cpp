@@ -13,6 +13,7 @@ namespace convfilt::transform {
 namespace {
 
 constexpr int kLargestBlock = 8192;
+constexpr int kMostBatch = 65535;    // the most that a grid's z can be
 constexpr int kFewestColumns = 16;  // whose row fills a burst of memory, even with bytes
 constexpr int kSpatialKept = 32;    // outputs on a side: a warp's row, and few samples beside it
 
@@ -118,6 +119,16 @@ Tiling overlap_save_tiling(const Problem& problem, const Tuning& tuning, int out
   const BlockSize block{clipped(mask.width + kSpatialKept - 1, out_width, mask.width),
                         clipped(mask.height + kSpatialKept - 1, out_height, mask.height)};
   return tiling_of(block, mask, out_width, out_height);
+}
+
+int overlap_save_batch(const Tiling& tiling, int planes, std::size_t block_bytes) {
+  const int most = int(std::clamp<std::size_t>(kBatchBytes / block_bytes, 1, kMostBatch));
+  const int tiles = tiling.tiles() * planes;
+  const auto transformed = [&](int batch) { return ceil_div(tiles, batch) * batch; };
+  int best = ceil_div(tiles, ceil_div(tiles, most));
+  for (int batch = best - 1, half = best / 2; batch > half; --batch)
+    if (transformed(batch) < 0.98 * transformed(best)) best = batch;
+  return best;
 }
 
 std::string overlap_save_refuses(const Problem& problem, const Tuning& tuning) {

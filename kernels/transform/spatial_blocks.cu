@@ -113,7 +113,7 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
   SpatialBlocksPlan(const Problem& problem, const PlanOptions& options, PreparedMask<T> mask,
                     const BlockSchedule& schedule)
       : Base(problem, options, mask.finish, schedule), ghost_(ghost_sample<T>(problem)) {
-    const auto& [x, y, atomic, divided] = schedule;
+    const BlockAxis &x = schedule.x, &y = schedule.y;
     for (int down = 0; down < y.pieces(); ++down)
       for (int across = 0; across < x.pieces(); ++across)
         pieces_.push_back(piece_of(mask, x.piece(across), y.piece(down)));
@@ -159,7 +159,7 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
         launch(dim3(on.x.count, on.y.count), threads, this->stream_, kernel, in.view<const T>(),
                sums, ghost_, on.x, on.y, piece.x.first, piece.y.first, piece.mask);
       });
-      on.y.first += on.y.count * on.y.stride;
+      on.y.first += on.y.count;
     }
   }
 

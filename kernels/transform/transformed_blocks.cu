@@ -15,6 +15,8 @@
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
 
 #include <algorithm>
+#include <any>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -126,8 +128,18 @@ __global__ void add_blocks_kernel(Frames frames, PlaneView<float> sums, Batch ba
   }
 }
 
-constexpr int kBatchSamples = 1 << 22;  // 16 MB, which fit in an L2 cache with their spectra
-constexpr int kMaxBatch = 65535;        // the most that a grid's y and z can be
+/// The spectra of all blocks of a plane, for plans of other masks that cut it alike.
+struct KeptSpectra {
+  struct Cut {
+    int picture, device, width, height, columns, rows;
+    Interval block, origin, samples;  ///< along x and along y
+    Border border;
+    double ghost;
+    bool operator==(const Cut&) const = default;
+  };
+  std::optional<Cut> cut;
+  DeviceBuffer spectra;
+};
 
 template <class U>
 U* as(const DeviceBuffer& buffer) {
@@ -176,7 +188,8 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
       zero_rows(as<float>(spectra_), 2 * frame_.half(), frame_.rows * batch);
       batch_ = batch;
     }
-    this->hold(blocks_, kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex));
+    if (const std::size_t bytes = kept_bytes(out_width, out_height); !this->options_.transforms)
+      this->hold(blocks_.spectra, bytes);
     if (mask_.size() == 0) transform_mask();
   }
 
@@ -184,12 +197,13 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
 
   void add_up(const DevicePlane& in, const PlaneView<float>& sums, Shift shift) override {
     const Interval all_x{0, schedule_.x.weights()}, all_y{0, schedule_.y.weights()};
+    const Complex* blocks = nullptr;
     for (int step = 0; step < this->steps(); ++step) {
       const auto on = this->launch_of(in, sums, shift, step, all_x, all_y);
-      if (step == 0 && keeps_blocks()) transform_blocks(in, on.x, on.y);
+      if (step == 0 && keeps_blocks()) blocks = spectra_of_blocks(in, sums, on.x, on.y);
       for_batches({on.x, on.y, 0}, [&](const Batch& batch, int n) {
         if (keeps_blocks()) {
-          sum_products(batch, n);
+          sum_products(blocks, batch, n);
         } else {
           load_blocks(in, batch, n);
           fft_->forward(as<float>(frames_), as<Complex>(spectra_));
@@ -210,27 +224,20 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   Blocks batch_of(int n) const { return {frame_.columns, frame_.rows, n}; }
   Frames frames() const { return {as<float>(frames_), frame_.columns, frame_.rows}; }
 
-  /// Where the mask is cut, every block's spectrum is kept, since several intervals need it.
-  bool keeps_blocks() const { return parts_ > 1; }
+  /// Every block's spectrum is kept where several intervals need it, or other masks do.
+  bool keeps_blocks() const { return parts_ > 1 || this->options_.transforms; }
 
-  /// The size of equal batches for the blocks of a step, or for all blocks where all are kept.
   int batch_for(int out_width, int out_height) const {
-    const auto& [x, y, atomic, divided] = schedule_;
-    const bool apart = !divided && !keeps_blocks();
-    const int blocks = ceil_div(blocks_of(x, out_width), apart ? x.steps : 1) *
-                       ceil_div(blocks_of(y, out_height), apart ? y.steps : 1);
-    const int most = std::clamp(int(kBatchSamples / frame_.samples()), 1, kMaxBatch);
-    return ceil_div(blocks, ceil_div(blocks, most));
+    return schedule_.batch(int(frame_.samples()), out_width, out_height, keeps_blocks());
   }
 
-  /// The most blocks under so many outputs, of a whole picture or of a window with ghost cells.
-  static int blocks_of(const BlockAxis& axis, int outputs) {
-    return axis.blocks(outputs, outputs + axis.side - 1);
+  std::size_t kept_bytes(int out_width, int out_height) const {
+    return kept_spectra(out_width, out_height, batch_) * length() * sizeof(Complex);
   }
 
   std::size_t kept_spectra(int out_width, int out_height, int batch) const {
-    return keeps_blocks() ? round_up(blocks_of(schedule_.x, out_width) *
-                                         blocks_of(schedule_.y, out_height),
+    return keeps_blocks() ? round_up(schedule_.x.most_blocks(out_width) *
+                                         schedule_.y.most_blocks(out_height),
                                      batch)
                           : 0;
   }
@@ -254,18 +261,54 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
     }
   }
 
+  /// The spectra of all blocks of a plane, which another plan may have left.
+  const Complex* spectra_of_blocks(const DevicePlane& in, const PlaneView<float>& sums,
+                                   const Intervals& x, const Intervals& y) {
+    SharedTransforms* const shared = this->options_.transforms.get();
+    if (!shared) {
+      transform_blocks(in, x, y, as<Complex>(blocks_.spectra));
+      return as<Complex>(blocks_.spectra);
+    }
+    using Planes = std::vector<KeptSpectra>;
+    if (!std::any_cast<std::shared_ptr<Planes>>(&shared->kept))
+      shared->kept = std::make_shared<Planes>();
+    Planes& planes = **std::any_cast<std::shared_ptr<Planes>>(&shared->kept);
+    if (picture_ != shared->picture()) plane_ = 0;
+    picture_ = shared->picture();
+    if (plane_ == planes.size()) planes.emplace_back();
+    KeptSpectra& kept = planes[plane_++];
+    // Windows of plans may differ, so that only whole planes are alike.
+    const Problem& p = this->problem_;
+    const int height = sums.height / schedule_.buffers();
+    const bool whole = sums.width == p.out_width() && height == p.out_height();
+    const KeptSpectra::Cut cut{picture_, this->options_.device, in.width, in.height,
+                               frame_.columns, frame_.rows, {x.axis.block, y.axis.block},
+                               {x.origin, y.origin}, {x.samples, y.samples}, p.border,
+                               double(ghost_)};
+    if (whole && kept.cut == cut) {
+      ++shared->found;
+      return as<Complex>(kept.spectra);
+    }
+    kept.cut.reset();
+    this->hold(kept.spectra, kept_bytes(sums.width, height));
+    transform_blocks(in, x, y, as<Complex>(kept.spectra));
+    ++shared->made;
+    if (whole) kept.cut = cut;
+    return as<Complex>(kept.spectra);
+  }
+
   /// Transforms all blocks, each once.
-  void transform_blocks(const DevicePlane& in, Intervals x, Intervals y) {
+  void transform_blocks(const DevicePlane& in, Intervals x, Intervals y, Complex* spectra) {
     for (Intervals* on : {&x, &y}) {
       on->axis.part = on->axis.side;
       on->axis.apart = on->axis.block;
-      on->first = 0;
-      on->stride = 1;
+      on->first = on->step = 0;
+      on->every = 1;
       on->count = on->blocks();
     }
     for_batches({x, y, 0}, [&](const Batch& batch, int n) {
       load_blocks(in, batch, n);
-      fft_->forward(as<float>(frames_), as<Complex>(blocks_) + batch.begin * length());
+      fft_->forward(as<float>(frames_), spectra + batch.begin * length());
     });
   }
 
@@ -284,10 +327,9 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
     });
   }
 
-  void sum_products(const Batch& batch, int n) const {
+  void sum_products(const Complex* spectra, const Batch& batch, int n) const {
     const int frequencies = int(length());
-    const SpectrumGrid blocks{as<Complex>(blocks_), batch.on_x.blocks(), batch.on_y.blocks(),
-                              frequencies};
+    const SpectrumGrid blocks{spectra, batch.on_x.blocks(), batch.on_y.blocks(), frequencies};
     const SpectrumGrid parts{as<Complex>(mask_), schedule_.x.parts(), schedule_.y.parts(),
                              frequencies};
     const dim3 grid(ceil_div(frequencies, kProductThreads), n);
@@ -300,9 +342,10 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   const T ghost_;
   int batch_ = 0;  ///< frames that are transformed at a time
   std::optional<Fft> fft_;
-  DeviceBuffer frames_, spectra_;
-  DeviceBuffer blocks_, mask_;  ///< spectra of the picture's blocks, and of the mask's parts
-  DeviceBuffer workspace_;
+  DeviceBuffer frames_, spectra_, mask_, workspace_;  ///< mask_: spectra of the mask's parts
+  KeptSpectra blocks_;      ///< of a plane that no other plan has
+  int picture_ = -1;        ///< the latest that was shared
+  std::size_t plane_ = 0;   ///< how many of its planes this plan has had
 };
 
 }  // namespace

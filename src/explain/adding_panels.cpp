@@ -34,7 +34,7 @@ std::string launches_words(int launches) {
 
 /// Outputs from interval to interval of a schedule, which is L1.
 int apart(const Adding& adding, int block) {
-  return adding.divisions > 1 ? block / (adding.divisions - 1) : block;
+  return block / std::max(1, adding.sums);
 }
 
 void number(Panel& panel, const Box& box, int value) {
@@ -139,7 +139,7 @@ std::string divisions_panel(const Explanation& e, PlotSize page, const Box& plac
   caption(panel, drawing,
           std::string(1, letter) + ", intervals by division, where they begin",
           {"one begins every " + times(columns, rows) + " outputs, and is",
-           times(g.out_columns, g.out_rows) + " wide; each division has a private buffer"});
+           times(g.out_columns, g.out_rows) + " wide" + std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
   return panel.script();
 }
 

@@ -230,11 +230,10 @@ std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& 
     // Each sum is set to zero before, in all buffers, and those that intervals reach are read when
     // the output is finished.
     const double outputs = double(g.step_x()) * g.step_y();
-    const auto buffers = [](const Adding& a) { return std::max(1, a.divisions); };
-    const auto finished = [](const Adding& a, int out, int in) {
-      return a.divisions == 0 ? 1 : std::min(a.sums, int(a.parts.size())) * double(out) / in;
+    const auto finished = [&](const Adding& a, int out, int in) {
+      return g.private_sums == 1 ? 1 : std::min(a.sums, int(a.parts.size())) * double(out) / in;
     };
-    const double whole = buffers(g.adding_x) * buffers(g.adding_y) +
+    const double whole = g.private_sums +
                          finished(g.adding_x, g.out_columns, g.in_columns) *
                              finished(g.adding_y, g.out_rows, g.in_rows);
     return bytes + (e.parts * (g.adds + g.sum_accesses) / outputs + whole) * g.sum_bytes;

@@ -1,4 +1,4 @@
-/// The schedule of in-parts in words: which block of the picture meets which part of the mask in
+/// The schedule of in-parts, or of overlap-add in divisions, in words: which block of the picture meets which part of the mask in
 /// which interval of which division.
 #pragma once
 
@@ -18,6 +18,7 @@ struct ScheduleText {
 };
 
 /// One for each axis along which intervals meet. Long lists end with how many more there are.
-std::vector<ScheduleText> schedule_texts(const Problem& problem, const Tuning& tuning);
+std::vector<ScheduleText> schedule_texts(const Strategy& strategy, const Problem& problem,
+                                         const Tuning& tuning);
 
 }  // namespace convfilt

@@ -337,7 +337,7 @@ std::string to_text(const Explanation& e) {
     tell_tiles(e, lines);
     if (!e.geometry->note.empty()) lines.line("note", e.geometry->note);
     if (e.geometry->adding_x.divisions > 0)
-      for (const ScheduleText& schedule : schedule_texts(e.asked, e.tuning)) {
+      for (const ScheduleText& schedule : schedule_texts(*e.strategy, e.asked, e.tuning)) {
         lines.heading(schedule.heading);
         for (const auto& [name, text] : schedule.lines) lines.line(name, text);
       }

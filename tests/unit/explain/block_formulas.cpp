@@ -293,7 +293,7 @@ TEST_CASE("spatial overlap-add reads each sample once, and each of 36 x 36 sums"
                                problem_of(box_mask(5, 5)));
   CHECK(atomic.atomic_adds == 36 * 36);
   CHECK(atomic.sum_adds == 0);
-  // Nine columns of outputs are three divisions of four: no thread adds twice to one of them.
+  // In divisions, a block adds to a private buffer what it adds to one plane in steps.
   const Counts divided =
       agreed({"overlap-add", {kInSpace, {Setting::block, 8}, {Setting::accumulate, kInDivisions}}},
              problem_of(box_mask(5, 1)));
@@ -387,7 +387,7 @@ TEST_CASE("unrolled: what a whole picture reads, in loads and at its edges by ta
   }
 }
 
-TEST_CASE("there is no formula where a library sums, or where parts of a mask have divisions") {
+TEST_CASE("there is no formula where a library sums, or where launches take divisions or pieces of a mask") {
   if (emulator_missing()) return;
   const auto watched = [](const Case& c, const Mask& mask) {
     return watch_middle_block(*find_strategy(c.name), problem_of(mask), tuned(c), true).has_value();
@@ -397,10 +397,11 @@ TEST_CASE("there is no formula where a library sums, or where parts of a mask ha
     CHECK(watched({name, {kInSpace}}, box_mask(31, 5)));
   }
   CHECK(!watched({"overlap-save", {kInSpace}}, box_mask(33, 5)));
-  CHECK(!watched(
-      {"in-parts",
-       {kInSpace, {Setting::block, 8}, {Setting::part, 4}, {Setting::accumulate, kInDivisions}}},
-      box_mask(8, 8)));
+  const std::pair<Setting, int> block{Setting::block, 8}, part{Setting::part, 4};
+  CHECK(watched({"in-parts", {kInSpace, block, part}}, box_mask(8, 8)));
+  CHECK(!watched({"in-parts", {kInSpace, block, part, {Setting::accumulate, kInSteps}}},
+                 box_mask(8, 8)));
+  CHECK(!watched({"in-parts", {kInSpace}}, box_mask(33, 5)));
 }
 
 TEST_CASE("explain shows additions to sums, beside their formula") {

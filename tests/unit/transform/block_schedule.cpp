@@ -165,7 +165,7 @@ TEST_CASE("blocks of a step never meet, and every product is added once") {
                             << axis.held << ", K " << steps);
             CHECK(std::ranges::all_of(t.taps, [&](int taps) { return taps == side; }));
             CHECK(t.taps_once);
-            if (axis.disjoint()) CHECK(t.writers <= 1);
+            if (BlockSchedule{axis, {}}.disjoint(axis)) CHECK(t.writers <= 1);
           }
         }
       }
@@ -179,7 +179,7 @@ TEST_CASE("blocks of a step meet where the condition fails") {
       const int side = (steps - 1) * block + 2;
       const BlockAxis axis = added(block, side, side, steps);
       INFO("w " << side << ", S " << block << ", K " << steps);
-      CHECK_FALSE(axis.disjoint());
+      CHECK_FALSE(BlockSchedule{axis, {}}.disjoint(axis));
       CHECK(tally(axis, 3 * steps * block + side).writers == 2);
     }
   }
@@ -247,10 +247,22 @@ TEST_CASE("schedules follow from the definition, and have the intervals that out
     CHECK(axis.part == l1);
     CHECK(axis.block == block);
     CHECK(axis.steps == block / l1 + 1);
-    CHECK(axis.disjoint());
+    CHECK(BlockSchedule{axis, {}, false, false, true}.disjoint(axis));
     const Intervals on = divisions_of(axis, p.out_width(), p.lead_x(), p.width);
     const Schedule schedule = by_kernels(on, first);
     CHECK(schedule == by_definition(w, samples, l1, block, first, end));
+    // In steps, one launch after the other takes a division.
+    Schedule in_steps;
+    for (int k = 0; k < axis.steps; ++k) {
+      Intervals launch = intervals_of(axis, p.out_width(), p.lead_x(), p.width,
+                                      {0, axis.weights()}, axis.steps, k);
+      launch.divisions = axis.steps;
+      for (const auto& [interval, pairs] : by_kernels(launch, first)) {
+        CHECK(interval.first == k);
+        in_steps[interval] = pairs;
+      }
+    }
+    CHECK(in_steps == schedule);
     // Intervals of a division are disjoint, and cover what the sum of its buffer is for.
     std::map<std::pair<int, int>, int> writers;
     for (const auto& [interval, pairs] : schedule)
@@ -271,15 +283,15 @@ TEST_CASE("the rules choose blocks that never meet") {
         const Tuning tuning = tuned(domain, kInSteps, 0, steps);
         CHECK(overlap_add_refuses(p, tuning).empty());
         const BlockSchedule s = overlap_add_schedule(p, tuning);
-        CHECK(s.x.disjoint());
-        CHECK(s.y.disjoint());
+        CHECK(s.disjoint(s.x));
+        CHECK(s.disjoint(s.y));
         CHECK(s.x.part == side);
         CHECK(s.x.held == (domain == kSpatial ? std::min(side, kMaxPartSide) : side));
         if (domain == kFrequency) CHECK(std::has_single_bit(unsigned(s.x.block + side - 1)));
       }
       for (int block : {0, 1, 6, 31, 32, 500}) {
         const BlockSchedule s = in_parts_schedule(p, tuned(domain, kInSteps, block));
-        CHECK(s.x.disjoint());
+        CHECK(s.disjoint(s.x));
         CHECK(s.x.block % s.x.part == 0);
         if (domain == kFrequency) CHECK((s.x.parts() == 1 || s.x.part == s.x.block));
         if (domain == kSpatial) CHECK(s.x.weights() <= s.x.held);
@@ -353,17 +365,16 @@ TEST_CASE("blocks and parts of every size") {
     for (int block : {1, 3, 6, 8, 17}) {
       if (mask.width * mask.height > 200 && block < 6) continue;
       for (Domain domain : {kFrequency, kSpatial}) {
-        for (Accumulate accumulate : {kInSteps, kAtomic}) {
+        for (Accumulate accumulate : {kInSteps, kAtomic, kInDivisions}) {
           ++k;
           if (!full_size() && k % 5 != 1) continue;
           Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, kModes[k / 3 % 3]};
           if (!mode_refuses(p).empty()) p.mode = Mode::same;
-          for (const Runner& runner : runners_of("in-parts", tuned(domain, kInSteps, block))) {
-            if (accumulate == kInSteps && runner.strategy->refusal(p, runner.tuning).empty())
-              check_against_oracle(runner, p);
+          for (const Runner& runner : runners_of("in-parts", tuned(domain, accumulate, block))) {
+            if (runner.strategy->refusal(p, runner.tuning).empty()) check_against_oracle(runner, p);
           }
           const int steps = 1 + (std::max(mask.width, mask.height) + block - 2) / block;
-          const Tuning tuning = tuned(domain, accumulate, block, accumulate ? 0 : steps);
+          const Tuning tuning = tuned(domain, accumulate, block, accumulate == kAtomic ? 0 : steps);
           for (const Runner& runner : runners_of("overlap-add", tuning)) {
             check_against_oracle(runner, p);
           }
@@ -387,7 +398,8 @@ TEST_CASE("in-parts against the oracle: parts that divide blocks, one dimension 
           if (!full_size() && k % 5 != 1) continue;
           Problem p{41, 29, 1, kDepths[k % 3], kBorders[k % 5], 0.5, mask, mode};
           if (mode == Mode::full && k % 2 == 0) p.border_value = 0, p.border = Border::constant;
-          const Tuning tuning = in_parts(domain, part, block);
+          Tuning tuning = in_parts(domain, part, block);
+          tuning[Setting::accumulate] = int(k / 5 % 4);
           CHECK(find_strategy("in-parts")->refusal(p, tuning).empty());
           for (const Runner& runner : runners_of("in-parts", tuning))
             check_against_oracle(runner, p);
