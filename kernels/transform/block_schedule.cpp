@@ -12,7 +12,6 @@ namespace convfilt::transform {
 namespace {
 
 constexpr int kBatchSamples = 1 << 22;  // 16 MB, which fit in an L2 cache with their spectra
-constexpr int kMostBatch = 65535;       // the most that a grid's y and z can be
 constexpr int kSpatialBlock = 32;
 constexpr int kMostBuffers = 4096;
 constexpr int kSteps = 2;               // the fewest that keep the blocks of a step apart
@@ -62,6 +61,9 @@ BlockAxis overlap_add_axis(const Problem& p, int picture, int outputs, int side,
   // Blocks under one weight never meet. A private buffer has all pieces of a mask.
   const int meeting = tuning[Setting::accumulate] == kInDivisions ? side : axis.held;
   axis.steps = tuning[Setting::steps] ? tuning[Setting::steps] : meeting == 1 ? 1 : kSteps;
+  // A block of 32 then takes more divisions, since shared memory holds no larger one.
+  if (spatial && meeting > axis.held && axis.block == 0 && tuning[Setting::steps] == 0)
+    axis.steps = std::max(kSteps, 1 + ceil_div(meeting - 1, kSpatialBlock));
   const int least = ceil_div(meeting - 1, std::max(1, axis.steps - 1));
   if (axis.block == 0 && spatial) axis.block = std::max(kSpatialBlock, least);
   for (int largest = kLargestTransform; axis.block == 0; largest *= 2) {
@@ -91,7 +93,7 @@ BlockAxis in_parts_axis(const Problem& p, int picture, int outputs, int side,
     return axis;
   }
   if (part > 0) {
-    axis.apart = axis.part = part;
+    axis.apart = axis.part = axis.framed = part;
   } else {
     // The fewest equal parts that constant memory holds; a mask that fits into one is one.
     const int least = std::min(axis.block, side);
@@ -378,8 +380,8 @@ Geometry geometry_of(const Problem& p, const Tuning& tuning, const BlockSchedule
   g.loads = double(x.block) * y.block;
   g.loads_per_output = "1";
   g.note = launches_note(schedule, false, 1) + " A block of the picture takes " +
-           by(ceil_div(good_fft_size(g.out_columns), block.columns),
-              ceil_div(good_fft_size(g.out_rows), block.rows)) +
+           by(ceil_div(good_fft_size(x.frame()), block.columns),
+              ceil_div(good_fft_size(y.frame()), block.rows)) +
            " blocks of threads.";
   g.note += side_note(x, y, tuning);
   return g;

@@ -27,6 +27,7 @@ namespace convfilt::transform {
 /// Bytes of samples and spectra that fft and overlap-save transform at a time, where not all must
 /// be.
 inline constexpr std::size_t kBatchBytes = 64 << 20;
+inline constexpr int kMostBatch = 65535;  ///< blocks, which a grid's y and z count
 
 /// The indices first..first+count-1.
 struct Interval {
@@ -43,6 +44,7 @@ struct BlockAxis {
   int side = 1;       ///< w, the weights of the whole mask
   int held = 1;       ///< weights that a launch takes: the most that constant memory holds, or all
   int steps = 1;      ///< K: launches, each of which takes every K-th block; or the divisions
+  int framed = 0;     ///< weights for which transforms have room, if that is more than a part has
   bool bare = false;  ///< whether blocks have no ghost cells, because all of them are zeros
   int longest = 0;    ///< S takes the least work among transforms of up to so many samples; 0 where
                       ///< something else determines it
@@ -51,6 +53,7 @@ struct BlockAxis {
   CONVFILT_HD int weights() const { return part < side ? part : side; }
   CONVFILT_HD int ratio() const { return block / apart; }
   CONVFILT_HD int reach() const { return block + weights() - 1; }
+  int frame() const { return framed > weights() ? block + framed - 1 : reach(); }
 
   /// The samples under so many outputs, of a picture with that many.
   int samples(int outputs, int picture) const { return bare ? picture : outputs + side - 1; }

@@ -10,9 +10,10 @@
 //       division 1        |(1,0)       |      |(0,2) (2,1) (4,0)|
 //       division 2               |(0,1) (2,0) |      |(1,2) (3,1) (5,0)
 //
-//   Each division has a private buffer, so that all intervals run at once: a block of threads each
+//   Each division has a private buffer (--accumulate=divisions), so that all intervals run at once: a block of threads each
 //   in the spatial domain; in the frequency domain one transform a block and a part, and one inverse
 //   an interval, of Y = sum over its pairs of X[j] * conj(M[i]). The buffers are summed at the end.
+//   --accumulate=steps takes one division after the other, and one buffer; atomic, all at once.
 //   Masks up to 128x128 are one part by default, which makes this overlap-add; --part cuts them.
 //   Per output in the frequency domain: 1 global read, 2 * F^2 / S^2 multiply-adds a part, e.g. 8.
 //   Sibling: overlap-add. The kernels are in transformed_blocks.cu and spatial_blocks.cu.

@@ -13,7 +13,6 @@ namespace convfilt::transform {
 namespace {
 
 constexpr int kLargestBlock = 8192;
-constexpr int kMostBatch = 65535;    // the most that a grid's z can be
 constexpr int kFewestColumns = 16;  // whose row fills a burst of memory, even with bytes
 constexpr int kSpatialKept = 32;    // outputs on a side: a warp's row, and few samples beside it
 

@@ -9,7 +9,8 @@
 //       outputs  [ S of them   | ? | P-1 ]  <-  Y[p]        where i + q * j = p
 //
 //   A part with fewer weights has zeros before them, so that all products of an interval have the
-//   same outputs.
+//   same outputs. With --part, frames hold whole parts, so that masks of any size find the spectra of
+//   blocks that others left (SharedTransforms).
 //
 //   Per output: 1 global read, 5 log2(F^2) * F^2 / S^2 operations for transforms there and back,
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
@@ -159,7 +160,7 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   TransformedBlocksPlan(const Problem& problem, const PlanOptions& options,
                         const BlockSchedule& schedule)
       : Base(problem, options, {1, float(problem.mask.offset)}, schedule),
-        frame_{Fft::good_size(schedule.x.reach()), Fft::good_size(schedule.y.reach()), 1},
+        frame_{Fft::good_size(schedule.x.frame()), Fft::good_size(schedule.y.frame()), 1},
         parts_(schedule.x.parts() * schedule.y.parts()),
         ghost_(ghost_sample<T>(problem)) {}
 

@@ -175,8 +175,8 @@ std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, c
              "each in " + launches_words(launches) + " of its own"});
   else
     caption(panel, drawing, title,
-            {"parts are counted from the last one on; those with one number",
-             "reach the same intervals, with different blocks"});
+            {"counted from the last part on; parts with one number",
+             "reach the same intervals, from different blocks"});
   return panel.script();
 }
 

@@ -208,18 +208,19 @@ TEST_CASE("a picture of one row or column has a block in its middle, whose memor
                  padded);
 }
 
-TEST_CASE("masks in parts: the memory of a block in a launch of the first part") {
+TEST_CASE("masks in parts: the memory of an interval in the middle, with all its pairs") {
   if (emulator_missing()) return;
   const Case parts{"in-parts", {kInSpace, {Setting::part, 4}}};
-  // Nine weights are three parts of three, for which the block has 34 x 34 outputs.
+  // Nine weights are parts of 4, 4 and 1. The first and the last one meet in an interval, with two
+  // blocks of 8 samples, which have 8 + 3 and 8 outputs.
   const Counts c = agreed(parts, problem_of(box_mask(9, 9)));
-  CHECK(c.global_reads == 32 * 32);
-  CHECK(c.sum_adds == 34 * 34);
-  CHECK(c.shared_reads == 34 * 32 * 9);
+  CHECK(c.global_reads == (2 * 8) * (2 * 8));
+  CHECK(c.sum_adds == (11 + 8) * (11 + 8));
+  // Rows without samples have no cells.
+  CHECK(c.shared_reads == (11 * 4 + 8) * (8 * 4 + 8));
   const std::string text = to_text(explain(*find_strategy("in-parts"), problem_of(box_mask(9, 9)),
                                            tuned(parts), find_architecture("sm_90")));
-  CHECK(text.find("Memory of that block under the first part of the mask, and its warps") !=
-        text.npos);
+  CHECK(text.find("Memory of that block, and its warps") != text.npos);
   CHECK(text.find("DIFFER") == text.npos);
   const std::pair<Setting, int> atomic{Setting::accumulate, kAtomic};
   for (const Case& case_ : {Case{"in-parts", {kInSpace, {Setting::part, 4}}},
@@ -237,6 +238,8 @@ TEST_CASE("masks in parts: the memory of a block in a launch of the first part")
             p.mode = mode;
             if (mode == Mode::full) p.border = Border::constant;
             if (!find_strategy(case_.name)->refusal(p, tuned(case_)).empty()) continue;
+            // There a mask that constant memory does not hold has no formula.
+            if (case_.name == std::string_view("in-parts") && w > kMaxPartSide) continue;
             agreed(case_, p, padded);
           }
 }
