@@ -30,8 +30,8 @@ constexpr SettingInfo kInfos[] = {
      "How overlapping outputs are added (auto: by in-parts in\ndivisions, each with a private "
      "buffer; by overlap-add\nin steps)",
      kAccumulateWords},
-    {"block", "Side of a block of the picture, L2 in books", {}, 1, 8192},
-    {"part", "Side of a part of the mask, L1; it divides --block", {}, 1, 1025},
+    {"block", "Side of a block of the picture (L2 of in-parts)", {}, 1, 8192},
+    {"part", "Side of a part of the mask (L1); it divides --block", {}, 1, 1025},
     {"steps",
      "Launches along each axis, so that no two blocks\nof one add to the same output",
      {},

@@ -85,6 +85,18 @@ TEST_CASE("masks that cut a picture otherwise, and windows, find no transforms")
                                      normalised_mask(random, 130, 9)};
     check_shared(runner, p, masks, *options.transforms, options, 86);
     CHECK(options.transforms->found == 0);
+    // The same picture under other ghost cells.
+    Picture in = Picture::of(p);
+    in.fill(Fill::noise, 88);
+    options.transforms->next_picture();
+    PlanOptions alone;
+    for (const Border border : {Border::constant, Border::wrap, Border::constant}) {
+      Problem other = p;
+      other.border = border;
+      other.border_value = options.transforms->made % 2;
+      CHECK(different(p, run(runner, other, in, options), run(runner, other, in, alone)) == 0);
+    }
+    CHECK(options.transforms->found == 0);
     if (runner.device == DeviceKind::cpu) continue;
     options.memory_limit = 2000000;
     const std::vector<Mask> alike = {normalised_mask(random, 7, 5), normalised_mask(random, 7, 5)};
