@@ -226,9 +226,7 @@ std::vector<Clash> make_table() {
                      "--size, --depth, --channels, --device: mask check takes these, mask show "
                      "takes none; leave them out",
                      {}});
-  const auto has_masks = [](Value lists, Value) {
-    return lists.find(kOverlapTable) == lists.npos;
-  };
+  const auto has_masks = [](Value lists, Value) { return lists.find(kOverlapTable) == lists.npos; };
   for (const char* option : {"--mask", "--picture"})
     table.push_back({"explain",
                      "--table",

@@ -203,16 +203,20 @@ Table overlap_table(std::span<const OverlapCosts> all) {
 template <class Heading, class Shown, class Sentence>
 std::string overlap_text(std::span<const OverlapCosts> all, const Problem& p, Heading heading,
                          Shown shown, Sentence sentence) {
-  std::string text =
-      heading("Overlap-discard beside overlap-add: " + to_string(p)) + shown(overlap_table(all)) + "\n";
-  text += sentence("Reads: samples of the picture that kernels ask for, ghost cells among them. "
-                   "Overlap-discard reads those under two blocks twice.");
-  text += sentence("Writes: outputs, and sums when they are set. Additions: to sums, each a read and a "
-                   "write, since outputs of blocks overlap.");
-  text += sentence("Launches: kernels, and calls of a library for a batch of transforms. Transforms: "
-                   "there, back, and of the mask.");
-  text += sentence("Multiplications: N log2 N for a transform of N real samples, and four for each "
-                   "product of two frequencies; N M for N outputs of a direct sum under M weights.");
+  std::string text = heading("Overlap-discard beside overlap-add: " + to_string(p)) +
+                     shown(overlap_table(all)) + "\n";
+  text += sentence(
+      "Reads: samples of the picture that kernels ask for, ghost cells among them. "
+      "Overlap-discard reads those under two blocks twice.");
+  text += sentence(
+      "Writes: outputs, and sums when they are set. Additions: to sums, each a read and a "
+      "write, since outputs of blocks overlap.");
+  text += sentence(
+      "Launches: kernels, and calls of a library for a batch of transforms. Transforms: "
+      "there, back, and of the mask.");
+  text += sentence(
+      "Multiplications: N log2 N for a transform of N real samples, and four for each "
+      "product of two frequencies; N M for N outputs of a direct sum under M weights.");
   text += sentence("Bytes: of both pictures and of all that lies between, on a CPU.");
   for (const OverlapCosts& costs : all)
     if (!costs.refusal.empty()) text += sentence(costs.name + ": " + costs.refusal + ".");
@@ -223,7 +227,8 @@ std::string overlap_json(std::span<const OverlapCosts> all, const Problem& p) {
   nlohmann::ordered_json json = {{"problem", to_string(p)},
                                  {"strategies", nlohmann::ordered_json::array()}};
   for (const OverlapCosts& costs : all) {
-    nlohmann::ordered_json one = {{"name", costs.name}, {"refusal", costs.refusal},
+    nlohmann::ordered_json one = {{"name", costs.name},
+                                  {"refusal", costs.refusal},
                                   {"block", {costs.block_columns, costs.block_rows}},
                                   {"transform", {costs.frame_columns, costs.frame_rows}}};
     for (const auto& [name, value] : kOverlapFigures) one[name] = costs.*value;

@@ -367,10 +367,11 @@ void Grammar::explain_options(ExplainCommand& command) {
   option(what, "--picture", "FILE", command.picture,
          "Draw it too, with what threads load and compute, to an .svg or a .png");
   const char* tables = "Tables, by formula alone";
-  listed_option(tables, "--table", "LISTS", command.table.words,
-                "Reuse: tiles beside masks, in one dimension and in two,\nof STRATEGY or all that "
-                "tile: tile=8,16,32,64 mask=5,9.\nOr overlap: overlap-discard beside overlap-add for "
-                "one\n--mask. (By default --depth f32, --size 1024x1024)");
+  listed_option(
+      tables, "--table", "LISTS", command.table.words,
+      "Reuse: tiles beside masks, in one dimension and in two,\nof STRATEGY or all that "
+      "tile: tile=8,16,32,64 mask=5,9.\nOr overlap: overlap-discard beside overlap-add for "
+      "one\n--mask. (By default --depth f32, --size 1024x1024)");
   output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
   output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();

@@ -57,8 +57,8 @@ std::string to_string(const Tuning& tuning);
 
 /// How blocks whose output tiles overlap are added up along one axis.
 struct Adding {
-  int steps = 0;      ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
-  int divisions = 0;  ///< of a schedule, by which launches take intervals; 0 = there is none
+  int steps = 0;           ///< K: block b is added in step b mod K; 0 = output tiles do not overlap
+  int divisions = 0;       ///< of a schedule, by which launches take intervals; 0 = there is none
   std::vector<int> parts;  ///< weights of each part of the mask, from its first column or row on
   int sums = 0;  ///< q: intervals of outputs that the parts reach from a block, of which part m,
                  ///< counted from the mask's end, reaches every q-th; 0 = every part has launches

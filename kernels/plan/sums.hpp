@@ -61,8 +61,7 @@ void finish_sums(const PlaneView<const Sum>& sums, const PlaneView<T>& out, cons
 template <class T, class Finish, class Sum = FinishedSum<Finish>>
 class AddingPlan : public DevicePlan {
  public:
-  AddingPlan(const Problem& problem, const PlanOptions& options, const Finish& end,
-             int buffers = 1)
+  AddingPlan(const Problem& problem, const PlanOptions& options, const Finish& end, int buffers = 1)
       : DevicePlan(problem, options, {}), end_(end), buffers_(buffers) {}
 
  protected:

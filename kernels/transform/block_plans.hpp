@@ -26,7 +26,8 @@ __global__ void finish_divisions_kernel(PlaneView<const Sum> sums, PlaneView<T> 
   finish(end, FinishedSum<Finish>(sum), out.row(y)[x]);
 }
 
-/// A plan that adds up by a schedule: in one plane of sums, or in a private buffer of each division.
+/// A plan that adds up by a schedule: in one plane of sums, or in a private buffer of each
+/// division.
 template <class T, class Finish, class Sum = FinishedSum<Finish>>
 class ScheduledPlan : public AddingPlan<T, Finish, Sum> {
  public:
@@ -59,8 +60,7 @@ class ScheduledPlan : public AddingPlan<T, Finish, Sum> {
 
   void finish(const PlaneView<const Sum>& sums, const PlaneView<T>& out, int first,
               int height) override {
-    if (!schedule_.divided)
-      return AddingPlan<T, Finish, Sum>::finish(sums, out, first, height);
+    if (!schedule_.divided) return AddingPlan<T, Finish, Sum>::finish(sums, out, first, height);
     launch(dim3(ceil_div(out.width, kSumColumns), ceil_div(out.height, kSumRows)),
            dim3(kSumColumns, kSumRows), this->stream_, finish_divisions_kernel<T, Sum, Finish>,
            sums, out, first, height, divisions_.x, divisions_.y, this->end_);

@@ -199,7 +199,8 @@ std::string overlap_add_refuses(const Problem& p, const Tuning& tuning) {
   std::string reason = std::to_string(asked) + (asked == 1 ? " step" : " steps") +
                        " an axis let blocks of " + by(x.block, y.block) + " meet under a mask of " +
                        by(meeting_x, meeting_y) + "; use ";
-  const int steps = 1 + std::max(ceil_div(meeting_x - 1, x.block), ceil_div(meeting_y - 1, y.block));
+  const int steps =
+      1 + std::max(ceil_div(meeting_x - 1, x.block), ceil_div(meeting_y - 1, y.block));
   if (steps <= info_of(Setting::steps).highest) reason += "--steps=" + std::to_string(steps);
   if (asked == 1) {
     return steps <= info_of(Setting::steps).highest ? reason : reason + "a larger --block";
@@ -227,9 +228,9 @@ std::string in_parts_refuses(const Problem& p, const Tuning& tuning) {
   if (const std::string cells = spatial_refuses(x, y, tuning); !cells.empty()) return cells;
   for (const BlockAxis& axis : {x, y})
     if (part == 0 && axis.side > kMaxPartSide && block > 0 && axis.block > block)
-      return "no part of up to " + std::to_string(kMaxPartSide) + " weights divides --block=" +
-             std::to_string(block) + " fairly; use --block=" + std::to_string(axis.block) +
-             ", or say --part";
+      return "no part of up to " + std::to_string(kMaxPartSide) +
+             " weights divides --block=" + std::to_string(block) +
+             " fairly; use --block=" + std::to_string(axis.block) + ", or say --part";
   return too_many(p, x, y);
 }
 
@@ -317,9 +318,9 @@ std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
                                 "holds") +
            "; a last one sums the buffers.";
   }
-  std::string note = parts > 1 ? std::to_string(parts) + " parts of the mask, one after the other, " +
-                                     "each in "
-                               : "Blocks are added in ";
+  std::string note =
+      parts > 1 ? std::to_string(parts) + " parts of the mask, one after the other, " + "each in "
+                : "Blocks are added in ";
   if (s.atomic)
     return note + "one launch; the outputs that neighbours share are added to atomically.";
   return note + by(x.steps, y.steps) + " launches. Blocks of one launch lie " +
@@ -446,8 +447,7 @@ std::optional<Counts> block_counts_of(const Problem& p, const Tuning& tuning,
     if (in_pieces) {
       const auto middle = [](const BlockAxis& axis, int outputs, int before, int inputs,
                              Interval weights) {
-        const Intervals on =
-            intervals_of(axis, outputs, before, inputs, weights, axis.steps, 0);
+        const Intervals on = intervals_of(axis, outputs, before, inputs, weights, axis.steps, 0);
         return on.output(on.interval(on.count / 2)) + weights.first;
       };
       at.x = middle(x, p.out_width(), p.lead_x(), p.width, columns);

@@ -4,9 +4,9 @@
 /// Along an axis this counts as true convolution does: weight i is the i-th from the mask's end (of
 /// a mask that --flip turned: from its beginning), and its product with sample n belongs to output
 /// i + n. Part i of the mask has the weights [i * L1, i * L1 + L1), block j of the picture the
-/// samples [j * L2, j * L2 + L2), and L1 divides L2. The pair (i, j) reaches the L1 + L2 - 1 outputs
-/// from i * L1 + j * L2 on, and so does each pair with the same sum. Together they are an interval.
-/// With q = L2 / L1 its number is p = i + q * j, and it begins at p * L1.
+/// samples [j * L2, j * L2 + L2), and L1 divides L2. The pair (i, j) reaches the L1 + L2 - 1
+/// outputs from i * L1 + j * L2 on, and so does each pair with the same sum. Together they are an
+/// interval. With q = L2 / L1 its number is p = i + q * j, and it begins at p * L1.
 ///
 /// Intervals that begin L1 + L2 apart never meet. Division k has those with p = k + r * (q + 1), so
 /// there are q + 1 divisions; an axis with one weight has one. In overlap-add the mask is one part,
@@ -70,18 +70,17 @@ struct BlockAxis {
   /// first + count).
   int pieces() const { return (side + held - 1) / held; }
   Interval piece(int n) const;
-
 };
 
 /// Which intervals a launch takes along an axis, and what meets in each.
 struct Intervals {
   BlockAxis axis;
-  int divisions = 1;  ///< that have a private buffer each
-  int origin = 0;     ///< the sample of the input where block 0 begins
-  int lead = 0;       ///< the same, counted from the first sample under output 0
-  int samples = 0;    ///< that the blocks share out
-  int first = 0, count = 0;   ///< counts the intervals that have pairs
-  int every = 1, step = 0;    ///< a launch takes every so many'th interval from number `step` on
+  int divisions = 1;         ///< that have a private buffer each
+  int origin = 0;            ///< the sample of the input where block 0 begins
+  int lead = 0;              ///< the same, counted from the first sample under output 0
+  int samples = 0;           ///< that the blocks share out
+  int first = 0, count = 0;  ///< counts the intervals that have pairs
+  int every = 1, step = 0;   ///< a launch takes every so many'th interval from number `step` on
 
   CONVFILT_HD int blocks() const { return (samples + axis.block - 1) / axis.block; }
 
@@ -108,7 +107,8 @@ struct Intervals {
     const int part = (p - axis.ratio() * j) * axis.part;
     const int begin = part > piece.first ? part : piece.first;
     const int end_of_part = part + axis.part < axis.side ? part + axis.part : axis.side;
-    const int end = end_of_part < piece.first + piece.count ? end_of_part : piece.first + piece.count;
+    const int end =
+        end_of_part < piece.first + piece.count ? end_of_part : piece.first + piece.count;
     return {begin, begin < end ? end - begin : 0};
   }
 
@@ -188,9 +188,9 @@ std::string in_parts_refuses(const Problem& problem, const Tuning& tuning);
 BlockSchedule in_parts_schedule(const Problem& problem, const Tuning& tuning);
 
 /// The parts begin..begin+count-1 of the mask, row by row, each in a frame of columns x rows that
-/// is filled up with zeros: before the weights of a part that has fewer, and behind all. Weights are
-/// divided by the divisor, and by the number of the frame's samples, because transforms there and
-/// back multiply by that number.
+/// is filled up with zeros: before the weights of a part that has fewer, and behind all. Weights
+/// are divided by the divisor, and by the number of the frame's samples, because transforms there
+/// and back multiply by that number.
 std::vector<float> framed_parts(const Mask& mask, const BlockSchedule& schedule, int begin,
                                 int count, int columns, int rows);
 

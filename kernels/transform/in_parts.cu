@@ -3,17 +3,17 @@
 //
 //   The picture is cut into blocks of L2 samples (--block), the mask into parts of L1 weights
 //   (--part, which divides L2). Along an axis, the pair of part i and block j reaches L1 + L2 - 1
-//   outputs from i * L1 + j * L2 on. Pairs that begin together are an interval. Intervals that begin
-//   L1 + L2 apart never meet, so they make L2 / L1 + 1 divisions, here 3 (L2 = 2 * L1, 6 parts):
+//   outputs from i * L1 + j * L2 on. Pairs that begin together are an interval. Intervals that
+//   begin L1 + L2 apart never meet, so they make L2 / L1 + 1 divisions, here 3 of 6 parts:
 //
 //       division 0 |(0,0)       |      |(1,1) (3,0)      |      |(0,3) (2,2) (4,1)
 //       division 1        |(1,0)       |      |(0,2) (2,1) (4,0)|
 //       division 2               |(0,1) (2,0) |      |(1,2) (3,1) (5,0)
 //
-//   Each division has a private buffer (--accumulate=divisions), so that all intervals run at once: a block of threads each
-//   in the spatial domain; in the frequency domain one transform a block and a part, and one inverse
-//   an interval, of Y = sum over its pairs of X[j] * conj(M[i]). The buffers are summed at the end.
-//   --accumulate=steps takes one division after the other, and one buffer; atomic, all at once.
+//   Each division has a private buffer (--accumulate=divisions), so that all intervals run at once:
+//   a block of threads each in the spatial domain; in the frequency domain one transform a block
+//   and a part, and one inverse an interval, of Y = sum over its pairs of X[j] * conj(M[i]). The
+//   buffers are summed at the end. --accumulate=steps takes a division at a time, and one buffer.
 //   Masks up to 128x128 are one part by default, which makes this overlap-add; --part cuts them.
 //   Per output in the frequency domain: 1 global read, 2 * F^2 / S^2 multiply-adds a part, e.g. 8.
 //   Sibling: overlap-add. The kernels are in transformed_blocks.cu and spatial_blocks.cu.

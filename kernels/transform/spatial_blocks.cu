@@ -80,7 +80,8 @@ __global__ void spatial_blocks_kernel(PlaneView<const T> in, PlaneView<Total<T>>
       for (int col = threadIdx.x; col < block_columns + last_i; col += int(blockDim.x)) {
         const int x = left + col, y = top + row;
         if (!contains(own, x, y)) continue;
-        const int begin_j = max(0, last_j - row), end_j = min(last_j + 1, block_rows + last_j - row);
+        const int begin_j = max(0, last_j - row),
+                  end_j = min(last_j + 1, block_rows + last_j - row);
         SumOf<T> sum = 0;
         for (int j = begin_j; j < end_j; ++j) {
           SumOf<T> row_sum = 0;
@@ -148,8 +149,8 @@ class SpatialBlocksPlan : public ScheduledPlan<T, FinishOf<T>, Total<T>> {
 
   void add_blocks(const DevicePlane& in, const PlaneView<Total<T>>& sums, const Piece& piece,
                   typename Base::Launch on) {
-    const dim3 threads = block_for_outputs(
-        on.y.axis.block + std::min(piece.y.count, on.y.axis.part) - 1);
+    const dim3 threads =
+        block_for_outputs(on.y.axis.block + std::min(piece.y.count, on.y.axis.part) - 1);
     const int all = on.y.count;
     for (int done = 0; on.x.count > 0 && done < all; done += kMaxLaunchRows) {
       on.y.count = std::min(kMaxLaunchRows, all - done);

@@ -9,8 +9,8 @@
 //       outputs  [ S of them   | ? | P-1 ]  <-  Y[p]        where i + q * j = p
 //
 //   A part with fewer weights has zeros before them, so that all products of an interval have the
-//   same outputs. With --part, frames hold whole parts, so that masks of any size find the spectra of
-//   blocks that others left (SharedTransforms).
+//   same outputs. With --part, frames hold whole parts, so that masks of any size find the spectra
+//   of blocks that others left (SharedTransforms).
 //
 //   Per output: 1 global read, 5 log2(F^2) * F^2 / S^2 operations for transforms there and back,
 //   e.g. 80 at 9x9 (F = 128), and 4 * F^2 / S^2 for each part of the mask.
@@ -75,8 +75,8 @@ __global__ void load_blocks_kernel(PlaneView<const T> in, Frames frames, T ghost
   const Intervals &on_x = batch.on_x, &on_y = batch.on_y;
   const int x = on_x.blocks_of(batch.x(n)).first * on_x.axis.block + col;
   const int y = on_y.blocks_of(batch.y(n)).first * on_y.axis.block + row;
-  const bool inside = col < on_x.axis.block && row < on_y.axis.block && x < on_x.samples &&
-                      y < on_y.samples;
+  const bool inside =
+      col < on_x.axis.block && row < on_y.axis.block && x < on_x.samples && y < on_y.samples;
   frames.at(n, col, row) =
       inside ? float(load<B>(in, on_x.origin + x, on_y.origin + y, ghost)) : 0.0f;
 }
@@ -93,7 +93,8 @@ __global__ void sum_products_kernel(SpectrumGrid blocks, SpectrumGrid parts, Bat
   const Interval across = batch.on_x.blocks_of(px), down = batch.on_y.blocks_of(py);
   for (int y = down.first; y < down.first + down.count; ++y) {
     for (int x = across.first; x < across.first + across.count; ++x) {
-      const int part_x = px - batch.on_x.axis.ratio() * x, part_y = py - batch.on_y.axis.ratio() * y;
+      const int part_x = px - batch.on_x.axis.ratio() * x,
+                part_y = py - batch.on_y.axis.ratio() * y;
       const Complex term = product(blocks.at(x, y, k), conjugate(parts.at(part_x, part_y, k)));
       sum = {sum.x + term.x, sum.y + term.y};
     }
@@ -132,8 +133,8 @@ __global__ void add_blocks_kernel(Frames frames, PlaneView<float> sums, Batch ba
 /// The spectra of all blocks of a plane, for plans of other masks that cut it alike.
 struct KeptSpectra {
   struct Cut {
-    int picture, device, width, height, columns, rows;
-    Interval block, origin, samples;  ///< along x and along y
+    int picture, device;
+    Interval sides[5];  ///< picture, frame, block, origin and samples, along both axes
     Border border;
     double ghost;
     bool operator==(const Cut&) const = default;
@@ -237,10 +238,10 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   }
 
   std::size_t kept_spectra(int out_width, int out_height, int batch) const {
-    return keeps_blocks() ? round_up(schedule_.x.most_blocks(out_width) *
-                                         schedule_.y.most_blocks(out_height),
-                                     batch)
-                          : 0;
+    return keeps_blocks()
+               ? round_up(schedule_.x.most_blocks(out_width) * schedule_.y.most_blocks(out_height),
+                          batch)
+               : 0;
   }
 
   void zero_rows(float* data, int columns, int rows) const {
@@ -282,9 +283,14 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
     const Problem& p = this->problem_;
     const int height = sums.height / schedule_.buffers();
     const bool whole = sums.width == p.out_width() && height == p.out_height();
-    const KeptSpectra::Cut cut{picture_, this->options_.device, in.width, in.height,
-                               frame_.columns, frame_.rows, {x.axis.block, y.axis.block},
-                               {x.origin, y.origin}, {x.samples, y.samples}, p.border,
+    const KeptSpectra::Cut cut{picture_,
+                               this->options_.device,
+                               {{in.width, in.height},
+                                {frame_.columns, frame_.rows},
+                                {x.axis.block, y.axis.block},
+                                {x.origin, y.origin},
+                                {x.samples, y.samples}},
+                               p.border,
                                double(ghost_)};
     if (whole && kept.cut == cut) {
       ++shared->found;
@@ -344,9 +350,9 @@ class TransformedBlocksPlan : public ScheduledPlan<T, FloatFinish> {
   int batch_ = 0;  ///< frames that are transformed at a time
   std::optional<Fft> fft_;
   DeviceBuffer frames_, spectra_, mask_, workspace_;  ///< mask_: spectra of the mask's parts
-  KeptSpectra blocks_;      ///< of a plane that no other plan has
-  int picture_ = -1;        ///< the latest that was shared
-  std::size_t plane_ = 0;   ///< how many of its planes this plan has had
+  KeptSpectra blocks_;                                ///< of a plane that no other plan has
+  int picture_ = -1;                                  ///< the latest that was shared
+  std::size_t plane_ = 0;                             ///< how many of its planes this plan has had
 };
 
 }  // namespace

@@ -136,10 +136,10 @@ std::string divisions_panel(const Explanation& e, PlotSize page, const Box& plac
       number(panel, begin, division);
     }
   }
-  caption(panel, drawing,
-          std::string(1, letter) + ", intervals by division, where they begin",
+  caption(panel, drawing, std::string(1, letter) + ", intervals by division, where they begin",
           {"one begins every " + times(columns, rows) + " outputs, and is",
-           times(g.out_columns, g.out_rows) + " wide" + std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
+           times(g.out_columns, g.out_rows) + " wide" +
+               std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
   return panel.script();
 }
 

@@ -233,9 +233,8 @@ std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& 
     const auto finished = [&](const Adding& a, int out, int in) {
       return g.private_sums == 1 ? 1 : std::min(a.sums, int(a.parts.size())) * double(out) / in;
     };
-    const double whole = g.private_sums +
-                         finished(g.adding_x, g.out_columns, g.in_columns) *
-                             finished(g.adding_y, g.out_rows, g.in_rows);
+    const double whole = g.private_sums + finished(g.adding_x, g.out_columns, g.in_columns) *
+                                              finished(g.adding_y, g.out_rows, g.in_rows);
     return bytes + (e.parts * (g.adds + g.sum_accesses) / outputs + whole) * g.sum_bytes;
   }
   // Between two parts a sum is written and read again, as 32 bits.

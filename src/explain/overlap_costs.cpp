@@ -22,7 +22,8 @@ double multiplications_of(const OverlapCosts& costs, double products) {
 }
 
 void add_discard(const Problem& p, OverlapCosts& costs) {
-  const transform::Tiling tiling = transform::overlap_save_tiling(p, {}, p.out_width(), p.out_height());
+  const transform::Tiling tiling =
+      transform::overlap_save_tiling(p, {}, p.out_width(), p.out_height());
   costs.block_columns = tiling.columns;
   costs.block_rows = tiling.rows;
   costs.frame_columns = good_fft_size(tiling.columns);

@@ -11,7 +11,7 @@ namespace convfilt {
 
 /// The costs of a whole plane of the picture; kernels that only prepare the mask are left out.
 struct OverlapCosts {
-  std::string name;            ///< and the strategy's, where that is another
+  std::string name;                       ///< and the strategy's, where that is another
   int block_columns = 0, block_rows = 0;  ///< samples of a block; 0 where there are none
   int frame_columns = 0, frame_rows = 0;  ///< of its transforms
   double blocks = 0;

@@ -66,15 +66,13 @@ ScheduleText text_of(const Intervals& on, const std::string& along, int outputs,
       {"picture", cut(on.samples, "sample", on.blocks(), "block", axis.block, "L2") +
                       (axis.bare ? "" : ", ghost cells included")},
       {"intervals", so_many(axis.reach(), "output") + " each; those of a division begin " +
-                        std::to_string(on.divisions * axis.apart) +
-                        " apart and run at once" +
+                        std::to_string(on.divisions * axis.apart) + " apart and run at once" +
                         (divided ? ", and each division has a private buffer"
                                  : ", one division after the other")}};
   if (const int first = -on.output(0); first > 0)
     text.lines.emplace_back("outputs", "the picture's are " + std::to_string(first) + " to " +
                                            std::to_string(first + outputs - 1));
-  for (int k = 0; k < std::min(on.divisions, kMostDivisions); ++k)
-    add_division(on, k, text);
+  for (int k = 0; k < std::min(on.divisions, kMostDivisions); ++k) add_division(on, k, text);
   if (on.divisions > kMostDivisions)
     text.lines.emplace_back("", "and " + so_many(on.divisions - kMostDivisions, "more division"));
   return text;

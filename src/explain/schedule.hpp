@@ -1,5 +1,5 @@
-/// The schedule of in-parts, or of overlap-add in divisions, in words: which block of the picture meets which part of the mask in
-/// which interval of which division.
+/// The schedule of in-parts, or of overlap-add in divisions, in words: which block of the picture
+/// meets which part of the mask in which interval of which division.
 #pragma once
 
 #include <string>

@@ -10,15 +10,15 @@
 namespace convfilt {
 
 struct TileAxis {
-  int inputs = 0;   ///< samples of the picture along the axis
-  int outputs = 0;  ///< the result's length
-  int side = 0;     ///< the mask's length
-  int lead = 0;     ///< output n sums the samples from n - lead on
-  int anchor = 0;   ///< the mask's: output n lies over sample n - lead + anchor
-  int tile = 0;     ///< outputs of a block
-  int step = 0;     ///< from block to block; less than `tile` where output tiles overlap
-  int in_tile = 0;  ///< samples of its input tile; 0 = none is kept
-  int in_lead = 0;  ///< how many of them lie before the output tile
+  int inputs = 0;     ///< samples of the picture along the axis
+  int outputs = 0;    ///< the result's length
+  int side = 0;       ///< the mask's length
+  int lead = 0;       ///< output n sums the samples from n - lead on
+  int anchor = 0;     ///< the mask's: output n lies over sample n - lead + anchor
+  int tile = 0;       ///< outputs of a block
+  int step = 0;       ///< from block to block; less than `tile` where output tiles overlap
+  int in_tile = 0;    ///< samples of its input tile; 0 = none is kept
+  int in_lead = 0;    ///< how many of them lie before the output tile
   bool bare = false;  ///< whether output tiles overlap, and the first block begins with the picture
 
   /// Blocks that cover the outputs: where output tiles overlap, the first begins before them.

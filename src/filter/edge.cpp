@@ -452,8 +452,8 @@ ResidentWork resident_edges(std::vector<Mask> masks) {
             for (const Mask& mask : masks) divisors.push_back(mask.divisor);
             PlanOptions how = plan_options(made.choice, options);
             how.transforms = transforms;
-            made.plan = make_edge_plan(made.choice.device, std::move(responses),
-                                       std::move(divisors), how);
+            made.plan =
+                make_edge_plan(made.choice.device, std::move(responses), std::move(divisors), how);
             return made;
           },
           2};  // A plan holds floats for the picture and for each response, and the masks' plans.

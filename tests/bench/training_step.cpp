@@ -5,14 +5,14 @@
 //     to inputs  dI_c += dE/dO_k * W_kc  full, with the mask turned
 //     to masks   dW_kc = I_c * dE/dO_k   valid, with dE/dO_k as the mask, which in-parts cuts
 //
-// Each of the 3 * K * C convolutions transforms its picture's blocks, unless those of one picture share
-// a SharedTransforms: then each I_c and each dE/dO_k is transformed once, C + K in all. Masks are
-// transformed before, by their plans, and are not timed.
+// Each of the 3 * K * C convolutions transforms its picture's blocks, unless those of one picture
+// share a SharedTransforms: then each I_c and each dE/dO_k is transformed once, C + K in all. Masks
+// are transformed before, by their plans, and are not timed.
 //
 //   convfilt_training_step [DEVICE [SIZE [SIDE]]], by default cpu 256 9
 //
-// It checks that all results have the same bytes, and prints milliseconds, each the least of 5 steps: of all
-// cores together, or of the wall's clock for a GPU.
+// It checks that all results have the same bytes, and prints milliseconds, each the least of 5
+// steps: of all cores together, or of the wall's clock for a GPU.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -183,11 +183,13 @@ int main(int argc, char** argv) {
   const DeviceKind device = name == "cuda"       ? DeviceKind::cuda
                             : name == "emulator" ? DeviceKind::emulator
                                                  : DeviceKind::cpu;
-  if (side < 2 || side > kBlock || size < 2 * side || (name != "cuda" && name != "emulator" && name != "cpu")) {
-    std::fprintf(stderr,
-                 "usage: convfilt_training_step [cpu|emulator|cuda [SIZE [SIDE]]], where SIZE is at "
-                 "least 2 * SIDE, and SIDE is 2 to %d\n",
-                 kBlock);
+  if (side < 2 || side > kBlock || size < 2 * side ||
+      (name != "cuda" && name != "emulator" && name != "cpu")) {
+    std::fprintf(
+        stderr,
+        "usage: convfilt_training_step [cpu|emulator|cuda [SIZE [SIDE]]], where SIZE is at "
+        "least 2 * SIDE, and SIDE is 2 to %d\n",
+        kBlock);
     return 2;
   }
   std::printf("in-parts, %s, pictures of %dx%d, masks of %dx%d, f32; milliseconds\n", name.c_str(),

@@ -208,8 +208,7 @@ int largest_part_side(const Mask& mask) {
 Expected by_steps(const Problem& p, const Tuning& tuning) {
   const int steps = tuning[Setting::steps], block = tuning[Setting::block];
   const int accumulate = tuning[Setting::accumulate];
-  if (accumulate == kAtomic)
-    return steps ? refuses("atomic additions have no steps") : kTakes;
+  if (accumulate == kAtomic) return steps ? refuses("atomic additions have no steps") : kTakes;
   if (block == 0) return steps == 1 ? either("one step") : kTakes;
   // The spatial domain takes a mask of more than 31 weights part by part; divisions meet by all.
   const int largest =

@@ -114,8 +114,7 @@ TEST_CASE("in steps, each launch of in-parts reads the blocks of its division, a
 }
 
 TEST_CASE("blocks of one launch write disjoint outputs, as the picture outlines them") {
-  for (const Case& c : {Case{"overlap-add", 5, 5, {}},
-                        {"overlap-add", 31, 9, {kInSpace}}}) {
+  for (const Case& c : {Case{"overlap-add", 5, 5, {}}, {"overlap-add", 31, 9, {kInSpace}}}) {
     const Geometry g = find_strategy(c.name)->geometry(problem_of(c), tuned(c));
     CHECK(g.adding_x.steps * g.in_columns >= g.out_columns);
     CHECK(g.adding_y.steps * g.in_rows >= g.out_rows);
@@ -125,8 +124,7 @@ TEST_CASE("blocks of one launch write disjoint outputs, as the picture outlines 
   }
 }
 
-TEST_CASE(
-    "parts of the mask make up the mask, and every q-th reaches the same intervals") {
+TEST_CASE("parts of the mask make up the mask, and every q-th reaches the same intervals") {
   const auto adding = [](int side, std::initializer_list<std::pair<Setting, int>> settings) {
     const Case c{"in-parts", side, side, settings};
     return find_strategy(c.name)->geometry(problem_of(c), tuned(c)).adding_x;

@@ -390,7 +390,9 @@ TEST_CASE("unrolled: what a whole picture reads, in loads and at its edges by ta
   }
 }
 
-TEST_CASE("there is no formula where a library sums, or where launches take divisions or pieces of a mask") {
+TEST_CASE(
+    "there is no formula where a library sums, or where launches take divisions or pieces of a "
+    "mask") {
   if (emulator_missing()) return;
   const auto watched = [](const Case& c, const Mask& mask) {
     return watch_middle_block(*find_strategy(c.name), problem_of(mask), tuned(c), true).has_value();

@@ -28,7 +28,8 @@ double outputs_of_blocks(int block, int samples, int begin, int mask, int output
 
 }  // namespace
 
-TEST_CASE("reads are those that the emulator counts, and each sample lies in one block to be added") {
+TEST_CASE(
+    "reads are those that the emulator counts, and each sample lies in one block to be added") {
   if (emulator_missing()) return;
   for (const auto& [w, h] : {std::pair{9, 9}, {1, 5}, {31, 3}, {140, 2}}) {
     for (const Mode mode : kModes) {
@@ -81,7 +82,8 @@ TEST_CASE("costs of 9x9 on 1024x1024, by hand") {
   CHECK(all[1].additions == (1024.0 + 18 * 8) * (1024 + 18 * 8));
   // Private buffers are not set to zero, but each of their sums is written.
   CHECK(all[2].writes == 1024.0 * 1024 + all[2].additions);
-  // One batch: load, there, multiply, back, keep. Four steps of as many, zeros, and the ends of sums.
+  // One batch: load, there, multiply, back, keep. Four steps of as many, zeros, and the ends of
+  // sums.
   CHECK(all[0].launches == 5);
   CHECK(all[1].launches == 4 * 5 + 2);
   CHECK(all[2].launches == 5 + 1);

@@ -254,8 +254,8 @@ TEST_CASE("schedules follow from the definition, and have the intervals that out
     // In steps, one launch after the other takes a division.
     Schedule in_steps;
     for (int k = 0; k < axis.steps; ++k) {
-      Intervals launch = intervals_of(axis, p.out_width(), p.lead_x(), p.width,
-                                      {0, axis.weights()}, axis.steps, k);
+      Intervals launch = intervals_of(axis, p.out_width(), p.lead_x(), p.width, {0, axis.weights()},
+                                      axis.steps, k);
       launch.divisions = axis.steps;
       for (const auto& [interval, pairs] : by_kernels(launch, first)) {
         CHECK(interval.first == k);
@@ -391,7 +391,8 @@ TEST_CASE("in-parts against the oracle: parts that divide blocks, one dimension 
                                    normalised_mask(random, 36, 1), normalised_mask(random, 33, 20)};
   std::size_t k = 0;
   for (const Mask& mask : masks) {
-    for (auto [block, part] : {std::pair{6, 3}, {8, 2}, {8, 8}, {12, 6}, {20, 4}, {0, 5}, {24, 12}}) {
+    for (auto [block, part] :
+         {std::pair{6, 3}, {8, 2}, {8, 8}, {12, 6}, {20, 4}, {0, 5}, {24, 12}}) {
       for (Domain domain : {kFrequency, kSpatial}) {
         for (Mode mode : kModes) {
           ++k;
@@ -411,8 +412,11 @@ TEST_CASE("in-parts against the oracle: parts that divide blocks, one dimension 
 
 TEST_CASE("in-parts against the oracle: true convolutions, and signals shorter than a block") {
   Random random(77);
-  for (auto [samples, weights, part, block] : {std::array{60, 36, 6, 12}, {5, 36, 6, 12},
-                                               {60, 5, 6, 12}, {61, 7, 2, 10}, {200, 100, 16, 64}}) {
+  for (auto [samples, weights, part, block] : {std::array{60, 36, 6, 12},
+                                               {5, 36, 6, 12},
+                                               {60, 5, 6, 12},
+                                               {61, 7, 2, 10},
+                                               {200, 100, 16, 64}}) {
     for (Domain domain : {kFrequency, kSpatial}) {
       for (Depth depth : kDepths) {
         Problem p = convolution(samples, weights);
@@ -473,9 +477,10 @@ TEST_CASE("in-parts: a part that does not divide the block, or is too large, is 
     tuning[Setting::part] = part;
     return strategy.geometry(p, tuning).note;
   };
-  CHECK(note(kSpatial, 0, 20).starts_with(
-      "Products of 2x2 parts of the mask with blocks are summed by intervals of 59x59 outputs, in "
-      "3x3 divisions. Intervals of one division lie 60x60 apart"));
+  CHECK(note(kSpatial, 0, 20)
+            .starts_with("Products of 2x2 parts of the mask with blocks are summed by intervals of "
+                         "59x59 outputs, in "
+                         "3x3 divisions. Intervals of one division lie 60x60 apart"));
   CHECK(note(kFrequency, 20, 20).find("transformed back once each, in 2x2 divisions") !=
         std::string::npos);
   CHECK(refusal(kSpatial, 37, 0).find("use --block=38") != std::string::npos);

@@ -77,7 +77,8 @@ TEST_CASE("masks over one picture share its transforms, and results have the sam
 TEST_CASE("masks that cut a picture otherwise, and windows, find no transforms") {
   Random random(85);
   for (const Runner& runner : runners()) {
-    if (runner.strategy->name != std::string_view("in-parts") || runner.tuning != Tuning{}) continue;
+    if (runner.strategy->name != std::string_view("in-parts") || runner.tuning != Tuning{})
+      continue;
     PlanOptions options;
     options.transforms = std::make_shared<SharedTransforms>();
     const Problem p{200, 150, 1, Depth::f32, Border::reflect101, 0, normalised_mask(random, 5, 5)};
