@@ -422,6 +422,10 @@ void read_tables(ExplainCommand& command) {
       const std::string word = words.substr(from, to - from);
       const std::size_t equals = word.find('=');
       if (word.empty()) continue;
+      if (word == kOverlapTable) {
+        table.overlap = true;
+        continue;
+      }
       if (equals == word.npos && strategy == none && word != "tile" && word != "mask") {
         strategy = word;
         continue;
@@ -433,6 +437,16 @@ void read_tables(ExplainCommand& command) {
       require(sides.empty(), "--table: " + key + " is given twice; put commas between its sides");
       sides = sides_in(key, word.substr(equals + 1), key == "tile" ? 1024 : kMaxPartSide);
     }
+  }
+  if (strategy == kOverlapTable) {
+    table.overlap = true;
+    strategy = none;
+  }
+  if (table.overlap) {
+    require(strategy == none && table.tiles.empty() && table.masks.empty(),
+            "--table overlap: it compares the strategies that cut a picture into blocks, for one "
+            "--mask and --size; leave out a strategy, tile= and mask=");
+    return;
   }
   for (const auto& [key, sides] : {std::pair{"tile", &table.tiles}, {"mask", &table.masks}})
     require(!sides->empty(), std::string("--table: ") + key +

@@ -226,14 +226,21 @@ std::vector<Clash> make_table() {
                      "--size, --depth, --channels, --device: mask check takes these, mask show "
                      "takes none; leave them out",
                      {}});
+  const auto has_masks = [](Value lists, Value) { return lists.find(kOverlapTable) == lists.npos; };
   for (const char* option : {"--mask", "--picture"})
     table.push_back({"explain",
                      "--table",
                      option,
-                     always,
+                     option == std::string_view("--picture") ? always : has_masks,
                      "--table: its masks are in its own list, and it draws nothing; leave out "
                      "--mask and --picture",
                      {}});
+  table.push_back({"explain",
+                   "--table",
+                   "--flip",
+                   [=](Value lists, Value flip) { return is_on(flip) && has_masks(lists, flip); },
+                   "--table: its masks have equal weights; leave out --flip",
+                   {}});
   for (const Setting setting : kSettings) {
     const auto lacks = [setting](Value, Value strategy) {
       const Strategy* known = this_machine().find(strategy);

@@ -366,13 +366,16 @@ void Grammar::explain_options(ExplainCommand& command) {
          words_of(architectures()));
   option(what, "--picture", "FILE", command.picture,
          "Draw it too, with what threads load and compute, to an .svg or a .png");
-  const char* tables = "Tables of reuse, by formula alone";
-  listed_option(tables, "--table", "LISTS", command.table.words,
-                "Tiles beside masks, in one dimension and in two, of\nSTRATEGY or all that tile: "
-                "tile=8,16,32,64 mask=5,9\n(--depth f32, --size 1024x1024 if nothing is said)");
+  const char* tables = "Tables, by formula alone";
+  listed_option(
+      tables, "--table", "LISTS", command.table.words,
+      "Reuse: tiles beside masks, in one dimension and in two,\nof STRATEGY or all that "
+      "tile: tile=8,16,32,64 mask=5,9.\nOr overlap: overlap-discard beside overlap-add for "
+      "one\n--mask. (By default --depth f32, --size 1024x1024)");
   output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
   output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();
+  flag(kBorder, "--flip", command.flip, "Turn the mask by 180 degrees: true convolution");
   setting_options();
 }
 

@@ -134,17 +134,22 @@ struct TuneCommand {
   Loudness loudness = Loudness::normal;
 };
 
-/// The tables of reuse that explain shows instead of one block.
+/// The word of --table for the costs of overlap-discard and overlap-add.
+inline constexpr std::string_view kOverlapTable = "overlap";
+
+/// The tables that explain shows instead of one block.
 struct ReuseTables {
   std::vector<int> tiles, masks;   ///< sides; empty = no table is wanted
   std::string json, markdown;      ///< paths; "-" is standard output; empty = not wanted
   std::vector<std::string> words;  ///< as they arrive, until check() has read them
-  bool wanted() const { return !tiles.empty(); }
+  bool overlap = false;            ///< what overlap-discard and overlap-add cost, not reuse
+  bool wanted() const { return overlap || !tiles.empty(); }
 };
 
 struct ExplainCommand {
   ConvolverOptions convolver;       ///< the strategy and its settings, the border, the mode
   std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
+  bool flip = false;                ///< turn it by 180 degrees
   std::string picture;              ///< a path to draw to; empty = none
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut

@@ -13,7 +13,7 @@ constexpr std::string_view kCacheWords[] = {"all", "none"};
 constexpr std::string_view kTextureWords[] = {"linear", "array"};
 constexpr std::string_view kGemmWords[] = {"library", "strassen"};
 constexpr std::string_view kDomainWords[] = {"frequency", "spatial"};
-constexpr std::string_view kAccumulateWords[] = {"steps", "atomic", "divisions"};
+constexpr std::string_view kAccumulateWords[] = {"auto", "steps", "atomic", "divisions"};
 
 // These stand in the order of the enum.
 constexpr SettingInfo kInfos[] = {
@@ -34,9 +34,12 @@ constexpr SettingInfo kInfos[] = {
     {"texture", "Memory under the texture: pitched rows or a CUDA array", kTextureWords},
     {"gemm", "How matrices are multiplied", kGemmWords},
     {"domain", "Where blocks are convolved", kDomainWords},
-    {"accumulate", "How overlapping outputs are added", kAccumulateWords},
-    {"block", "Side of a block of the picture", {}, 1, 8192},
-    {"part", "Side of a part of the mask; it divides --block", {}, 1, 1025},
+    {"accumulate",
+     "How overlapping outputs are added (auto: by in-parts in\ndivisions, each with a private "
+     "buffer; by overlap-add\nin steps)",
+     kAccumulateWords},
+    {"block", "Side of a block of the picture (L2 of in-parts)", {}, 1, 8192},
+    {"part", "Side of a part of the mask (L1); it divides --block", {}, 1, 1025},
     {"steps",
      "Launches along each axis, so that no two blocks\nof one add to the same output",
      {},
