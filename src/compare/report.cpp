@@ -73,7 +73,7 @@ std::string device_line(const DeviceFacts& facts) {
     text += ", " + std::to_string(facts.peak.threads) +
             (facts.peak.threads == 1 ? " thread" : " threads");
   if (facts.location.kind == DeviceKind::emulator) return text + "; counts reads, tells no time";
-  text += "; a copy of as many bytes takes " + figure(facts.copy_ms) + " ms, " +
+  text += "; a copy of as many bytes: " + figure(facts.copy_ms) + " ms, " +
           figure(facts.bytes_per_second / kGiga) + " GB/s; fp32 peak ";
   return text + (facts.peak.fp32 > 0 ? figure(facts.peak.fp32 / kGiga) + " GFLOP/s" : "not known");
 }
@@ -143,7 +143,14 @@ const Row* row_of(const Comparison& comparison, const Entry& entry) {
 struct Quantity {
   const char* name;
   std::optional<double> (*of)(const Row&);
+  std::string (*shown)(double) = figure;
 };
+
+/// As figure(), but no wider than five letters below 1.
+std::string narrow(double value) {
+  return value < 0.1 ? figure(std::round(value * 1000) / 1000).substr(0, 5) : figure(value);
+}
+
 constexpr Quantity kQuantities[] = {
     {"time in copies",
      [](const Row& row) { return row.times ? std::optional(row.times->copies) : std::nullopt; }},
@@ -152,7 +159,7 @@ constexpr Quantity kQuantities[] = {
        return row.counted ? std::optional(reads_of(*row.counted)) : std::nullopt;
      }},
     {"sectors an output",
-     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }},
+     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }, narrow},
 };
 
 std::string marks_of(const Row& row, const Problem& problem) {
@@ -190,7 +197,7 @@ Table brief_table(const Group& group, const Style& style) {
   Table table;
   table.head = {"strategy", "device"};
   table.groups.resize(table.words = 2);
-  Table::Line best{{"auto / best of family", ""}, ""};
+  Table::Line best{{"auto / family best", ""}, ""};
   std::vector<Table::Line> lines;
   for (const Entry& entry : entries)
     lines.push_back({{entry.contender, name_of(entry.location)}, ""});
@@ -212,11 +219,11 @@ Table brief_table(const Group& group, const Style& style) {
         const Row* row = row_of(*comparison, entries[k]);
         std::string cell;
         if (row && has(*row)) {
-          cell = figure(*quantity.of(*row));
+          cell = quantity.shown(*quantity.of(*row));
           if (!before[k]) cell = aligned(cell, marks_of(*row, problem));
           shown[k] = true;
         } else if (row && !row->refusal.empty() && is_first) {
-          cell = aligned(row->refused ? "refused" : "failed", "");
+          cell = row->refused ? "refused" : "failed";
         }
         lines[k].cells.push_back(std::move(cell));
       }
@@ -235,36 +242,17 @@ Table brief_table(const Group& group, const Style& style) {
 /// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
 std::string reasons_of(const Group& group, const Style& style) {
   constexpr std::size_t kMostReasons = 2;
-  struct Reason {
-    std::string who, why;
-    bool refused = false;
-    std::vector<std::string> masks{};
-  };
-  std::vector<Reason> reasons;
+  Lists reasons, refused;
   for (const Entry& entry : entries_of(group)) {
     for (const Comparison* comparison : group) {
       const Row* row = row_of(*comparison, entry);
       if (!row || row->refusal.empty()) continue;
       const std::string who = entry.contender + " on " + name_of(entry.location);
-      if (reasons.empty() || reasons.back().who != who || reasons.back().why != row->refusal)
-        reasons.push_back({who, row->refusal, row->refused});
-      reasons.back().masks.push_back(short_label(comparison->problem.mask));
+      const std::string mask = short_label(comparison->problem.mask);
+      reasons.add(who + ": " + row->refusal, mask);
+      if (row->refused) refused.add(who, mask);
     }
   }
-  const bool brief =
-      std::ranges::count(reasons, true, &Reason::refused) > std::ptrdiff_t(kMostReasons);
-  std::string text, refused;
-  for (const Reason& reason : reasons) {
-    std::string at;
-    for (const std::string& mask : reason.masks) at += (at.empty() ? "" : ", ") + mask;
-    at = reason.masks.size() == group.size() ? "" : " (" + at + ")";
-    if (brief && reason.refused)
-      refused += (refused.empty() ? "" : ", ") + reason.who + at;
-    else
-      text += style.note(reason.who + ": " + reason.why + at);
-  }
-  if (!refused.empty()) text += style.note("refused: " + refused + "; --table full says why");
-  return text;
 }
 
 std::string devices_of(const Group& group, const Style& style) {
@@ -325,11 +313,11 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
   std::string text;
   for (const Group& group : groups_of(comparisons)) {
     text += style.heading(head.input + ": " + title_of(group.front()->problem));
+    if (!style.markdown) text.pop_back();  // a screen has few lines
     text += devices_of(group, style) + "\n";
     if (const Table table = brief_table(group, style); !table.lines.empty())
       text += style.table(table) + "\n";
-    if (const std::string reasons = reasons_of(group, style); !reasons.empty())
-      text += reasons + "\n";
+    text += reasons_of(group, style);
   }
   return text + brief_legend(comparisons, style);
 }
