@@ -17,14 +17,32 @@
 
 namespace convfilt {
 
-enum class Setting { halo, tile, outputs, texture, gemm, domain, accumulate, block, part, steps };
+enum class Setting {
+  halo,
+  tile,
+  outputs,
+  idle,
+  mask_memory,
+  cache,
+  texture,
+  gemm,
+  domain,
+  accumulate,
+  block,
+  part,
+  steps
+};
 
 inline constexpr Setting kSettings[] = {
-    Setting::halo,   Setting::tile,       Setting::outputs, Setting::texture, Setting::gemm,
-    Setting::domain, Setting::accumulate, Setting::block,   Setting::part,    Setting::steps};
+    Setting::halo,  Setting::tile,    Setting::outputs, Setting::idle,   Setting::mask_memory,
+    Setting::cache, Setting::texture, Setting::gemm,    Setting::domain, Setting::accumulate,
+    Setting::block, Setting::part,    Setting::steps};
 
 // The words of a setting, in the order of these numbers. The first is the default.
 enum Halo { kSweeps, kRegions, kTwoStep };
+enum IdleThreads { kLast, kRim };
+enum MaskMemory { kConstant, kGlobal };
+enum Caches { kAllCaches, kPastL1 };
 enum TextureMemory { kLinear, kArray };
 enum Gemm { kLibrary, kStrassen };
 enum Domain { kFrequency, kSpatial };
@@ -36,9 +54,21 @@ struct SettingInfo {
   std::string_view summary;                 ///< for help
   std::span<const std::string_view> words;  ///< empty for numbers, lowest..highest
   int lowest = 0, highest = 0;
+  bool sides = false;  ///< a number may be two, as in 32x8: TileSides
 };
 
 const SettingInfo& info_of(Setting setting);
+
+/// Columns and rows of a tile in one number: --tile 32x8 is 32 + 8 * 65536, and --tile 16 is 16.
+struct TileSides {
+  int columns = 0, rows = 0;
+
+  constexpr static TileSides of(int value) {
+    const int columns = value & 0xffff, rows = value >> 16;
+    return {columns, rows ? rows : columns};
+  }
+  constexpr int value() const { return rows == columns ? columns : columns | rows << 16; }
+};
 
 /// A value for every setting. 0 is the first word, or leaves a number to the strategy.
 class Tuning {
@@ -77,7 +107,8 @@ struct Geometry {
   int wide_columns = 0;  ///< samples that a thread reads of each row at once, for outputs side by
                          ///< side, where all lie in the image; 0 = it reads one by one
   std::size_t shared_bytes = 0;  ///< static, as the kernel declares it
-  double loads = 0;              ///< samples a block reads from global memory
+  double loads = 0;       ///< samples a block reads from global memory, and weights that lie there
+  double mask_loads = 0;  ///< the weights among them, of 4 bytes
   std::string loads_per_output;  ///< as a formula, e.g. "(tile + w - 1) * (tile + h - 1) / tile^2"
   double adds = 0;               ///< a block's atomic additions to a plane of sums
   double sum_accesses = 0;       ///< its reads and writes there that are no atomic additions

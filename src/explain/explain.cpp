@@ -65,9 +65,9 @@ std::optional<Reads> reads_by_formula(const Geometry& g, const TileAxes& axes) {
   }
   if (g.wide_columns > 0) return reads_in_loads(g, axes);
   const bool one_each = g.computing_threads == g.out_columns * g.out_rows;
-  if (in_tile == 0 && one_each && g.loads == taps) {
+  if (in_tile == 0 && one_each && g.loads - g.mask_loads == taps) {
     const std::int64_t inside = axes.x.all_taps_inside() * axes.y.all_taps_inside();
-    return Reads{inside, axes.taps() - inside};
+    return Reads{inside + (g.mask_loads > 0 ? axes.taps() : 0), axes.taps() - inside};
   }
   return std::nullopt;
 }
@@ -223,9 +223,11 @@ std::optional<double> bytes_per_output(const Strategy& strategy, const Problem& 
                                        const Tuning& tuning) {
   const double reads = reads_per_output(strategy, problem, tuning);
   if (reads == 0) return std::nullopt;
-  const double bytes = (reads + 1) * double(size_of(problem.depth));
+  const double sample = double(size_of(problem.depth));
   const Explanation e = parts_of(strategy, problem, tuning);
   const Geometry g = strategy.geometry(e.problem, tuning);
+  const double weights = e.parts * g.mask_loads / (double(g.step_x()) * g.step_y());
+  const double bytes = (reads + 1) * sample + weights * (4 - sample);
   if (g.sum_bytes > 0) {
     // Each sum is set to zero before, and read once more when it is finished.
     const double outputs = double(g.step_x()) * g.step_y();

@@ -73,7 +73,7 @@ TEST_CASE("what is wrong in a list is said, with the nearest name or the range")
   CHECK(contains(error_in("tuned:tile=1025"), "1 to 1024"));
   CHECK(contains(error_in("tuned:tile=x"), "1 to 1024"));
   CHECK(contains(error_in("tuned:tile"), "tile=VALUE"));
-  CHECK(contains(error_in("basic:tile=4"), "'basic' has no settings; leave out ':tile=4'"));
+  CHECK(contains(error_in("scatter:tile=4"), "'scatter' has no settings; leave out ':tile=4'"));
   CHECK(contains(error_in("auto:tile=4"), "'auto' has no settings"));
   for (const char* list : {"", "basic,", ",basic", "basic,,tuned", ":tile=4"})
     CHECK(contains(error_in(list), "a name is missing"));
