@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -242,17 +243,36 @@ Table brief_table(const Group& group, const Style& style) {
 /// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
 std::string reasons_of(const Group& group, const Style& style) {
   constexpr std::size_t kMostReasons = 2;
-  Lists reasons, refused;
+  struct Reason {
+    std::string who, why;
+    bool refused = false;
+    std::vector<std::string> masks{};
+  };
+  std::vector<Reason> reasons;
   for (const Entry& entry : entries_of(group)) {
     for (const Comparison* comparison : group) {
       const Row* row = row_of(*comparison, entry);
       if (!row || row->refusal.empty()) continue;
       const std::string who = entry.contender + " on " + name_of(entry.location);
-      const std::string mask = short_label(comparison->problem.mask);
-      reasons.add(who + ": " + row->refusal, mask);
-      if (row->refused) refused.add(who, mask);
+      if (reasons.empty() || reasons.back().who != who || reasons.back().why != row->refusal)
+        reasons.push_back({who, row->refusal, row->refused});
+      reasons.back().masks.push_back(short_label(comparison->problem.mask));
     }
   }
+  const bool brief =
+      std::ranges::count(reasons, true, &Reason::refused) > std::ptrdiff_t(kMostReasons);
+  std::string text, refused;
+  for (const Reason& reason : reasons) {
+    std::string at;
+    for (const std::string& mask : reason.masks) at += (at.empty() ? "" : ", ") + mask;
+    at = reason.masks.size() == group.size() ? "" : " (" + at + ")";
+    if (brief && reason.refused)
+      refused += (refused.empty() ? "" : ", ") + reason.who + at;
+    else
+      text += style.note(reason.who + ": " + reason.why + at);
+  }
+  if (!refused.empty()) text += style.note("refused: " + refused + "; --table full says why");
+  return text;
 }
 
 std::string devices_of(const Group& group, const Style& style) {
