@@ -168,7 +168,7 @@ std::string marks_of(const Row& row, const Problem& problem) {
   if (row.by_auto) marks += kByAuto;
   if (!broken_bound(row, "").empty()) marks += kBroken;
   if (row.times && is_piece(row, problem)) marks += kPiece;
-  return marks.empty() ? "" : " " + marks;
+  return marks;
 }
 
 /// How many times as long the choice of auto takes as the fastest of its family on its device.
@@ -193,7 +193,9 @@ Table brief_table(const Group& group, const Style& style) {
         mark_width = std::max(mark_width, marks_of(row, comparison->problem).size());
   // Marks stand right of the digits, so that the digits stay below each other.
   const auto aligned = [&](const std::string& text, const std::string& marks) {
-    return text + marks + std::string(mark_width - std::min(mark_width, marks.size()), ' ');
+    const std::string between = style.markdown && !marks.empty() ? " " : "";
+    return text + between + marks +
+           std::string(mark_width - std::min(mark_width, marks.size()), ' ');
   };
   Table table;
   table.head = {"strategy", "device"};
@@ -243,35 +245,26 @@ Table brief_table(const Group& group, const Style& style) {
 /// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
 std::string reasons_of(const Group& group, const Style& style) {
   constexpr std::size_t kMostReasons = 2;
-  struct Reason {
-    std::string who, why;
-    bool refused = false;
-    std::vector<std::string> masks{};
-  };
-  std::vector<Reason> reasons;
+  Lists refusals, refused, failures;
   for (const Entry& entry : entries_of(group)) {
     for (const Comparison* comparison : group) {
       const Row* row = row_of(*comparison, entry);
       if (!row || row->refusal.empty()) continue;
       const std::string who = entry.contender + " on " + name_of(entry.location);
-      if (reasons.empty() || reasons.back().who != who || reasons.back().why != row->refusal)
-        reasons.push_back({who, row->refusal, row->refused});
-      reasons.back().masks.push_back(short_label(comparison->problem.mask));
+      const std::string mask = short_label(comparison->problem.mask);
+      (row->refused ? refusals : failures).add(who + ": " + row->refusal, mask);
+      if (row->refused) refused.add(who, mask);
     }
   }
-  const bool brief =
-      std::ranges::count(reasons, true, &Reason::refused) > std::ptrdiff_t(kMostReasons);
-  std::string text, refused;
-  for (const Reason& reason : reasons) {
-    std::string at;
-    for (const std::string& mask : reason.masks) at += (at.empty() ? "" : ", ") + mask;
-    at = reason.masks.size() == group.size() ? "" : " (" + at + ")";
-    if (brief && reason.refused)
-      refused += (refused.empty() ? "" : ", ") + reason.who + at;
-    else
-      text += style.note(reason.who + ": " + reason.why + at);
+  std::string text;
+  for (const Lists* lists : {&refusals, &failures}) {
+    if (lists == &refusals && lists->size() > kMostReasons) {
+      text += style.note("refused: " + refused.text(" at ") + "; --table full says why");
+      continue;
+    }
+    for (const auto& [reason, masks] : lists->all())
+      text += style.note(reason + (masks.size() == group.size() ? "" : ", at " + listed(masks)));
   }
-  if (!refused.empty()) text += style.note("refused: " + refused + "; --table full says why");
   return text;
 }
 
@@ -305,13 +298,12 @@ int most_runs(std::span<const Comparison> comparisons) {
 std::string brief_legend(std::span<const Comparison> comparisons, const Style& style) {
   std::string text;
   if (const int runs = most_runs(comparisons); runs > 0)
-    text += style.note("time: in copies of as many bytes on that device, median of up to " +
-                       std::to_string(runs) + " runs with the pixels already there");
+    text += style.note("time: in copies of as many bytes there, the median of up to " +
+                       std::to_string(runs) + " runs, pixels already there");
   if (any(comparisons, [](const Row& row, const Problem&) { return row.counted.has_value(); }))
     text += style.note(
-        "reads of the picture and sectors of 32 bytes: those that threads ask for, counted in the "
-        "emulator, "
-        "caches or not");
+        "reads, and sectors of 32 bytes: what threads ask for, counted in the emulator, caches or "
+        "not");
   std::string marks;
   const auto add = [&](const char* mark) {
     marks += (marks.empty() ? "" : "; ") + std::string(mark);

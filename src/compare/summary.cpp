@@ -14,29 +14,6 @@ namespace {
 
 using Comparisons = std::span<const Comparison* const>;
 
-/// Names, each with the words that belong to it, in the order of their first words.
-class Lists {
- public:
-  void add(const std::string& name, const std::string& word) {
-    const auto found = std::ranges::find(lists_, name, &List::first);
-    auto& words = found == lists_.end() ? lists_.emplace_back(name, Words()).second : found->second;
-    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
-  }
-  /// "a at 1 and 2; b at 3", where `at` is " at ".
-  std::string text(const std::string& at) const {
-    std::string text;
-    for (const auto& [name, words] : lists_)
-      text += (text.empty() ? "" : "; ") + name + at + listed(words);
-    return text;
-  }
-  std::size_t size() const { return lists_.size(); }
-
- private:
-  using Words = std::vector<std::string>;
-  using List = std::pair<std::string, Words>;
-  std::vector<List> lists_;
-};
-
 double speed_of(const Row& row) {
   return row.times->pixels_per_second;
 }
