@@ -535,12 +535,13 @@ void check(MergeCommand& command, const Raw& raw) {
 
 void check(TryCommand& command, const Raw&) {
   const auto sides = [](const char* option, const std::string& word, std::int64_t most,
-                        bool or_one) {
-    const std::optional<Extent> read = or_one ? parse_launch_sides(word) : parse_sides(word);
-    require(read && read->width >= 1 && (read->height >= 1 || or_one) && read->width <= most &&
-                read->height <= most,
+                        bool is_launch) {
+    std::optional<BlockSides> read = parse_launch_sides(word);
+    if (!is_launch && read && (read->height == 0 || read->depth > 1)) read.reset();
+    require(read && read->width >= 1 && read->width <= most && read->height <= most &&
+                read->depth <= most,
             std::string(option) + ": two numbers up to " + std::to_string(most) +
-                " with an x between, such as 16x16" + (or_one ? ", or one for a row" : "") +
+                " with an x between, such as 16x16" + (is_launch ? ", or one for a row" : "") +
                 "; not " + in_quotes(word));
     return *read;
   };
@@ -549,7 +550,10 @@ void check(TryCommand& command, const Raw&) {
   if (command.words.outputs)
     command.launch.outputs = sides("--outputs", *command.words.outputs, 4096, true);
   if (command.words.mask_size)
-    command.mask_size = sides("--mask-size", *command.words.mask_size, 101, false);
+    command.wish.size = sides("--mask-size", *command.words.mask_size, 101, false);
+  if (!command.words.mode) return;
+  require_choice("value of --mode", *command.words.mode, words_of(kTryModes));
+  command.wish.is_valid = *command.words.mode == name_of(Mode::valid);
 }
 
 void check(GenerateCommand& command, const Raw&) {

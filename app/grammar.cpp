@@ -944,6 +944,15 @@ void declare(Grammar& grammar, TryCommand& command) {
       what, "--mask-size", "WxH", command.words.mask_size,
       "Of random weights (default: that of the __constant__\narray, else 5x5, or another "
       "for which the kernel is\nright; several where it is told the size)");
+  grammar.choice(
+      what, "--mode", command.words.mode,
+      "Outputs for all samples, or only where the mask lies\ninside (default: those with "
+      "which the kernel is right)",
+      words_of(kTryModes));
+  grammar.number(what, "--tolerance", "T", command.wish.absolute,
+                 "By how much outputs may be off (default: roundings)", {0, 1000000});
+  grammar.number(what, "--relative-tolerance", "T", command.wish.relative,
+                 "Likewise, times what they should be; both add up", {0, 1000000});
   grammar.option(what, "--device", "NAME", command.device,
                  "auto: on the host, and on a GPU where one and nvcc\nare there (default); cpu: on "
                  "the host alone;\ncuda, cuda:1: on that GPU, too");

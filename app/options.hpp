@@ -51,17 +51,19 @@ struct MergeCommand {
 };
 
 /// A student's kernel and how it is launched.
+inline constexpr Mode kTryModes[] = {Mode::same, Mode::valid};
+
 struct TryCommand {
   std::string kernel;  ///< a path
   LaunchWish launch;
-  std::string mask;                 ///< as mask_named() takes it; empty = random weights
-  std::optional<Extent> mask_size;  ///< of random weights
+  std::string mask;  ///< as mask_named() takes it; empty = random weights
+  LessonWish wish;   ///< but for the mask
   std::string device = "auto";
   bool json = false;
 
   /// Words as they arrive, until check() has read them.
   struct {
-    std::optional<std::string> block, outputs, mask_size;
+    std::optional<std::string> block, outputs, mask_size, mode;
   } words;
 };
 

@@ -14,7 +14,7 @@ declare -A samples=(
   [--halo]=two-step [--idle]=rim [--mask-memory]=global [--cache]=none [--texture]=array [--gemm]=strassen [--domain]=spatial
   [--accumulate]=atomic [--pitch]=packed
   [--subsampling]=444 [--on-damage]=warn [--loader]=opencv [--codec]="cpu|gpu" [--if-exists]="skip|overwrite"
-  [try--outputs]=16x16 [--mask-size]=3x3 [--shared]=0)
+  [try--outputs]=16x16 [--mask-size]=3x3 [--shared]=0 [--tolerance]=0.001 [--relative-tolerance]=0.01)
 generated=$(convfilt generate bash)
 pgm grey.pgm <<<"10 20 30"
 mkdir in other
