@@ -273,12 +273,6 @@ bool has_many_pictures(const CompareCommand& command) {
   return command.sizes.size() * command.depths.size() * command.channels.size() > 1;
 }
 
-/// A sweep, which has many pictures or random masks, gets the brief table.
-TableKind usual_table(const CompareCommand& command) {
-  const bool sweep = has_many_pictures(command) || !command.random_masks.empty();
-  return sweep ? TableKind::brief : TableKind::full;
-}
-
 void read_table(CompareCommand& command) {
   if (!command.words.table) return;
   require_choice("table", *command.words.table, words_of(kTableKinds));
@@ -366,7 +360,7 @@ void check(CompareCommand& command, const Raw& raw) {
   complete_reading(command.read, raw);
   read_noise(command);
   read_masks(command);
-  if (!command.table) command.table = usual_table(command);
+  if (!command.table) command.table = TableKind::brief;
   check_outputs(command);
   require(!command.plot || !has_many_pictures(command), std::string("--plot: ") + kOnePicture);
 
@@ -379,9 +373,8 @@ void check(CompareCommand& command, const Raw& raw) {
   compare.threads = command.convolver.request.threads;
   compare.padded_pitch = command.convolver.padded_pitch;
   compare.repeats = command.words.repeats.value_or(compare.repeats);
-  const double patience = command.words.patience.value_or(compare.row_patience);
-  compare.reference_patience *= patience / compare.row_patience;
-  compare.row_patience = patience;
+  compare.row_patience = command.words.patience;
+  compare.reference_patience *= command.words.patience.value_or(1);
 }
 
 namespace {
@@ -473,7 +466,6 @@ void check_tables(ExplainCommand& command, const Raw& raw) {
     require_choice("strategy with tables of reuse", strategy, names);
   }
   if (!raw.size) command.width = command.height = kTablePicture;
-  if (!raw.depth) command.depth = Depth::f32;
   const ReuseTables& table = command.table;
   require(table.json != "-" || table.markdown != "-",
           "--json, --markdown: both go to standard output; give one of them a file");
@@ -507,6 +499,15 @@ void check(ExplainCommand& command, const Raw& raw) {
                 std::to_string(kMaxExplainedSide));
     command.width = int(size->width);
     command.height = int(size->height);
+  }
+  if (raw.at) {
+    const std::size_t comma = raw.at->find(',');
+    require(comma != raw.at->npos,
+            "--at: " + in_quotes(*raw.at) + " is no place; write X,Y, e.g. 100,60");
+    const auto number = [&](const std::string& word) {
+      return number_in<int>("--at", word, {.least = 0});
+    };
+    command.at = {number(raw.at->substr(0, comma)), number(raw.at->substr(comma + 1))};
   }
   if (!raw.depth) return;
   require_choice("depth", *raw.depth, words_of(kDepths));

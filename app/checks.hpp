@@ -48,6 +48,7 @@ struct Raw {
   std::optional<double> border_value;
   std::optional<int> threads;
   std::optional<std::string> size, depth, channels;  ///< those of a picture that is not read
+  std::optional<std::string> at;                     ///< an output of that picture
   bool verbose = false, quiet = false;
 
   // Of many pictures.

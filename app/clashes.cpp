@@ -167,6 +167,8 @@ std::vector<Clash> make_table() {
        "", EdgeOptions{}.method},
       {"compare", "--weights", "--masks", [](Value, Value masks) { return masks.empty(); },
        "--weights: only random masks have a choice of them; add --masks, e.g. --masks 3,5,7", ""},
+      {"explain", "--at", "--picture", [](Value, Value picture) { return picture.empty(); },
+       "--at: it chooses the block of a picture; add --picture, e.g. --picture tiles.svg", ""},
       {"mask",
        "ACTION",
        "--output",
@@ -227,13 +229,15 @@ std::vector<Clash> make_table() {
                      "takes none; leave them out",
                      {}});
   const auto has_masks = [](Value lists, Value) { return lists.find(kOverlapTable) == lists.npos; };
-  for (const char* option : {"--mask", "--picture"})
+  for (const char* option : {"--mask", "--picture", "--at"})
     table.push_back({"explain",
                      "--table",
                      option,
-                     option == std::string_view("--picture") ? always : has_masks,
+                     option == std::string_view("--mask")
+                         ? std::function<bool(Value, Value)>(has_masks)
+                         : always,
                      "--table: its masks are in its own list, and it draws nothing; leave out "
-                     "--mask and --picture",
+                     "--mask, --picture and --at",
                      {}});
   table.push_back({"explain",
                    "--table",

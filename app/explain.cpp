@@ -27,14 +27,19 @@ namespace {
 
 constexpr const char* kDefaultMasks[] = {"5x5", "3x3"};
 
-/// The problem with the mask asked for, else with the first default that the strategy takes in its
-/// default settings.
+/// The problem with the depth and the mask asked for, else with the first defaults that the
+/// strategy takes in its default settings.
 Problem with_mask(Problem problem, const ExplainCommand& command, const Strategy& strategy) {
-  problem.mask = mask_named(command.mask.value_or(kDefaultMasks[0]));
-  if (command.mask || strategy.refusal(problem).empty()) return problem;
-  Problem other = problem;
-  other.mask = mask_named(kDefaultMasks[1]);
-  return strategy.refusal(other).empty() ? other : problem;
+  std::vector<Problem> all;
+  for (const Depth depth : {Depth::f32, Depth::u8}) {
+    for (const char* mask : kDefaultMasks) {
+      problem.depth = command.depth.value_or(depth);
+      problem.mask = mask_named(command.mask.value_or(mask));
+      all.push_back(problem);
+      if (strategy.refusal(problem).empty()) return problem;
+    }
+  }
+  return all.front();
 }
 
 constexpr int kManyWeights = 200 * 200;  // fewer are counted in a moment
@@ -46,30 +51,39 @@ bool lacks_middle(const Explanation& explanation) {
          explanation.strategy->runs_on(DeviceKind::emulator);
 }
 
-/// A number of every cell, what it is, and in which book or lecture a row of them stands.
+/// A number of every cell, and what it is.
 struct Figure {
-  const char* title;
   double ReuseCell::*value;
   double ReuseRow::*limit = nullptr;
+  const char* group = "";
+};
+
+/// A table of one number of every cell or of two, and the books or lectures that a row stands in.
+struct Figures {
+  const char* title;
+  std::vector<Figure> of;
   TileOf published = TileOf::none;
   const char* where = "";
 };
-constexpr Figure kFigures[] = {
-    {"reuse", &ReuseCell::reuse, &ReuseRow::reuse_limit, TileOf::output, "ECE408"},
-    {"reuse, ghosts out", &ReuseCell::ghosts_out},
-    {"operations per byte read", &ReuseCell::operations, &ReuseRow::operations_limit, TileOf::input,
-     "PMPP 7.4"},
+const Figures kFigures[] = {
+    {"reuse", {{&ReuseCell::reuse, &ReuseRow::reuse_limit}}, TileOf::output, "ECE408"},
+    {"reuse, ghosts out", {{&ReuseCell::ghosts_out}}},
+    {"operations per byte read, and per byte read or stored",
+     {{&ReuseCell::operations, &ReuseRow::operations_limit, "per byte read"},
+      {&ReuseCell::of_moved, &ReuseRow::of_moved_limit, "per byte read or stored"}},
+     TileOf::input,
+     "PMPP 4e 7.4, 5e 7.5"},
 };
 
 /// Where the row stands; empty where it does nowhere. The book has floats, in two dimensions, and
 /// neither it nor the lecture has overlap-save.
-std::string where_published(const Figure& figure, const ReuseRow& row, int dimensions,
+std::string where_published(const Figures& figures, const ReuseRow& row, int dimensions,
                             Depth depth) {
   const bool as_published =
-      figure.published == TileOf::output || (dimensions == 2 && depth == Depth::f32);
+      figures.published == TileOf::output || (dimensions == 2 && depth == Depth::f32);
   return row.strategy->has(Setting::tile) && row.tile_of != TileOf::none &&
-                 row.tile_of == figure.published && as_published
-             ? figure.where
+                 row.tile_of == figures.published && as_published
+             ? figures.where
              : "";
 }
 
@@ -89,23 +103,33 @@ std::string sides_of(const Mask& mask, int dimensions) {
   return dimensions == 1 ? width : width + "x" + std::to_string(mask.height);
 }
 
-Table table_of(std::span<const ReuseRow> rows, int dimensions, Depth depth, const Figure& figure_) {
+Table table_of(std::span<const ReuseRow> rows, int dimensions, Depth depth,
+               const Figures& figures) {
+  const bool published = figures.published != TileOf::none;
   Table table;
   table.words = 2;
   table.head = {"strategy", "mask"};
-  for (const ReuseCell& cell : rows.front().cells)
-    table.head.push_back("tile " + std::to_string(cell.tile));
-  if (figure_.limit) table.head.insert(table.head.end(), {"limit", "as in"});
+  std::vector<std::string> groups(2);
+  for (const Figure& each : figures.of) {
+    for (const ReuseCell& cell : rows.front().cells)
+      table.head.push_back("tile " + std::to_string(cell.tile));
+    if (each.limit) table.head.emplace_back("limit");
+    groups.resize(table.head.size(), each.group);
+  }
+  if (published) table.head.emplace_back("as in");
+  groups.resize(table.head.size());
+  if (figures.of.size() > 1) table.groups = groups;
   for (const ReuseRow& row : rows) {
     Table::Line line{{name_of(Contender{row.strategy, row.tuning}), sides_of(row.mask, dimensions)},
                      ""};
-    for (const ReuseCell& cell : row.cells) {
-      const double value = cell.*figure_.value;
-      line.cells.push_back(value > 0 ? figure(value) + (cell.refusal.empty() ? "" : "*") : "-");
+    for (const Figure& each : figures.of) {
+      for (const ReuseCell& cell : row.cells) {
+        const double value = cell.*each.value;
+        line.cells.push_back(value > 0 ? figure(value) + (cell.refusal.empty() ? "" : "*") : "-");
+      }
+      if (each.limit) line.cells.push_back(figure(row.*each.limit));
     }
-    if (figure_.limit)
-      line.cells.insert(line.cells.end(), {figure(row.*figure_.limit),
-                                           where_published(figure_, row, dimensions, depth)});
+    if (published) line.cells.push_back(where_published(figures, row, dimensions, depth));
     table.lines.push_back(line);
   }
   return table;
@@ -119,10 +143,10 @@ std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem
   bool refused = false;
   for (int dimensions = 1; dimensions <= 2; ++dimensions) {
     const std::vector<ReuseRow>& rows = all[std::size_t(dimensions) - 1];
-    for (const Figure& figure : kFigures)
+    for (const Figures& figures : kFigures)
       text += heading((dimensions == 1 ? "One dimension: " : "Two dimensions: ") +
-                      std::string(figure.title)) +
-              shown(table_of(rows, dimensions, picture.depth, figure)) + "\n";
+                      std::string(figures.title)) +
+              shown(table_of(rows, dimensions, picture.depth, figures)) + "\n";
     for (const ReuseRow& row : rows)
       for (const ReuseCell& cell : row.cells)
         refused = refused || (cell.reads > 0 && !cell.refusal.empty());
@@ -138,13 +162,15 @@ std::string reuse_text(std::span<const std::vector<ReuseRow>> all, const Problem
       size + ", or one such row.");
   text += sentence(
       "Operations: two a tap. Weights come from constant memory and are not counted; if each were "
-      "read from global memory, too, basic would have half.");
+      "read from global memory, too, basic would have half. An output is stored once.");
   text += sentence(
       "Tile: the side of a block. It is the output tile's, or the input tile's where the block has "
       "a thread for each sample of that. Elsewhere --tile is always the output tile's side, which "
       "is less than the input tile's by the mask's side less 1. For overlap-save it is the outputs "
       "that a block keeps, and --block the input tile's side.");
-  text += sentence("Limit: what larger tiles approach. As in: the lecture or book with that row.");
+  text += sentence(
+      "Limit: what larger tiles approach. As in: the lecture or book with that row. PMPP's 4th "
+      "edition counts the bytes read, and its 5th the bytes stored, too.");
   text += sentence("-: the mask leaves no output of the tile.");
   if (refused) text += sentence("*: by formula alone, since no block has that many threads.");
   return text;
@@ -170,8 +196,10 @@ std::string reuse_json(std::span<const std::vector<ReuseRow>> all, const Problem
              {"reuse", or_null(cell.reuse)},
              {"reuse_ghosts_out", or_null(cell.ghosts_out)},
              {"operations_per_byte", or_null(cell.operations)},
+             {"operations_per_byte_moved", or_null(cell.of_moved)},
              {"reuse_limit", row.reuse_limit},
              {"operations_per_byte_limit", row.operations_limit},
+             {"operations_per_byte_moved_limit", row.of_moved_limit},
              {"launch", cell.refusal.empty() ? nlohmann::ordered_json(true)
                                              : nlohmann::ordered_json(cell.refusal)}});
   return json.dump(2) + "\n";
@@ -289,7 +317,7 @@ void run(const ExplainCommand& command) {
   Problem problem;
   problem.width = command.width;
   problem.height = command.height;
-  problem.depth = command.depth;
+  problem.depth = command.depth.value_or(Depth::f32);
   problem.border = options.border;
   problem.border_value = options.border_value;
   problem.mode = options.mode;
@@ -301,6 +329,7 @@ void run(const ExplainCommand& command) {
     check_drawable(strategy);
     if (command.mask) check_keeps_mask(*command.mask, command.picture);
     check_plot(command.picture);
+    if (command.at) check_output(*command.at, problem);
   }
   if (problem.mask.width * problem.mask.height > kManyWeights)
     log_note("counting in the emulator what kernels read; a mask of " +
@@ -312,8 +341,8 @@ void run(const ExplainCommand& command) {
   const auto too_small = [&](const Explanation& e) {
     return lacks_middle(e) || (!command.picture.empty() && !shows_middle(e));
   };
-  for (int times = 2; times <= kLargestDefault && !command.sized && too_small(explanation);
-       times *= 2) {
+  const bool may_grow = !command.sized && !command.at;
+  for (int times = 2; times <= kLargestDefault && may_grow && too_small(explanation); times *= 2) {
     problem.width = command.width * times;
     problem.height = command.height * times;
     Explanation larger = explain(strategy, problem, options.request.tuning, architecture);
@@ -323,7 +352,7 @@ void run(const ExplainCommand& command) {
   const std::vector<std::string> differences = explanation.differences();
   // A picture of an explanation that contradicts itself would look as if it were right.
   if (!command.picture.empty() && differences.empty()) {
-    const TilePicture picture = tile_picture(explanation);
+    const TilePicture picture = tile_picture(explanation, command.at);
     plot_to_file(command.picture, picture.script, picture.page);
   }
   print_text(to_text(explanation));

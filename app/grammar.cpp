@@ -361,17 +361,21 @@ void Grammar::explain_options(ExplainCommand& command) {
   option(what, "--mask", "M", command.mask, "WxH, a text file, or a name (default 5x5, or 3x3)");
   option(what, "--size", "WxH", raw_.size,
          "The picture's size (default 200x120, or twice and four\ntimes that for large blocks)");
-  choice(what, "--depth", raw_.depth, "The depth of its samples (default u8)", words_of(kDepths));
+  choice(what, "--depth", raw_.depth,
+         "The depth of its samples (default f32, as in the books,\nor u8 if STRATEGY takes no f32)",
+         words_of(kDepths));
   choice(what, "--arch", command.architecture, "GPU that holds the blocks (default sm_90)",
          words_of(architectures()));
   option(what, "--picture", "FILE", command.picture,
          "Draw it too, with what threads load and compute, to an .svg or a .png");
+  option(what, "--at", "X,Y", raw_.at,
+         "Draw the block that computes output X,Y, from 0 on\n(default: one in the middle)");
   const char* tables = "Tables, by formula alone";
   listed_option(
       tables, "--table", "LISTS", command.table.words,
       "Reuse: tiles beside masks, in one dimension and in two,\nof STRATEGY or all that "
       "tile: tile=8,16,32,64 mask=5,9.\nOr overlap: overlap-discard beside overlap-add for "
-      "one\n--mask. (By default --depth f32, --size 1024x1024)");
+      "one\n--mask. (By default --size 1024x1024)");
   output(tables, "--json", command.table.json, "As JSON, instead of the tables, or to FILE");
   output(tables, "--markdown", command.table.markdown, "As Markdown, likewise");
   border_options();
@@ -863,8 +867,9 @@ void declare(Grammar& grammar, CompareCommand& command) {
                  "patience lasts, and one on\na GPU where that alone does",
                  {3, 100'000});
   grammar.number(what, "--patience", "S", command.words.patience,
-                 "Seconds for a row's runs (default 1); off the GPU, if\none takes longer, a piece "
-                 "of the picture is run.\nFour times as long for the bytes to hold results against",
+                 "Seconds for a row's runs (default 1 on a GPU, else 0.1,\nwhere a piece of the "
+                 "picture is run if all takes\nlonger); 4 S (default 4) for the bytes to hold "
+                 "results against",
                  {0.001, 3600});
   grammar.reading_options(what, command.read);
   grammar.border_options();
@@ -880,8 +885,7 @@ void declare(Grammar& grammar, CompareCommand& command) {
         std::tuple{"--markdown", &command.markdown, "As Markdown, likewise"}})
     grammar.output(outputs, name, *path, text);
   grammar.choice(outputs, "--table", command.words.table,
-                 "All figures, or a column a mask (default brief\nfor several pictures or --masks)",
-                 words_of(kTableKinds));
+                 "All figures, or a column a mask (default brief)", words_of(kTableKinds));
   grammar.option(outputs, "--plot", "FILE", command.plot, "A chart, .svg or .png; needs gnuplot");
   grammar.choice(outputs, "--plot-kind", command.plot_kind, "What it shows (default bars)",
                  words_of(kPlotKinds));

@@ -14,6 +14,7 @@
 #include "src/compare/measure.hpp"
 #include "src/compare/report.hpp"
 #include "src/explain/architectures.hpp"
+#include "src/explain/tile_picture.hpp"
 #include "src/filter/convolver.hpp"
 #include "src/filter/edge.hpp"
 #include "src/filter/mapped.hpp"
@@ -112,8 +113,7 @@ struct CompareCommand {
   std::string plot_kind = "bars";   ///< name of one of kPlotKinds
   Loudness loudness = Loudness::normal;
 
-  std::optional<TableKind> table;  ///< by default brief for a sweep, full for a few masks on one
-                                   ///< picture
+  std::optional<TableKind> table;  ///< by default brief, or what the file of --from says
 
   /// Words as they arrive, until check() has read them.
   struct {
@@ -151,10 +151,11 @@ struct ExplainCommand {
   std::optional<std::string> mask;  ///< as mask_named() takes it; by default 5x5, or 3x3
   bool flip = false;                ///< turn it by 180 degrees
   std::string picture;              ///< a path to draw to; empty = none
+  std::optional<OutputAt> at;       ///< whose block is drawn; by default one in the middle
   std::string architecture{kDefaultArchitecture};
   int width = 200, height = 120;  ///< the picture's: a few tiles, those at the edges cut
   bool sized = false;             ///< whether --size says so; else it may be larger
-  Depth depth = Depth::u8;
+  std::optional<Depth> depth;     ///< by default f32, or u8 where the strategy does not take that
   ReuseTables table;
 };
 

@@ -22,11 +22,14 @@ struct Timing {
 /// place of the source for the same time (kernels/backend/warps.hpp).
 struct WarpCounts {
   std::uint64_t warps = 0;
-  std::uint64_t divergent_warps = 0;  ///< whose lanes did not all make the same accesses
-  std::uint64_t sectors = 0;          ///< of 32 bytes, that accesses to global memory touched
-  std::uint64_t fewest_sectors = 0;   ///< the same, if the bytes of an access lay side by side
-  std::uint64_t bursts = 0;           ///< of 64 bytes, that accesses to global memory touched
-  std::uint64_t bank_conflicts = 0;   ///< further passes over shared memory
+  std::uint64_t divergent_warps = 0;    ///< whose lanes did not all make the same accesses
+  std::uint64_t sectors = 0;            ///< of 32 bytes, that accesses to global memory touched
+  std::uint64_t fewest_sectors = 0;     ///< the same, if the bytes of an access lay side by side
+  std::uint64_t bursts = 0;             ///< of 64 bytes, that accesses to global memory touched
+  std::uint64_t bank_conflicts = 0;     ///< further passes over shared memory
+  std::uint64_t diverge_loading = 0;    ///< divergent warps whose lanes differ before the block's
+                                        ///< last barrier, as where they load a tile
+  std::uint64_t diverge_computing = 0;  ///< and behind it, or anywhere if there is no barrier
 
   bool operator==(const WarpCounts&) const = default;
 };
@@ -76,6 +79,8 @@ struct ThreadUses {
 /// one in the middle of the first launch that reads the input.
 struct Recording {
   bool every_block = false;  ///< asks for all blocks of all launches instead
+  int at_x = -1, at_y = -1;  ///< asks for this block of the grid instead, if not negative; no other
+                             ///< block is run
 
   int block_columns = 0, block_rows = 0;  ///< threads
   std::vector<SampleRead> reads;          ///< those of a thread are in its own order

@@ -82,7 +82,8 @@ void add(Counts& total, const Counts& counts, std::uint64_t times) {
     total.*count += times * counts.*count;
   for (const auto count :
        {&WarpCounts::warps, &WarpCounts::divergent_warps, &WarpCounts::sectors,
-        &WarpCounts::fewest_sectors, &WarpCounts::bursts, &WarpCounts::bank_conflicts})
+        &WarpCounts::fewest_sectors, &WarpCounts::bursts, &WarpCounts::bank_conflicts,
+        &WarpCounts::diverge_loading, &WarpCounts::diverge_computing})
     total.warps.*count += times * counts.warps.*count;
 }
 

@@ -21,11 +21,17 @@ void WarpWatch::begin(int threads) {
   lanes_.assign(std::size_t(threads), {});
   accesses_.clear();
   barriers_ = 0;
+  diverged_.assign((std::size_t(threads) + kLanes - 1) / kLanes, false);
 }
 
 void WarpWatch::barrier() {
   ++barriers_;
-  for (Lane& lane : lanes_) begin_turn(lane, 0, 0);
+  for (std::size_t warp = 0; warp < diverged_.size(); ++warp)
+    diverged_[warp] = diverged_[warp] || diverges(warp);
+  for (Lane& lane : lanes_) {
+    lane.sweep = lane.turn = 0;
+    lane.places.clear();
+  }
 }
 
 void WarpWatch::sweep(std::uint32_t thread) {
@@ -53,7 +59,7 @@ void WarpWatch::access(std::uint32_t thread, std::uint64_t place, Memory memory,
     accesses_.push_back({thread / std::uint32_t(kLanes), barriers_, lane.sweep, lane.turn,
                          visits->in_turn, bytes, place, address, memory});
   ++visits->in_turn;
-  ++visits->in_all;
+  ++visits->since_barrier;
 }
 
 void WarpWatch::end(WarpCounts& total) {
@@ -66,9 +72,12 @@ void WarpWatch::end(WarpCounts& total) {
       if (together(accesses_[last]) != together(accesses_[first])) break;
     add_up(accesses_.data() + first, accesses_.data() + last, total);
   }
-  for (std::size_t first = 0; first < lanes_.size(); first += kLanes) {
+  for (std::size_t warp = 0; warp < diverged_.size(); ++warp) {
+    const bool computing = diverges(warp);
     ++total.warps;
-    total.divergent_warps += diverges(first, std::min(first + kLanes, lanes_.size()));
+    total.divergent_warps += diverged_[warp] || computing;
+    total.diverge_loading += diverged_[warp];
+    total.diverge_computing += computing;
   }
 }
 
@@ -93,13 +102,14 @@ void WarpWatch::add_up(const Access* first, const Access* last, WarpCounts& tota
   total.bank_conflicts += std::ranges::max(words) - 1;
 }
 
-bool WarpWatch::diverges(std::size_t first, std::size_t last) const {
+bool WarpWatch::diverges(std::size_t warp) const {
   const auto visits_of = [](const Lane& lane) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> visits;
-    for (const Visits& v : lane.places) visits.emplace_back(v.place, v.in_all);
+    for (const Visits& v : lane.places) visits.emplace_back(v.place, v.since_barrier);
     std::ranges::sort(visits);
     return visits;
   };
+  const std::size_t first = warp * kLanes, last = std::min(first + kLanes, lanes_.size());
   const auto of_first = visits_of(lanes_[first]);
   for (std::size_t k = first + 1; k < last; ++k)
     if (visits_of(lanes_[k]) != of_first) return true;

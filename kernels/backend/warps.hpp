@@ -51,7 +51,7 @@ class WarpWatch {
   };
   struct Visits {
     std::uint64_t place;
-    std::uint32_t in_turn, in_all;
+    std::uint32_t in_turn, since_barrier;
   };
   struct Lane {
     std::uint32_t sweep = 0, turn = 0;
@@ -60,9 +60,12 @@ class WarpWatch {
 
   static void begin_turn(Lane& lane, std::uint32_t sweep, std::uint32_t turn);
   void add_up(const Access* first, const Access* last, WarpCounts& total);
-  bool diverges(std::size_t first, std::size_t last) const;
+
+  /// Whether lanes of the warp have made other accesses than its first one since the last barrier.
+  bool diverges(std::size_t warp) const;
 
   std::vector<Lane> lanes_;
+  std::vector<bool> diverged_;  ///< of each warp, before the last barrier
   std::uint32_t barriers_ = 0;
   std::vector<Access> accesses_;
   std::vector<std::uint64_t> units_;  ///< it keeps its memory from access to access

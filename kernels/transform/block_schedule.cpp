@@ -299,6 +299,9 @@ std::string parts_text(const BlockAxis& x, const BlockAxis& y) {
 /// How parts and launches come about, in sentences.
 std::string launches_note(const BlockSchedule& s, bool spatial, int parts) {
   const BlockAxis &x = s.x, &y = s.y;
+  const auto by = [line = y.block == 1 && y.side == 1](int columns, int rows) {
+    return line ? std::to_string(columns) : transform::by(columns, rows);
+  };
   const std::string reach = by(x.block + largest_part(x) - 1, y.block + largest_part(y) - 1);
   if (s.parted || s.divided) {
     const int pieces = spatial ? x.pieces() * y.pieces() : 1;

@@ -1,6 +1,10 @@
 #include "src/compare/comparison.hpp"
 
+#include <algorithm>
+
 #include "src/compare/table.hpp"
+#include "src/mask/make.hpp"
+#include "src/mask/random.hpp"
 
 namespace convfilt {
 
@@ -19,6 +23,17 @@ std::string broken_bound(const Row& row, const std::string& unit) {
 
 std::string mask_label(const Mask& mask) {
   return mask.name + " " + std::to_string(mask.width) + "x" + std::to_string(mask.height);
+}
+
+bool is_of_a_kind(const Mask& mask) {
+  return mask.name == kGaussianName || std::ranges::any_of(kWeights, [&](Weights weights) {
+           return name_of(weights) == mask.name;
+         });
+}
+
+std::string short_label(const Mask& mask) {
+  const std::string label = mask_label(mask);
+  return is_of_a_kind(mask) ? label.substr(mask.name.size() + 1) : label;
 }
 
 }  // namespace convfilt

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/strategy.hpp"
@@ -30,7 +31,8 @@ struct Times {
   std::optional<double> best;  ///< how many times the time of the fastest row of this device
 };
 
-/// What the emulator counted, per sample of the result. It counts nothing in library calls.
+/// What the emulator counted, per sample of the result: in the row's own run, or if that is on a
+/// GPU, in one block far from the edges. It counts nothing in library calls.
 struct Counted {
   double global_reads = 0, shared_reads = 0, ghost_cells = 0;
   double atomic_adds = 0;
@@ -38,6 +40,9 @@ struct Counted {
                         ///< says nothing
   double barriers = 0;  ///< per block
   double texture_fetches = 0;
+  std::optional<double> shared_writes, sectors;  ///< in one block far from the edges, where a
+                                                 ///< formula stands beside the count; sectors of 32
+                                                 ///< bytes that warps ask for, caches or not
 };
 
 struct Accuracy {
@@ -59,6 +64,7 @@ struct Row {
   bool refused = false;       ///< by the strategy
   std::string refusal;        ///< why there are no figures: why it refuses, or what failed
   int width = 0, height = 0;  ///< the picture it ran on: the whole, or a piece from its middle
+  int tile_columns = 0, tile_rows = 0;  ///< outputs of a block of a kernel that has --tile
   std::optional<Times> times;
   std::optional<Counted> counted;
   std::optional<Accuracy> accuracy;
@@ -91,14 +97,29 @@ struct CompareOptions {
   int repeats = 21;  ///< at most; as few as 3 where more would exceed the row's patience, and one
                      ///< on a GPU where one alone does
   bool padded_pitch = true;
-  double row_patience = 1;  ///< seconds for a row's runs; where one run of the whole picture would
-                            ///< take longer off the GPU, a piece from its middle is filtered
-  double reference_patience = 4;  ///< seconds for the bytes of `cpu`, with which others are
+  std::optional<double> row_patience;  ///< seconds for a row's runs, by default 1 on a GPU and 0.1
+                                       ///< elsewhere, where pieces of the picture are run if the
+                                       ///< whole would take longer
+  double reference_patience = 4;       ///< seconds for the bytes of `cpu`, with which others are
                                   ///< compared; where all would take longer, only rows from the
                                   ///< middle are
 };
 
-/// "3x3" or "emboss3 3x3": how charts and messages name a mask.
+/// The strategy that speeds are multiples of.
+inline constexpr std::string_view kBaseline = "basic";
+
+/// Reads of the picture an output, by whatever way.
+inline double reads_of(const Counted& c) {
+  return c.global_reads + c.texture_fetches;
+}
+
+/// "emboss3 3x3": how charts and messages name a mask.
 std::string mask_label(const Mask& mask);
+
+/// Whether the name says what kind of mask it is, so that the sides say the rest.
+bool is_of_a_kind(const Mask& mask);
+
+/// "3x3", or "emboss3 3x3" if it is not of a kind.
+std::string short_label(const Mask& mask);
 
 }  // namespace convfilt

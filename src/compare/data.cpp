@@ -83,6 +83,8 @@ void add_reads(OrderedJson& json, const std::optional<Counted>& r) {
   set("taps_per_access",
       [](const Counted& r) { return r.reuse > 0 ? OrderedJson(r.reuse) : OrderedJson(); });
   set("barriers_per_block", [](const Counted& r) { return OrderedJson(r.barriers); });
+  set("shared_writes_per_output", [](const Counted& r) { return or_null(r.shared_writes); });
+  set("sectors_per_output", [](const Counted& r) { return or_null(r.sectors); });
 }
 
 void add_accuracy(OrderedJson& json, const std::optional<Accuracy>& a, const Problem& problem) {
@@ -112,7 +114,9 @@ OrderedJson json_of(const Row& row, const Problem& problem) {
       {"refused", row.refused},
       {"refusal", row.refusal.empty() ? OrderedJson() : OrderedJson(row.refusal)},
       {"measured_width_px", row.width > 0 ? OrderedJson(row.width) : OrderedJson()},
-      {"measured_height_px", row.height > 0 ? OrderedJson(row.height) : OrderedJson()}};
+      {"measured_height_px", row.height > 0 ? OrderedJson(row.height) : OrderedJson()},
+      {"tile_columns", row.tile_columns > 0 ? OrderedJson(row.tile_columns) : OrderedJson()},
+      {"tile_rows", row.tile_rows > 0 ? OrderedJson(row.tile_rows) : OrderedJson()}};
   add_times(json, row.times);
   add_reads(json, row.counted);
   add_accuracy(json, row.accuracy, problem);
@@ -226,7 +230,9 @@ std::optional<Counted> counted_of(const Json& json) {
                  json.at("atomic_adds_per_output"),
                  number_or_zero(json, "taps_per_access"),
                  json.at("barriers_per_block"),
-                 json.value("texture_fetches_per_output", 0.0)};
+                 json.value("texture_fetches_per_output", 0.0),
+                 optional_if_there<double>(json, "shared_writes_per_output"),
+                 optional_if_there<double>(json, "sectors_per_output")};
 }
 
 std::optional<Accuracy> accuracy_of(const Json& json) {
@@ -254,6 +260,8 @@ Row row_of(const Json& json) {
   row.refusal = optional_at<std::string>(json, "refusal").value_or("");
   row.width = optional_at<int>(json, "measured_width_px").value_or(0);
   row.height = optional_at<int>(json, "measured_height_px").value_or(0);
+  row.tile_columns = optional_if_there<int>(json, "tile_columns").value_or(0);
+  row.tile_rows = optional_if_there<int>(json, "tile_rows").value_or(0);
   row.times = times_of(json);
   row.counted = counted_of(json);
   row.accuracy = accuracy_of(json);

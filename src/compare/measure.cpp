@@ -10,9 +10,6 @@
 namespace convfilt {
 namespace {
 
-/// The strategy that speeds are multiples of.
-constexpr std::string_view kBaseline = "basic";
-
 /// The places where a strategy runs unless one is asked for. It runs on a GPU if there is one, on
 /// the CPU if it has code of its own for that or there is no GPU, and in the emulator only for want
 /// of both.
@@ -66,30 +63,6 @@ void compare_with_each_other(std::vector<Row>& rows) {
   }
 }
 
-/// Counts on pieces of different size cannot be compared, as their edges weigh differently, so all
-/// are taken on the smallest piece that a row needs.
-void count_on_one_piece(const Bench& bench, const std::vector<Contender>& contenders,
-                        std::vector<Row>& rows, const Progress& progress) {
-  const std::vector<PieceSize> sizes = bench.pieces.sizes();
-  const auto smallest = std::find_if(sizes.begin(), sizes.end(), [&](const PieceSize& size) {
-    return std::any_of(rows.begin(), rows.end(), [&](const Row& row) {
-      return row.counted && row.width == size.width && row.height == size.height;
-    });
-  });
-  if (smallest == sizes.end()) return;
-  for (Row& row : rows) {
-    if (!row.counted || (row.width == smallest->width && row.height == smallest->height)) continue;
-    for (const Contender& contender : contenders) {
-      if (name_of(contender) != row.contender) continue;
-      progress(row.contender + " on " + name_of(row.location) + ", on the piece of the others");
-      const bool by_auto = row.by_auto;
-      row = measure_row(bench, contender, row.location, &*smallest);
-      row.by_auto = by_auto;
-      break;
-    }
-  }
-}
-
 std::vector<DeviceFacts> facts_of(const std::vector<Row>& rows, std::size_t bytes,
                                   DeviceLimits& limits) {
   std::vector<DeviceFacts> facts;
@@ -122,21 +95,27 @@ Comparison compare(const Problem& problem, const Image& picture, const CompareOp
 
   Pieces pieces(problem, picture, options, machine);
   const Bench bench{pieces, options, machine, limits};
-  std::vector<Contender> done;
+  std::vector<Contender> contenders, emulated;
   for (Contender contender : options.contenders) {
     if (!contender.strategy) contender.strategy = choice.strategy;
-    if (!contender.strategy || std::find(done.begin(), done.end(), contender) != done.end())
+    if (!contender.strategy ||
+        std::find(contenders.begin(), contenders.end(), contender) != contenders.end())
       continue;
-    done.push_back(contender);
+    contenders.push_back(contender);
+    const std::vector<Location> there = locations_for(*contender.strategy, wanted, machine);
+    if (there.front().kind == DeviceKind::emulator) emulated.push_back(contender);
+  }
+  const PieceSize counted = emulated_piece(bench, emulated);
+  for (const Contender& contender : contenders) {
     for (const Location& location : locations_for(*contender.strategy, wanted, machine)) {
       progress(name_of(contender) + " on " + name_of(location));
-      Row row = measure_row(bench, contender, location);
+      Row row = measure_row(bench, contender, location,
+                            location.kind == DeviceKind::emulator ? &counted : nullptr);
       row.by_auto = contender == Contender{choice.strategy, {}} &&
                     location == Location{choice.device, choice.ordinal};
       comparison.rows.push_back(std::move(row));
     }
   }
-  count_on_one_piece(bench, done, comparison.rows, progress);
   compare_with_each_other(comparison.rows);
   progress("the copy");
   if (mode_refuses(problem).empty())

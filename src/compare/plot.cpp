@@ -278,7 +278,8 @@ Drawing draw(std::span<const Comparison> comparisons, const ReportHead& head) {
   chart.add({"time / time of a copy (log)",
              [](const Row& row) { return row.times ? row.times->copies : 0; }, true});
   chart.add({"taps / global read, emulated (log)",
-             [](const Row& row) { return row.counted ? row.counted->reuse : 0; }, false});
+             [](const Row& row) { return row.counted && !row.times ? row.counted->reuse : 0; },
+             false});
   return chart.finish();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -12,9 +13,8 @@
 
 #include "src/base/suggest.hpp"
 #include "src/compare/comparison.hpp"
+#include "src/compare/summary.hpp"
 #include "src/compare/table.hpp"
-#include "src/mask/make.hpp"
-#include "src/mask/random.hpp"
 
 namespace convfilt {
 namespace {
@@ -74,7 +74,7 @@ std::string device_line(const DeviceFacts& facts) {
     text += ", " + std::to_string(facts.peak.threads) +
             (facts.peak.threads == 1 ? " thread" : " threads");
   if (facts.location.kind == DeviceKind::emulator) return text + "; counts reads, tells no time";
-  text += "; a copy of as many bytes takes " + figure(facts.copy_ms) + " ms, " +
+  text += "; a copy of as many bytes: " + figure(facts.copy_ms) + " ms, " +
           figure(facts.bytes_per_second / kGiga) + " GB/s; fp32 peak ";
   return text + (facts.peak.fp32 > 0 ? figure(facts.peak.fp32 / kGiga) + " GFLOP/s" : "not known");
 }
@@ -84,13 +84,6 @@ std::string device_line(const DeviceFacts& facts) {
 constexpr const char* kByAuto = "*";
 constexpr const char* kBroken = "!";
 constexpr const char* kPiece = "~";
-
-/// Whether the name says what kind of mask it is, so that the sides say the rest.
-bool is_of_a_kind(const Mask& mask) {
-  return mask.name == kGaussianName ||
-         std::any_of(std::begin(kWeights), std::end(kWeights),
-                     [&](Weights weights) { return name_of(weights) == mask.name; });
-}
 
 /// The problem without what a table's columns say: "640x480x1 u8, 16bit masks, border wrap".
 std::string title_of(const Problem& problem) {
@@ -147,145 +140,142 @@ const Row* row_of(const Comparison& comparison, const Entry& entry) {
   return nullptr;
 }
 
-/// The figure of a row that a cell shows; nothing where the row has none.
-using FigureOf = std::optional<double> (*)(const Row&);
+/// A figure of rows, in a column a mask; nothing where a row has none.
+struct Quantity {
+  const char* name;
+  std::optional<double> (*of)(const Row&);
+  std::string (*shown)(double) = figure;
+};
 
-std::optional<double> copies_of(const Row& row) {
-  return row.times ? std::optional(row.times->copies) : std::nullopt;
+/// As figure(), but no wider than five letters below 1.
+std::string narrow(double value) {
+  return value < 0.1 ? figure(std::round(value * 1000) / 1000).substr(0, 5) : figure(value);
 }
 
-std::optional<double> reads_of(const Row& row) {
-  return row.counted ? std::optional(row.counted->global_reads) : std::nullopt;
-}
+constexpr Quantity kQuantities[] = {
+    {"time in copies",
+     [](const Row& row) { return row.times ? std::optional(row.times->copies) : std::nullopt; }},
+    {"reads an output",
+     [](const Row& row) {
+       return row.counted ? std::optional(reads_of(*row.counted)) : std::nullopt;
+     }},
+    {"sectors an output",
+     [](const Row& row) { return row.counted ? row.counted->sectors : std::nullopt; }, narrow},
+};
 
 std::string marks_of(const Row& row, const Problem& problem) {
   std::string marks;
   if (row.by_auto) marks += kByAuto;
   if (!broken_bound(row, "").empty()) marks += kBroken;
-  if (is_piece(row, problem)) marks += kPiece;
-  return marks.empty() ? "" : " " + marks;
+  if (row.times && is_piece(row, problem)) marks += kPiece;
+  return marks;
 }
 
-/// The worst over a line's masks, in the three columns that say how right the results are.
-std::array<std::string, 3> judgement(const Group& group, const Entry& entry) {
-  const Accuracy* fewest = nullptr;
-  double largest = 0;
-  std::optional<double> differing;
-  int rows_compared = 0;
-  for (const Comparison* comparison : group) {
-    const Row* row = row_of(*comparison, entry);
-    if (!row || !row->accuracy) continue;
-    const Accuracy& a = *row->accuracy;
-    largest = std::max(largest, a.largest);
-    if (!fewest || double(a.samples) / double(a.of) < double(fewest->samples) / double(fewest->of))
-      fewest = &a;
-    if (a.differing) differing = std::max(differing.value_or(0), *a.differing);
-    if (a.rows_compared > 0)
-      rows_compared =
-          rows_compared == 0 ? a.rows_compared : std::min(rows_compared, a.rows_compared);
-  }
-  if (!fewest) return {};
-  return {figure(largest), checked_in(*fewest), bytes_as(differing, rows_compared)};
+/// How many times as long the choice of auto takes as the fastest of its family on its device.
+std::optional<double> auto_over_best(const Comparison& comparison) {
+  const auto& rows = comparison.rows;
+  const auto chosen =
+      std::ranges::find_if(rows, [](const Row& row) { return row.by_auto && row.times; });
+  if (chosen == rows.end()) return std::nullopt;
+  double most = chosen->times->pixels_per_second;
+  for (const Row& row : rows)
+    if (row.times && row.family == chosen->family && row.location == chosen->location)
+      most = std::max(most, row.times->pixels_per_second);
+  return most / chosen->times->pixels_per_second;
 }
 
-class BriefTable {
- public:
-  BriefTable(const Group& group, const Style& style) : group_(group), style_(style) {
-    if (style.markdown) return;
-    for (const Comparison* comparison : group)
-      for (const Row& row : comparison->rows)
-        mark_width_ = std::max(mark_width_, marks_of(row, comparison->problem).size());
-  }
-
-  /// The table of those lines that have this figure; empty where none has.
-  std::string of(FigureOf figure_of, bool with_best) const {
-    Table table;
-    table.head = {"strategy", "device"};
-    table.words = 2;
-    for (const Comparison* comparison : group_) {
-      const Mask& mask = comparison->problem.mask;
-      const std::string sides = std::to_string(mask.width) + "x" + std::to_string(mask.height);
-      table.head.push_back(is_of_a_kind(mask) ? sides : mask_label(mask));
-    }
-    for (const char* head : {"difference", "checked", "bytes as cpu"}) table.head.push_back(head);
-    for (const Entry& entry : entries_of(group_)) {
-      if (std::none_of(group_.begin(), group_.end(), [&](const Comparison* comparison) {
-            const Row* row = row_of(*comparison, entry);
-            return row && figure_of(*row);
-          }))
-        continue;
-      Table::Line line{{entry.contender, name_of(entry.location)}, ""};
-      for (const Comparison* comparison : group_)
-        line.cells.push_back(cell(row_of(*comparison, entry), comparison->problem, figure_of));
-      for (std::string& text : judgement(group_, entry)) line.cells.push_back(std::move(text));
-      table.lines.push_back(std::move(line));
-    }
-    if (table.lines.empty()) return "";
-    if (with_best) add_best(table);
-    return style_.table(table) + "\n";
-  }
-
-  /// Why lines or cells have no figure.
-  std::string reasons() const {
-    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
-    for (const Entry& entry : entries_of(group_)) {
-      for (const Comparison* comparison : group_) {
-        const Row* row = row_of(*comparison, entry);
-        if (!row || row->refusal.empty()) continue;
-        const std::string what =
-            entry.contender + " on " + name_of(entry.location) + ": " + row->refusal;
-        if (reasons.empty() || reasons.back().first != what) reasons.push_back({what, {}});
-        reasons.back().second.push_back(mask_label(comparison->problem.mask));
+Table brief_table(const Group& group, const Style& style) {
+  const std::vector<Entry> entries = entries_of(group);
+  std::size_t mark_width = 0;  // the text's, where columns are aligned
+  for (const Comparison* comparison : group)
+    for (const Row& row : comparison->rows)
+      if (!style.markdown)
+        mark_width = std::max(mark_width, marks_of(row, comparison->problem).size());
+  // Marks stand right of the digits, so that the digits stay below each other.
+  const auto aligned = [&](const std::string& text, const std::string& marks) {
+    const std::string between = style.markdown && !marks.empty() ? " " : "";
+    return text + between + marks +
+           std::string(mark_width - std::min(mark_width, marks.size()), ' ');
+  };
+  Table table;
+  table.head = {"strategy", "device"};
+  table.groups.resize(table.words = 2);
+  Table::Line best{{"auto / family best", ""}, ""};
+  std::vector<Table::Line> lines;
+  for (const Entry& entry : entries)
+    lines.push_back({{entry.contender, name_of(entry.location)}, ""});
+  std::vector<bool> shown(entries.size());
+  for (const Quantity& quantity : kQuantities) {
+    // A row is marked beside the first figure that it has.
+    const bool timed = &quantity == kQuantities;
+    const bool is_first = table.head.size() == table.words;
+    const auto has = [&](const Row& row) { return quantity.of(row).has_value(); };
+    if (std::ranges::none_of(
+            group, [&](const Comparison* c) { return std::ranges::any_of(c->rows, has); }))
+      continue;
+    const std::vector<bool> before = shown;
+    for (const Comparison* comparison : group) {
+      const Problem& problem = comparison->problem;
+      table.head.push_back(short_label(problem.mask));
+      table.groups.emplace_back(quantity.name);
+      for (std::size_t k = 0; k < entries.size(); ++k) {
+        const Row* row = row_of(*comparison, entries[k]);
+        std::string cell;
+        if (row && has(*row)) {
+          cell = quantity.shown(*quantity.of(*row));
+          if (!before[k]) cell = aligned(cell, marks_of(*row, problem));
+          shown[k] = true;
+        } else if (row && !row->refusal.empty() && is_first) {
+          cell = row->refused ? "refused" : "failed";
+        }
+        lines[k].cells.push_back(std::move(cell));
       }
+      const auto ratio = timed ? auto_over_best(*comparison) : std::nullopt;
+      best.cells.push_back(ratio ? aligned(figure(*ratio), "") : "");
     }
-    std::string text;
-    for (const auto& [what, masks] : reasons) {
-      std::string at;
-      for (const std::string& mask : masks) at += (at.empty() ? "" : ", ") + mask;
-      text += style_.note(what + (masks.size() == group_.size() ? "" : " (" + at + ")"));
+  }
+  for (std::size_t k = 0; k < entries.size(); ++k)
+    if (shown[k]) table.lines.push_back(std::move(lines[k]));
+  const bool any_best = std::ranges::any_of(best.cells.begin() + 2, best.cells.end(),
+                                            [](const std::string& cell) { return !cell.empty(); });
+  if (any_best && table.lines.size() > 1) table.lines.push_back(std::move(best));
+  return table;
+}
+
+/// Why lines or cells have no figure. Of many refusals just the strategies and masks are told.
+std::string reasons_of(const Group& group, const Style& style) {
+  constexpr std::size_t kMostReasons = 2;
+  Lists refusals, refused, failures;
+  for (const Entry& entry : entries_of(group)) {
+    for (const Comparison* comparison : group) {
+      const Row* row = row_of(*comparison, entry);
+      if (!row || row->refusal.empty()) continue;
+      const std::string who = entry.contender + " on " + name_of(entry.location);
+      const std::string mask = short_label(comparison->problem.mask);
+      (row->refused ? refusals : failures).add(who + ": " + row->refusal, mask);
+      if (row->refused) refused.add(who, mask);
     }
-    return text.empty() ? "" : text + "\n";
   }
-
- private:
-  std::string cell(const Row* row, const Problem& problem, FigureOf figure_of) const {
-    if (!row) return "";
-    if (!row->refusal.empty()) return aligned(row->refused ? "refused" : "failed", "");
-    const std::optional<double> value = figure_of(*row);
-    return value ? aligned(figure(*value), marks_of(*row, problem)) : "";
-  }
-
-  /// Marks stand right of the digits, so that the digits stay below each other.
-  std::string aligned(const std::string& text, const std::string& marks) const {
-    return text + marks + std::string(mark_width_ - std::min(mark_width_, marks.size()), ' ');
-  }
-
-  /// Adds a line that says how many times as long auto's choice takes as the fastest on its device.
-  void add_best(Table& table) const {
-    Table::Line line{{"auto / best", ""}, ""};
-    bool any = false;
-    for (const Comparison* comparison : group_) {
-      const auto by_auto =
-          std::find_if(comparison->rows.begin(), comparison->rows.end(),
-                       [](const Row& row) { return row.by_auto && row.times && row.times->best; });
-      const bool there = by_auto != comparison->rows.end();
-      any = any || there;
-      line.cells.push_back(there ? aligned(figure(*by_auto->times->best), "") : "");
+  std::string text;
+  for (const Lists* lists : {&refusals, &failures}) {
+    if (lists == &refusals && lists->size() > kMostReasons) {
+      text += style.note("refused: " + refused.text(" at ") + "; --table full says why");
+      continue;
     }
-    if (any && table.lines.size() > 1) table.lines.push_back(std::move(line));
+    for (const auto& [reason, masks] : lists->all())
+      text += style.note(reason + (masks.size() == group.size() ? "" : ", at " + listed(masks)));
   }
-
-  const Group& group_;
-  const Style& style_;
-  std::size_t mark_width_ = 0;  ///< the text's, where columns are aligned
-};
+  return text;
+}
 
 std::string devices_of(const Group& group, const Style& style) {
   std::string text;
   std::set<std::string> known;
   for (const Comparison* comparison : group)
     for (const DeviceFacts& facts : comparison->devices)
-      if (known.insert(name_of(facts.location)).second) text += style.note(device_line(facts));
+      if (facts.location.kind != DeviceKind::emulator &&
+          known.insert(name_of(facts.location)).second)
+        text += style.note(device_line(facts));
   return text;
 }
 
@@ -296,35 +286,38 @@ bool any(std::span<const Comparison> comparisons, auto holds) {
   });
 }
 
-std::string brief_legend(std::span<const Comparison> comparisons, const Style& style) {
-  std::string text;
+/// Up to how many runs a time is the median of; 0 where nothing is timed.
+int most_runs(std::span<const Comparison> comparisons) {
   int runs = 0;
   for (const Comparison& comparison : comparisons)
     for (const Row& row : comparison.rows)
       if (row.times) runs = std::max(runs, row.times->runs);
-  if (runs > 0)
-    text += style.note("times: in copies of as many bytes on that device, median of up to " +
-                       std::to_string(runs) + " runs with the pixels already there");
+  return runs;
+}
+
+std::string brief_legend(std::span<const Comparison> comparisons, const Style& style) {
+  std::string text;
+  if (const int runs = most_runs(comparisons); runs > 0)
+    text += style.note("time: in copies of as many bytes there, the median of up to " +
+                       std::to_string(runs) + " runs, pixels already there");
+  if (any(comparisons, [](const Row& row, const Problem&) { return row.counted.has_value(); }))
+    text += style.note(
+        "reads, and sectors of 32 bytes: what threads ask for, counted in the emulator, caches or "
+        "not");
+  std::string marks;
+  const auto add = [&](const char* mark) {
+    marks += (marks.empty() ? "" : "; ") + std::string(mark);
+  };
   if (any(comparisons, [](const Row& row, const Problem&) { return row.by_auto; }))
-    text += style.note("*: what auto takes; auto / best: its time as a multiple of the fastest's");
+    add("*: what auto takes");
   if (any(comparisons,
           [](const Row& row, const Problem&) { return !broken_bound(row, "").empty(); }))
-    text += style.note("!: wrong, beyond what its family promises");
+    add("!: wrong, beyond what its family promises");
   if (any(comparisons, [](const Row& row, const Problem& problem) {
-        return row.accuracy && is_piece(row, problem);
+        return row.times && is_piece(row, problem);
       }))
-    text += style.note("~: on a piece from the middle of the picture; the whole takes too long");
-  std::set<std::string> units;
-  for (const Comparison& comparison : comparisons)
-    if (any({&comparison, 1},
-            [](const Row& row, const Problem&) { return row.accuracy.has_value(); }))
-      units.insert(std::string(name_of(comparison.problem.depth)) + " in " +
-                   difference_unit(comparison.problem));
-  if (units.empty()) return text;
-  std::string in;
-  for (const std::string& unit : units) in += (in.empty() ? "" : "; ") + unit;
-  return text + style.note("difference: the largest from the convolution in double precision, " +
-                           in + "; checked: so many samples at least");
+    add("~: on a piece of the picture, as the whole takes too long");
+  return marks.empty() ? text : text + style.note(marks);
 }
 
 std::string brief_report(std::span<const Comparison> comparisons, const ReportHead& head,
@@ -332,14 +325,11 @@ std::string brief_report(std::span<const Comparison> comparisons, const ReportHe
   std::string text;
   for (const Group& group : groups_of(comparisons)) {
     text += style.heading(head.input + ": " + title_of(group.front()->problem));
+    if (!style.markdown) text.pop_back();  // a screen has few lines
     text += devices_of(group, style) + "\n";
-    const BriefTable table(group, style);
-    text += table.of(copies_of, true);
-    const std::string reads = table.of(reads_of, false);
-    if (!reads.empty())
-      text += style.note("global reads per sample of the result, counted in the emulator") + "\n" +
-              reads;
-    text += table.reasons();
+    if (const Table table = brief_table(group, style); !table.lines.empty())
+      text += style.table(table) + "\n";
+    text += reasons_of(group, style);
   }
   return text + brief_legend(comparisons, style);
 }
@@ -411,8 +401,9 @@ Table timed_table(const Comparison& comparison) {
 
 Table counted_table(const Comparison& comparison) {
   Table table;
-  table.head = {"strategy",    "family", "device",         "global reads", "shared reads",
-                "atomic adds", "reuse",  "barriers/block", "ghost cells",  "picture"};
+  table.head = {"strategy",    "family",        "device",         "global reads", "shared reads",
+                "atomic adds", "reuse",         "barriers/block", "ghost cells",  "picture",
+                "tile",        "shared writes", "sectors"};
   const bool textures =
       std::any_of(comparison.rows.begin(), comparison.rows.end(),
                   [](const Row& row) { return row.counted && row.counted->texture_fetches > 0; });
@@ -422,36 +413,31 @@ Table counted_table(const Comparison& comparison) {
   for (const Row& row : comparison.rows) {
     if (!row.counted) continue;
     const Counted& r = *row.counted;
-    Table::Line line{{name_in(row), std::string(name_of(row.family)), name_of(row.location),
-                      figure(r.global_reads), figure(r.shared_reads), figure(r.atomic_adds),
-                      r.reuse > 0 ? figure(r.reuse) : "", figure(r.barriers), figure(r.ghost_cells),
-                      piece_in(row, comparison.problem)},
-                     ""};
+    Table::Line line{
+        {name_in(row), std::string(name_of(row.family)), name_of(row.location),
+         figure(r.global_reads), figure(r.shared_reads), figure(r.atomic_adds),
+         r.reuse > 0 ? figure(r.reuse) : "", figure(r.barriers), figure(r.ghost_cells),
+         row.times ? "block" : piece_in(row, comparison.problem),
+         row.tile_columns == 0
+             ? ""
+             : std::to_string(row.tile_columns) + "x" + std::to_string(row.tile_rows),
+         r.shared_writes ? figure(*r.shared_writes) : "", r.sectors ? figure(*r.sectors) : ""},
+        ""};
     if (textures) line.cells.push_back(figure(r.texture_fetches));
-    append(line.cells, judgement(row));
+    if (!row.times) append(line.cells, judgement(row));
     table.lines.push_back(std::move(line));
   }
   return table;
 }
 
-bool any_row(std::span<const Comparison> comparisons, auto has) {
-  return std::any_of(comparisons.begin(), comparisons.end(), [&](const Comparison& c) {
-    return std::any_of(c.rows.begin(), c.rows.end(), [&](const Row& row) { return has(row); });
-  });
-}
-
 std::string legend(std::span<const Comparison> comparisons, const Style& style) {
   std::string text;
-  if (any_row(comparisons, [](const Row& row) { return row.by_auto; }))
+  if (any(comparisons, [](const Row& row, const Problem&) { return row.by_auto; }))
     text += style.note("* is what auto takes");
-  int runs = 0;
-  bool pieces = false;
-  for (const Comparison& comparison : comparisons)
-    for (const Row& row : comparison.rows)
-      if (row.times) {
-        runs = std::max(runs, row.times->runs);
-        pieces = pieces || is_piece(row, comparison.problem);
-      }
+  const int runs = most_runs(comparisons);
+  const bool pieces = any(comparisons, [](const Row& row, const Problem& problem) {
+    return row.times && is_piece(row, problem);
+  });
   if (runs > 0) {
     text += style.note("kernel ms: median of up to " + std::to_string(runs) +
                        " runs, with the pixels already on the device, in its caches where they "
@@ -464,38 +450,57 @@ std::string legend(std::span<const Comparison> comparisons, const Style& style) 
         "of roof: the least time for the direct method, by bandwidth of the copy or by fp32 peak "
         "at 2 operations a tap, whichever binds, as a share of the time; above 100 % what needs "
         "fewer or cheaper operations");
-    if (any_row(comparisons, [](const Row& row) { return row.times && row.times->basic; }))
+    if (any(comparisons,
+            [](const Row& row, const Problem&) { return row.times && row.times->basic; }))
       text += style.note("x basic: times as fast as basic on that device");
   }
-  const bool counted = any_row(comparisons, [](const Row& row) { return row.counted.has_value(); });
+  const bool counted =
+      any(comparisons, [](const Row& row, const Problem&) { return row.counted.has_value(); });
   if (counted) {
     std::vector<std::string> accesses{"global reads"};
-    if (any_row(comparisons,
-                [](const Row& row) { return row.counted && row.counted->texture_fetches > 0; }))
+    if (any(comparisons, [](const Row& row, const Problem&) {
+          return row.counted && row.counted->texture_fetches > 0;
+        }))
       accesses.emplace_back("texture fetches");
-    if (any_row(comparisons,
-                [](const Row& row) { return row.counted && row.counted->atomic_adds > 0; }))
+    if (any(comparisons, [](const Row& row, const Problem&) {
+          return row.counted && row.counted->atomic_adds > 0;
+        }))
       accesses.emplace_back("atomic additions");
-    const bool by_library =
-        any_row(comparisons, [](const Row& row) { return row.counted && row.counted->reuse == 0; });
+    const bool by_library = any(comparisons, [](const Row& row, const Problem&) {
+      return row.counted && row.counted->reuse == 0;
+    });
     text += style.note(
-        "reads, additions, ghost cells: counted in the emulator, per sample of the result; reuse: "
+        "reads, writes, additions, ghost cells, sectors of 32 bytes: counted in the emulator, per "
+        "sample of the result; reuse: "
         "taps in the image over " +
         listed(accesses) + (by_library ? ", blank where a library does the work" : ""));
   }
   if (counted || pieces)
-    text +=
-        style.note("picture: what the row was measured on, the whole or a piece from its middle");
-  if (!any_row(comparisons, [](const Row& row) { return row.accuracy.has_value(); })) return text;
+    text += style.note(
+        "picture: what the row was measured on, the whole, a piece from its middle, or a block "
+        "there");
+  if (!any(comparisons, [](const Row& row, const Problem&) { return row.accuracy.has_value(); }))
+    return text;
   return text + style.note("difference: the largest from the convolution in double precision, in " +
                            difference_unit(comparisons.front().problem) +
                            "; at that many samples, whole rows among them");
 }
 
-std::string report(std::span<const Comparison> comparisons, const ReportHead& head,
-                   const Style& style) {
-  if (comparisons.empty()) return "";
-  if (head.table == TableKind::brief) return brief_report(comparisons, head, style);
+/// A paragraph for each picture, with its name where there are several.
+std::string summaries(std::span<const Comparison> comparisons, const Style& style) {
+  std::string text;
+  const std::vector<Group> groups = groups_of(comparisons);
+  for (const Group& group : groups) {
+    const std::string summary = summary_of(group);
+    if (summary.empty()) continue;
+    const std::string name = groups.size() > 1 ? title_of(group.front()->problem) + ": " : "";
+    text += "\n" + style.note(name + summary);
+  }
+  return text;
+}
+
+std::string full_report(std::span<const Comparison> comparisons, const ReportHead& head,
+                        const Style& style) {
   std::string text;
   for (const Comparison& comparison : comparisons) {
     text += style.heading(head.input + ": " + to_string(comparison.problem));
@@ -505,6 +510,13 @@ std::string report(std::span<const Comparison> comparisons, const ReportHead& he
       if (!table.lines.empty()) text += style.table(table) + "\n";
   }
   return text + legend(comparisons, style);
+}
+
+std::string report(std::span<const Comparison> comparisons, const ReportHead& head,
+                   const Style& style) {
+  if (comparisons.empty()) return "";
+  const auto tables = head.table == TableKind::brief ? brief_report : full_report;
+  return tables(comparisons, head, style) + summaries(comparisons, style);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "src/base/suggest.hpp"
 #include "src/base/width.hpp"
 
 namespace convfilt {
@@ -19,7 +20,43 @@ std::string padded(const std::string& cell, std::size_t width, bool left) {
   return left ? cell + blanks : blanks + cell;
 }
 
+/// The groups' names above the columns `from` to `to`, behind so many columns of words.
+std::string groups_line(const Table& table, const std::vector<std::size_t>& widths,
+                        std::size_t words, std::size_t from, std::size_t to) {
+  std::string line;
+  for (std::size_t i = from, start = words; i < to; start += 2 + widths[i++]) {
+    if (i > from && table.groups[i] == table.groups[i - 1]) continue;
+    line.resize(std::max(line.size(), start), ' ');
+    line += "  " + table.groups[i];
+  }
+  return trimmed(std::move(line)) + "\n";
+}
+
+/// Widens the first column of each group whose name is wider than its columns.
+void fit_groups(const Table& table, std::vector<std::size_t>& widths) {
+  for (std::size_t first = 0, last; first < table.groups.size(); first = last) {
+    std::size_t used = 0;
+    for (last = first; last < table.groups.size(); used += 2 + widths[last++])
+      if (table.groups[last] != table.groups[first]) break;
+    const std::size_t needed = table.groups[first].empty() ? 0 : 2 + table.groups[first].size();
+    widths[first] += std::max(needed, used) - used;
+  }
+}
+
 }  // namespace
+
+void Lists::add(const std::string& name, const std::string& word) {
+  const auto found = std::ranges::find(lists_, name, &List::first);
+  auto& words = found == lists_.end() ? lists_.emplace_back(name, Words()).second : found->second;
+  if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+}
+
+std::string Lists::text(const std::string& at) const {
+  std::string text;
+  for (const auto& [name, words] : lists_)
+    text += (text.empty() ? "" : "; ") + name + at + listed(words);
+  return text;
+}
 
 std::string as_text(const Table& table, std::size_t width) {
   std::vector<std::size_t> widths;
@@ -30,6 +67,7 @@ std::string as_text(const Table& table, std::size_t width) {
   };
   measure(table.head);
   for (const Table::Line& line : table.lines) measure(line.cells);
+  fit_groups(table, widths);
 
   std::size_t words = 0;  // columns of text, and how wide they are
   for (std::size_t i = 0; i < std::min(table.words, widths.size()); ++i) words += 2 + widths[i];
@@ -51,6 +89,7 @@ std::string as_text(const Table& table, std::size_t width) {
     if (!first && std::ranges::none_of(table.lines, &std::string::empty, &Table::Line::remark))
       break;  // Remarks stand in the first piece alone.
     if (!first) text += "\n";
+    if (!table.groups.empty()) text += groups_line(table, widths, words, from, to);
     if (!table.head.empty()) text += text_of({table.head, ""});
     for (const Table::Line& line : table.lines)
       if (first || line.remark.empty()) text += text_of(line);
@@ -68,7 +107,8 @@ std::string escaped_markdown(std::string text) {
 std::string as_markdown(const Table& table) {
   std::string text = "|", rule = "|";
   for (std::size_t i = 0; i < table.head.size(); ++i) {
-    text += " " + escaped_markdown(table.head[i]) + " |";
+    const std::string group = table.groups.empty() ? "" : table.groups[i];
+    text += " " + escaped_markdown(group + (group.empty() ? "" : " ") + table.head[i]) + " |";
     rule += i < table.words ? "---|" : "---:|";
   }
   text += "\n" + rule + "\n";

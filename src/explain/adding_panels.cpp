@@ -11,8 +11,14 @@ namespace {
 constexpr Pen kBlockEdge{"#606060", 1};
 constexpr Pen kWritten{"#000000", 2.5};
 
-std::string times(int x, int y) {
-  return std::to_string(x) + " x " + std::to_string(y);
+/// Whether picture and mask have one dimension.
+bool one_row(const Explanation& e) {
+  return e.asked.height == 1 && e.asked.mask.height == 1;
+}
+
+/// "3 x 2", or "3" where all is in one dimension.
+std::string times(const Explanation& e, int x, int y) {
+  return std::to_string(x) + (one_row(e) ? "" : " x " + std::to_string(y));
 }
 
 /// The samples of a block, where the first block's first one is at 0.
@@ -104,15 +110,16 @@ std::string launches_panel(const Explanation& e, PlotSize page, const Box& place
     title += "one launch: blocks add atomically";
     below = {"outlined: the outputs that each block adds to", "violet: shared with a neighbour"};
   } else if (divided) {
-    title += times(g.adding_x.divisions, g.adding_y.divisions) + " divisions: the first one";
-    below = {"outlined: its intervals, " + times(g.out_columns, g.out_rows) + " outputs each,",
-             "which lie " + times(apart_x, apart_y) + " apart, so none meet"};
+    title += times(e, g.adding_x.divisions, g.adding_y.divisions) + " divisions: the first one";
+    below = {"outlined: its intervals, " + times(e, g.out_columns, g.out_rows) + " outputs each,",
+             "which lie " + times(e, apart_x, apart_y) + " apart, so none meet"};
   } else {
-    title += times(g.adding_x.steps, g.adding_y.steps) + " launches: blocks by launch";
-    below = {
-        "outlined: what launch 1 writes, " + times(g.out_columns, g.out_rows) + " outputs a block",
-        "its blocks lie " + times(g.adding_x.steps * g.in_columns, g.adding_y.steps * g.in_rows) +
-            " apart, so none meet"};
+    title += times(e, g.adding_x.steps, g.adding_y.steps) + " launches: blocks by launch";
+    below = {"outlined: what launch 1 writes, " + times(e, g.out_columns, g.out_rows) +
+                 " outputs a block",
+             "its blocks lie " +
+                 times(e, g.adding_x.steps * g.in_columns, g.adding_y.steps * g.in_rows) +
+                 " apart, so none meet"};
   }
   caption(panel, drawing, title, below);
   return panel.script();
@@ -137,8 +144,8 @@ std::string divisions_panel(const Explanation& e, PlotSize page, const Box& plac
     }
   }
   caption(panel, drawing, std::string(1, letter) + ", intervals by division, where they begin",
-          {"one begins every " + times(columns, rows) + " outputs, and is",
-           times(g.out_columns, g.out_rows) + " wide" +
+          {"one begins every " + times(e, columns, rows) + " outputs, and is",
+           times(e, g.out_columns, g.out_rows) + " wide" +
                std::string(g.private_sums > 1 ? "; each division has a private buffer" : "")});
   return panel.script();
 }
@@ -167,8 +174,9 @@ std::string parts_panel(const Explanation& e, PlotSize page, const Box& place, c
     }
   }
   draw_lines(panel, drawing);
-  const std::string title = std::string(1, letter) + ", mask of " + times(mask.width, mask.height) +
-                            " in " + times(across, down) + " parts";
+  const std::string title = std::string(1, letter) + ", mask of " +
+                            times(e, mask.width, mask.height) + " in " + times(e, across, down) +
+                            " parts";
   if (alone)
     caption(panel, drawing, title,
             {"one part after the other, by number,",

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "src/explain/count_reads.hpp"
+#include "src/explain/explain.hpp"
 #include "src/picture/image.hpp"
 
 namespace convfilt {
@@ -15,11 +16,14 @@ namespace {
 /// number and 0, to find its sample.
 using Key = std::pair<int, int>;
 
+constexpr std::int64_t kMostSamples = 1 << 24;  // of a picture that is run for one block
+
 std::optional<Recording> record(const Strategy& strategy, const Problem& problem,
-                                const Tuning& tuning) {
+                                const Tuning& tuning, std::optional<BlockIndex> at) {
   Problem plane = problem;
   plane.channels = 1;
   Recording recording;
+  if (at) recording.at_x = at->x, recording.at_y = at->y;
   PlanOptions options;
   options.tuning = tuning;
   options.recording = &recording;
@@ -76,8 +80,8 @@ class Steps {
  public:
   Steps(const Recording& recording, const SampleGrid& tile) : recording_(recording), tile_(tile) {}
 
-  /// Whether there is an order of steps that all threads keep.
-  bool find(BlockTrace& trace) const {
+  /// Whether there is an order of steps that all threads keep, and only ghost cells are left out.
+  bool find(BlockTrace& trace, std::int64_t ghosts) const {
     const auto by_place = [&](const SampleRead& read) {
       return Key(read.y - tile_.top - read.thread_y, read.x - tile_.left - read.thread_x);
     };
@@ -102,7 +106,7 @@ class Steps {
       if (cell != 0) return false;  // A sample that is loaded twice has no one step.
       cell = int(step) + 1;
     }
-    return std::ranges::find(trace.steps.values, 0) == trace.steps.values.end();
+    return std::ranges::count(trace.steps.values, 0) == ghosts;
   }
 
  private:
@@ -150,28 +154,49 @@ void move(BlockTrace& trace, int x, int y) {
 }  // namespace
 
 std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& problem,
-                                      const Tuning& asked) {
+                                      const Tuning& asked, std::optional<BlockIndex> at) {
   if (!strategy.geometry || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
   if (sums_by_library(strategy, asked)) return std::nullopt;
+  Problem run = problem;
   // Where an output lies over a sample is that of Mode::same, and the same for blocks of any mode.
-  Problem same = problem;
-  same.mode = Mode::same;
-  const Tuning tuning = with_tile_of(strategy, same, asked);
-  const Geometry g = strategy.geometry(same, tuning);
-  const Problem small = with_middle_block(strategy, same, tuning);
-  if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
-  const auto recording = record(strategy, small, tuning);
+  if (!at) run.mode = Mode::same;
+  const Tuning tuning = with_tile_of(strategy, run, asked);
+  const Geometry g = block_geometry(strategy, run, tuning);
+  const TileAxes axes = tile_axes(run, g);
+  if (at) {
+    // A border with samples of the image for ghost cells reads those in other places. Blocks that
+    // add to their neighbours are no grid of one launch, and wide loads shift the grid.
+    run.border = Border::constant;
+    const bool too_large = std::int64_t(run.width) * run.height > kMostSamples;
+    if (too_large || g.adding_x.steps > 0 || g.wide_columns > 0) return std::nullopt;
+  } else {
+    run = with_middle_block(strategy, run, tuning);
+    if (!same_blocks(strategy.geometry(run, tuning), g)) return std::nullopt;
+  }
+  const auto recording = record(strategy, run, tuning, at);
   if (!recording) return std::nullopt;
 
   BlockTrace trace;
+  trace.out_columns = at ? axes.x.outputs_of(at->x) : g.step_x();
+  trace.out_rows = at ? axes.y.outputs_of(at->y) : g.step_y();
+  trace.taps =
+      at ? axes.x.taps_inside(at->x) * axes.y.taps_inside(at->y)
+         : std::int64_t(g.step_x()) * g.step_y() * problem.mask.width * problem.mask.height;
   trace.block_columns = recording->block_columns;
   trace.block_rows = recording->block_rows;
   trace.threads = recording->threads;
   const auto kept = [](const SampleRead& read) { return read.kept; };
-  const SampleGrid tile = grid_around(recording->reads, kept);
+  SampleGrid tile = grid_around(recording->reads, kept);
+  std::int64_t ghosts = 0;
+  if (at && !tile.empty()) {
+    tile = {axes.x.first_input(at->x), axes.y.first_input(at->y), g.in_columns, g.in_rows, {}};
+    tile.values.assign(std::size_t(tile.columns) * tile.rows, 0);
+    ghosts = std::int64_t(tile.columns) * tile.rows -
+             std::int64_t(axes.x.inputs_inside(at->x)) * axes.y.inputs_inside(at->y);
+  }
   if (!tile.empty()) {
     if (tile.columns != g.in_columns || tile.rows != g.in_rows) return std::nullopt;
-    if (!Steps(*recording, tile).find(trace)) return std::nullopt;
+    if (!Steps(*recording, tile).find(trace, ghosts)) return std::nullopt;
   }
   trace.uses = trace.direct = grid_around(recording->reads, [](const SampleRead&) { return true; });
   for (const SampleRead& read : recording->reads) {
@@ -179,7 +204,10 @@ std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& p
     trace.uses.at(column, row) += int(read.uses);
     trace.direct.at(column, row) += !read.kept;
   }
-  if (tile.empty())
+  if (at)
+    move(trace, -axes.x.first_output(at->x) - axes.x.shift(),
+         -axes.y.first_output(at->y) - axes.y.shift());
+  else if (tile.empty())
     move(trace, -trace.uses.left - problem.mask.anchor_x, -trace.uses.top - problem.mask.anchor_y);
   else
     move(trace, -tile.left - g.lead_x, -tile.top - g.lead_y);

@@ -42,12 +42,21 @@ struct BlockTrace {
 
   std::vector<ThreadUses> threads;  ///< what each thread uses, row by row, by the places above
 
+  int out_columns = 0, out_rows = 0;  ///< outputs that the result has
+  std::int64_t taps = 0;              ///< of these, on samples of the image
+
   int steps_count() const { return int(loads.size()); }
 };
 
-/// Runs the strategy in the emulator on a picture in which a block lies far from the edges. Empty
-/// where the emulator cannot record all reads of such a block, or a library computes the sums.
+/// A block, numbered from the left and from above, from 0 on.
+struct BlockIndex {
+  int x = 0, y = 0;
+};
+
+/// Runs the strategy in the emulator on a picture in which a block lies far from the edges, or a
+/// block of the problem's own picture, whose ghost cells stay 0. Empty where the emulator cannot
+/// record all reads of such a block, or a library computes the sums.
 std::optional<BlockTrace> trace_block(const Strategy& strategy, const Problem& problem,
-                                      const Tuning& tuning);
+                                      const Tuning& tuning, std::optional<BlockIndex> at = {});
 
 }  // namespace convfilt

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/contract/arithmetic.hpp"
 #include "src/auto/estimate.hpp"
 #include "src/explain/tile_axis.hpp"
 #include "src/picture/image.hpp"
@@ -31,6 +32,9 @@ std::span<const CountName> watched_counts() {
   static constexpr CountName kNames[] = {
       {"warps", [](const Counts& c) { return c.warps.warps; }},
       {"divergent warps", [](const Counts& c) { return c.warps.divergent_warps; }},
+      {"warps that diverge while loading", [](const Counts& c) { return c.warps.diverge_loading; }},
+      {"warps that diverge while computing",
+       [](const Counts& c) { return c.warps.diverge_computing; }},
       {"global reads", [](const Counts& c) { return c.global_reads + c.texture_fetches; }},
       {"global writes", [](const Counts& c) { return c.global_writes; }},
       {"mask reads", [](const Counts& c) { return c.mask_reads; }},
@@ -145,8 +149,17 @@ std::optional<Counts> count_middle_block(const Strategy& strategy, const Problem
   return block;
 }
 
-std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
-                                               const Tuning& asked, bool padded_pitch) {
+namespace {
+
+/// A picture with a block in its middle that is watched alone.
+struct Watched {
+  Problem picture;
+  PlanOptions options;
+  BlockPlace place;
+};
+
+std::optional<Watched> watched(const Strategy& strategy, const Problem& problem,
+                               const Tuning& asked, bool padded_pitch) {
   if (!strategy.block_counts || !strategy.runs_on(DeviceKind::emulator)) return std::nullopt;
   const Tuning tuning = with_tile_of(strategy, problem, asked);
   const Geometry g = strategy.geometry(problem, tuning);
@@ -157,26 +170,46 @@ std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const P
   const int whole = (columns + 1) * steps_x * g.step_x();
   const int more = ((problem.out_width() - whole) % kSamePlaces + kSamePlaces) % kSamePlaces;
   const auto [one_column, one_row] = clipped(strategy, problem, tuning, g);
-  const Problem small =
+  Watched watched;
+  watched.picture =
       with_outputs(problem, one_column ? problem.out_width() : whole + more,
                    one_row ? problem.out_height() : (rows + 1) * steps_y * g.step_y());
+  const Problem& small = watched.picture;
   if (std::int64_t(small.width) * small.height > kMostWatched) return std::nullopt;
   if (!same_blocks(strategy.geometry(small, tuning), g)) return std::nullopt;
-  PlanOptions options;
-  options.tuning = tuning;
-  options.padded_pitch = padded_pitch;
+  watched.options.tuning = tuning;
+  watched.options.padded_pitch = padded_pitch;
   // In steps, and under each part of a mask, each launch takes other blocks. Otherwise all launches
   // take the same ones.
   const bool others = steps_x * steps_y * int(parts_with_launches(g)) > 1;
-  options.watch = others ? Watch::first : Watch::middle;
+  watched.options.watch = others ? Watch::first : Watch::middle;
   const auto middle = [](const TileAxis& axis, int steps) {
     return axis.first_output((axis.tiles() + steps - 1) / steps / 2 * steps);
   };
   const TileAxes axes = tile_axes(small, g);
-  const BlockPlace place{middle(axes.x, steps_x), middle(axes.y, steps_y), padded_pitch};
-  const std::optional<Counts> formula = strategy.block_counts(small, tuning, place);
+  watched.place = {middle(axes.x, steps_x), middle(axes.y, steps_y), padded_pitch};
+  return watched;
+}
+
+}  // namespace
+
+std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
+                                               const Tuning& tuning, bool padded_pitch) {
+  const auto block = watched(strategy, problem, tuning, padded_pitch);
+  if (!block) return std::nullopt;
+  const std::optional<Counts> formula =
+      strategy.block_counts(block->picture, block->options.tuning, block->place);
   if (!formula) return std::nullopt;
-  return WatchedBlock{*formula, counts_of(strategy, small, options)};
+  return WatchedBlock{*formula, counts_of(strategy, block->picture, block->options)};
+}
+
+std::optional<Counts> count_watched_block(const Strategy& strategy, const Problem& problem,
+                                          const Tuning& tuning, bool padded_pitch) {
+  const auto [width, height] = first_part(problem.mask);
+  if (width < problem.mask.width || height < problem.mask.height) return std::nullopt;
+  const auto block = watched(strategy, problem, tuning, padded_pitch);
+  if (!block || block->options.watch != Watch::middle) return std::nullopt;
+  return counts_of(strategy, block->picture, block->options);
 }
 
 Problem with_middle_block(const Strategy& strategy, const Problem& problem, const Tuning& tuning) {

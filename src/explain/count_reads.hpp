@@ -49,6 +49,11 @@ std::span<const CountName> watched_counts();
 std::optional<WatchedBlock> watch_middle_block(const Strategy& strategy, const Problem& problem,
                                                const Tuning& tuning, bool padded_pitch);
 
+/// The counts of such a block in one plane, warps and all. Empty where they are not of one launch:
+/// if blocks add to their neighbours, or if the mask is cut into parts.
+std::optional<Counts> count_watched_block(const Strategy& strategy, const Problem& problem,
+                                          const Tuning& tuning, bool padded_pitch);
+
 /// The settings with the tile by default written into them where a mask of one row has blocks as
 /// long as the row, so that a picture of several blocks has the problem's.
 Tuning with_tile_of(const Strategy& strategy, const Problem& problem, Tuning tuning);

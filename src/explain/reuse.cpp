@@ -12,9 +12,10 @@ Mask mask_of(int side, int dimensions) {
   return make_mask("box", side, height, std::vector<double>(weights, 1), double(weights));
 }
 
-/// Operations for each byte, where a sample is used so often.
-double operations_of(double reuse, const Problem& problem) {
-  return 2 * reuse / double(size_of(problem.depth));
+/// Operations for each byte that is moved, where an output moves so many samples.
+double operations_of(double moved, const Problem& problem) {
+  const double taps = double(problem.mask.width) * problem.mask.height;
+  return 2 * taps / (moved * double(size_of(problem.depth)));
 }
 
 Tuning tuning_of(const Strategy& strategy) {
@@ -56,7 +57,8 @@ ReuseCell cell_of(const Strategy& strategy, const Problem& problem, int tile) {
   const double outputs = double(g.step_x()) * g.step_y();
   cell.reads = g.loads / outputs;
   cell.reuse = double(problem.mask.width) * problem.mask.height / cell.reads;
-  cell.operations = operations_of(cell.reuse, problem);
+  cell.operations = operations_of(cell.reads, problem);
+  cell.of_moved = operations_of(cell.reads + 1, problem);
   if (const auto reads = reads_by_formula(g, axes))
     cell.ghosts_out =
         double(axes.x.all_taps_inside()) * double(axes.y.all_taps_inside()) / double(reads->global);
@@ -97,9 +99,10 @@ std::vector<ReuseRow> reuse_rows(std::span<const Strategy* const> strategies,
       for (const int tile : tiles) row.cells.push_back(cell_of(*strategy, problem, tile));
       row.tile_of = tile_of(*strategy, problem);
       // Large tiles have next to no halo, so that each sample is read once.
-      row.reuse_limit = has_tile(*strategy) ? double(problem.mask.width) * problem.mask.height
-                                            : cell_of(*strategy, problem, 1).reuse;
-      row.operations_limit = operations_of(row.reuse_limit, problem);
+      const double reads = has_tile(*strategy) ? 1 : cell_of(*strategy, problem, 1).reads;
+      row.reuse_limit = double(problem.mask.width) * problem.mask.height / reads;
+      row.operations_limit = operations_of(reads, problem);
+      row.of_moved_limit = operations_of(reads + 1, problem);
       rows.push_back(std::move(row));
     }
   }

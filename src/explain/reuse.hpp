@@ -19,6 +19,7 @@ struct ReuseCell {
   double ghosts_out = 0;  ///< taps on samples of the picture / reads of all blocks, where ghost
                           ///< cells are not read
   double operations = 0;  ///< of such a block, two for each tap, for each byte read
+  double of_moved = 0;    ///< the same for each byte read or stored, each output being stored once
   std::string refusal;    ///< why no launch has this block; empty where one does
 };
 
@@ -33,7 +34,8 @@ struct ReuseRow {
   std::vector<ReuseCell> cells;  ///< in the order of the tiles
   TileOf tile_of = TileOf::none;
   double reuse_limit = 0;       ///< which larger tiles approach
-  double operations_limit = 0;  ///< of operations per byte
+  double operations_limit = 0;  ///< of operations per byte read
+  double of_moved_limit = 0;    ///< and per byte moved
 };
 
 /// The strategies of which there are such tables: those that read global memory, or a texture over

@@ -175,12 +175,15 @@ void tell_reads(const Explanation& e, Lines& lines) {
                             short_number(double(taps) / accesses) +
                             (adds > 0 ? "   taps / (reads + atomic adds)" : ""));
   if (!sums_by_library(*e.strategy, e.tuning)) {
-    const std::int64_t bytes =
-        (accesses - adds) * std::int64_t(size_of(e.problem.depth)) + adds * g.sum_bytes;
-    lines.line("operations", "2 * " + std::to_string(taps) + " / " + std::to_string(bytes) + " = " +
-                                 short_number(2 * double(taps) / double(bytes)) + " per byte" +
-                                 (adds > 0 ? " of reads and atomic adds" : " read") +
-                                 "; a tap is a multiplication and an addition");
+    const auto sample = std::int64_t(size_of(e.problem.depth));
+    const std::int64_t bytes = (accesses - adds) * sample + adds * g.sum_bytes;
+    const auto per = [&](std::int64_t moved, const std::string& what) {
+      lines.line("operations", "2 * " + std::to_string(taps) + " / " + std::to_string(moved) +
+                                   " = " + short_number(2 * double(taps) / double(moved)) + what);
+    };
+    per(bytes, std::string(" per byte") + (adds > 0 ? " of reads and atomic adds" : " read") +
+                   "; a tap is a multiplication and an addition");
+    if (adds == 0) per(bytes + outputs * sample, " per byte read or stored");
   }
   if (!e.watched && e.middle_counts && e.middle_counts->shared_reads > 0)
     lines.line("shared reads",
@@ -219,9 +222,15 @@ void tell_warps(const Explanation& e, Lines& lines) {
   if (c.shared_reads > 0)
     lines.line("bank conflicts",
                std::to_string(c.warps.bank_conflicts) + agrees(*e.watched, {"bank conflicts"}));
+  // Without a barrier there is no tile, and nothing but computing.
   lines.line("warps", std::to_string(c.warps.warps) + ", of which " +
-                          std::to_string(c.warps.divergent_warps) + " diverge" +
-                          agrees(*e.watched, {"warps", "divergent warps"}));
+                          (c.barriers > 0 ? std::to_string(c.warps.diverge_loading) +
+                                                " diverge while the tile is loaded, "
+                                          : "") +
+                          std::to_string(c.warps.diverge_computing) +
+                          (c.barriers > 0 ? " while outputs are computed" : " diverge") +
+                          agrees(*e.watched, {"warps", "warps that diverge while loading",
+                                              "warps that diverge while computing"}));
   lines.line("reads and writes", pieces(*e.watched));
   if (e.packed) lines.line("if rows are packed", pieces(*e.packed));
   lines.line("side by side", std::to_string(c.warps.fewest_sectors) +

@@ -66,7 +66,8 @@ std::vector<std::pair<Box, int>> rectangles(const SampleGrid& grid) {
 void draw_turns(Panel& panel, const SampleGrid& turns, const std::vector<Box>& lines) {
   std::vector<std::pair<Box, int>> largest;
   for (const auto& [box, turn] : rectangles(turns)) {
-    panel.area(box, turn_kind(turn));
+    panel.area(box, turn > 0 ? turn_kind(turn) : kGhostCell);
+    if (turn == 0) continue;
     const auto same = std::ranges::find(largest, turn, &std::pair<Box, int>::second);
     if (same == largest.end()) {
       largest.emplace_back(box, turn);
@@ -120,7 +121,8 @@ int sum(const SampleGrid& grid) {
 
 std::string loading_words(const BlockTrace& trace) {
   const int threads = trace.block_columns * trace.block_rows, steps = trace.steps_count();
-  const int loads = trace.steps.columns * trace.steps.rows;
+  int loads = 0;
+  for (const LoadStep& step : trace.loads) loads += step.loads;
   if (loads == steps * threads)
     return std::string("each thread loads one sample") + (steps > 1 ? " in each step" : "");
   return std::to_string(std::lround(100.0 * loads / (double(steps) * threads))) +
@@ -162,8 +164,9 @@ std::string loading_panel(const Explanation& e, const BlockTrace& trace, PlotSiz
 std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotSize page,
                             const Box& place, char letter) {
   const Geometry& g = *e.geometry;
-  const Box outputs = output_tile(e), samples = box_of(trace.uses);
-  const Box block = block_at(trace, 0, 0), drawing = united(united(outputs, samples), block);
+  const Box outputs{0, 0, double(trace.out_columns), double(trace.out_rows)};
+  const Box samples = box_of(trace.uses), block = block_at(trace, 0, 0);
+  const Box drawing = united(united(output_tile(e), samples), block);
   Panel panel = Panel::around(page, place, drawing, kPanelMargins);
   const bool by_taps = sum(trace.direct) > 0;
   panel.area(samples, by_taps ? kTapCell : kHaloCell);
@@ -171,9 +174,9 @@ std::string computing_panel(const Explanation& e, const BlockTrace& trace, PlotS
   const Mask& mask = e.problem.mask;
   const Box mask_box{double(-mask.anchor_x), double(-mask.anchor_y),
                      double(mask.width - mask.anchor_x), double(mask.height - mask.anchor_y)};
-  SampleGrid turns{0, 0, g.out_columns, g.out_rows, {}};
-  for (int row = 0; row < g.out_rows; ++row)
-    for (int col = 0; col < g.out_columns; ++col)
+  SampleGrid turns{0, 0, trace.out_columns, trace.out_rows, {}};
+  for (int row = 0; row < trace.out_rows; ++row)
+    for (int col = 0; col < trace.out_columns; ++col)
       turns.values.push_back(turn_of_output(g, trace, col, row));
   const int most = *std::ranges::max_element(turns.values);
   if (most > 1)
@@ -277,7 +280,7 @@ std::string uses_panel(const Explanation& e, const BlockTrace& trace, PlotSize p
   for (int y = 0; y < uses.rows; ++y) along_y.push_back(uses.at(0, y));
 
   for (const auto& [box, value] : rectangles(uses))
-    panel.area(box, {shade(most == 1 ? 0 : double(value - 1) / (most - 1))});
+    panel.area(box, {shade(most == 1 ? 0 : double(std::max(value, 1) - 1) / (most - 1))});
   draw_lines(panel, drawing);
   panel.outline(output_tile(e), kTileEdge);
   const double inside = letter_size(std::to_string(most).size(), panel.scale_x(), panel.scale_y());
@@ -321,7 +324,7 @@ std::vector<DrawPanel> thread_panels(const Explanation& e, const BlockTrace& tra
   // alike.
   if (e.axes.x.step < e.axes.x.tile || e.axes.y.step < e.axes.y.tile) return panels;
   if (e.geometry->wide_columns > 0) return {side_by_side_panel, uses_panel};
-  if (sum(trace.uses) != taps_of(*e.geometry, e.problem.mask)) return panels;
+  if (sum(trace.uses) != trace.taps) return panels;
   panels.push_back(computing_panel);
   panels.push_back(uses_panel);
   return panels;

@@ -30,6 +30,12 @@ struct TileAxis {
   int shift() const { return anchor - lead; }
   int first_input(int t) const { return first_output(t) + shift() - in_lead; }
 
+  /// The tile that computes an output; where output tiles overlap, whose samples the output lies
+  /// over.
+  int tile_of(int output) const {
+    return step < tile ? (output + tile - step + in_lead) / step : output / step;
+  }
+
   /// Outputs of tile t that exist.
   int outputs_of(int t) const;
 

@@ -31,8 +31,8 @@ struct BlockBoxes {
   Box extent() const;
 };
 
-/// The output of a block that the mask is drawn over.
-enum class Sample { first, middle };
+/// The output of a block that the mask is drawn over, or where that is given, the output there.
+enum class Sample { first, middle, given };
 
 constexpr double kAround = 10;  // points of the image that show around a block
 constexpr double kGap = 12;     // points between a block and its measures
@@ -119,13 +119,19 @@ void draw_image_edge(Panel& panel, const Box& seen, const Box& around, const Box
 
 /// Draws the mask over one output. Where output tiles overlap, it shows instead where one sample is
 /// added under the mask, or under its first part.
-void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes, Sample at) {
+void draw_mask(Panel& panel, const Explanation& e, const BlockBoxes& boxes, Sample sample,
+               OutputAt at) {
   const Mask& mask = e.problem.mask;
   const Geometry& g = *e.geometry;
   const Box from = boxes.overlap ? common(boxes.touched, boxes.image) : boxes.result;
-  const bool first = at == Sample::first;
-  const double x = first ? from.left : std::floor((from.left + from.right) / 2);
-  const double y = first ? from.top : std::floor((from.top + from.bottom) / 2);
+  double x = from.left, y = from.top;
+  if (sample == Sample::middle) {
+    x = std::floor((from.left + from.right) / 2);
+    y = std::floor((from.top + from.bottom) / 2);
+  } else if (sample == Sample::given) {
+    x = at.x + e.axes.x.shift();
+    y = at.y + e.axes.y.shift();
+  }
   const int width = boxes.overlap ? g.out_columns - g.in_columns + 1 : mask.width;
   const int height = boxes.overlap ? g.out_rows - g.in_rows + 1 : mask.height;
   const double left = boxes.overlap ? width - 1 - mask.anchor_x : mask.anchor_x;
@@ -171,7 +177,7 @@ void draw_cells(Panel& panel, const BlockBoxes& boxes) {
 
 /// The block with its measures, under a title.
 std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize page,
-                        const Box& place, Sample sample, const std::string& title,
+                        const Box& place, Sample sample, OutputAt at, const std::string& title,
                         const std::string& below) {
   const Box extent = boxes.extent();
   Panel panel = Panel::around(page, place, extent, {50, 66, 16, 40});
@@ -183,7 +189,7 @@ std::string block_panel(const Explanation& e, const BlockBoxes& boxes, PlotSize 
   panel.outline(boxes.output, kTileEdge);
 
   draw_image_edge(panel, common(around, boxes.image), around, boxes.image);
-  draw_mask(panel, e, boxes, sample);
+  draw_mask(panel, e, boxes, sample, at);
 
   const Box& inner = boxes.overlap ? boxes.touched : boxes.output;
   measure(panel, {extent.left, inner.left, inner.right, extent.right}, {"", "tile", ""},
@@ -286,13 +292,18 @@ std::string image_panel(const Explanation& e, const BlockBoxes& corner, const Bl
   return panel.script();
 }
 
-std::string block_words(const Explanation& e, const char* name, int tile_x, int tile_y) {
+std::string name_of_other(const Explanation& e, std::optional<OutputAt> at) {
+  if (at) return "B, at " + std::to_string(at->x) + "," + std::to_string(at->y);
+  return shows_middle(e) ? "B, middle" : "B, edge";
+}
+
+std::string block_words(const Explanation& e, const std::string& name, int tile_x, int tile_y) {
   const Geometry& g = *e.geometry;
   if (g.in_columns == 0) return name;
   const std::int64_t inside =
       std::int64_t(e.axes.x.inputs_inside(tile_x)) * e.axes.y.inputs_inside(tile_y);
   const std::int64_t ghosts = std::int64_t(g.in_columns) * g.in_rows - inside;
-  return std::string(name) + ": " + plural(inside, "sample") +
+  return name + ": " + plural(inside, "sample") +
          (ghosts > 0 ? ", " + plural(ghosts, "ghost cell") : "");
 }
 
@@ -418,11 +429,21 @@ bool shows_middle(const Explanation& e) {
   return whole(e.axes.x, middle_tile(e.axes.x)) && whole(e.axes.y, middle_tile(e.axes.y));
 }
 
-TilePicture tile_picture(const Explanation& e) {
+void check_output(OutputAt at, const Problem& problem) {
+  const int width = problem.out_width(), height = problem.out_height();
+  if (at.x < width && at.y < height) return;
+  throw UsageError("--at: there is no output at " + std::to_string(at.x) + "," +
+                   std::to_string(at.y) + "; the last one of this result is at " +
+                   std::to_string(width - 1) + "," + std::to_string(height - 1));
+}
+
+TilePicture tile_picture(const Explanation& e, std::optional<OutputAt> at) {
   check_drawable(*e.strategy);
-  const int middle_x = middle_tile(e.axes.x), middle_y = middle_tile(e.axes.y);
-  const BlockBoxes corner = boxes_of(e, 0, 0), middle = boxes_of(e, middle_x, middle_y);
-  const auto trace = trace_block(*e.strategy, e.problem, e.tuning);
+  const BlockIndex index = at ? BlockIndex{e.axes.x.tile_of(at->x), e.axes.y.tile_of(at->y)}
+                              : BlockIndex{middle_tile(e.axes.x), middle_tile(e.axes.y)};
+  const BlockBoxes corner = boxes_of(e, 0, 0), other = boxes_of(e, index.x, index.y);
+  const auto trace =
+      trace_block(*e.strategy, e.problem, e.tuning, at ? std::optional(index) : std::nullopt);
   const std::vector<DrawPanel> of_threads =
       trace ? thread_panels(e, *trace) : std::vector<DrawPanel>();
   const std::vector<DrawAdding> of_adding = adding_panels(e);
@@ -456,13 +477,13 @@ TilePicture tile_picture(const Explanation& e) {
   title.words(page.width / 2.0, kTitleRow / 2.0, title_of(e), Align::centre, true);
   const std::string threads = threads_of(e);
   const int top = kTitleRow, bottom = kTitleRow + kImageRow;
-  std::string script =
-      title.script() + image_panel(e, corner, middle, page, place(15, top, 470, bottom)) +
-      block_panel(e, corner, page, place(475, top, 795, bottom), Sample::first,
-                  block_words(e, "A, corner", 0, 0), threads) +
-      block_panel(e, middle, page, place(800, top, 1115, bottom), Sample::middle,
-                  block_words(e, shows_middle(e) ? "B, middle" : "B, edge", middle_x, middle_y),
-                  threads);
+  std::string script = title.script() +
+                       image_panel(e, corner, other, page, place(15, top, 470, bottom)) +
+                       block_panel(e, corner, page, place(475, top, 795, bottom), Sample::first, {},
+                                   block_words(e, "A, corner", 0, 0), threads) +
+                       block_panel(e, other, page, place(800, top, 1115, bottom),
+                                   at ? Sample::given : Sample::middle, at.value_or(OutputAt{}),
+                                   block_words(e, name_of_other(e, at), index.x, index.y), threads);
   for (int k = 0; k < drawings; ++k) {
     const double left = (page.width - columns * width) / 2 + k % columns * width;
     const double y = bottom + k / columns * row_height;

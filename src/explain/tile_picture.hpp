@@ -1,6 +1,7 @@
 /// The tiles of a strategy as lecture slides draw them.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "src/base/plot.hpp"
@@ -23,10 +24,19 @@ void check_drawable(const Strategy& strategy);
 /// as check_drawable() does.
 bool shows_middle(const Explanation& explanation);
 
-/// The image with its blocks, one in the corner and one in the middle enlarged: output tile, halo,
-/// ghost cells, and the mask over one output. Below them is what a block's threads do, where the
-/// emulator can record it (block_trace.hpp), and how blocks are added up whose output tiles
-/// overlap. Throws UsageError where the strategy has no blocks to draw.
-TilePicture tile_picture(const Explanation& explanation);
+/// A column and a row of the result.
+struct OutputAt {
+  int x = 0, y = 0;
+};
+
+/// Throws UsageError where the problem's result has no such output. Neither number is negative.
+void check_output(OutputAt at, const Problem& problem);
+
+/// The image with its blocks, one in the corner and one in the middle enlarged, or the one that
+/// computes the output `at`: output tile, halo, ghost cells, and the mask over one output. Below
+/// them is what this block's threads do, where the emulator can record it (block_trace.hpp), and
+/// how blocks are added up whose output tiles overlap. Throws UsageError where the strategy has no
+/// blocks to draw.
+TilePicture tile_picture(const Explanation& explanation, std::optional<OutputAt> at = {});
 
 }  // namespace convfilt

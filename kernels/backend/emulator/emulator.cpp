@@ -397,7 +397,11 @@ void run_grid(dim3 grid, dim3 block, int threads, Counts& total,
   if (recording && (recording->every_block || recording->reads.empty()))
     recorder.emplace(*recording);
   const bool every_block = recorder && recording->every_block;
-  const std::uint64_t recorded = grid.y / 2 * grid.x + grid.x / 2;
+  std::uint64_t recorded = grid.y / 2 * grid.x + grid.x / 2;
+  if (recorder && recording->at_x >= 0) {
+    next = recorded = std::uint64_t(recording->at_y) * grid.x + unsigned(recording->at_x);
+    blocks = std::min(blocks, recorded + 1);
+  }
   const std::size_t reads = recording ? recording->reads.size() : 0;
   const auto work = [&] {
     running.counts = {};

@@ -2,6 +2,7 @@
 /// threads is, where its bytes begin, and which of them have something to do.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "kernels/backend/warps.hpp"
@@ -198,6 +199,49 @@ TEST_CASE("unrolled: wide loads are side by side, the writes of four outputs are
   CHECK(c.warps.sectors == 8 * 5 * (5 + 4) + 8 * (5 + 5 + 4 + 4));
   CHECK(c.warps.fewest_sectors == 8 * 5 * 2 * 4 + 8 * 4);
   CHECK(c.warps.divergent_warps == 0);
+}
+
+// 20 x 20 threads load a sample each, and 16 x 16 of them compute, so that 10 warps have both
+// kinds. 32 threads a row load 36 columns, four of them twice, and each computes one output. A
+// thread at a side of its tile reads other memory than the others.
+TEST_CASE("warps diverge while they load, or while they compute") {
+  if (emulator_missing()) return;
+  const auto check = [](const Counts& counts, std::uint64_t loading, std::uint64_t computing) {
+    CHECK(counts.warps.diverge_loading == loading);
+    CHECK(counts.warps.diverge_computing == computing);
+    CHECK(counts.warps.divergent_warps == std::max(loading, computing));
+  };
+  const Problem square = problem_of(box_mask(5, 5), Depth::f32);
+  check(watched("basic", square), 0, 0);
+  check(watched("tiled-in", square, with_tile(16)), 0, 10);
+  check(watched("tiled-out", square, with_tile(32, 1)), 32, 0);
+  check(watched("cached", problem_of(box_mask(3, 1), Depth::u8), with_tile(32)), 0, 1);
+}
+
+TEST_CASE(
+    "a lane that differs on both sides of a barrier differs twice, and its warp diverges once") {
+  WarpWatch watch;
+  watch.begin(64);
+  watch.access(3, 1, Memory::none);
+  watch.barrier();
+  watch.access(3, 2, Memory::none);
+  watch.barrier();
+  for (std::uint32_t lane = 0; lane < 64; ++lane) watch.access(lane, 3, Memory::none);
+  watch.access(40, 4, Memory::none);
+  WarpCounts counts;
+  watch.end(counts);
+  check(counts, {2, 2, 0, 0, 0, 0});
+  CHECK(counts.diverge_loading == 1);
+  CHECK(counts.diverge_computing == 1);
+  WarpCounts once;
+  watch.begin(32);
+  for (std::uint32_t lane = 0; lane < 32; ++lane) watch.access(lane, lane % 2, Memory::none);
+  watch.barrier();
+  for (std::uint32_t lane = 0; lane < 32; ++lane) watch.access(lane, 1 - lane % 2, Memory::none);
+  watch.end(once);
+  check(once, {1, 1, 0, 0, 0, 0});
+  CHECK(once.diverge_loading == 1);
+  CHECK(once.diverge_computing == 1);
 }
 
 // 96 x 16 outputs are 3 x 2 blocks of 8 warps, and a warp is a piece of a row.
