@@ -17,20 +17,21 @@ namespace {
 
 constexpr Setting kOwn[] = {Setting::halo, Setting::tile};
 
-const Strategy* plain_strategy() {
-  return find_strategy("basic");
-}
-
-/// A strategy like the registry's, but with settings that the test knows.
+/// Strategies like the registry's, but with settings that the test knows, or none.
+const Strategy kPlain = [] {
+  Strategy strategy = *find_strategy("basic");
+  strategy.settings = {};
+  return strategy;
+}();
 const Strategy kTuned = [] {
-  Strategy strategy = *plain_strategy();
+  Strategy strategy = kPlain;
   strategy.name = "tuned";
   strategy.settings = kOwn;
   return strategy;
 }();
 
 Machine machine() {
-  static const Strategy* const strategies[] = {plain_strategy(), &kTuned};
+  static const Strategy* const strategies[] = {&kPlain, &kTuned};
   Machine machine = this_machine();
   machine.strategies = strategies;
   return machine;
@@ -73,7 +74,7 @@ TEST_CASE("what is wrong in a list is said, with the nearest name or the range")
   CHECK(contains(error_in("tuned:tile=1025"), "1 to 1024"));
   CHECK(contains(error_in("tuned:tile=x"), "1 to 1024"));
   CHECK(contains(error_in("tuned:tile"), "tile=VALUE"));
-  CHECK(contains(error_in("scatter:tile=4"), "'scatter' has no settings; leave out ':tile=4'"));
+  CHECK(contains(error_in("basic:tile=4"), "'basic' has no settings; leave out ':tile=4'"));
   CHECK(contains(error_in("auto:tile=4"), "'auto' has no settings"));
   for (const char* list : {"", "basic,", ",basic", "basic,,tuned", ":tile=4"})
     CHECK(contains(error_in(list), "a name is missing"));

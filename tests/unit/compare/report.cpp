@@ -49,7 +49,7 @@ Comparison sample() {
   counted.contender = "slow";
   counted.location = {DeviceKind::emulator, 0};
   counted.width = counted.height = 160;
-  counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1};
+  counted.counted = Counted{1.25, 9, 0.125, 0.5, 7.2, 1, 0, {}, {}};
   counted.accuracy = Accuracy{std::numeric_limits<double>::infinity(), 99, 25600, 3, {}, {}, 0, {}};
   c.rows.push_back(counted);
   Row refused;
@@ -182,7 +182,7 @@ TEST_CASE("the table shows every row, marks auto's choice, and emulated times no
   const std::string text = text_report({&c, 1}, kHead);
   CHECK(contains(text, "photo.png: 640x480x1 u8"));
   CHECK(contains(text, "fast:tile=16 *"));
-  CHECK(contains(text, "cuda:1: Some GPU; a copy of as many bytes takes 0.125 ms, 4000 GB/s"));
+  CHECK(contains(text, "cuda:1: Some GPU; a copy of as many bytes: 0.125 ms, 4000 GB/s"));
   CHECK(contains(text, "only 1x1 | masks"));
   CHECK(contains(text, "160x160"));
   CHECK(contains(text, "7.20"));
@@ -327,7 +327,7 @@ TEST_CASE(
 
   c = sample();
   c.rows = {c.rows[1]};
-  c.rows[0].counted = Counted{1.25, 9, 0.125, 0, 7.2, 1};
+  c.rows[0].counted = Counted{1.25, 9, 0.125, 0, 7.2, 1, 0, {}, {}};
   const auto note = [&] { return text_report({&c, 1}, kHead, 200); };
   CHECK(contains(note(), "reuse: taps in the image over global reads\n"));
   c.rows[0].counted->texture_fetches = 1;
